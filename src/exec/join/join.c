@@ -5,7 +5,7 @@
  * bounded: pairs are made and given out in rounds. Where the right rows are
  * too many for the memory there is, both sides are joined in parts.
  */
-#include "exec/join/join_parts.h"
+#include "exec/join/join_partitions.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static bool asks_which(const struct join_stream *join)
     unsigned left = join->head.inputs[0]->step->column_count;
     enum join_kind kind = step->join.kind;
     bool asks = step->join.condition != NULL || kind == JOIN_RIGHT
-                || kind == JOIN_FULL || join->parts != NULL;
+                || kind == JOIN_FULL || join->partitions != NULL;
     if (kind == JOIN_MARK)
         left++;
     for (unsigned i = left; i < step->column_count; i++)
@@ -121,8 +121,8 @@ static enum vdbq_status join_open(struct stream *stream, struct error *error)
     if (status != VDBQ_OK)
         return status;
     stream_close_input(stream, 1);
-    if (join->parts != NULL)
-        return join_parts_left(join, error);
+    if (join->partitions != NULL)
+        return join_partitions_left(join, error);
     note_right(join);
     return join_begin(join, error);
 }
@@ -138,7 +138,7 @@ static void join_close(struct stream *stream)
     row_set_finish(&join->early);
     row_set_finish(&join->output);
     memory_release(join->early_vectors);
-    join_parts_destroy(join->parts);
+    join_partitions_destroy(join->partitions);
     join_memory(join, 0);
     memory_release(join->numbers);
     memory_release(join->partners);
@@ -187,8 +187,8 @@ join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     struct join_stream *join = (struct join_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
     batch->rows = 0;
-    if (join->parts != NULL)
-        return join_parts_batch(join, batch, error);
+    if (join->partitions != NULL)
+        return join_partitions_batch(join, batch, error);
     while (status == VDBQ_OK && batch->rows == 0 && !join->left_ended) {
         status = stream_pause(stream->params, error);
         if (status != VDBQ_OK)
@@ -220,8 +220,8 @@ static void join_stats(const struct stream *stream, struct vdbq_stats *stats)
 {
     const struct join_stream *join = (const struct join_stream *)stream;
     chunks_stats(&join->condition.chunks, stats);
-    if (join->parts != NULL)
-        stats->steps = join_parts_text(join->parts);
+    if (join->partitions != NULL)
+        stats->steps = join_partitions_text(join->partitions);
 }
 
 const struct stream_kind join_stream = {

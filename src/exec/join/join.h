@@ -12,7 +12,7 @@
  *     join_index.c   equal keys: the index (join_probe.c looks up in it,
  *                    join_keys.c makes numbers of keys)
  *     range_join.c    bounds: right rows that are sorted
- *     join_parts.h   right rows that do not fit into memory
+ *     join_partitions.h   right rows that do not fit into memory
  */
 #ifndef VDBQ_EXEC_JOIN_H
 #define VDBQ_EXEC_JOIN_H
@@ -146,9 +146,10 @@ struct join_stream {
                                   when the left ones have ended             */
     struct row_set output;
     struct vdbq_vector *vectors;
-    uint64_t taken_bytes;     /* of the params' memory                     */
-    struct join_parts *parts; /* NULL: the right rows are all at hand      */
-    /* Of a pass over a part (join_parts.h), whose left rows have numbers
+    uint64_t taken_bytes; /* of the params' memory                     */
+    /* NULL: the right rows are all at hand */
+    struct join_partitions *partitions;
+    /* Of a pass over a part (join_partitions.h), whose left rows have numbers
      * behind their columns: */
     bool numbered;
     const uint64_t *left_numbers;  /* of the rows at hand                   */

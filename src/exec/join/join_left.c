@@ -5,7 +5,7 @@
  * are indexed, and right rows that equal none of them are passed over, so
  * that the larger side is neither held nor indexed.
  */
-#include "exec/join/join_parts.h"
+#include "exec/join/join_partitions.h"
 
 #include "base/threads/parallel.h"
 
@@ -307,7 +307,7 @@ enum vdbq_status join_gather(struct join_stream *join, struct error *error)
     if (status != VDBQ_OK)
         return status;
     status = few ? gather_kept(join, error) : gather_all(join, error);
-    return status == VDBQ_OK && join->parts != NULL
-               ? join_parts_right(join, error)
+    return status == VDBQ_OK && join->partitions != NULL
+               ? join_partitions_right(join, error)
                : status;
 }

@@ -3,7 +3,7 @@
  * Rows of passes in order: a heap of the passes, by the number of the row that
  * each would give next. A batch ends where one needs its next block.
  */
-#include "exec/join/join_parts.h"
+#include "exec/join/join_partitions.h"
 
 enum { ROWS_MIN = 64, ROWS_MAX = 1 << 16, SHARE = 8 };
 
@@ -19,7 +19,7 @@ struct pick {
 };
 
 struct join_merge {
-    const struct join_parts *parts;
+    const struct join_partitions *partitions;
     const struct spill *from; /* their output */
     struct run *runs;
     unsigned run_count;
@@ -73,7 +73,7 @@ static enum vdbq_status make_room(struct join_merge *merge,
                                   uint64_t share_bytes, struct error *error)
 {
     const struct spill *from = merge->from;
-    size_t runs = from->parts.count + 1;
+    size_t runs = from->partitions.count + 1;
     uint64_t rows = share_bytes / SHARE / from->row_bytes;
     rows = rows < ROWS_MAX ? rows : ROWS_MAX;
     merge->rows_most = rows > ROWS_MIN ? rows : ROWS_MIN;
@@ -96,7 +96,7 @@ static enum vdbq_status make_room(struct join_merge *merge,
 static enum vdbq_status open_runs(struct join_merge *merge, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; i < merge->from->parts.count && status == VDBQ_OK;
+    for (unsigned i = 0; i < merge->from->partitions.count && status == VDBQ_OK;
          i++) {
         struct run *run = &merge->runs[merge->run_count];
         if (spill_rows(merge->from, i) == 0)
@@ -105,7 +105,7 @@ static enum vdbq_status open_runs(struct join_merge *merge, struct error *error)
         status = spill_reader_init(
             &run->reader,
             &(struct spill_range){ .spill = merge->from,
-                                   .part = i,
+                                   .partition = i,
                                    .rows = spill_rows(merge->from, i) },
             error);
         if (status == VDBQ_OK)
@@ -116,7 +116,7 @@ static enum vdbq_status open_runs(struct join_merge *merge, struct error *error)
     return status;
 }
 
-enum vdbq_status join_merge_create(const struct join_parts *parts,
+enum vdbq_status join_merge_create(const struct join_partitions *partitions,
                                    struct join_merge **merge,
                                    struct error *error)
 {
@@ -124,9 +124,9 @@ enum vdbq_status join_merge_create(const struct join_parts *parts,
     *merge = made;
     if (made == NULL)
         return error_no_memory(error);
-    made->parts = parts;
-    made->from = &parts->output;
-    enum vdbq_status status = make_room(made, parts->share_bytes, error);
+    made->partitions = partitions;
+    made->from = &partitions->output;
+    enum vdbq_status status = make_room(made, partitions->share_bytes, error);
     return status == VDBQ_OK ? open_runs(made, error) : status;
 }
 
@@ -171,12 +171,12 @@ static enum vdbq_status read_on(struct join_merge *merge, struct error *error)
  * failed. */
 static bool is_behind(const struct join_merge *merge, const struct run *run)
 {
-    const struct join_parts *parts = merge->parts;
+    const struct join_partitions *partitions = merge->partitions;
     uint64_t number = run->numbers[run->at];
-    return parts->failure.status != VDBQ_OK
-           && (number > parts->failed_left
-               || (number == parts->failed_left
-                   && run->reader.part > parts->failed_pass));
+    return partitions->failure.status != VDBQ_OK
+           && (number > partitions->failed_left
+               || (number == partitions->failed_left
+                   && run->reader.partition > partitions->failed_pass));
 }
 
 /* Picks the next rows, until a block is used up; how many. */

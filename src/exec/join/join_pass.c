@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pass of a join in parts: a join stream whose right rows are there, and
+ * A pass of a join in partitions: a join stream whose right rows are there, and
  * whose left rows come from a file. It is opened, asked for all its rows, and
  * closed like any other, but nobody counts its rows as those of a step.
  */
-#include "exec/join/join_parts.h"
+#include "exec/join/join_partitions.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ static enum vdbq_status rows_open(const struct join_pass *pass,
                                   const struct step *step,
                                   struct stream **stream, struct error *error)
 {
-    const struct join_stream *join = pass->parts->join;
+    const struct join_stream *join = pass->partitions->join;
     struct rows_stream *made = memory_zeroed(1, sizeof *made);
     *stream = NULL;
     if (made == NULL)
@@ -73,7 +73,7 @@ static enum vdbq_status add(struct giving *giving, struct spill *to,
                             const uint32_t *rows, uint64_t count,
                             struct error *error)
 {
-    return spill_add(to, (unsigned)to->parts.count - 1,
+    return spill_add(to, (unsigned)to->partitions.count - 1,
                      &(struct spill_rows){ .from = &giving->join->output,
                                            .rows = rows,
                                            .numbers = giving->join->numbers,
@@ -118,9 +118,9 @@ static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
 static enum vdbq_status note_failure(const struct giving *giving,
                                      const struct error *error)
 {
-    struct join_parts *parts = giving->pass->parts;
-    join_parts_failed(parts, error, giving->join->failed_left,
-                      (unsigned)parts->output.parts.count - 1);
+    struct join_partitions *partitions = giving->pass->partitions;
+    join_partitions_failed(partitions, error, giving->join->failed_left,
+                           (unsigned)partitions->output.partitions.count - 1);
     return VDBQ_OK;
 }
 
@@ -150,18 +150,18 @@ static enum vdbq_status give_all(struct giving *giving, struct error *error)
 static void copy_reads(const struct join_pass *pass, bool *reads,
                        unsigned count)
 {
-    const struct join_cut *left = &pass->parts->left;
+    const struct join_cut *left = &pass->partitions->left;
     for (unsigned i = 0; i < count; i++)
         reads[i] = i < left->spill.column_count
                        ? left->reads[i]
-                       : pass->parts->join->head.reads[i];
+                       : pass->partitions->join->head.reads[i];
 }
 
 /* The join of the pass, without its input. */
 static struct join_stream *make_join(const struct join_pass *pass,
                                      const struct step *step)
 {
-    const struct join_stream *whole = pass->parts->join;
+    const struct join_stream *whole = pass->partitions->join;
     struct join_stream *join = memory_zeroed(1, sizeof *join);
     if (join == NULL)
         return NULL;
@@ -202,11 +202,12 @@ struct pass_steps {
 
 static struct pass_steps make_steps(const struct join_pass *pass)
 {
-    const struct join_parts *parts = pass->parts;
+    const struct join_partitions *partitions = pass->partitions;
     struct pass_steps steps = {
-        .join = *parts->join->head.step,
-        .left = { .columns = (struct step_column *)parts->left.spill.columns,
-                  .column_count = parts->left.spill.column_count },
+        .join = *partitions->join->head.step,
+        .left = { .columns =
+                      (struct step_column *)partitions->left.spill.columns,
+                  .column_count = partitions->left.spill.column_count },
     };
     steps.join.join.kind = pass->kind;
     if (pass->kind == JOIN_SEMI || pass->kind == JOIN_ANTI)
@@ -224,7 +225,7 @@ enum vdbq_status join_pass_run(const struct join_pass *pass,
     enum vdbq_status status = VDBQ_OK;
     if (giving.join == NULL)
         return error_no_memory(error);
-    pass->parts->passes++;
+    pass->partitions->passes++;
     status = rows_open(pass, &steps.left, &left, error);
     if (giving.join->head.inputs != NULL)
         giving.join->head.inputs[0] = left;

@@ -4,7 +4,7 @@
  * share and picks their columns at once; with one, all slots are written,
  * judged, and settled in their order first.
  */
-#include "exec/join/join_parts.h"
+#include "exec/join/join_partitions.h"
 
 #include "base/threads/parallel.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The passes over a part. Where all its right rows fit there is one, of the
- * join's own kind. Else right rows come block by block: pairs are made of all
- * left rows with each block; what asks for left rows without a partner, or
+ * The passes over a partition. Where all its right rows fit there is one, of
+ * the join's own kind. Else right rows come block by block: pairs are made of
+ * all left rows with each block; what asks for left rows without a partner, or
  * with one, asks those that have found none so far, which become fewer.
  *
  *     kind    with each block                      behind the last one
@@ -14,7 +14,7 @@
  *     ANTI    rest = ANTI of the rest              the rest
  *     MARK    MARK of the rest; not true: rest     MARK of the rest, no row
  */
-#include "exec/join/join_parts.h"
+#include "exec/join/join_partitions.h"
 
 enum {
     LEFT_FIRST = 16,     /* left rows at first, where they come a few at a
@@ -25,18 +25,18 @@ enum {
     REST_BLOCK = 64 << 10
 };
 
-/* A part that is being joined. */
+/* A partition that is being joined. */
 struct part_joining {
-    struct join_parts *parts;
+    struct join_partitions *partitions;
     struct spill_range left; /* all of them             */
     struct spill_range rest; /* without a partner so far */
     unsigned rests;          /* that were made          */
     struct join_block block; /* right rows              */
 };
 
-static enum join_kind kind_of(const struct join_parts *parts)
+static enum join_kind kind_of(const struct join_partitions *partitions)
 {
-    return parts->join->head.step->join.kind;
+    return partitions->join->head.step->join.kind;
 }
 
 static bool gives_right(enum join_kind kind)
@@ -47,119 +47,121 @@ static bool gives_right(enum join_kind kind)
 /* --------------------------------------------------------------- passes -- */
 
 /* A pass whose rows go out. */
-static enum vdbq_status give(const struct part_joining *part,
+static enum vdbq_status give(const struct part_joining *partition,
                              enum join_kind kind,
                              const struct spill_range *left,
                              struct error *error)
 {
-    struct spill *output = &part->parts->output;
+    struct spill *output = &partition->partitions->output;
     if (left->rows == 0 && !gives_right(kind))
         return VDBQ_OK;
-    enum vdbq_status status = spill_part_add(output, error);
+    enum vdbq_status status = spill_partition_add(output, error);
     if (status == VDBQ_OK)
-        status = join_pass_run(&(struct join_pass){ .parts = part->parts,
-                                                    .kind = kind,
-                                                    .left = *left,
-                                                    .right = &part->block,
-                                                    .to = output },
-                               error);
-    return status == VDBQ_OK ? spill_part_end(
-               output, (unsigned)output->parts.count - 1, error)
+        status = join_pass_run(
+            &(struct join_pass){ .partitions = partition->partitions,
+                                 .kind = kind,
+                                 .left = *left,
+                                 .right = &partition->block,
+                                 .to = output },
+            error);
+    return status == VDBQ_OK ? spill_partition_end(
+               output, (unsigned)output->partitions.count - 1, error)
                              : status;
 }
 
 /* Makes an empty rest. */
-static enum vdbq_status make_rest(const struct part_joining *part,
+static enum vdbq_status make_rest(const struct part_joining *partition,
                                   struct spill *rest, struct error *error)
 {
-    const struct join_parts *parts = part->parts;
-    const struct spill *left = &parts->left.spill;
+    const struct join_partitions *partitions = partition->partitions;
+    const struct spill *left = &partitions->left.spill;
     spill_finish(rest);
-    return spill_init(rest,
-                      &(struct spill_params){
-                          .files = left->files,
-                          .columns = left->columns,
-                          .column_count = left->column_count,
-                          .reads = left->reads,
-                          .parts = 1,
-                          .block_bytes = parts->share_bytes / 8 < REST_BLOCK
-                                             ? parts->share_bytes / 8
-                                             : REST_BLOCK },
-                      error);
+    return spill_init(
+        rest,
+        &(struct spill_params){ .files = left->files,
+                                .columns = left->columns,
+                                .column_count = left->column_count,
+                                .reads = left->reads,
+                                .partitions = 1,
+                                .block_bytes =
+                                    partitions->share_bytes / 8 < REST_BLOCK
+                                        ? partitions->share_bytes / 8
+                                        : REST_BLOCK },
+        error);
 }
 
 /* A pass that leaves the rows without a partner as the rest; JOIN_MARK: others
  * go out. */
-static enum vdbq_status narrow(struct part_joining *part, enum join_kind kind,
-                               struct error *error)
+static enum vdbq_status narrow(struct part_joining *partition,
+                               enum join_kind kind, struct error *error)
 {
-    struct spill *rest = &part->parts->rest[part->rests % 2];
-    struct spill *output = &part->parts->output;
+    struct spill *rest = &partition->partitions->rest[partition->rests % 2];
+    struct spill *output = &partition->partitions->output;
     bool marks = kind == JOIN_MARK;
-    if (part->rest.rows == 0)
+    if (partition->rest.rows == 0)
         return VDBQ_OK;
-    enum vdbq_status status = make_rest(part, rest, error);
+    enum vdbq_status status = make_rest(partition, rest, error);
     if (status == VDBQ_OK && marks)
-        status = spill_part_add(output, error);
+        status = spill_partition_add(output, error);
     if (status == VDBQ_OK)
-        status =
-            join_pass_run(&(struct join_pass){ .parts = part->parts,
-                                               .kind = kind,
-                                               .left = part->rest,
-                                               .right = &part->block,
-                                               .to = marks ? output : rest,
-                                               .rest = marks ? rest : NULL },
-                          error);
+        status = join_pass_run(
+            &(struct join_pass){ .partitions = partition->partitions,
+                                 .kind = kind,
+                                 .left = partition->rest,
+                                 .right = &partition->block,
+                                 .to = marks ? output : rest,
+                                 .rest = marks ? rest : NULL },
+            error);
     if (status == VDBQ_OK && marks)
-        status =
-            spill_part_end(output, (unsigned)output->parts.count - 1, error);
+        status = spill_partition_end(
+            output, (unsigned)output->partitions.count - 1, error);
     if (status == VDBQ_OK)
         status = spill_end(rest, error);
-    part->rests++;
-    part->rest = (struct spill_range){
+    partition->rests++;
+    partition->rest = (struct spill_range){
         .spill = rest, .rows = status == VDBQ_OK ? spill_rows(rest, 0) : 0
     };
     return status;
 }
 
 /* The passes with a block of several. */
-static enum vdbq_status join_block(struct part_joining *part,
+static enum vdbq_status join_block(struct part_joining *partition,
                                    struct error *error)
 {
-    enum join_kind kind = kind_of(part->parts);
+    enum join_kind kind = kind_of(partition->partitions);
     enum vdbq_status status = VDBQ_OK;
     if (kind == JOIN_INNER || kind == JOIN_LEFT)
-        status = give(part, JOIN_INNER, &part->left, error);
+        status = give(partition, JOIN_INNER, &partition->left, error);
     if (gives_right(kind))
-        status = give(part, JOIN_RIGHT, &part->left, error);
+        status = give(partition, JOIN_RIGHT, &partition->left, error);
     if (kind == JOIN_SEMI)
-        status = give(part, JOIN_SEMI, &part->rest, error);
+        status = give(partition, JOIN_SEMI, &partition->rest, error);
     if (status != VDBQ_OK || kind == JOIN_INNER || kind == JOIN_RIGHT)
         return status;
-    return narrow(part, kind == JOIN_MARK ? JOIN_MARK : JOIN_ANTI, error);
+    return narrow(partition, kind == JOIN_MARK ? JOIN_MARK : JOIN_ANTI, error);
 }
 
 /* What is done with the rest, when there are no right rows any more. */
-static enum vdbq_status join_rest(struct part_joining *part,
+static enum vdbq_status join_rest(struct part_joining *partition,
                                   struct error *error)
 {
-    enum join_kind kind = kind_of(part->parts);
-    part->block.rows.rows = 0;
+    enum join_kind kind = kind_of(partition->partitions);
+    partition->block.rows.rows = 0;
     if (kind == JOIN_LEFT || kind == JOIN_FULL)
-        return give(part, JOIN_LEFT, &part->rest, error);
+        return give(partition, JOIN_LEFT, &partition->rest, error);
     return kind == JOIN_ANTI || kind == JOIN_MARK
-               ? give(part, kind, &part->rest, error)
+               ? give(partition, kind, &partition->rest, error)
                : VDBQ_OK;
 }
 
 /* --------------------------------------------------------------- blocks -- */
 
-static enum vdbq_status open_block(struct part_joining *part,
+static enum vdbq_status open_block(struct part_joining *partition,
                                    struct error *error)
 {
-    const struct row_set *right = &part->parts->join->right;
-    const struct spill *spill = &part->parts->right.spill;
-    struct row_set *rows = &part->block.rows;
+    const struct row_set *right = &partition->partitions->join->right;
+    const struct spill *spill = &partition->partitions->right.spill;
+    struct row_set *rows = &partition->block.rows;
     enum vdbq_status status =
         row_set_init(rows, spill->columns, spill->column_count, error);
     for (unsigned i = 0; i < rows->column_count && status == VDBQ_OK; i++)
@@ -169,11 +171,11 @@ static enum vdbq_status open_block(struct part_joining *part,
 }
 
 /* Adds rows to a block. */
-static enum vdbq_status add_rows(struct part_joining *part,
+static enum vdbq_status add_rows(struct part_joining *partition,
                                  const struct vdbq_batch *batch,
                                  struct error *error)
 {
-    struct join_block *block = &part->block;
+    struct join_block *block = &partition->block;
     uint64_t first = block->rows.rows, rows = first + batch->rows;
     const uint64_t *from = batch->column[batch->columns].values;
     if (rows > block->room) {
@@ -187,99 +189,105 @@ static enum vdbq_status add_rows(struct part_joining *part,
     }
     for (uint64_t i = 0; i < batch->rows; i++)
         block->numbers[first + i] = from[i];
-    return row_set_append(&block->rows, batch, part->parts->join->threads,
-                          error);
+    return row_set_append(&block->rows, batch,
+                          partition->partitions->join->threads, error);
 }
 
 /* Takes as many right rows to hand as there is room for, and some more. */
-static enum vdbq_status fill_block(struct part_joining *part,
+static enum vdbq_status fill_block(struct part_joining *partition,
                                    struct spill_reader *reader,
                                    struct error *error)
 {
-    uint64_t most = part->parts->block_rows;
-    uint64_t some = part->parts->right.spill.block_rows;
+    uint64_t most = partition->partitions->block_rows;
+    uint64_t some = partition->partitions->right.spill.block_rows;
     enum vdbq_status status = VDBQ_OK;
-    struct row_set *rows = &part->block.rows;
+    struct row_set *rows = &partition->block.rows;
     rows->rows = 0;
     do {
         struct vdbq_batch batch;
         status = spill_read(reader, &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
-            status = add_rows(part, &batch, error);
+            status = add_rows(partition, &batch, error);
         if (status == VDBQ_OK)
-            status = stream_pause(part->parts->join->head.params, error);
+            status =
+                stream_pause(partition->partitions->join->head.params, error);
     } while (status == VDBQ_OK && reader->rows_left > 0
              && rows->rows + some <= most);
     return status;
 }
 
-/* Joins all blocks of a part. */
-static enum vdbq_status join_blocks(struct part_joining *part,
+/* Joins all blocks of a partition. */
+static enum vdbq_status join_blocks(struct part_joining *partition,
                                     struct spill_reader *reader,
                                     struct error *error)
 {
-    enum vdbq_status status = fill_block(part, reader, error);
+    enum vdbq_status status = fill_block(partition, reader, error);
     if (status == VDBQ_OK && reader->rows_left == 0)
-        return give(part, kind_of(part->parts), &part->left, error);
+        return give(partition, kind_of(partition->partitions), &partition->left,
+                    error);
     while (status == VDBQ_OK) {
-        status = join_block(part, error);
+        status = join_block(partition, error);
         if (status != VDBQ_OK || reader->rows_left == 0)
             break;
-        status = fill_block(part, reader, error);
+        status = fill_block(partition, reader, error);
     }
-    return status == VDBQ_OK ? join_rest(part, error) : status;
+    return status == VDBQ_OK ? join_rest(partition, error) : status;
 }
 
-static enum vdbq_status join_part(struct join_parts *parts,
+static enum vdbq_status join_part(struct join_partitions *partitions,
                                   const struct spill_range *left,
                                   struct error *error)
 {
-    struct part_joining part = { .parts = parts, .left = *left, .rest = *left };
-    struct spill *right = &parts->right.spill;
+    struct part_joining partition = { .partitions = partitions,
+                                      .left = *left,
+                                      .rest = *left };
+    struct spill *right = &partitions->right.spill;
     struct spill_range range = { .spill = right,
-                                 .part = left->part,
-                                 .rows = spill_rows(right, left->part) };
+                                 .partition = left->partition,
+                                 .rows = spill_rows(right, left->partition) };
     struct spill_reader reader = { 0 };
     if (range.rows == 0
-        && (kind_of(parts) == JOIN_INNER || kind_of(parts) == JOIN_RIGHT
-            || kind_of(parts) == JOIN_SEMI))
+        && (kind_of(partitions) == JOIN_INNER
+            || kind_of(partitions) == JOIN_RIGHT
+            || kind_of(partitions) == JOIN_SEMI))
         return VDBQ_OK;
-    if (left->rows == 0 && !gives_right(kind_of(parts)))
+    if (left->rows == 0 && !gives_right(kind_of(partitions)))
         return VDBQ_OK;
-    enum vdbq_status status = open_block(&part, error);
+    enum vdbq_status status = open_block(&partition, error);
     if (status == VDBQ_OK)
         status = spill_reader_init(&reader, &range, error);
     if (status == VDBQ_OK)
-        status = join_blocks(&part, &reader, error);
+        status = join_blocks(&partition, &reader, error);
     spill_reader_finish(&reader);
-    row_set_finish(&part.block.rows);
-    memory_release(part.block.numbers);
+    row_set_finish(&partition.block.rows);
+    memory_release(partition.block.numbers);
     return status;
 }
 
 /* --------------------------------------------------------------- rounds -- */
 
 /* About how many passes give rows, at most. */
-static uint64_t passes_most(const struct join_parts *parts)
+static uint64_t passes_most(const struct join_partitions *partitions)
 {
     uint64_t passes = 0;
-    for (unsigned i = 0; i < parts->count; i++) {
-        uint64_t rows = spill_rows(&parts->right.spill, i);
-        passes +=
-            rows <= parts->block_rows ? 1 : 2 * rows / parts->block_rows + 2;
+    for (unsigned i = 0; i < partitions->count; i++) {
+        uint64_t rows = spill_rows(&partitions->right.spill, i);
+        passes += rows <= partitions->block_rows
+                      ? 1
+                      : 2 * rows / partitions->block_rows + 2;
     }
     return passes;
 }
 
-static enum vdbq_status open_output(struct join_parts *parts,
+static enum vdbq_status open_output(struct join_partitions *partitions,
                                     struct error *error)
 {
-    const struct stream *head = &parts->join->head;
-    uint64_t bytes = parts->share_bytes / 2 / passes_most(parts);
+    const struct stream *head = &partitions->join->head;
+    uint64_t bytes = partitions->share_bytes / 2 / passes_most(partitions);
     bytes = bytes > BLOCK_MIN ? bytes : BLOCK_MIN;
-    spill_finish(&parts->output);
+    spill_finish(&partitions->output);
     return spill_init(
-        &parts->output,
+        &partitions->output,
         &(struct spill_params){ .files = head->params->files,
                                 .columns = head->step->columns,
                                 .column_count = head->step->column_count,
@@ -291,49 +299,54 @@ static enum vdbq_status open_output(struct join_parts *parts,
 
 /* Whether all left rows may have pairs with all right ones, so that a few come
  * at a time. Right rows without a partner are known behind all of them. */
-static bool is_chunked(const struct join_parts *parts)
+static bool is_chunked(const struct join_partitions *partitions)
 {
-    return parts->right.keys->count == 0 && !gives_right(kind_of(parts));
+    return partitions->right.keys->count == 0
+           && !gives_right(kind_of(partitions));
 }
 
-bool join_rounds_more(const struct join_parts *parts)
+bool join_rounds_more(const struct join_partitions *partitions)
 {
-    return is_chunked(parts) && parts->left_next < parts->left.count;
+    return is_chunked(partitions)
+           && partitions->left_next < partitions->left.count;
 }
 
 /* Joins the next left rows; so many that their pairs take about as much room
  * as the right rows, which are read again for them. */
-static enum vdbq_status join_chunk(struct join_parts *parts,
+static enum vdbq_status join_chunk(struct join_partitions *partitions,
                                    struct error *error)
 {
-    uint64_t left = parts->left.count - parts->left_next;
-    uint64_t most = parts->left_most > 0 ? parts->left_most : LEFT_FIRST;
-    struct spill_range range = { .spill = &parts->left.spill,
-                                 .first = parts->left_next,
+    uint64_t left = partitions->left.count - partitions->left_next;
+    uint64_t most =
+        partitions->left_most > 0 ? partitions->left_most : LEFT_FIRST;
+    struct spill_range range = { .spill = &partitions->left.spill,
+                                 .first = partitions->left_next,
                                  .rows = left < most ? left : most };
-    enum vdbq_status status = join_part(parts, &range, error);
-    uint64_t size = parts->right.spill.file_bytes;
-    parts->left_next += range.rows;
-    if (parts->output.file_bytes < size / 2)
+    enum vdbq_status status = join_part(partitions, &range, error);
+    uint64_t size = partitions->right.spill.file_bytes;
+    partitions->left_next += range.rows;
+    if (partitions->output.file_bytes < size / 2)
         most *= LEFT_FACTOR;
-    if (parts->output.file_bytes > size * 2 && most > LEFT_FACTOR)
+    if (partitions->output.file_bytes > size * 2 && most > LEFT_FACTOR)
         most /= LEFT_FACTOR;
-    parts->left_most = most;
+    partitions->left_most = most;
     return status;
 }
 
-enum vdbq_status join_rounds_run(struct join_parts *parts, struct error *error)
+enum vdbq_status join_rounds_run(struct join_partitions *partitions,
+                                 struct error *error)
 {
-    enum vdbq_status status = open_output(parts, error);
-    if (is_chunked(parts))
-        status = status == VDBQ_OK ? join_chunk(parts, error) : status;
+    enum vdbq_status status = open_output(partitions, error);
+    if (is_chunked(partitions))
+        status = status == VDBQ_OK ? join_chunk(partitions, error) : status;
     else
-        for (unsigned i = 0; i < parts->count && status == VDBQ_OK; i++)
-            status = join_part(parts,
-                               &(struct spill_range){
-                                   .spill = &parts->left.spill,
-                                   .part = i,
-                                   .rows = spill_rows(&parts->left.spill, i) },
-                               error);
-    return status == VDBQ_OK ? spill_end(&parts->output, error) : status;
+        for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++)
+            status =
+                join_part(partitions,
+                          &(struct spill_range){
+                              .spill = &partitions->left.spill,
+                              .partition = i,
+                              .rows = spill_rows(&partitions->left.spill, i) },
+                          error);
+    return status == VDBQ_OK ? spill_end(&partitions->output, error) : status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of rows in a temporary file. Each part that is being filled has a
- * row set of one block's rows, which are written when it is full.
+ * Partitions of rows in a temporary file. Each partition that is being filled
+ * has a row set of one block's rows, which are written when it is full.
  */
 #include "exec/rows/spill.h"
 
@@ -20,16 +20,17 @@ struct spill_block {
     uint32_t rows;
 };
 
-struct spill_part {
+struct spill_partition {
     uint64_t rows;
     struct vector blocks;  /* of struct spill_block          */
     struct row_set buffer; /* rows that were not written yet */
     uint64_t *numbers;     /* ... theirs; NULL: no memory yet */
 };
 
-static struct spill_part *part_at(const struct spill *spill, unsigned part)
+static struct spill_partition *partition_at(const struct spill *spill,
+                                            unsigned partition)
 {
-    return vector_at(&spill->parts, part);
+    return vector_at(&spill->partitions, partition);
 }
 
 static uint64_t padded(uint64_t size)
@@ -66,49 +67,49 @@ enum vdbq_status spill_init(struct spill *spill,
         .reads = params->reads,
         .row_bytes = spill_row_bytes(params->columns, params->column_count,
                                      params->reads),
-        .parts = VECTOR(struct spill_part),
+        .partitions = VECTOR(struct spill_partition),
     };
     uint64_t rows = params->block_bytes / spill->row_bytes;
     rows = rows < ROWS_MAX ? rows : ROWS_MAX;
     spill->block_rows = rows > ROWS_MIN ? (uint32_t)rows : ROWS_MIN;
-    for (unsigned i = 0; i < params->parts && status == VDBQ_OK; i++)
-        status = spill_part_add(spill, error);
+    for (unsigned i = 0; i < params->partitions && status == VDBQ_OK; i++)
+        status = spill_partition_add(spill, error);
     return status;
 }
 
-/* Frees the memory of a part whose rows are written. */
-static void part_finish(struct spill_part *part)
+/* Frees the memory of a partition whose rows are written. */
+static void partition_finish(struct spill_partition *partition)
 {
-    row_set_finish(&part->buffer);
-    memory_release(part->numbers);
-    part->numbers = NULL;
+    row_set_finish(&partition->buffer);
+    memory_release(partition->numbers);
+    partition->numbers = NULL;
 }
 
 void spill_finish(struct spill *spill)
 {
-    for (unsigned i = 0; i < spill->parts.count; i++) {
-        part_finish(part_at(spill, i));
-        vector_finish(&part_at(spill, i)->blocks);
+    for (unsigned i = 0; i < spill->partitions.count; i++) {
+        partition_finish(partition_at(spill, i));
+        vector_finish(&partition_at(spill, i)->blocks);
     }
-    vector_finish(&spill->parts);
+    vector_finish(&spill->partitions);
     memory_release(spill->block);
     if (spill->file != NULL)
         spill->files->close(spill->file);
     *spill = (struct spill){ 0 };
 }
 
-enum vdbq_status spill_part_add(struct spill *spill, struct error *error)
+enum vdbq_status spill_partition_add(struct spill *spill, struct error *error)
 {
-    struct spill_part *part = vector_add(&spill->parts);
-    if (part == NULL)
+    struct spill_partition *partition = vector_add(&spill->partitions);
+    if (partition == NULL)
         return error_no_memory(error);
-    part->blocks = VECTOR(struct spill_block);
+    partition->blocks = VECTOR(struct spill_block);
     return VDBQ_OK;
 }
 
-uint64_t spill_rows(const struct spill *spill, unsigned part)
+uint64_t spill_rows(const struct spill *spill, unsigned partition)
 {
-    return part_at(spill, part)->rows;
+    return partition_at(spill, partition)->rows;
 }
 
 /* --------------------------------------------------------------- write -- */
@@ -143,14 +144,15 @@ static uint64_t put(const struct spill *spill, uint64_t at, const void *from,
     return at + padded(size);
 }
 
-/* Makes the block of a part's buffer; its size. */
+/* Makes the block of a partition's buffer; its size. */
 static uint64_t make_block(const struct spill *spill,
-                           const struct spill_part *part)
+                           const struct spill_partition *partition)
 {
-    const struct row_set *rows = &part->buffer;
+    const struct row_set *rows = &partition->buffer;
     uint64_t at = padded(spill->column_count);
     memset(spill->block, 0, at);
-    at = put(spill, at, part->numbers, rows->rows * sizeof *part->numbers);
+    at = put(spill, at, partition->numbers,
+             rows->rows * sizeof *partition->numbers);
     for (unsigned i = 0; i < spill->column_count; i++) {
         const struct row_set_column *column = &rows->columns[i];
         if (!keeps(spill, i))
@@ -178,40 +180,42 @@ static enum vdbq_status write_block(struct spill *spill, uint64_t size,
     return failure == 0 ? VDBQ_OK : file_failed("written", failure, error);
 }
 
-/* Writes the rows of a part's buffer. */
-static enum vdbq_status flush(struct spill *spill, struct spill_part *part,
+/* Writes the rows of a partition's buffer. */
+static enum vdbq_status flush(struct spill *spill,
+                              struct spill_partition *partition,
                               struct error *error)
 {
     struct spill_block block = { .offset = spill->file_bytes,
-                                 .rows = (uint32_t)part->buffer.rows };
+                                 .rows = (uint32_t)partition->buffer.rows };
     if (block.rows == 0)
         return VDBQ_OK;
     if (spill->block == NULL)
         spill->block = memory_resize(NULL, block_bytes(spill));
     if (spill->block == NULL)
         return error_no_memory(error);
-    block.size = make_block(spill, part);
+    block.size = make_block(spill, partition);
     enum vdbq_status status = write_block(spill, block.size, error);
-    if (status == VDBQ_OK && !vector_append(&part->blocks, &block, 1))
+    if (status == VDBQ_OK && !vector_append(&partition->blocks, &block, 1))
         status = error_no_memory(error);
     spill->file_bytes += block.size;
-    part->buffer.rows = 0;
+    partition->buffer.rows = 0;
     return status;
 }
 
-enum vdbq_status spill_part_end(struct spill *spill, unsigned part,
-                                struct error *error)
+enum vdbq_status spill_partition_end(struct spill *spill, unsigned partition,
+                                     struct error *error)
 {
-    enum vdbq_status status = flush(spill, part_at(spill, part), error);
-    part_finish(part_at(spill, part));
+    enum vdbq_status status =
+        flush(spill, partition_at(spill, partition), error);
+    partition_finish(partition_at(spill, partition));
     return status;
 }
 
 enum vdbq_status spill_end(struct spill *spill, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; i < spill->parts.count && status == VDBQ_OK; i++)
-        status = spill_part_end(spill, i, error);
+    for (unsigned i = 0; i < spill->partitions.count && status == VDBQ_OK; i++)
+        status = spill_partition_end(spill, i, error);
     memory_release(spill->block);
     spill->block = NULL;
     return status;
@@ -220,42 +224,42 @@ enum vdbq_status spill_end(struct spill *spill, struct error *error)
 /* ----------------------------------------------------------------- add -- */
 
 static enum vdbq_status make_buffer(const struct spill *spill,
-                                    struct spill_part *part,
+                                    struct spill_partition *partition,
                                     struct error *error)
 {
-    if (part->numbers != NULL)
+    if (partition->numbers != NULL)
         return VDBQ_OK;
-    enum vdbq_status status =
-        row_set_init(&part->buffer, spill->columns, spill->column_count, error);
+    enum vdbq_status status = row_set_init(&partition->buffer, spill->columns,
+                                           spill->column_count, error);
     if (status == VDBQ_OK)
-        status = row_set_room(&part->buffer, spill->block_rows, error);
+        status = row_set_room(&partition->buffer, spill->block_rows, error);
     if (status != VDBQ_OK)
         return status;
-    part->numbers =
-        memory_resize(NULL, spill->block_rows * sizeof *part->numbers);
-    return part->numbers != NULL ? VDBQ_OK : error_no_memory(error);
+    partition->numbers =
+        memory_resize(NULL, spill->block_rows * sizeof *partition->numbers);
+    return partition->numbers != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* Adds so many rows, for which the buffer has room. */
 static enum vdbq_status add_some(const struct spill *spill,
-                                 struct spill_part *part,
+                                 struct spill_partition *partition,
                                  const struct spill_rows *rows,
                                  const uint32_t *list, uint64_t count,
                                  struct error *error)
 {
     struct row_set from = *rows->from;
-    struct row_set_picking picking = { .to = &part->buffer,
+    struct row_set_picking picking = { .to = &partition->buffer,
                                        .from = &from,
                                        .reads = spill->reads };
     from.column_count = spill->column_count;
     enum vdbq_status status = row_set_pick_flags(&picking, error);
     if (status != VDBQ_OK)
         return status;
-    row_set_pick_part(&picking, part->buffer.rows, list, count);
+    row_set_pick_part(&picking, partition->buffer.rows, list, count);
     for (uint64_t i = 0; i < count; i++)
-        part->numbers[part->buffer.rows + i] = rows->numbers[list[i]];
-    part->buffer.rows += count;
-    part->rows += count;
+        partition->numbers[partition->buffer.rows + i] = rows->numbers[list[i]];
+    partition->buffer.rows += count;
+    partition->rows += count;
     return VDBQ_OK;
 }
 
@@ -273,27 +277,27 @@ static const uint32_t *list_of(const struct spill_rows *rows, uint64_t first,
 enum vdbq_status spill_add(struct spill *spill, unsigned number,
                            const struct spill_rows *rows, struct error *error)
 {
-    struct spill_part *part = part_at(spill, number);
+    struct spill_partition *partition = partition_at(spill, number);
     uint32_t own[LIST_ROWS];
     enum vdbq_status status =
-        rows->count > 0 ? make_buffer(spill, part, error) : VDBQ_OK;
+        rows->count > 0 ? make_buffer(spill, partition, error) : VDBQ_OK;
     for (uint64_t at = 0, count; at < rows->count && status == VDBQ_OK;
          at += count) {
-        uint64_t room = spill->block_rows - part->buffer.rows;
+        uint64_t room = spill->block_rows - partition->buffer.rows;
         count = rows->count - at;
         count = count < room ? count : room;
         count = count < LIST_ROWS ? count : LIST_ROWS;
-        status = add_some(spill, part, rows, list_of(rows, at, count, own),
+        status = add_some(spill, partition, rows, list_of(rows, at, count, own),
                           count, error);
-        if (status == VDBQ_OK && part->buffer.rows == spill->block_rows)
-            status = flush(spill, part, error);
+        if (status == VDBQ_OK && partition->buffer.rows == spill->block_rows)
+            status = flush(spill, partition, error);
     }
     return status;
 }
 
 /* ---------------------------------------------------------------- read -- */
 
-/* All blocks of a part but the last one are full. */
+/* All blocks of a partition but the last one are full. */
 enum vdbq_status spill_reader_init(struct spill_reader *reader,
                                    const struct spill_range *range,
                                    struct error *error)
@@ -301,7 +305,7 @@ enum vdbq_status spill_reader_init(struct spill_reader *reader,
     const struct spill *spill = range->spill;
     *reader = (struct spill_reader){
         .spill = spill,
-        .part = range->part,
+        .partition = range->partition,
         .block = range->first / spill->block_rows,
         .skip = (uint32_t)(range->first % spill->block_rows),
         .rows_left = range->rows,
@@ -368,7 +372,8 @@ enum vdbq_status spill_read(struct spill_reader *reader,
                             struct vdbq_batch *batch, struct error *error)
 {
     const struct spill *spill = reader->spill;
-    const struct vector *blocks = &part_at(spill, reader->part)->blocks;
+    const struct vector *blocks =
+        &partition_at(spill, reader->partition)->blocks;
     *batch = (struct vdbq_batch){ .columns = spill->column_count };
     if (reader->rows_left == 0)
         return VDBQ_OK;

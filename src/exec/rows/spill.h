@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows put aside in a temporary file, in parts: what is added to a part comes
- * back in that order. Beside its columns each row has a number. A part's rows
- * go to the file in blocks; of columns that nobody reads nothing is kept.
+ * Rows put aside in a temporary file, in partitions: what is added to a
+ * partition comes back in that order. Beside its columns each row has a number.
+ * A partition's rows go to the file in blocks; of columns that nobody reads
+ * nothing is kept.
  *
  * A block in the file:
  *
@@ -27,8 +28,8 @@ struct spill {
     const bool *reads;  /* of each column: it is kept               */
     uint64_t row_bytes; /* of what is kept of a row, with its number */
     uint32_t block_rows;
-    uint8_t *block;      /* one that is written                      */
-    struct vector parts; /* of struct spill_part                     */
+    uint8_t *block;           /* one that is written                      */
+    struct vector partitions; /* of struct spill_partition                */
 };
 
 /* What is needed to make one; `columns` and `reads` outlive it. */
@@ -37,7 +38,7 @@ struct spill_params {
     const struct step_column *columns;
     unsigned column_count;
     const bool *reads;
-    unsigned parts;
+    unsigned partitions;
     uint64_t block_bytes; /* about                           */
 };
 /* spill_finish() is due whatever it returns, and accepts a zeroed struct. */
@@ -50,9 +51,9 @@ void spill_finish(struct spill *spill);
 uint64_t spill_row_bytes(const struct step_column *columns, unsigned count,
                          const bool *reads);
 
-/* Adds an empty part, behind the others. */
-enum vdbq_status spill_part_add(struct spill *spill, struct error *error);
-uint64_t spill_rows(const struct spill *spill, unsigned part);
+/* Adds an empty partition, behind the others. */
+enum vdbq_status spill_partition_add(struct spill *spill, struct error *error);
+uint64_t spill_rows(const struct spill *spill, unsigned partition);
 
 /* Rows of a row set, which has the spill's columns first. */
 struct spill_rows {
@@ -61,19 +62,19 @@ struct spill_rows {
     const uint64_t *numbers; /* of each row of `from`                      */
     uint64_t count;
 };
-/* Adds rows to a part. */
-enum vdbq_status spill_add(struct spill *spill, unsigned part,
+/* Adds rows to a partition. */
+enum vdbq_status spill_add(struct spill *spill, unsigned partition,
                            const struct spill_rows *rows, struct error *error);
-/* Writes what is left of a part, and frees its memory; nothing may be added
- * to it any more. */
-enum vdbq_status spill_part_end(struct spill *spill, unsigned part,
-                                struct error *error);
+/* Writes what is left of a partition, and frees its memory; nothing may be
+ * added to it any more. */
+enum vdbq_status spill_partition_end(struct spill *spill, unsigned partition,
+                                     struct error *error);
 enum vdbq_status spill_end(struct spill *spill, struct error *error);
 
-/* Reads a part, which was ended, block by block. */
+/* Reads a partition, which was ended, block by block. */
 struct spill_reader {
     const struct spill *spill;
-    unsigned part;
+    unsigned partition;
     size_t block;       /* the next one                               */
     uint32_t skip;      /* rows of it that were given already         */
     uint64_t rows_left; /* to give out                                */
@@ -82,10 +83,10 @@ struct spill_reader {
     void *blank;        /* values of columns that were not kept       */
     struct vdbq_vector *vectors; /* the columns, then the numbers          */
 };
-/* Rows [first, first + rows) of a part. */
+/* Rows [first, first + rows) of a partition. */
 struct spill_range {
     const struct spill *spill;
-    unsigned part;
+    unsigned partition;
     uint64_t first, rows;
 };
 /* spill_reader_finish() is due whatever it returns, and accepts a zeroed

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Joins whose right rows are too many for the memory that there is. Both sides
- * are cut into parts by their keys (one part, where there are none), which go
- * to a temporary file, each row with its number; a part is joined by itself,
- * in passes: each is a join of its left rows, or of those that found no
- * partner so far, with as many right rows as fit. What passes give goes to a
+ * are cut into partitions by their keys (one partition, where there are none),
+ * which go to a temporary file, each row with its number; a partition is joined
+ * by itself, in passes: each is a join of its left rows, or of those that found
+ * no partner so far, with as many right rows as fit. What passes give goes to a
  * file again, and is merged by the numbers of the left rows.
  *
- *     join_parts.c   the cut, and memory that is counted
+ *     join_partitions.c   the cut, and memory that is counted
  *     join_pass.c    a pass: a join stream over rows of files
  *     join_rounds.c  which passes the kind of a join takes
  *     join_merge.c   their rows in order
  *
- * Without keys a part's rows would all have pairs: left rows then come a few
- * at a time, so that the file of rows to merge stays small.
+ * Without keys a partition's rows would all have pairs: left rows then come a
+ * few at a time, so that the file of rows to merge stays small.
  */
-#ifndef VDBQ_EXEC_JOIN_PARTS_H
-#define VDBQ_EXEC_JOIN_PARTS_H
+#ifndef VDBQ_EXEC_JOIN_PARTITIONS_H
+#define VDBQ_EXEC_JOIN_PARTITIONS_H
 
 #include "exec/join/join.h"
 #include "exec/rows/spill.h"
@@ -38,7 +38,7 @@ enum vdbq_status join_right_added(struct join_stream *join,
 
 /* ------------------------------------------------------------- the cut -- */
 
-enum { JOIN_PARTS_MAX = 256 };
+enum { JOIN_PARTITIONS_MAX = 256 };
 
 /* A side that is cut. */
 struct join_cut {
@@ -49,7 +49,7 @@ struct join_cut {
     const bool *reads; /* of each column, owned                         */
 };
 
-/* Right rows of a part that are at hand together. */
+/* Right rows of a partition that are at hand together. */
 struct join_block {
     struct row_set rows;
     uint64_t *numbers;
@@ -58,21 +58,22 @@ struct join_block {
 
 struct join_merge;
 
-struct join_parts {
+struct join_partitions {
     struct join_stream *join;
     uint64_t share_bytes; /* of memory, for all that it does               */
-    unsigned count;       /* of parts, a power of two                      */
-    uint64_t block_bytes; /* of the file, for each part                    */
+    unsigned count;       /* of partitions, a power of two                 */
+    uint64_t block_bytes; /* of the file, for each partition               */
     uint64_t block_rows;  /* right rows that a pass takes at most          */
     struct join_cut left, right;
     uint32_t **texts;            /* a key: for each word of the left side, its
                               number on the right one; NULL: the same       */
     struct row_set_column *keys; /* of the rows that are cut               */
     uint32_t **numbers; /* ... of a text: its words'                     */
-    uint32_t *rows, *rows_from; /* by parts; the first one of each part     */
-    uint8_t *parts; /* of each row                                   */
+    uint32_t *rows,
+        *rows_from;      /* by partitions; the first one of each partition */
+    uint8_t *partitions; /* of each row                                   */
     uint64_t *row_numbers;
-    struct spill output;  /* rows of the passes, a part each               */
+    struct spill output;  /* rows of the passes, a partition each          */
     struct spill rest[2]; /* left rows without a partner so far            */
     uint64_t left_next;   /* left rows come a few at a time: the next one  */
     uint64_t left_most;   /* ... and how many at once                      */
@@ -80,35 +81,38 @@ struct join_parts {
     struct error failure; /* of the first left row for which something
                               failed; status OK: none did                   */
     uint64_t failed_left; /* ... its number ...                            */
-    unsigned failed_pass; /* ... and of the output, the part of its pass   */
+    unsigned failed_pass; /* ... and of the output, the partition of its pass */
     unsigned passes;
     char text[96];
 };
 
 /* Ends the right side; cuts the left one, and begins to join. */
-enum vdbq_status join_parts_right(struct join_stream *join,
-                                  struct error *error);
-enum vdbq_status join_parts_left(struct join_stream *join, struct error *error);
+enum vdbq_status join_partitions_right(struct join_stream *join,
+                                       struct error *error);
+enum vdbq_status join_partitions_left(struct join_stream *join,
+                                      struct error *error);
 /* Something failed for a left row of that number, in the pass whose rows are
- * that part of the output. */
-void join_parts_failed(struct join_parts *parts, const struct error *error,
-                       uint64_t left, unsigned pass);
-void join_parts_destroy(struct join_parts *parts); /* accepts NULL */
+ * that partition of the output. */
+void join_partitions_failed(struct join_partitions *partitions,
+                            const struct error *error, uint64_t left,
+                            unsigned pass);
+/* Accepts NULL. */
+void join_partitions_destroy(struct join_partitions *partitions);
 /* The next rows of the join; rows 0: the end. */
-enum vdbq_status join_parts_batch(struct join_stream *join,
-                                  struct vdbq_batch *batch,
-                                  struct error *error);
+enum vdbq_status join_partitions_batch(struct join_stream *join,
+                                       struct vdbq_batch *batch,
+                                       struct error *error);
 /* "join in 64 partitions (64 passes)" */
-const char *join_parts_text(const struct join_parts *parts);
+const char *join_partitions_text(const struct join_partitions *partitions);
 
 /* ---------------------------------------------------------------- pass -- */
 
 struct join_pass {
-    struct join_parts *parts;
+    struct join_partitions *partitions;
     enum join_kind kind;
     struct spill_range left;
     const struct join_block *right;
-    struct spill *to;   /* gets the rows, in its last part               */
+    struct spill *to;   /* gets the rows, in its last partition          */
     struct spill *rest; /* JOIN_MARK: gets left rows that are not marked
                               true, which are not for `to`; or NULL         */
 };
@@ -117,16 +121,17 @@ enum vdbq_status join_pass_run(const struct join_pass *pass,
 
 /* -------------------------------------------------------------- rounds -- */
 
-/* Joins all parts, or the next left rows, into `output`. */
-enum vdbq_status join_rounds_run(struct join_parts *parts, struct error *error);
+/* Joins all partitions, or the next left rows, into `output`. */
+enum vdbq_status join_rounds_run(struct join_partitions *partitions,
+                                 struct error *error);
 /* Whether left rows are still to come. */
-bool join_rounds_more(const struct join_parts *parts);
+bool join_rounds_more(const struct join_partitions *partitions);
 
 /* --------------------------------------------------------------- merge -- */
 
 /* Merges the output of passes by the rows' numbers, then by the passes, up to
  * what failed. What it is given outlives it. */
-enum vdbq_status join_merge_create(const struct join_parts *parts,
+enum vdbq_status join_merge_create(const struct join_partitions *partitions,
                                    struct join_merge **merge,
                                    struct error *error);
 void join_merge_destroy(struct join_merge *merge); /* accepts NULL */

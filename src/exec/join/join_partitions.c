@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cuts both sides of a join into partitions: see join_partitions.h. Rows whose
+ * keys are equal, on whichever side, go to the same partition. Rows that can
+ * have no partner, for a NULL, are spread evenly.
+ */
+#include "exec/join/join_partitions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/rows/row_index.h"
+
+enum {
+    INDEX_BYTES = 40, /* of an index for each row, while it is made      */
+    ROOM_SHARE = 8,   /* of the limit that a join has in any case        */
+    PARTITIONS_MIN = 4,
+    BLOCK_MIN =
+        4 << 10, /* bytes of a block in a file, where partitions are more
+                             than PARTITIONS_MIN                             */
+    BLOCK_MAX = 1 << 20,
+    CUT_ROWS = 1 << 15, /* rows that are cut at once                       */
+    BLOCK_ROWS_MIN = 16
+};
+
+/* -------------------------------------------------------------- memory -- */
+
+bool join_memory(struct join_stream *join, uint64_t bytes)
+{
+    struct stream_memory *memory = join->head.params->memory;
+    if (memory == NULL)
+        return true;
+    if (bytes > join_memory_room(join))
+        return false;
+    memory->used_bytes += bytes - join->taken_bytes;
+    join->taken_bytes = bytes;
+    return true;
+}
+
+uint64_t join_memory_room(const struct join_stream *join)
+{
+    const struct stream_memory *memory = join->head.params->memory;
+    if (memory == NULL)
+        return UINT64_MAX;
+    uint64_t others = memory->used_bytes - join->taken_bytes;
+    uint64_t least = memory->limit_bytes / ROOM_SHARE;
+    return others + least < memory->limit_bytes ? memory->limit_bytes - others
+                                                : least;
+}
+
+/* Bytes of a right row in memory. */
+static uint64_t right_row_bytes(const struct join_stream *join)
+{
+    const struct step *step = join->head.inputs[1]->step;
+    return spill_row_bytes(step->columns, step->column_count, NULL)
+           + INDEX_BYTES;
+}
+
+static uint64_t held_bytes(const struct join_stream *join)
+{
+    const struct step *left = join->head.inputs[0]->step;
+    return join->right.rows * right_row_bytes(join)
+           + join->early.rows
+                 * spill_row_bytes(left->columns, left->column_count, NULL);
+}
+
+/* -------------------------------------------------------- open, finish -- */
+
+static bool *copy_reads(const struct stream *stream)
+{
+    unsigned count = stream->step->column_count;
+    bool *reads = memory_zeroed(count + (size_t)1, sizeof *reads);
+    if (reads != NULL)
+        memcpy(reads, stream->reads, count * sizeof *reads);
+    return reads;
+}
+
+static enum vdbq_status cut_init(struct join_partitions *partitions,
+                                 struct join_cut *cut, unsigned input,
+                                 struct error *error)
+{
+    const struct stream *head = &partitions->join->head;
+    const struct stream *from = head->inputs[input];
+    const struct step_join *step = &head->step->join;
+    cut->keys = input == 0 ? &step->left_keys : &step->right_keys;
+    cut->reads = copy_reads(from);
+    if (cut->reads == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = row_set_init(&cut->rows, from->step->columns,
+                                           from->step->column_count, error);
+    if (status != VDBQ_OK)
+        return status;
+    return spill_init(
+        &cut->spill,
+        &(struct spill_params){ .files = head->params->files,
+                                .columns = from->step->columns,
+                                .column_count = from->step->column_count,
+                                .reads = cut->reads,
+                                .partitions = partitions->count,
+                                .block_bytes = partitions->block_bytes },
+        error);
+}
+
+static void cut_finish(struct join_cut *cut)
+{
+    spill_finish(&cut->spill);
+    join_view_finish(&cut->rows);
+    memory_release((void *)cut->reads);
+}
+
+/* How many partitions, of about how many right rows; what a block then
+ * takes. */
+static void choose_partitions(struct join_partitions *partitions)
+{
+    const struct join_stream *join = partitions->join;
+    uint64_t half = partitions->share_bytes / 2, row = right_row_bytes(join);
+    uint64_t rows = join->head.inputs[1]->rows_most;
+    rows = rows > 2 * join->right.rows ? rows : 2 * join->right.rows;
+    partitions->count = PARTITIONS_MIN;
+    while (partitions->count < JOIN_PARTITIONS_MAX
+           && partitions->count * half < rows * row
+           && half / partitions->count > 2 * BLOCK_MIN)
+        partitions->count *= 2;
+    if (join->head.step->join.right_keys.count == 0)
+        partitions->count = 1;
+    partitions->block_bytes = half / partitions->count < BLOCK_MAX
+                                  ? half / partitions->count
+                                  : BLOCK_MAX;
+    partitions->block_rows =
+        half / row > BLOCK_ROWS_MIN ? half / row : BLOCK_ROWS_MIN;
+}
+
+/* Makes the numbers of the left side's words on the right one. */
+static enum vdbq_status make_texts(struct join_partitions *partitions,
+                                   struct error *error)
+{
+    const struct join_stream *join = partitions->join;
+    const int *left = VECTOR_ITEMS(partitions->left.keys, int);
+    const int *right = VECTOR_ITEMS(partitions->right.keys, int);
+    for (size_t i = 0; i < partitions->left.keys->count; i++) {
+        const struct row_set_column *from = &join->left.columns[left[i]];
+        const struct row_set_column *to = &join->right.columns[right[i]];
+        if (from->type != VDBQ_TEXT || from->dictionary == to->dictionary)
+            continue;
+        partitions->texts[i] =
+            dictionary_translate(from->dictionary, to->dictionary);
+        partitions->numbers[i] = memory_zeroed(CUT_ROWS, sizeof(uint32_t));
+        if (partitions->texts[i] == NULL || partitions->numbers[i] == NULL)
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status make_room(struct join_partitions *partitions,
+                                  struct error *error)
+{
+    size_t keys = partitions->join->head.step->join.left_keys.count + 1;
+    partitions->keys = memory_zeroed(keys, sizeof *partitions->keys);
+    partitions->texts = memory_zeroed(keys, sizeof *partitions->texts);
+    partitions->numbers = memory_zeroed(keys, sizeof *partitions->numbers);
+    partitions->rows = memory_zeroed(CUT_ROWS, sizeof *partitions->rows);
+    partitions->rows_from =
+        memory_zeroed(JOIN_PARTITIONS_MAX + 1, sizeof *partitions->rows_from);
+    partitions->partitions = memory_zeroed(CUT_ROWS, 1);
+    partitions->row_numbers =
+        memory_zeroed(CUT_ROWS, sizeof *partitions->row_numbers);
+    return partitions->keys && partitions->texts && partitions->numbers
+                   && partitions->rows && partitions->rows_from
+                   && partitions->partitions && partitions->row_numbers
+               ? VDBQ_OK
+               : error_no_memory(error);
+}
+
+static enum vdbq_status parts_create(struct join_stream *join,
+                                     struct error *error)
+{
+    struct join_partitions *partitions = memory_zeroed(1, sizeof *partitions);
+    join->partitions = partitions;
+    if (partitions == NULL)
+        return error_no_memory(error);
+    partitions->join = join;
+    partitions->share_bytes = join_memory_room(join);
+    join_memory(join, partitions->share_bytes);
+    choose_partitions(partitions);
+    enum vdbq_status status = make_room(partitions, error);
+    if (status == VDBQ_OK)
+        status = cut_init(partitions, &partitions->right, 1, error);
+    if (status == VDBQ_OK)
+        status = cut_init(partitions, &partitions->left, 0, error);
+    return status == VDBQ_OK ? make_texts(partitions, error) : status;
+}
+
+/* Frees what cutting alone takes. */
+static void end_cutting(struct join_partitions *partitions)
+{
+    for (size_t i = 0; partitions->texts != NULL && partitions->numbers != NULL
+                       && i < partitions->join->head.step->join.left_keys.count;
+         i++) {
+        memory_release(partitions->texts[i]);
+        memory_release(partitions->numbers[i]);
+    }
+    memory_release(partitions->keys);
+    memory_release(partitions->texts);
+    memory_release(partitions->numbers);
+    memory_release(partitions->rows);
+    memory_release(partitions->rows_from);
+    memory_release(partitions->partitions);
+    memory_release(partitions->row_numbers);
+    partitions->keys = NULL;
+    partitions->texts = partitions->numbers = NULL;
+    partitions->rows = partitions->rows_from = NULL;
+    partitions->partitions = NULL;
+    partitions->row_numbers = NULL;
+}
+
+void join_partitions_destroy(struct join_partitions *partitions)
+{
+    if (partitions == NULL)
+        return;
+    join_merge_destroy(partitions->merge);
+    end_cutting(partitions);
+    cut_finish(&partitions->left);
+    cut_finish(&partitions->right);
+    spill_finish(&partitions->output);
+    spill_finish(&partitions->rest[0]);
+    spill_finish(&partitions->rest[1]);
+    memory_release(partitions);
+}
+
+/* ----------------------------------------------------------------- cut -- */
+
+/* Looks at the keys of the rows at hand. */
+static void look_at_keys(struct join_partitions *partitions,
+                         const struct join_cut *cut)
+{
+    const int *columns = VECTOR_ITEMS(cut->keys, int);
+    for (size_t i = 0; i < cut->keys->count; i++) {
+        partitions->keys[i] = cut->rows.columns[columns[i]];
+        if (cut != &partitions->left || partitions->texts[i] == NULL)
+            continue;
+        const uint32_t *words = partitions->keys[i].values;
+        uint32_t *numbers = partitions->numbers[i];
+        const struct dictionary *from =
+            partitions->join->left.columns[columns[i]].dictionary;
+        for (uint64_t row = 0; row < cut->rows.rows; row++)
+            numbers[row] = from != NULL && words[row] < from->count
+                               ? partitions->texts[i][words[row]]
+                               : DICTIONARY_NONE;
+        partitions->keys[i].values = numbers;
+    }
+}
+
+/* The partition of a row at hand. */
+static unsigned part_of(const struct join_partitions *partitions,
+                        const struct join_cut *cut, uint64_t row)
+{
+    unsigned keys = (unsigned)cut->keys->count;
+    uint64_t hash = cut->count + row;
+    if (keys > 0
+        && (partitions->join->head.step->join.nulls_match
+            || !row_has_null(partitions->keys, keys, row)))
+        hash = row_hash(partitions->keys, keys, row) >> 32;
+    return (unsigned)hash & (partitions->count - 1);
+}
+
+/* Orders the rows at hand by their partitions. */
+static void order_rows(struct join_partitions *partitions,
+                       const struct join_cut *cut)
+{
+    uint32_t *from = partitions->rows_from;
+    memset(from, 0, (JOIN_PARTITIONS_MAX + 1) * sizeof *from);
+    for (uint64_t i = 0; i < cut->rows.rows; i++) {
+        unsigned partition = part_of(partitions, cut, i);
+        partitions->partitions[i] = (uint8_t)partition;
+        partitions->row_numbers[i] = cut->count + i;
+        from[partition + 1]++;
+    }
+    for (unsigned i = 0; i < partitions->count; i++)
+        from[i + 1] += from[i];
+    for (uint64_t i = cut->rows.rows; i-- > 0;)
+        partitions->rows[--from[partitions->partitions[i] + 1]] = (uint32_t)i;
+}
+
+/* Adds the rows at hand to their partitions. */
+static enum vdbq_status cut_rows(struct join_partitions *partitions,
+                                 struct join_cut *cut, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    look_at_keys(partitions, cut);
+    order_rows(partitions, cut);
+    /* from[partition + 1] is now where the partition's rows start. */
+    for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++) {
+        uint64_t first = partitions->rows_from[i + 1];
+        uint64_t end = i + 1 < partitions->count ? partitions->rows_from[i + 2]
+                                                 : cut->rows.rows;
+        status =
+            spill_add(&cut->spill, i,
+                      &(struct spill_rows){ .from = &cut->rows,
+                                            .rows = partitions->rows + first,
+                                            .numbers = partitions->row_numbers,
+                                            .count = end - first },
+                      error);
+    }
+    cut->count += cut->rows.rows;
+    return status;
+}
+
+static enum vdbq_status cut_batch(struct join_partitions *partitions,
+                                  struct join_cut *cut,
+                                  const struct vdbq_batch *batch,
+                                  uint64_t first, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t rows; first < batch->rows && status == VDBQ_OK;
+         first += rows) {
+        rows = batch->rows - first;
+        rows = rows < CUT_ROWS ? rows : CUT_ROWS;
+        join_view(&cut->rows, batch, first, rows);
+        status = cut_rows(partitions, cut, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(partitions->join->head.params, error);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------- right side -- */
+
+/* Forgets the rows that were gathered, and their memory. */
+static void forget(struct row_set *row_set)
+{
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        memory_release(row_set->columns[i].values);
+        memory_release(row_set->columns[i].nulls);
+        row_set->columns[i].values = NULL;
+        row_set->columns[i].nulls = NULL;
+    }
+    row_set->rows = row_set->rows_room = 0;
+}
+
+/* Whether a key of JOIN_MARK is NULL. */
+static bool marks_null(const struct join_stream *join)
+{
+    const struct step_join *step = &join->head.step->join;
+    if (step->kind != JOIN_MARK)
+        return false;
+    const struct row_set_column *key =
+        &join->right.columns[VECTOR_ITEMS(&step->right_keys, int)[0]];
+    return key->nulls != NULL && memchr(key->nulls, 1, join->right.rows);
+}
+
+/* Puts the right rows that were gathered into their partitions. */
+static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
+{
+    unsigned count = join->right.column_count;
+    struct vdbq_vector *vectors =
+        memory_zeroed(count + (size_t)1, sizeof *vectors);
+    if (vectors == NULL)
+        return error_no_memory(error);
+    row_set_vectors(&join->right, 0, vectors);
+    join->right_null |= marks_null(join);
+    join->right_any |= join->right.rows > 0;
+    enum vdbq_status status = cut_batch(
+        join->partitions, &join->partitions->right,
+        &(struct vdbq_batch){
+            .rows = join->right.rows, .columns = count, .column = vectors },
+        0, error);
+    memory_release(vectors);
+    forget(&join->right);
+    return status;
+}
+
+enum vdbq_status join_right_added(struct join_stream *join, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (join->partitions == NULL && join_memory(join, held_bytes(join)))
+        return VDBQ_OK;
+    if (join->partitions == NULL)
+        status = parts_create(join, error);
+    return status == VDBQ_OK ? cut_right(join, error) : status;
+}
+
+enum vdbq_status join_partitions_right(struct join_stream *join,
+                                       struct error *error)
+{
+    return spill_end(&join->partitions->right.spill, error);
+}
+
+/* ----------------------------------------------------------- left side -- */
+
+static void note_text(struct join_partitions *partitions)
+{
+    snprintf(partitions->text, sizeof partitions->text,
+             "join in %u partition%s (%u passes)", partitions->count,
+             partitions->count == 1 ? "" : "s", partitions->passes);
+}
+
+/* Notes what failed, if it is the first. */
+void join_partitions_failed(struct join_partitions *partitions,
+                            const struct error *error, uint64_t left,
+                            unsigned pass)
+{
+    if (partitions->failure.status != VDBQ_OK
+        && partitions->failed_left <= left)
+        return;
+    partitions->failure = *error;
+    partitions->failed_left = left;
+    partitions->failed_pass = pass;
+}
+
+/* Takes the next left rows to hand. Where they fail that is their end. */
+static enum vdbq_status next_left(struct join_stream *join, struct error *error)
+{
+    struct join_partitions *partitions = join->partitions;
+    enum vdbq_status status = VDBQ_OK;
+    join->pending.rows = 0;
+    if (join->left_failure.status != VDBQ_OK)
+        *error = join->left_failure;
+    else
+        status = stream_batch(join->head.inputs[0], &join->pending, error);
+    if (!stream_row_failed(status) && join->left_failure.status == VDBQ_OK)
+        return status;
+    join_partitions_failed(partitions, error, partitions->left.count, 0);
+    return VDBQ_OK;
+}
+
+/* Cuts the left rows: those that came early, and the others. */
+static enum vdbq_status cut_left(struct join_stream *join, struct error *error)
+{
+    struct join_partitions *partitions = join->partitions;
+    enum vdbq_status status = VDBQ_OK;
+    if (join->pending.rows > 0)
+        status =
+            cut_batch(partitions, &partitions->left, &join->pending, 0, error);
+    row_set_finish(&join->early);
+    join->pending.rows = 1;
+    while (status == VDBQ_OK && join->pending.rows > 0) {
+        status = next_left(join, error);
+        if (status == VDBQ_OK && join->pending.rows > 0)
+            status = cut_batch(partitions, &partitions->left, &join->pending, 0,
+                               error);
+        if (status == VDBQ_OK)
+            status = stream_pause(join->head.params, error);
+    }
+    return status == VDBQ_OK ? spill_end(&partitions->left.spill, error)
+                             : status;
+}
+
+enum vdbq_status join_partitions_left(struct join_stream *join,
+                                      struct error *error)
+{
+    struct join_partitions *partitions = join->partitions;
+    enum vdbq_status status = cut_left(join, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_close_input(&join->head, 0);
+    end_cutting(partitions);
+    join->head.rows_most = partitions->left.count > partitions->right.count
+                               ? partitions->left.count
+                               : partitions->right.count;
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------- batches -- */
+
+/* Joins what comes next, and begins to merge it. */
+static enum vdbq_status begin_merge(struct join_partitions *partitions,
+                                    struct error *error)
+{
+    join_merge_destroy(partitions->merge);
+    partitions->merge = NULL;
+    enum vdbq_status status = join_rounds_run(partitions, error);
+    return status == VDBQ_OK
+               ? join_merge_create(partitions, &partitions->merge, error)
+               : status;
+}
+
+/* Whether the rows that are merged are the last ones. */
+static bool is_over(const struct join_partitions *partitions)
+{
+    bool failed = partitions->failure.status != VDBQ_OK;
+    return !join_rounds_more(partitions)
+           || (failed && partitions->left_next > partitions->failed_left);
+}
+
+enum vdbq_status join_partitions_batch(struct join_stream *join,
+                                       struct vdbq_batch *batch,
+                                       struct error *error)
+{
+    struct join_partitions *partitions = join->partitions;
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && batch->rows == 0) {
+        status = stream_pause(join->head.params, error);
+        if (status == VDBQ_OK && partitions->merge != NULL)
+            status = join_merge_batch(partitions->merge, batch, error);
+        if (status != VDBQ_OK || batch->rows > 0)
+            break;
+        if (partitions->merge != NULL && is_over(partitions))
+            break;
+        status = begin_merge(partitions, error);
+    }
+    if (status == VDBQ_OK && batch->rows == 0
+        && partitions->failure.status != VDBQ_OK) {
+        *error = partitions->failure;
+        status = error->status;
+    }
+    note_text(partitions);
+    return status;
+}
+
+const char *join_partitions_text(const struct join_partitions *partitions)
+{
+    return partitions->text;
+}
