@@ -348,7 +348,12 @@ enum ast_statement_kind {
     AST_DESCRIBE,
     AST_SUMMARIZE /* of a table: SELECT * FROM it */
 };
-enum ast_explain { AST_RUN, AST_EXPLAIN, AST_EXPLAIN_ANALYZE };
+enum ast_explain {
+    AST_RUN,
+    AST_EXPLAIN,
+    AST_EXPLAIN_ANALYZE,
+    AST_EXPLAIN_TREE /* how the planner came to its steps */
+};
 
 struct ast_statement {
     enum ast_statement_kind kind;

@@ -171,6 +171,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     START       "START"
     SUMMARIZE   "SUMMARIZE"
     TIMESTAMP   "TIMESTAMP"
+    TREE        "TREE"
     VIEW        "VIEW"
     RESERVED    "a reserved word"
     BAD         "no token"
@@ -226,7 +227,6 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <type> type
 %type <name> type_name
 %type <size> type_size
-%type <explain> explain
 %type <kind> set_operator
 %type <verb> insert_verb
 %type <flag> distinct unique like descending
@@ -236,12 +236,12 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 
 input:
     %empty             { ast_finish(parse, AST_RUN, ast_empty(parse)); }
-  | explain statement  { ast_finish(parse, $explain, $statement); }
-
-explain:
-    %empty             { $$ = AST_RUN; }
-  | EXPLAIN            { $$ = AST_EXPLAIN; }
-  | EXPLAIN ANALYZE    { $$ = AST_EXPLAIN_ANALYZE; }
+  | statement          { ast_finish(parse, AST_RUN, $1); }
+  | EXPLAIN statement  { ast_finish(parse, AST_EXPLAIN, $2); }
+  | EXPLAIN ANALYZE statement
+                       { ast_finish(parse, AST_EXPLAIN_ANALYZE, $3); }
+  | EXPLAIN "(" TREE ")" statement
+                       { ast_finish(parse, AST_EXPLAIN_TREE, $5); }
 
 statement:
     query              { $$ = ast_query_made(parse, AST_SELECT, $query); }
@@ -768,7 +768,8 @@ free_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | DATE
   | DEFERRED | DESC | DESCRIBE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
   | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NULLS | OFFSET
-  | PARTITION | REPLACE | ROLLBACK | START | SUMMARIZE | TIMESTAMP | VIEW
+  | PARTITION | REPLACE | ROLLBACK | START | SUMMARIZE | TIMESTAMP | TREE
+  | VIEW
 
 kept_word:
     CROSS | END_WORD | FILTER | FULL | INNER | LEFT_WORD | NATURAL | OUTER

@@ -185,12 +185,24 @@ static const struct vdbq_limits *limits_of(const vdbq_query *query)
                                  : &none;
 }
 
+/* The steps; of EXPLAIN (TREE) also how they came to be. */
+static void print_steps(vdbq_query *query)
+{
+    if (query->plan.steps.steps.count == 0)
+        return;
+    if (query->plan.tree == NULL) {
+        steps_print_counts(&query->plan.steps, &query->counts, &query->lines);
+        return;
+    }
+    text_print(&query->lines, "%s; steps\n", query->plan.tree);
+    steps_print_names(&query->plan.steps, &query->lines);
+}
+
 enum vdbq_status explain_lines(vdbq_query *query)
 {
     text_finish(&query->lines);
     query->line_texts.count = 0;
-    if (query->plan.steps.steps.count > 0)
-        steps_print_counts(&query->plan.steps, &query->counts, &query->lines);
+    print_steps(query);
     print_change(&query->plan, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(&query->stats.sum, limits_of(query), &query->lines);

@@ -339,8 +339,8 @@ static enum vdbq_status run_through(vdbq_query *query)
 /* Starts the statement; changes and explanations are done when it returns. */
 static enum vdbq_status start(vdbq_query *query)
 {
-    bool runs =
-        query->statement == NULL || query->statement->explain != AST_EXPLAIN;
+    bool runs = query->statement == NULL || query->statement->explain == AST_RUN
+                || query->statement->explain == AST_EXPLAIN_ANALYZE;
     if (query_changes(query) && runs) {
         enum vdbq_status status = query_change(query);
         return status == VDBQ_OK && query_explains(query) ? explain_lines(query)

@@ -96,6 +96,8 @@ struct plan {
                        their types                                      */
     bool of_now;         /* it holds for one run: it has the time of day */
     const char *copy_to; /* PLAN_SELECT of COPY TO: the file; else NULL */
+    const char *tree;    /* of EXPLAIN (TREE): lines about how the steps came
+                            to be; else NULL                            */
     struct steps steps;  /* not checked yet; of PLAN_SELECT, and of others
                             that say so; else empty                     */
     union {

@@ -56,6 +56,7 @@ static enum vdbq_status add_leaf(struct binder *binder, const char *name,
 
     if (node == NULL)
         return binder->error->status;
+    node->called = name[0] != '\0' ? name : NULL;
     status = scope_add_node(binder, name, node, first);
     if (status == VDBQ_OK)
         status = grow_scope(binder, node);

@@ -17,6 +17,7 @@
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
 #include "plan/rewrite/split.h"
+#include "plan/rewrite/trace.h"
 #include "plan/tree/binder.h"
 
 /* ----------------------------------------------------------------- passes -- */
@@ -166,6 +167,34 @@ static bool visit_below(struct binder *binder, struct node *node)
     return done;
 }
 
+/* What a pass may change of a node without making a new one. */
+struct state {
+    const struct node *node, *left;
+    size_t conditions;
+};
+
+static struct state state_of(const struct node *node)
+{
+    return (struct state){ node, node->left, node->conditions.count };
+}
+
+/* One pass at one node. */
+static bool apply_pass(struct binder *binder, const struct pass *pass,
+                       struct node **place)
+{
+    struct state before = state_of(*place), after;
+
+    *place = pass->apply(binder, *place);
+    if (*place == NULL)
+        return false;
+    after = state_of(*place);
+    if (binder->trace != NULL
+        && (after.node != before.node || after.left != before.left
+            || after.conditions != before.conditions))
+        trace_pass(binder->trace, pass->name, pass->text);
+    return true;
+}
+
 /* All passes at one node, after those below it. A query that stands in two
  * places is rewritten once. */
 static bool visit(struct binder *binder, struct node **place)
@@ -180,11 +209,9 @@ static bool visit(struct binder *binder, struct node **place)
     }
     if (!visit_below(binder, bound) || !visit_expressions(binder, bound))
         return false;
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-        *place = passes[i].apply(binder, *place);
-        if (*place == NULL)
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        if (!apply_pass(binder, &passes[i], place))
             return false;
-    }
     (*place)->rewritten = *place;
     bound->rewritten = *place;
     return true;
@@ -192,5 +219,7 @@ static bool visit(struct binder *binder, struct node **place)
 
 struct node *rewrite(struct binder *binder, struct node *node)
 {
+    if (binder->trace != NULL)
+        trace_bound(binder->trace, &node);
     return visit(binder, &node) ? node : NULL;
 }

@@ -7,6 +7,7 @@
 #include "plan/bind/query.h"
 #include "plan/make/fold.h"
 #include "plan/plan.h"
+#include "plan/rewrite/trace.h"
 #include "plan/statement/statement.h"
 #include "plan/tree/binder.h"
 
@@ -84,6 +85,20 @@ static enum vdbq_status check_kept(const struct ast_statement *statement,
     return VDBQ_OK;
 }
 
+/* What EXPLAIN (TREE) shows outlives the planner. */
+static enum vdbq_status keep_trace(const struct binder *binder,
+                                   struct plan *plan)
+{
+    const struct text *text = &binder->trace->text;
+
+    plan->tree =
+        text->failed
+            ? NULL
+            : arena_copy(binder->arena, text->bytes != NULL ? text->bytes : "",
+                         text->length);
+    return plan->tree != NULL ? VDBQ_OK : error_no_memory(binder->error);
+}
+
 enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 const char *sql, size_t sql_length,
                                 const struct catalogue *catalogue,
@@ -101,6 +116,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                              .limits = limits,
                              .arena = arena,
                              .error = error };
+    struct trace trace = { 0 };
     enum vdbq_status status;
     int64_t now = 0;
 
@@ -108,9 +124,14 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     steps_init(&plan->steps);
     plan->explain = statement->explain;
     binder.now = &now;
+    if (statement->explain == AST_EXPLAIN_TREE)
+        binder.trace = &trace;
     status = check_kept(statement, &binder);
     if (status == VDBQ_OK)
         status = plan_kind_of(statement, &binder, plan);
+    if (status == VDBQ_OK && binder.trace != NULL)
+        status = keep_trace(&binder, plan);
+    text_finish(&trace.text);
     plan->of_values = binder.values_used;
     plan->of_now = now != 0;
     fold_finish(&binder);

@@ -21,6 +21,7 @@ struct machine;
 struct parameter;
 struct plan_limits;
 struct scope;
+struct trace;
 struct with_name;
 
 /* What binding needs to know. */
@@ -43,6 +44,7 @@ struct binder {
     const struct plan_limits *limits;   /* NULL: none                 */
     uint64_t lookups;                   /* of names, so far                 */
     struct machine *machine;            /* for folding, once needed         */
+    struct trace *trace;                /* of EXPLAIN (TREE); else NULL */
     int64_t *now; /* the statement's time, in the units of a
                                    TIMESTAMP; 0: not asked for yet  */
 };

@@ -49,8 +49,10 @@ struct node {
                                   come here yet                        */
     unsigned column_count;
     struct node_column *columns;
-    double rows;                       /* about how many: estimate_node(); of
+    double rows;        /* about how many: estimate_node(); of
                                      TABLE and VALUES they are counted   */
+    const char *called; /* what FROM calls its rows; NULL: nothing, or it is
+                           no longer one of FROM's */
     const struct table *table;         /* TABLE                               */
     const struct catalogue *catalogue; /* ... that it is of              */
     struct expression *where;          /* SELECT; NULL: every row             */

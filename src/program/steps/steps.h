@@ -243,6 +243,10 @@ enum vdbq_status steps_check(struct steps *steps, struct error *error);
  * its program. */
 void steps_print(const struct steps *steps, struct text *text);
 
+/* A line for each step, for people: columns by their names, steps numbered from
+ * 1, no programs. */
+void steps_print_names(const struct steps *steps, struct text *text);
+
 /* What running a step came to; of a step that ran several times, in all. */
 struct step_count {
     const struct step *step;

@@ -12,9 +12,32 @@ struct printing {
     const struct vector *counts; /* of struct step_count; NULL: they did
                                     not run                              */
     struct text *text;
+    bool named; /* columns are shown by their names, steps are numbered from
+                   1, and programs are left out                          */
 };
 
 static void print_list(const struct printing *printing);
+
+static void print_number_of(const struct printing *printing, int step)
+{
+    text_print(printing->text, "%s%d", printing->prefix,
+               step + printing->named);
+}
+
+/* A column of one of a step's inputs. */
+static void print_column(const struct printing *printing,
+                         const struct step *step, size_t input, int column)
+{
+    const struct step *from =
+        steps_at(printing->steps, VECTOR_ITEMS(&step->inputs, int)[input]);
+
+    if (!printing->named)
+        text_print(printing->text, "%d", column);
+    else if (from->columns[column].name[0] != '\0')
+        text_print(printing->text, "%s", from->columns[column].name);
+    else
+        text_print(printing->text, "column %d", column + 1);
+}
 
 /* What stands between the items of a list. */
 static void print_comma(size_t i, struct text *text)
@@ -23,9 +46,9 @@ static void print_comma(size_t i, struct text *text)
 }
 
 /* "scan of table sales, probes shop (step 0), day (step 1)" */
-static void print_scan(const struct step *step, const char *prefix,
-                       struct text *text)
+static void print_scan(const struct printing *printing, const struct step *step)
 {
+    struct text *text = printing->text;
     const struct vector *tables = &step->scan.program.tables;
     const struct program_table *table =
         VECTOR_ITEMS(tables, struct program_table);
@@ -37,15 +60,20 @@ static void print_scan(const struct step *step, const char *prefix,
             continue;
         text_print(text, "%s", i > 0 ? before : grid ? " of " : " of table ");
         text_print(text, "%s", table[i].name);
-        if (table[i].input > 0)
-            text_print(text, " (step %s%d)", prefix,
-                       VECTOR_ITEMS(&step->inputs, int)[table[i].input - 1]);
+        if (table[i].input > 0) {
+            text_print(text, " (step ");
+            print_number_of(
+                printing, VECTOR_ITEMS(&step->inputs, int)[table[i].input - 1]);
+            text_print(text, ")");
+        }
     }
 }
 
-static void print_aggregate(const struct step_aggregate *aggregate,
-                            struct text *text)
+static void print_aggregate(const struct printing *printing,
+                            const struct step *step,
+                            const struct step_aggregate *aggregate)
 {
+    struct text *text = printing->text;
     static const char *const names[] = {
         [AGGREGATE_COUNT] = "count", [AGGREGATE_SUM] = "sum",
         [AGGREGATE_TOTAL] = "total", [AGGREGATE_AVG] = "avg",
@@ -55,30 +83,54 @@ static void print_aggregate(const struct step_aggregate *aggregate,
     text_print(text, "%s(%s", names[aggregate->function],
                aggregate->distinct ? "distinct " : "");
     if (aggregate->column >= 0)
-        text_print(text, "%d)", aggregate->column);
+        print_column(printing, step, 0, aggregate->column);
     else
-        text_print(text, "*)");
-    if (aggregate->filter >= 0)
-        text_print(text, " where %d", aggregate->filter);
+        text_print(text, "*");
+    text_print(text, ")");
+    if (aggregate->filter < 0)
+        return;
+    text_print(text, " where ");
+    print_column(printing, step, 0, aggregate->filter);
 }
 
-static void print_group(const struct step *step, struct text *text)
+static void print_group_keys(const struct printing *printing,
+                             const struct step *step)
+{
+    struct text *text = printing->text;
+
+    text_print(text, "group by ");
+    if (!printing->named)
+        text_print(text, "%u columns", step->group.keys);
+    for (unsigned i = 0; printing->named && i < step->group.keys; i++) {
+        text_print(text, "%s", i > 0 ? ", " : "");
+        print_column(printing, step, 0, (int)i);
+    }
+    if (printing->named && step->group.keys == 0)
+        text_print(text, "nothing");
+    text_print(text, ":");
+}
+
+static void print_group(const struct printing *printing,
+                        const struct step *step)
 {
     const struct vector *aggregates = &step->group.aggregates;
-    text_print(text, "group by %u columns:", step->group.keys);
+    print_group_keys(printing, step);
     for (size_t i = 0; i < aggregates->count; i++) {
-        print_comma(i, text);
-        print_aggregate(vector_at(aggregates, i), text);
+        print_comma(i, printing->text);
+        print_aggregate(printing, step, vector_at(aggregates, i));
     }
 }
 
-static void print_keys(const struct vector *keys, struct text *text)
+static void print_keys(const struct printing *printing, const struct step *step,
+                       const struct vector *keys)
 {
+    struct text *text = printing->text;
+
     for (size_t i = 0; i < keys->count; i++) {
         const struct step_key *key = vector_at(keys, i);
         print_comma(i, text);
-        text_print(text, "%d%s%s", key->column,
-                   key->descending ? " descending" : "",
+        print_column(printing, step, 0, key->column);
+        text_print(text, "%s%s", key->descending ? " descending" : "",
                    key->nulls_last ? " nulls last" : "");
     }
 }
@@ -92,22 +144,33 @@ static void print_limit(uint64_t offset, uint64_t limit, struct text *text)
 }
 
 /* "3 < right 0 <= 4": a left value is a number alone. */
-static void print_range_join(const struct step_range_join *range,
-                             struct text *text)
+static void print_side(const struct printing *printing, const struct step *step,
+                       bool right, int column)
 {
-    const char *of = range->side == RANGE_JOIN_RIGHT ? "right " : "";
-    const char *by = range->side == RANGE_JOIN_RIGHT ? "" : "right ";
-    text_print(text, " ");
-    if (range->low >= 0)
-        text_print(text, "%s%d %s ", by, range->low,
-                   range->low_open ? "<" : "<=");
-    text_print(text, "%s%d", of, range->column);
-    if (range->high >= 0)
-        text_print(text, " %s %s%d", range->high_open ? "<" : "<=", by,
-                   range->high);
+    if (right)
+        text_print(printing->text, "right ");
+    print_column(printing, step, right, column);
 }
 
-static void print_join(const struct step *step, struct text *text)
+static void print_range_join(const struct printing *printing,
+                             const struct step *step)
+{
+    const struct step_range_join *range = &step->join.range;
+    bool right = range->side == RANGE_JOIN_RIGHT;
+
+    text_print(printing->text, " ");
+    if (range->low >= 0) {
+        print_side(printing, step, !right, range->low);
+        text_print(printing->text, " %s ", range->low_open ? "<" : "<=");
+    }
+    print_side(printing, step, right, range->column);
+    if (range->high < 0)
+        return;
+    text_print(printing->text, " %s ", range->high_open ? "<" : "<=");
+    print_side(printing, step, !right, range->high);
+}
+
+static void print_join(const struct printing *printing, const struct step *step)
 {
     static const char *const names[] = {
         [JOIN_INNER] = "inner", [JOIN_LEFT] = "left", [JOIN_RIGHT] = "right",
@@ -115,38 +178,47 @@ static void print_join(const struct step *step, struct text *text)
         [JOIN_MARK] = "mark",
     };
     const struct step_join *join = &step->join;
+    struct text *text = printing->text;
     text_print(text, "%s join", names[join->kind]);
     for (size_t i = 0; i < join->left_keys.count; i++) {
         print_comma(i, text);
-        text_print(text, "%d = %d", VECTOR_ITEMS(&join->left_keys, int)[i],
-                   VECTOR_ITEMS(&join->right_keys, int)[i]);
+        print_column(printing, step, 0, VECTOR_ITEMS(&join->left_keys, int)[i]);
+        text_print(text, " = ");
+        print_column(printing, step, 1,
+                     VECTOR_ITEMS(&join->right_keys, int)[i]);
     }
     if (join->range.side != RANGE_JOIN_NONE)
-        print_range_join(&join->range, text);
+        print_range_join(printing, step);
     if (join->nulls_match)
         text_print(text, ", NULL = NULL");
     if (join->condition != NULL)
         text_print(text, ", where");
 }
 
-static void print_apply(const struct step *step, struct text *text)
+static void print_apply(const struct printing *printing,
+                        const struct step *step)
 {
     static const char *const names[] = { [APPLY_SCALAR] = "value of",
                                          [APPLY_EXISTS] = "exists",
                                          [APPLY_IN] = "is in" };
     const struct vector *parameters = &step->apply.parameters;
+    struct text *text = printing->text;
     text_print(text, "%s an inner query", names[step->apply.kind]);
-    if (step->apply.kind == APPLY_IN)
-        text_print(text, " for column %d", step->apply.column);
+    if (step->apply.kind == APPLY_IN) {
+        text_print(text, printing->named ? " for " : " for column ");
+        print_column(printing, step, 0, step->apply.column);
+    }
     for (size_t i = 0; i < parameters->count; i++) {
         const struct step_parameter *parameter = vector_at(parameters, i);
-        text_print(text, ", parameter %d = %d", parameter->parameter,
-                   parameter->column);
+        text_print(text,
+                   ", parameter %d = ", parameter->parameter + printing->named);
+        print_column(printing, step, 0, parameter->column);
     }
 }
 
-static void print_window_function(const struct step_window_function *function,
-                                  struct text *text)
+static void print_window_function(const struct printing *printing,
+                                  const struct step *step,
+                                  const struct step_window_function *function)
 {
     static const char *const names[] = {
         [WINDOW_ROW_NUMBER] = "row_number",
@@ -157,81 +229,94 @@ static void print_window_function(const struct step_window_function *function,
         [WINDOW_FIRST] = "first_value",
         [WINDOW_LAST] = "last_value",
     };
-    if (function->function == WINDOW_AGGREGATE)
-        print_aggregate(&function->aggregate, text);
-    else
-        text_print(text, "%s(%d)", names[function->function],
-                   function->aggregate.column);
+    struct text *text = printing->text;
+
+    if (function->function == WINDOW_AGGREGATE) {
+        print_aggregate(printing, step, &function->aggregate);
+    } else {
+        text_print(text, "%s(", names[function->function]);
+        if (!printing->named || function->aggregate.column >= 0)
+            print_column(printing, step, 0, function->aggregate.column);
+        text_print(text, ")");
+    }
     text_print(text, " partition");
     for (size_t i = 0; i < function->partition.count; i++) {
         print_comma(i, text);
-        text_print(text, "%d", VECTOR_ITEMS(&function->partition, int)[i]);
+        print_column(printing, step, 0,
+                     VECTOR_ITEMS(&function->partition, int)[i]);
     }
     text_print(text, " order");
-    print_keys(&function->order, text);
+    print_keys(printing, step, &function->order);
 }
 
-static void print_window(const struct step *step, struct text *text)
+static void print_window(const struct printing *printing,
+                         const struct step *step)
 {
     const struct vector *functions = &step->window.functions;
+    struct text *text = printing->text;
     text_print(text, "window");
     for (size_t i = 0; i < functions->count; i++) {
         print_comma(i, text);
-        print_window_function(vector_at(functions, i), text);
+        print_window_function(printing, step, vector_at(functions, i));
     }
 }
 
-static void print_map(const struct step *step, struct text *text)
+static void print_map(const struct printing *printing, const struct step *step)
 {
     const struct vector *functions = &step->map.functions;
+    struct text *text = printing->text;
     text_print(text, "map");
     for (size_t i = 0; i < functions->count; i++) {
         const struct step_function *function = vector_at(functions, i);
         print_comma(i, text);
         text_print(text, "%s(", function->name);
-        for (size_t k = 0; k < function->arguments.count; k++)
-            text_print(text, "%s%d", k > 0 ? ", " : "",
-                       VECTOR_ITEMS(&function->arguments, int)[k]);
+        for (size_t k = 0; k < function->arguments.count; k++) {
+            text_print(text, "%s", k > 0 ? ", " : "");
+            print_column(printing, step, 0,
+                         VECTOR_ITEMS(&function->arguments, int)[k]);
+        }
         text_print(text, ")");
     }
 }
 
-static void print_what(const struct step *step, const char *prefix,
-                       struct text *text)
+static void print_what(const struct printing *printing, const struct step *step)
 {
+    struct text *text = printing->text;
+
     switch (step->kind) {
     case STEP_SCAN:
-        print_scan(step, prefix, text);
+        print_scan(printing, step);
         break;
     case STEP_GROUP:
-        print_group(step, text);
+        print_group(printing, step);
         break;
     case STEP_SORT:
         text_print(text, "sort by");
-        print_keys(&step->sort.keys, text);
+        print_keys(printing, step, &step->sort.keys);
         print_limit(step->sort.offset, step->sort.limit, text);
         break;
     case STEP_LIMIT:
         text_print(text, "some rows");
-        if (step->inputs.count > 1)
-            text_print(text, ", limit and offset of step %s%d", prefix,
-                       VECTOR_ITEMS(&step->inputs, int)[1]);
+        if (step->inputs.count > 1) {
+            text_print(text, ", limit and offset of step ");
+            print_number_of(printing, VECTOR_ITEMS(&step->inputs, int)[1]);
+        }
         print_limit(step->limit.offset, step->limit.limit, text);
         break;
     case STEP_JOIN:
-        print_join(step, text);
+        print_join(printing, step);
         break;
     case STEP_CONCAT:
         text_print(text, "concat");
         break;
     case STEP_APPLY:
-        print_apply(step, text);
+        print_apply(printing, step);
         break;
     case STEP_WINDOW:
-        print_window(step, text);
+        print_window(printing, step);
         break;
     case STEP_MAP:
-        print_map(step, text);
+        print_map(printing, step);
         break;
     case STEP_VALUES:
         text_print(text, "%llu rows of values",
@@ -347,7 +432,7 @@ static void print_inner(const struct printing *printing,
 {
     struct text prefix = { 0 };
     struct printing inner = *printing;
-    text_print(&prefix, "%s%d.", printing->prefix, number);
+    text_print(&prefix, "%s%d.", printing->prefix, number + printing->named);
     printing->text->failed |= prefix.failed;
     inner.steps = step->apply.inner;
     inner.prefix = prefix.bytes;
@@ -360,19 +445,21 @@ static void print_inner(const struct printing *printing,
 static void print_step(const struct printing *printing, int number)
 {
     const struct step *step = steps_at(printing->steps, number);
-    const char *prefix = printing->prefix;
     struct text *text = printing->text;
-    text_print(text, "; step %s%d", prefix, number);
-    for (size_t i = 0; i < step->inputs.count; i++)
-        text_print(text, "%s%s%d", i > 0 ? ", " : " of step ", prefix,
-                   VECTOR_ITEMS(&step->inputs, int)[i]);
+    text_print(text, "; step ");
+    print_number_of(printing, number);
+    for (size_t i = 0; i < step->inputs.count; i++) {
+        text_print(text, i > 0 ? ", " : " of step ");
+        print_number_of(printing, VECTOR_ITEMS(&step->inputs, int)[i]);
+    }
     text_print(text, ": ");
-    print_what(step, prefix, text);
+    print_what(printing, step);
     print_figures(printing, step);
     text_print(text, "\n");
-    if (step->kind == STEP_SCAN)
+    if (step->kind == STEP_SCAN && !printing->named)
         program_print(&step->scan.program, text);
-    if (step->kind == STEP_JOIN && step->join.condition != NULL)
+    if (step->kind == STEP_JOIN && !printing->named
+        && step->join.condition != NULL)
         program_print(step->join.condition, text);
     if (step->kind == STEP_APPLY)
         print_inner(printing, step, number);
@@ -388,7 +475,9 @@ void steps_print_counts(const struct steps *steps, const struct vector *counts,
                         struct text *text)
 {
     const struct step *last = steps_last(steps);
-    const struct printing printing = { steps, "", counts, text };
+    const struct printing printing = {
+        .steps = steps, .prefix = "", .counts = counts, .text = text
+    };
     if (steps->steps.count == 1 && last->kind == STEP_SCAN)
         program_print(&last->scan.program, text);
     else
@@ -398,4 +487,10 @@ void steps_print_counts(const struct steps *steps, const struct vector *counts,
 void steps_print(const struct steps *steps, struct text *text)
 {
     steps_print_counts(steps, NULL, text);
+}
+
+void steps_print_names(const struct steps *steps, struct text *text)
+{
+    print_list(&(struct printing){
+        .steps = steps, .prefix = "", .text = text, .named = true });
 }
