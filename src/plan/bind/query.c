@@ -143,6 +143,9 @@ static struct node *with_types(struct binder *binder, struct node *node,
     if (same)
         return node;
     node = node_select(binder, node, NULL, results, NULL, count);
+    if (node != NULL && node->left->kind == NODE_SELECT
+        && node->left->left->kind == NODE_ONCE) /* constants stay such */
+        node = node_merge(binder, node);
     for (unsigned i = 0; i < count && node != NULL; i++)
         node->columns[i].name = types[i].name;
     return node;

@@ -334,15 +334,8 @@ struct node *node_sort(struct binder *binder, struct node *below,
 struct node *node_limit(struct binder *binder, struct node *below,
                         uint64_t offset, uint64_t limit)
 {
-    struct node *node;
+    struct node *node = node_limit_by(binder, below, NULL);
 
-    if (below->kind == NODE_SORT && below->sort.limit == UINT64_MAX
-        && below->sort.offset == 0) {
-        below->sort.offset = offset;
-        below->sort.limit = limit;
-        return below;
-    }
-    node = node_limit_by(binder, below, NULL);
     if (node != NULL)
         node->limit = (struct step_limit){ offset, limit };
     return node;

@@ -29,31 +29,6 @@ static bool count_uses(void *context, struct expression **operand)
     return true;
 }
 
-/* Whether something is yet to be lifted out of it. */
-static bool is_pending(const struct expression *e)
-{
-    return e != NULL && (is_lifted(e) || expression_has(e, EXPRESSION_WINDOW));
-}
-
-/* Whether something is yet to be lifted out of a node's expressions. */
-static bool has_pending(const struct node *node)
-{
-    bool pending = is_pending(node->where);
-
-    for (unsigned i = 0; i < node->column_count && !pending; i++)
-        pending = is_pending(node->results[i]);
-    return pending;
-}
-
-/* Whether a condition stands between what both nodes compute, of which
- * something is yet to be lifted out: it is lifted over the rows that the
- * condition keeps. */
-static bool is_apart(const struct node *node, const struct node *below)
-{
-    return (node->where != NULL || below->where != NULL)
-           && (has_pending(node) || has_pending(below));
-}
-
 /* Whether nothing is computed twice when the results below stand in the place
  * of the columns that name them. */
 static bool can_merge(const struct merging *merging, struct expression *where,
@@ -126,7 +101,7 @@ struct node *node_merge(struct binder *binder, struct node *node)
     const struct node *below = node->left;
     struct merging merging = { .binder = binder, .below = below };
 
-    if (below->kind != NODE_SELECT || is_apart(node, below))
+    if (below->kind != NODE_SELECT)
         return node;
     merging.uses = arena_alloc(binder->arena, (below->column_count + 1)
                                                   * sizeof *merging.uses);
@@ -175,7 +150,7 @@ struct node *node_select(struct binder *binder, struct node *below,
         if (names != NULL)
             node->columns[i].name = names[i];
     }
-    return node_merge(binder, node);
+    return binder->merges ? node_merge(binder, node) : node;
 }
 
 /* -------------------------------------------------- all columns, and more -- */

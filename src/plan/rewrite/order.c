@@ -5,6 +5,8 @@
  */
 #include "plan/rewrite/order.h"
 
+#include <assert.h>
+
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
@@ -358,9 +360,7 @@ static enum vdbq_status join_leaves(struct joining *joining)
 {
     enum vdbq_status status = VDBQ_OK;
 
-    for (unsigned i = 0; i < joining->count && status == VDBQ_OK; i++)
-        status = filter_leaf(joining, i);
-    if (status == VDBQ_OK && joining->count > 1)
+    if (joining->count > 1)
         status = joining_order(joining);
     if (status != VDBQ_OK)
         return status;
@@ -396,7 +396,7 @@ static enum vdbq_status start_joining(struct joining *joining,
     for (unsigned i = 0; i < joining->count; i++) {
         joining->leaves[i] = VECTOR_ITEMS(&product->parts, struct node *)[i];
         joining->firsts[i + 1] =
-            joining->firsts[i] + joining->leaves[i]->column_count;
+            joining->firsts[i] + node_part_width(product, i);
     }
     joining->columns = arena_alloc(joining->binder->arena,
                                    (joining->firsts[joining->count] + 1)
@@ -406,7 +406,42 @@ static enum vdbq_status start_joining(struct joining *joining,
     return read_parts(joining, &product->conditions);
 }
 
-struct node *join_in_order(struct binder *binder, const struct node *product)
+/* What is left of a product's conditions, over leaves that may have got more
+ * columns than are the product's. */
+static struct node *keep_leaves(const struct joining *joining,
+                                struct node *product)
+{
+    struct binder *binder = joining->binder;
+    struct vector left = VECTOR_IN(binder->arena, struct expression *);
+
+    product->widths = arena_alloc(binder->arena, (joining->count + 1)
+                                                     * sizeof *product->widths);
+    if (product->widths == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < joining->count; i++) {
+        VECTOR_ITEMS(&product->parts, struct node *)[i] = joining->leaves[i];
+        product->widths[i] = joining->firsts[i + 1] - joining->firsts[i];
+        assert(product->widths[i] <= joining->leaves[i]->column_count);
+    }
+    for (size_t i = 0; i < joining->part_count; i++)
+        if (!joining->parts[i].done
+            && !vector_append(&left, &joining->parts[i].expression, 1))
+            return error_no_memory(binder->error), NULL;
+    product->conditions = left;
+    return product;
+}
+
+struct node *filter_product(struct binder *binder, struct node *product)
+{
+    struct joining joining = { .binder = binder };
+    enum vdbq_status status = start_joining(&joining, product);
+
+    for (unsigned i = 0; i < joining.count && status == VDBQ_OK; i++)
+        status = filter_leaf(&joining, i);
+    return status == VDBQ_OK ? keep_leaves(&joining, product) : NULL;
+}
+
+struct node *join_product(struct binder *binder, const struct node *product)
 {
     struct joining joining = { .binder = binder };
 

@@ -9,10 +9,12 @@
 
 struct binder;
 
-/* order.c: joins the parts of a NODE_PRODUCT. The columns of the result are
- * the product's, in order. */
-struct node *join_in_order(struct binder *binder, const struct node *product);
-
+/* Conditions about one part of a NODE_PRODUCT go down into it, or become joins
+ * of it; the others stay. It is the same node. */
+struct node *filter_product(struct binder *binder, struct node *product);
+/* Joins the parts of a NODE_PRODUCT. The columns of the result are the
+ * product's, in order. */
+struct node *join_product(struct binder *binder, const struct node *product);
 /* Keeps the rows of a node for which something holds that may have to be
  * lifted first. */
 enum vdbq_status filter_by(struct binder *binder, struct node **node,

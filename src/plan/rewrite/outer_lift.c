@@ -93,7 +93,9 @@ static struct node *join_pairs(struct binder *binder,
     if (both != NULL
         && add_parts(binder, parts, columns, both, &conditions) == VDBQ_OK)
         pairs = node_product(binder, &leaves, &conditions);
-    return pairs ? join_in_order(binder, pairs) : NULL;
+    if (pairs != NULL)
+        pairs = filter_product(binder, pairs);
+    return pairs ? join_product(binder, pairs) : NULL;
 }
 
 /* Joins by numbers: column `left` of one side, `right` of the other. */

@@ -10,6 +10,8 @@
  */
 #include "plan/rewrite/rewrite.h"
 
+#include <assert.h>
+
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/node_select.h"
@@ -38,9 +40,14 @@ static struct node *split_conditions(struct binder *binder, struct node *node)
     return status == VDBQ_OK ? node : NULL;
 }
 
-static struct node *join_product(struct binder *binder, struct node *node)
+static struct node *filter_parts(struct binder *binder, struct node *node)
 {
-    return node->kind == NODE_PRODUCT ? join_in_order(binder, node) : node;
+    return node->kind == NODE_PRODUCT ? filter_product(binder, node) : node;
+}
+
+static struct node *join_parts(struct binder *binder, struct node *node)
+{
+    return node->kind == NODE_PRODUCT ? join_product(binder, node) : node;
 }
 
 static struct node *join_outer(struct binder *binder, struct node *node)
@@ -98,6 +105,23 @@ static struct node *extract_rest(struct binder *binder, struct node *node)
     return extract_with(binder, node, lift);
 }
 
+/* Who sorts for a LIMIT keeps no more rows than that. */
+static struct node *limit_sort(struct binder *binder, struct node *node)
+{
+    struct node *sort = node->left;
+
+    (void)binder;
+    if (node->kind != NODE_LIMIT || node->right != NULL
+        || sort->kind != NODE_SORT || sort->sort.limit != UINT64_MAX
+        || sort->sort.offset != 0)
+        return node;
+    assert(sort->column_count == node->column_count);
+    sort->sort.offset = node->limit.offset;
+    sort->sort.limit = node->limit.limit;
+    sort->columns = node->columns;
+    return sort;
+}
+
 static struct node *merge_selects(struct binder *binder, struct node *node)
 {
     return node->kind == NODE_SELECT ? node_merge(binder, node) : node;
@@ -112,9 +136,12 @@ static const struct pass {
     { "split conditions", split_conditions,
       "Conditions are taken apart at ANDs, and at what the branches of an OR "
       "have in common." },
-    { "join in order", join_product,
-      "What FROM names is filtered as early as can be, and joined in the order "
-      "that costs least; EXISTS and IN become joins." },
+    { "filter early", filter_parts,
+      "Conditions about one part of FROM are tested as far down in it as they "
+      "can be; there, EXISTS and IN become joins." },
+    { "join in order", join_parts,
+      "What FROM names is joined in the order that costs least; conditions are "
+      "tested as soon as their columns are there." },
     { "join outer", join_outer,
       "Outer joins get keys and bands, and test what concerns one side alone "
       "before they join." },
@@ -125,6 +152,8 @@ static const struct pass {
       "functions that the host computes." },
     { "merge", merge_selects,
       "Nodes that compute one over the other become one." },
+    { "limit sorts", limit_sort,
+      "A sort of which only the first rows are wanted keeps no others." },
 };
 
 /* ------------------------------------------------------------------- walk -- */
@@ -221,5 +250,6 @@ struct node *rewrite(struct binder *binder, struct node *node)
 {
     if (binder->trace != NULL)
         trace_bound(binder->trace, &node);
+    binder->merges = true;
     return visit(binder, &node) ? node : NULL;
 }

@@ -38,14 +38,16 @@ struct binder {
     int parameter_count;                /* numbers given so far             */
     bool constants;                     /* parameters are constants here    */
     bool values_used;                   /* ... and there was one            */
-    unsigned views;                     /* that are open, in one another    */
-    unsigned deep;                      /* queries, in one another          */
-    unsigned nodes;                     /* that were made                   */
-    const struct plan_limits *limits;   /* NULL: none                 */
-    uint64_t lookups;                   /* of names, so far                 */
-    struct machine *machine;            /* for folding, once needed         */
-    struct trace *trace;                /* of EXPLAIN (TREE); else NULL */
-    int64_t *now; /* the statement's time, in the units of a
+    bool merges;    /* nodes that compute become one with those below as they
+                    are made: not while binding */
+    unsigned views; /* that are open, in one another    */
+    unsigned deep;  /* queries, in one another          */
+    unsigned nodes; /* that were made                   */
+    const struct plan_limits *limits; /* NULL: none                 */
+    uint64_t lookups;                 /* of names, so far                 */
+    struct machine *machine;          /* for folding, once needed         */
+    struct trace *trace;              /* of EXPLAIN (TREE); else NULL */
+    int64_t *now;                     /* the statement's time, in the units of a
                                    TIMESTAMP; 0: not asked for yet  */
 };
 

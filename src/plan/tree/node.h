@@ -45,7 +45,9 @@ struct node {
     struct vector parts;       /* of struct node *: CONCAT's, PRODUCT's */
     struct vector conditions;  /* of struct expression *: of PRODUCT and OUTER,
                                   over all their columns; all must hold */
-    struct node *rewritten;    /* what rewriting made of it; NULL: it has not
+    unsigned *widths; /* PRODUCT: how many columns of each part are its own,
+                         where passes added some behind; NULL: all       */
+    struct node *rewritten; /* what rewriting made of it; NULL: it has not
                                   come here yet                        */
     unsigned column_count;
     struct node_column *columns;
@@ -70,9 +72,7 @@ struct node {
     size_t value_rows;
 };
 
-struct binder;
-
-/* Functions that return a pointer return NULL where they fail, with the
- * failure in the binder's error. A node shares its columns' names. */
+/* How many columns of part `number` are the product's. */
+unsigned node_part_width(const struct node *product, size_t number);
 
 #endif

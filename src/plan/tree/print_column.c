@@ -19,9 +19,10 @@ static const struct node *source_of(const struct node *node, int *column)
         for (size_t i = 0; i < node->parts.count; i++) {
             const struct node *part =
                 VECTOR_ITEMS(&node->parts, struct node *)[i];
-            if (number < part->column_count)
+            unsigned width = node_part_width(node, i);
+            if (number < width)
                 return *column = (int)number, part;
-            number -= part->column_count;
+            number -= width;
         }
         return NULL;
     case NODE_SELECT:
