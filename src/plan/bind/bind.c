@@ -18,7 +18,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/logic.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Aggregates and window functions of operands that are bound. They become
- * symbols in expressions, which select_group.c and lift.c give nodes of their
+ * symbols in expressions, which select_group.c and extract.c give nodes of their
  * own.
  */
 #include <string.h>

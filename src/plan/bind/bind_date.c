@@ -14,7 +14,7 @@
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/make/operator.h"
 #include "plan/tree/binder.h"
 

@@ -15,7 +15,7 @@
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/logic.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/make/operator.h"
 #include "plan/tree/binder.h"
 #include "base/type.h"
@@ -80,10 +80,10 @@ static struct expression *extreme(struct binder *binder,
     for (unsigned i = 1; i < call->count && best != NULL; i++) {
         struct expression *next = call->arguments[i], *wins;
         if (comparing_of(best, next) != COMPARE_AS_ONE) {
-            meet_refuse(binder, best, next, next->at);
+            coerce_refuse(binder, best, next, next->at);
             return NULL;
         }
-        if (expression_meet(binder, &best, &next, call->tree->at)
+        if (expression_coerce(binder, &best, &next, call->tree->at)
             == VDBQ_TYPE_NONE)
             return NULL;
         wins = expression_operator(binder, operator, best, next, call->tree);

@@ -17,7 +17,7 @@
 #include "plan/make/compare.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
@@ -152,8 +152,8 @@ static struct node *with_types(struct binder *binder, struct node *node,
 }
 
 /* A column of a node as it meets another: a NULL of no type stays one. */
-static struct expression *meeting_column(struct binder *binder,
-                                         const struct node *node, unsigned i)
+static struct expression *column_to_coerce(struct binder *binder,
+                                           const struct node *node, unsigned i)
 {
     struct position at = { 0 };
 
@@ -169,14 +169,14 @@ static enum vdbq_status common_types(struct binder *binder,
                                      struct node_column *types)
 {
     for (unsigned c = 0; c < parts[0]->column_count; c++) {
-        struct expression *sum = meeting_column(binder, parts[0], c);
-        unsigned precision = sum ? meet_precision(sum, sum) : 0, digits;
+        struct expression *sum = column_to_coerce(binder, parts[0], c);
+        unsigned precision = sum ? coerce_precision(sum, sum) : 0, digits;
         for (unsigned i = 1; i < count && sum != NULL; i++) {
-            struct expression *next = meeting_column(binder, parts[i], c);
+            struct expression *next = column_to_coerce(binder, parts[i], c);
             if (next == NULL
-                || expression_meet(binder, &sum, &next, at) == VDBQ_TYPE_NONE)
+                || expression_coerce(binder, &sum, &next, at) == VDBQ_TYPE_NONE)
                 return binder->error->status;
-            digits = meet_precision(sum, next);
+            digits = coerce_precision(sum, next);
             precision = digits > precision ? digits : precision;
         }
         if (sum == NULL)

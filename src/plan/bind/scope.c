@@ -14,7 +14,7 @@
 #include "plan/bind/names.h"
 #include "plan/bind/select.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/make/node.h"
 #include "plan/make/operator.h"
 #include "plan/tree/binder.h"
@@ -132,7 +132,7 @@ struct expression *scope_value(struct binder *binder, struct scope *scope,
         return e;
     other = scope_value(binder, scope, next, at);
     if (other == NULL
-        || expression_meet(binder, &e, &other, at) == VDBQ_TYPE_NONE)
+        || expression_coerce(binder, &e, &other, at) == VDBQ_TYPE_NONE)
         return NULL;
     known = expression_null(binder, e->type, at);
     known = known ? expression_operator(binder, AST_IS_NOT, e, known, &place)

@@ -70,7 +70,7 @@ struct value value_truth(struct generator *generator,
     return value;
 }
 
-/* What was to be lifted (lift.c) is left where nothing lifts it. */
+/* What was to be extracted (extract.c) is left where nothing extracts it. */
 static struct value refuse_value(struct generator *generator,
                                  const struct expression *e)
 {

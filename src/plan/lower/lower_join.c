@@ -33,17 +33,17 @@ static bool start_sides(struct lowering *lowering, const struct node *node,
     return true;
 }
 
-static void mark_band(const struct step_range_join *band, struct sides *sides)
+static void mark_range(const struct step_range_join *range, struct sides *sides)
 {
-    int side = band->side == RANGE_JOIN_RIGHT;
+    int side = range->side == RANGE_JOIN_RIGHT;
 
-    if (band->side == RANGE_JOIN_NONE)
+    if (range->side == RANGE_JOIN_NONE)
         return;
-    sides->used[side][band->column] = true;
-    if (band->low >= 0)
-        sides->used[!side][band->low] = true;
-    if (band->high >= 0)
-        sides->used[!side][band->high] = true;
+    sides->used[side][range->column] = true;
+    if (range->low >= 0)
+        sides->used[!side][range->low] = true;
+    if (range->high >= 0)
+        sides->used[!side][range->high] = true;
 }
 
 static bool mark_sides(struct lowering *lowering, struct node *node,
@@ -66,7 +66,7 @@ static bool mark_sides(struct lowering *lowering, struct node *node,
         sides->used[0][VECTOR_ITEMS(&node->join.left_keys, int)[i]] = true;
         sides->used[1][VECTOR_ITEMS(&node->join.right_keys, int)[i]] = true;
     }
-    mark_band(&node->join.range, sides);
+    mark_range(&node->join.range, sides);
     return true;
 }
 
@@ -138,8 +138,8 @@ static bool lower_condition(struct lowering *lowering, struct node *node,
            == VDBQ_OK;
 }
 
-static void move_band(const struct step_range_join *from,
-                      const struct sides *sides, struct step_range_join *to)
+static void move_range(const struct step_range_join *from,
+                       const struct sides *sides, struct step_range_join *to)
 {
     int side = from->side == RANGE_JOIN_RIGHT;
 
@@ -218,7 +218,7 @@ int lower_join(struct lowering *lowering, struct node *node, const bool *needed,
     join = &steps_at(lowering->steps, number)->join;
     join->kind = node->join.kind;
     join->nulls_match = node->join.nulls_match;
-    move_band(&node->join.range, &sides, &join->range);
+    move_range(&node->join.range, &sides, &join->range);
     if (!lower_move_numbers(lowering, &node->join.left_keys, sides.maps[0],
                             &join->left_keys)
         || !lower_move_numbers(lowering, &node->join.right_keys, sides.maps[1],

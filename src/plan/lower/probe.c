@@ -317,7 +317,7 @@ static struct expression *keys_equal(struct binder *binder,
         side_column(binder, join, true, keys_of(&join->join.right_keys)[i]));
 }
 
-/* A column of a band as the machine has it: a DATE is compared with a number of
+/* A column of a range as the machine has it: a DATE is compared with a number of
  * days, a DECIMAL with one of its last digits. */
 static struct expression *bound_column(struct binder *binder,
                                        const struct node *join, bool is_right,
@@ -330,16 +330,16 @@ static struct expression *bound_column(struct binder *binder,
                : expression_number(binder, e, VDBQ_BIGINT, e->at);
 }
 
-/* What one bound of the join's band says. */
+/* What one bound of the join's range says. */
 static struct expression *in_bound(struct binder *binder,
                                    const struct node *join, int bound,
                                    enum ast_operator operator)
 {
-    const struct step_range_join *band = &join->join.range;
-    bool is_right = band->side == RANGE_JOIN_RIGHT;
+    const struct step_range_join *range = &join->join.range;
+    bool is_right = range->side == RANGE_JOIN_RIGHT;
 
     return operation(binder, operator,
-                     bound_column(binder, join, is_right, band->column),
+                     bound_column(binder, join, is_right, range->column),
                      bound_column(binder, join, !is_right, bound));
 }
 
@@ -352,23 +352,23 @@ static bool add_rest(struct binder *binder, struct expression *e,
     return e != NULL;
 }
 
-static bool add_band(struct binder *binder, const struct node *join,
-                     struct expression **rest)
+static bool add_range(struct binder *binder, const struct node *join,
+                      struct expression **rest)
 {
-    const struct step_range_join *band = &join->join.range;
+    const struct step_range_join *range = &join->join.range;
     bool done = true;
 
-    if (band->side == RANGE_JOIN_NONE)
+    if (range->side == RANGE_JOIN_NONE)
         return true;
-    if (band->low >= 0)
-        done = add_rest(
-            binder,
-            in_bound(binder, join, band->low, band->low_open ? AST_GT : AST_GE),
-            rest);
-    if (band->high >= 0 && done)
+    if (range->low >= 0)
         done = add_rest(binder,
-                        in_bound(binder, join, band->high,
-                                 band->high_open ? AST_LT : AST_LE),
+                        in_bound(binder, join, range->low,
+                                 range->low_open ? AST_GT : AST_GE),
+                        rest);
+    if (range->high >= 0 && done)
+        done = add_rest(binder,
+                        in_bound(binder, join, range->high,
+                                 range->high_open ? AST_LT : AST_LE),
                         rest);
     return done;
 }
@@ -385,7 +385,7 @@ bool probe_rest(struct binder *binder, const struct probe *probe,
             done =
                 add_rest(binder, keys_equal(binder, join, (unsigned)i), rest);
     if (done)
-        done = add_band(binder, join, rest);
+        done = add_range(binder, join, rest);
     if (join->where != NULL && done)
         done = add_rest(binder, join->where, rest);
     return done;

@@ -28,7 +28,7 @@ uint64_t probe_bytes(const struct probe *probe, unsigned columns);
 struct node *probe_build(struct binder *binder, const struct probe *probe,
                          int *key);
 /* What must hold of a pair that was found, over the columns of both sides: the
- * other keys are equal, the band has it, and the join's condition is true.
+ * other keys are equal, the range has it, and the join's condition is true.
  * `*rest` stays NULL where that is nothing. False: a failure. */
 bool probe_rest(struct binder *binder, const struct probe *probe,
                 struct expression **rest);

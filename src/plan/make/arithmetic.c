@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators of numbers and dates get their types, once their operands met in
- * one (meet.h):
+ * Operators of numbers and dates get their types, once these are
+ * coerced to one (coerce.h):
  *
  *   operands                   + - * / give          % gives
  *   integers, BOOLEAN          BIGINT                BIGINT
- *   that meet as DECIMAL       DECIMAL, / DOUBLE     DECIMAL
- *   that meet as FLOAT         FLOAT                 DOUBLE
- *   that meet as DOUBLE        DOUBLE                DOUBLE
+ *   coerced to DECIMAL         DECIMAL, / DOUBLE     DECIMAL
+ *   coerced to FLOAT           FLOAT                 DOUBLE
+ *   coerced to DOUBLE          DOUBLE                DOUBLE
  *
  * Where one is a float, the remainder is that of integers: both are cut to
  * BIGINT, each by itself. Whatever meets NULL in arithmetic or a comparison is
@@ -17,7 +17,7 @@
 
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
 
 /* ---------------------------------------------------------- arithmetic -- */
@@ -75,7 +75,7 @@ static struct expression *decimal_arithmetic(struct binder *binder,
         return expression_operation(binder, operator, VDBQ_DOUBLE, left, right,
                                     tree);
     }
-    if (operator!= AST_MUL && !meet_scales(binder, &left, &right, tree->at))
+    if (operator!= AST_MUL && !coerce_scales(binder, &left, &right, tree->at))
         return NULL;
     e = expression_operation(binder, operator, VDBQ_DECIMAL, left, right, tree);
     if (e != NULL) {
@@ -94,14 +94,14 @@ static struct expression *number_arithmetic(struct binder *binder,
     bool is_decimal;
     int type;
 
-    if (!meet_literals(binder, &left, &right))
+    if (!coerce_literals(binder, &left, &right))
         return NULL;
     is_decimal = left->type == VDBQ_DECIMAL || right->type == VDBQ_DECIMAL;
     if (is_decimal && !is_float(left->type) && !is_float(right->type))
         return decimal_arithmetic(binder, operator, left, right, tree);
     if (operator== AST_MOD &&(is_float(left->type) || is_float(right->type)))
         return real_remainder(binder, left, right, tree);
-    type = meet_compared(binder, &left, &right, tree->at);
+    type = coerce_compared(binder, &left, &right, tree->at);
     if (type == VDBQ_TYPE_NONE)
         return NULL;
     return expression_operation(binder, operator,
@@ -142,7 +142,7 @@ static struct expression *date_arithmetic(struct binder *binder,
     }
     if (left->type != VDBQ_DATE || (!dates && !is_integer(right->type))
         || (operator!= AST_SUB &&(dates || operator!= AST_ADD))) {
-        meet_refuse(binder, left, right, tree->at);
+        coerce_refuse(binder, left, right, tree->at);
         return NULL;
     }
     days =
@@ -164,7 +164,7 @@ struct expression *expression_arithmetic(struct binder *binder,
         || (divides && is_zero(right)))
         return expression_null(binder, null_type(left, right, operator),
                                tree->at);
-    if (!meet_texts(binder, &left, &right))
+    if (!coerce_texts(binder, &left, &right))
         return NULL;
     if (is_text_constant(left))
         left = expression_text_number(binder, left);

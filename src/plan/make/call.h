@@ -9,7 +9,7 @@
 
 struct binder;
 
-/* A call of a host function: a constant, a lookup, or one to be lifted. */
+/* A call of a host function: a constant, a lookup, or one to be extracted. */
 struct expression *expression_call(struct binder *binder, const char *name,
                                    struct expression *const *arguments,
                                    unsigned count, struct position at);

@@ -11,7 +11,7 @@
 #include "plan/make/compare_inner.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
 
 /* ---------------------------------------------------------------- rule -- */
@@ -73,11 +73,11 @@ static struct expression *compare_as_one(struct binder *binder,
 {
     bool null = is_null_constant(left) || is_null_constant(right);
 
-    if (!meet_literals(binder, &left, &right))
+    if (!coerce_literals(binder, &left, &right))
         return NULL;
     if (compare_is_mixed(left, right))
         return compare_mixed(binder, operator, left, right, tree);
-    if (meet_compared(binder, &left, &right, tree->at) == VDBQ_TYPE_NONE)
+    if (coerce_compared(binder, &left, &right, tree->at) == VDBQ_TYPE_NONE)
         return NULL;
     if (!null && is_text_constant(left) && is_text_constant(right))
         return compare_texts(binder, operator, left, right, tree);
@@ -125,7 +125,7 @@ static struct expression *compare_looked_up(struct binder *binder,
 {
     bool real = !is_integer(number->type);
     struct expression *as_double =
-        real ? meet_cast(binder, number, VDBQ_DOUBLE) : number;
+        real ? coerce_cast(binder, number, VDBQ_DOUBLE) : number;
     struct expression *bound =
         as_double ? text_bound(binder, text, compare_bound_of(operator), real)
                   : NULL;
@@ -169,8 +169,8 @@ static struct expression *compare_numbers(struct binder *binder,
 static bool both_texts(struct binder *binder, struct expression **left,
                        struct expression **right)
 {
-    *left = meet_cast(binder, *left, VDBQ_TEXT);
-    *right = *left ? meet_cast(binder, *right, VDBQ_TEXT) : NULL;
+    *left = coerce_cast(binder, *left, VDBQ_TEXT);
+    *right = *left ? coerce_cast(binder, *right, VDBQ_TEXT) : NULL;
     return *right != NULL;
 }
 
@@ -225,11 +225,12 @@ bool compare_as_keys(struct binder *binder, struct expression **left,
         key = class_key;
         break;
     default:
-        if (!meet_literals(binder, left, right))
+        if (!coerce_literals(binder, left, right))
             return false;
         return compare_is_mixed(*left, *right)
                    ? mixed_keys(binder, left, right)
-                   : expression_meet(binder, left, right, at) != VDBQ_TYPE_NONE;
+                   : expression_coerce(binder, left, right, at)
+                         != VDBQ_TYPE_NONE;
     }
     *left = key(binder, *left);
     *right = *left ? key(binder, *right) : NULL;
@@ -263,11 +264,12 @@ bool compare_item(struct binder *binder, struct expression *operand,
     if (comparing == COMPARE_AS_NUMBERS)
         *item = constant_number(binder, *item, never);
     else if (comparing == COMPARE_AS_TEXTS)
-        *item = meet_cast(binder, *item, VDBQ_TEXT);
+        *item = coerce_cast(binder, *item, VDBQ_TEXT);
     if (*item == NULL || *never)
         return *never;
     if (is_integer(operand->type) && is_float((*item)->type)
         && !(*item)->constant.null)
         return integer_item(binder, item, never);
-    return expression_meet(binder, &left, item, (*item)->at) != VDBQ_TYPE_NONE;
+    return expression_coerce(binder, &left, item, (*item)->at)
+           != VDBQ_TYPE_NONE;
 }

@@ -12,7 +12,7 @@
  *   a number and a text that have none   they are: the number is below
  *   BOOLEAN, DATE, TIMESTAMP with a      what the text is read as; other
  *   constant text                        texts are refused
- *   all others                           meet.h says
+ *   all others                           coerce.h says
  *
  * Integers and floats compare by their values, whatever their size. The same
  * holds for =, IN, CASE, BETWEEN, USING and every other comparison.

@@ -10,7 +10,7 @@
 #include "plan/make/compare.h"
 #include "plan/make/compare_inner.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
 
 /* ------------------------------------------------- integers and floats -- */
@@ -113,7 +113,7 @@ static struct expression *compare_near(struct binder *binder,
     struct expression *small =
         zero ? expression_choice(binder, fits, real, zero, tree->at) : NULL;
     struct expression *whole =
-        small ? meet_cast(binder, small, VDBQ_BIGINT) : NULL;
+        small ? coerce_cast(binder, small, VDBQ_BIGINT) : NULL;
     struct expression *exact =
         whole ? expression_operation(binder, operator, VDBQ_INTEGER, integer,
                                      whole, tree)
@@ -134,7 +134,7 @@ static struct expression *compare_columns(struct binder *binder,
                                           struct expression *real,
                                           const struct ast_expression *tree)
 {
-    struct expression *as_double = meet_cast(binder, integer, VDBQ_DOUBLE);
+    struct expression *as_double = coerce_cast(binder, integer, VDBQ_DOUBLE);
     struct expression *equal =
         as_double ? expression_operation(binder, AST_EQ, VDBQ_INTEGER,
                                          as_double, real, tree)
@@ -159,7 +159,7 @@ static struct expression *compare_with_float(struct binder *binder,
                                              struct expression *real,
                                              const struct ast_expression *tree)
 {
-    real = meet_cast(binder, real, VDBQ_DOUBLE);
+    real = coerce_cast(binder, real, VDBQ_DOUBLE);
     if (real == NULL)
         return NULL;
     if (real->kind == EXPRESSION_CONSTANT)
@@ -310,9 +310,9 @@ static bool decimal_keys(struct binder *binder, struct expression **coarse,
 
     if (!part_decimal(binder, *coarse, *fine, &place, &parts))
         return false;
-    *coarse = meet_cast(binder, parts.digits, VDBQ_TEXT);
+    *coarse = coerce_cast(binder, parts.digits, VDBQ_TEXT);
     is_whole = *coarse ? rest_is(binder, AST_EQ, &parts, &place) : NULL;
-    whole = is_whole ? meet_cast(binder, parts.whole, VDBQ_TEXT) : NULL;
+    whole = is_whole ? coerce_cast(binder, parts.whole, VDBQ_TEXT) : NULL;
     none = whole
                ? expression_text(binder, (struct vdbq_text){ "", 0 }, place.at)
                : NULL;
@@ -348,9 +348,9 @@ struct expression *compare_number_key(struct binder *binder,
                                       struct expression *e)
 {
     if (is_integer(e->type))
-        return meet_cast(binder, e, VDBQ_TEXT);
+        return coerce_cast(binder, e, VDBQ_TEXT);
     if (e->type != VDBQ_TEXT)
-        e = meet_cast(binder, e, VDBQ_DOUBLE);
+        e = coerce_cast(binder, e, VDBQ_DOUBLE);
     return e ? expression_call(
                binder, e->type == VDBQ_TEXT ? "number_text" : "number_text_of",
                &e, 1, e->at)

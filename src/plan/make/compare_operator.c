@@ -7,7 +7,7 @@
 #include "plan/make/compare_inner.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/logic.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
 
 /* ----------------------------------------------------------- operators -- */

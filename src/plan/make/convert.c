@@ -13,7 +13,7 @@
 #include "plan/make/call.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/logic.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
 
 enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12, YEARS_MAX = 10000 };

@@ -9,7 +9,7 @@
 #include "plan/make/call.h"
 #include "plan/make/compare.h"
 #include "plan/make/logic.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
 
 static struct expression *concatenate(struct binder *binder,
@@ -20,7 +20,7 @@ static struct expression *concatenate(struct binder *binder,
     struct expression *parts[2] = { left, right };
 
     for (int i = 0; i < 2; i++) {
-        parts[i] = meet_cast(binder, parts[i], VDBQ_TEXT);
+        parts[i] = coerce_cast(binder, parts[i], VDBQ_TEXT);
         if (parts[i] == NULL)
             return NULL;
     }

@@ -9,7 +9,7 @@
 
 struct binder;
 
-/* type.c: an operator with its type. `tree` gives the place, and may be any. */
+/* arithmetic.c: an operator with its type. `tree` gives the place, and may be any. */
 struct expression *expression_operator(struct binder *binder,
                                        enum ast_operator operator,
                                        struct expression * left,

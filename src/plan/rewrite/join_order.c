@@ -6,7 +6,7 @@
  * leaves the cheapest order is found by way of the cheapest ones of fewer
  * leaves (Selinger's way); with more, each next leaf is the cheapest one.
  *
- * A leaf that no equality and no band connects comes when nothing connected
+ * A leaf that no equality and no range connects comes when nothing connected
  * is left.
  * Where two orders cost the same, the leaves come as they were written.
  */
@@ -35,7 +35,7 @@ struct prices {
 /* Some leaves, joined. */
 struct joined {
     uint64_t leaves;
-    uint64_t reached; /* the leaves that an equality or a band connects with
+    uint64_t reached; /* the leaves that an equality or a range connects with
                          these                                           */
     double rows, cost;
     unsigned last; /* the leaf that was joined last */
@@ -100,7 +100,7 @@ static void add_key(struct keys *keys, int column, const struct join_edge *edge)
     keys->count += i == keys->count;
 }
 
-/* The leaves that an equality or a band connects with some. */
+/* The leaves that an equality or a range connects with some. */
 static uint64_t reach(const struct join_problem *problem, uint64_t leaves)
 {
     uint64_t reached = 0;
@@ -111,7 +111,7 @@ static uint64_t reach(const struct join_problem *problem, uint64_t leaves)
             if (!(edge->sides[1 - side] & ~leaves)
                 && !(edge->sides[side] & (edge->sides[side] - 1)))
                 reached |= edge->sides[side];
-        if (edge->band && (edge->leaves & leaves))
+        if (edge->range && (edge->leaves & leaves))
             reached |= edge->leaves;
     }
     return reached & ~leaves;
@@ -136,10 +136,10 @@ static bool has_key(const struct join_problem *problem, uint64_t leaves,
     return false;
 }
 
-/* The band that leaves the fewest pairs, where there is no key; NULL: there
+/* The range that leaves the fewest pairs, where there is no key; NULL: there
  * is none. */
-static const struct join_edge *best_band(const struct join_problem *problem,
-                                         uint64_t leaves, unsigned leaf)
+static const struct join_edge *best_range(const struct join_problem *problem,
+                                          uint64_t leaves, unsigned leaf)
 {
     const struct join_edge *best = NULL;
 
@@ -147,7 +147,7 @@ static const struct join_edge *best_band(const struct join_problem *problem,
         return NULL;
     for (unsigned i = 0; i < problem->edge_count; i++) {
         const struct join_edge *edge = &problem->edges[i];
-        if (edge->band && (edge->leaves & leaves) && (edge->leaves >> leaf & 1)
+        if (edge->range && (edge->leaves & leaves) && (edge->leaves >> leaf & 1)
             && (best == NULL || edge->share < best->share))
             best = edge;
     }
@@ -155,9 +155,9 @@ static const struct join_edge *best_band(const struct join_problem *problem,
 }
 
 /* The conditions that can be tested once a leaf is there, but for what its
- * `band` says. */
+ * `range` says. */
 static double test_share(const struct join_problem *problem, uint64_t leaves,
-                         unsigned leaf, const struct join_edge *band,
+                         unsigned leaf, const struct join_edge *range,
                          double *price)
 {
     uint64_t all = leaves | (uint64_t)1 << leaf;
@@ -167,7 +167,8 @@ static double test_share(const struct join_problem *problem, uint64_t leaves,
     *price = 0;
     for (unsigned i = 0; i < problem->edge_count; i++) {
         const struct join_edge *edge = &problem->edges[i];
-        if (edge == band || (edge->leaves & ~all) || !(edge->leaves >> leaf & 1)
+        if (edge == range || (edge->leaves & ~all)
+            || !(edge->leaves >> leaf & 1)
             || is_key_of(edge, leaves, leaf, &column))
             continue;
         share *= edge->share;
@@ -250,11 +251,11 @@ static struct joined extend(const struct search *search,
                             .last = leaf,
                             .known = true };
     double pairs = estimate_rows(before->rows * problem->rows[leaf]);
-    const struct join_edge *band = best_band(problem, before->leaves, leaf);
+    const struct join_edge *range = best_range(problem, before->leaves, leaf);
     double share, price;
 
-    if (band != NULL) {
-        pairs *= band->share;
+    if (range != NULL) {
+        pairs *= range->share;
         after.cost += searching_cost(search, before, leaf);
     } else if (is_connected(before, leaf)) {
         pairs *= key_share(problem, before->leaves, leaf);
@@ -262,7 +263,7 @@ static struct joined extend(const struct search *search,
     } else {
         after.cost += pairs * prices->cell;
     }
-    share = test_share(problem, before->leaves, leaf, band, &price);
+    share = test_share(problem, before->leaves, leaf, range, &price);
     after.rows = pairs * share;
     after.cost += pairs * price
                   + after.rows * (prices->read + (single ? 0 : prices->write));

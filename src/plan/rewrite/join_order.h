@@ -21,7 +21,7 @@ struct join_edge {
     bool unique[2];    /* key: no two rows of that side have the same value */
     bool key;          /* it is an equality of two sides that have no leaf
                            in common                                         */
-    bool band;         /* it bounds a value of one leaf by others of another:
+    bool range;        /* it bounds a value of one leaf by others of another:
                            that one can be sorted and searched               */
     double share;      /* of all pairs of rows that it keeps, or of a key
                            that may be equal ...                             */

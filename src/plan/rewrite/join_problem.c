@@ -2,10 +2,10 @@
 /*
  * What the search for an order of joins (join_order.c) is told: how many rows
  * the leaves have, and what the conditions between them keep. Those between
- * two leaves that make a band worth its price are one.
+ * two leaves that make a range worth its price are one.
  */
 #include "base/vector.h"
-#include "plan/rewrite/band.h"
+#include "plan/rewrite/range_join.h"
 #include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
 #include "plan/tree/binder.h"
@@ -106,7 +106,7 @@ static struct join_edge edge_of(const struct joining *joining,
     return edge;
 }
 
-/* -------------------------------------------------------------- bands -- */
+/* -------------------------------------------------------------- ranges -- */
 
 /* Whether a part says something of two leaves that is no key. */
 static bool is_of_two(const struct joining *joining, const struct part *part,
@@ -123,14 +123,14 @@ static bool is_of_two(const struct joining *joining, const struct part *part,
     return count == 2 && !part->done && !part->late;
 }
 
-/* Prices the band that all parts about two leaves make: FROM's columns of the
+/* Prices the range that all parts about two leaves make: FROM's columns of the
  * first leaf come before those of the second. */
-static enum vdbq_status price_band(const struct joining *joining,
-                                   const struct join_problem *problem,
-                                   const unsigned leaves[2],
-                                   struct band_price *price)
+static enum vdbq_status price_range(const struct joining *joining,
+                                    const struct join_problem *problem,
+                                    const unsigned leaves[2],
+                                    struct range_price *price)
 {
-    struct band_sides sides = { .columns = { estimate_of, joining } };
+    struct range_sides sides = { .columns = { estimate_of, joining } };
     struct vector parts = VECTOR(struct expression *);
     uint64_t both = (uint64_t)1 << leaves[0] | (uint64_t)1 << leaves[1];
     enum vdbq_status status = VDBQ_OK;
@@ -146,18 +146,18 @@ static enum vdbq_status price_band(const struct joining *joining,
             status = error_no_memory(joining->binder->error);
     }
     if (status == VDBQ_OK)
-        status = join_price_band(joining->binder, joining->firsts[leaves[1]],
-                                 &parts, &sides, price);
+        status = join_price_range(joining->binder, joining->firsts[leaves[1]],
+                                  &parts, &sides, price);
     vector_finish(&parts);
     return status;
 }
 
 /* Makes one edge of those between two leaves that are no keys: together they
- * keep no more than the band, and no more than each on its own. */
+ * keep no more than the range, and no more than each on its own. */
 static void merge_edges(struct join_problem *problem, uint64_t leaves,
                         double share)
 {
-    struct join_edge band = { .leaves = leaves, .band = true, .share = 1 };
+    struct join_edge range = { .leaves = leaves, .range = true, .share = 1 };
     unsigned kept = 0;
 
     for (unsigned i = 0; i < problem->edge_count; i++) {
@@ -166,11 +166,11 @@ static void merge_edges(struct join_problem *problem, uint64_t leaves,
             problem->edges[kept++] = *edge;
             continue;
         }
-        band.share *= edge->share;
-        band.price += edge->price;
+        range.share *= edge->share;
+        range.price += edge->price;
     }
-    band.share = band.share < share ? band.share : share;
-    problem->edges[kept++] = band;
+    range.share = range.share < share ? range.share : share;
+    problem->edges[kept++] = range;
     problem->edge_count = kept;
 }
 
@@ -179,26 +179,26 @@ static bool is_linked(const struct join_problem *problem, uint64_t leaves)
 {
     for (unsigned i = 0; i < problem->edge_count; i++)
         if (problem->edges[i].leaves == leaves
-            && (problem->edges[i].key || problem->edges[i].band))
+            && (problem->edges[i].key || problem->edges[i].range))
             return true;
     return false;
 }
 
-/* Finds the bands that pay between two leaves. */
-static enum vdbq_status find_bands(const struct joining *joining,
-                                   struct join_problem *problem)
+/* Finds the ranges that pay between two leaves. */
+static enum vdbq_status find_ranges(const struct joining *joining,
+                                    struct join_problem *problem)
 {
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
         const struct part *part = &joining->parts[i];
-        struct band_price price;
+        struct range_price price;
         unsigned leaves[2];
         if (!is_of_two(joining, part, leaves)
             || is_linked(problem, part->leaves))
             continue;
-        status = price_band(joining, problem, leaves, &price);
-        if (status == VDBQ_OK && price.share < 1 && price.band < price.grid)
+        status = price_range(joining, problem, leaves, &price);
+        if (status == VDBQ_OK && price.share < 1 && price.range < price.grid)
             merge_edges(problem, part->leaves, price.share);
     }
     return status;
@@ -225,7 +225,7 @@ enum vdbq_status joining_order(struct joining *joining)
         if (!part->done && !part->late && part->leaves != 0)
             problem.edges[problem.edge_count++] = edge_of(joining, part);
     }
-    if (joining->count > 2 && find_bands(joining, &problem) != VDBQ_OK)
+    if (joining->count > 2 && find_ranges(joining, &problem) != VDBQ_OK)
         return joining->binder->error->status;
     return join_order(arena, &problem, joining->order)
                ? VDBQ_OK

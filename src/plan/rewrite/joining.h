@@ -14,7 +14,7 @@ struct binder;
 struct part {
     struct expression *expression; /* over the columns of FROM            */
     uint64_t leaves;               /* whose columns it needs, a bit each  */
-    bool late;                     /* something is to be lifted out of it */
+    bool late;                     /* something is to be extracted out of it */
     bool done;
 };
 

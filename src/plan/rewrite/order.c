@@ -12,11 +12,11 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/band.h"
+#include "plan/rewrite/range_join.h"
 #include "plan/rewrite/join_key.h"
 #include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
-#include "plan/rewrite/lift.h"
+#include "plan/rewrite/extract.h"
 #include "plan/rewrite/push.h"
 #include "plan/rewrite/unnest.h"
 #include "plan/tree/binder.h"
@@ -44,7 +44,7 @@ static enum vdbq_status read_parts(struct joining *joining,
         struct expression *e = VECTOR_ITEMS(conditions, struct expression *)[i];
         joining->parts[i] = (struct part){ .expression = e,
                                            .leaves = joining_leaves(joining, e),
-                                           .late = is_lifted(e) };
+                                           .late = needs_extraction(e) };
     }
     return VDBQ_OK;
 }
@@ -67,7 +67,7 @@ static struct expression *over_leaf(const struct joining *joining,
 
 /* ------------------------------------------------------------- filters -- */
 
-/* A part about one leaf. What has to be lifted comes later, unless it can be
+/* A part about one leaf. What has to be extracted comes later, unless it can be
  * a join of the leaf. */
 static enum vdbq_status test_leaf(struct joining *joining, unsigned leaf,
                                   struct part *part)
@@ -132,7 +132,8 @@ enum vdbq_status filter_by(struct binder *binder, struct node **node,
     bool done;
     struct node *kept = unnest_filter(binder, *node, e, &done);
 
-    if (kept == NULL && !done && lift(binder, node, expressions, 1) == VDBQ_OK)
+    if (kept == NULL && !done
+        && extract(binder, node, expressions, 1) == VDBQ_OK)
         kept = node_push(binder, *node, e);
     if (kept == NULL)
         return binder->error->status;
@@ -201,7 +202,7 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
     return status;
 }
 
-/* ---------------------------------------------------------------- bands -- */
+/* ---------------------------------------------------------------- ranges -- */
 
 /* FROM's columns as those of what is joined and of a leaf behind it; -1: they
  * are of neither. */
@@ -262,14 +263,14 @@ static enum vdbq_status parts_over_both(const struct joining *joining,
     return VDBQ_OK;
 }
 
-/* Whether a band costs less than a grid would. */
-static enum vdbq_status band_pays(const struct joining *joining,
-                                  struct node *const nodes[2],
-                                  const struct vector *parts, bool *pays)
+/* Whether a range costs less than a grid would. */
+static enum vdbq_status range_pays(const struct joining *joining,
+                                   struct node *const nodes[2],
+                                   const struct vector *parts, bool *pays)
 {
     const struct estimate_nodes both = { nodes[0], nodes[1] };
-    struct band_sides sides = { .columns = estimate_of_nodes(&both) };
-    struct band_price price;
+    struct range_sides sides = { .columns = estimate_of_nodes(&both) };
+    struct range_price price;
     enum vdbq_status status;
 
     for (int i = 0; i < 2; i++) {
@@ -277,24 +278,24 @@ static enum vdbq_status band_pays(const struct joining *joining,
         sides.rows[i] = nodes[i]->rows;
         sides.bases[i] = estimate_base(nodes[i]);
     }
-    status = join_price_band(joining->binder, nodes[0]->column_count, parts,
-                             &sides, &price);
-    *pays = price.band < price.grid;
+    status = join_price_range(joining->binder, nodes[0]->column_count, parts,
+                              &sides, &price);
+    *pays = price.range < price.grid;
     return status;
 }
 
-static enum vdbq_status add_best_band(struct joining *joining,
-                                      struct node *nodes[2],
-                                      struct vector *parts,
-                                      struct step_range_join *band)
+static enum vdbq_status add_best_range(struct joining *joining,
+                                       struct node *nodes[2],
+                                       struct vector *parts,
+                                       struct step_range_join *range)
 {
     enum vdbq_status status;
 
     for (size_t i = 0; i < parts->count; i++)
         joining->parts[i].done |=
             VECTOR_ITEMS(parts, struct expression *)[i] != NULL;
-    status = join_add_band(joining->binder, nodes, nodes[0]->column_count,
-                           parts, band);
+    status = join_add_range(joining->binder, nodes, nodes[0]->column_count,
+                            parts, range);
     for (size_t i = 0; i < parts->count; i++)
         if (VECTOR_ITEMS(parts, struct expression *)[i] != NULL)
             joining->parts[i].done = false;
@@ -302,9 +303,9 @@ static enum vdbq_status add_best_band(struct joining *joining,
 }
 
 /* What is said of the order of both, where there are no keys and it pays. */
-static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
-                                     struct node *nodes[2],
-                                     struct step_join *join)
+static enum vdbq_status collect_range(struct joining *joining, unsigned leaf,
+                                      struct node *nodes[2],
+                                      struct step_join *join)
 {
     struct vector parts =
         VECTOR_IN(joining->binder->arena, struct expression *);
@@ -315,9 +316,9 @@ static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
         return VDBQ_OK;
     status = parts_over_both(joining, leaf, nodes, &parts);
     if (status == VDBQ_OK)
-        status = band_pays(joining, nodes, &parts, &pays);
+        status = range_pays(joining, nodes, &parts, &pays);
     if (status == VDBQ_OK && pays)
-        status = add_best_band(joining, nodes, &parts, &join->range);
+        status = add_best_range(joining, nodes, &parts, &join->range);
     return status;
 }
 
@@ -343,7 +344,7 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
     struct node *join = NULL;
 
     if (status == VDBQ_OK)
-        status = collect_band(joining, leaf, nodes, &keys);
+        status = collect_range(joining, leaf, nodes, &keys);
     if (status == VDBQ_OK)
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)

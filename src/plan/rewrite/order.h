@@ -16,7 +16,7 @@ struct node *filter_product(struct binder *binder, struct node *product);
  * product's, in order. */
 struct node *join_product(struct binder *binder, const struct node *product);
 /* Keeps the rows of a node for which something holds that may have to be
- * lifted first. */
+ * extracted first. */
 enum vdbq_status filter_by(struct binder *binder, struct node **node,
                            struct expression *e);
 

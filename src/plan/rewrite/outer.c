@@ -11,9 +11,9 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/band.h"
+#include "plan/rewrite/range_join.h"
 #include "plan/rewrite/join_key.h"
-#include "plan/rewrite/lift.h"
+#include "plan/rewrite/extract.h"
 #include "plan/rewrite/order.h"
 #include "plan/tree/binder.h"
 
@@ -68,7 +68,7 @@ static enum vdbq_status add_one_sided(struct outer *outer, struct expression *e,
         return binder->error->status;
     if (outer->kind == preserving && !e->faults)
         return filter_by(binder, &outer->nodes[side], e);
-    if (lift(binder, &outer->nodes[side], places, 1) != VDBQ_OK)
+    if (extract(binder, &outer->nodes[side], places, 1) != VDBQ_OK)
         return binder->error->status;
     return keep(outer, &outer->parts[side], e);
 }
@@ -95,7 +95,8 @@ static enum vdbq_status add_part(struct outer *outer, struct expression *e)
     struct expression *left, *right;
     bool turned;
 
-    if (sides == 0 && is_lifted(e)) /* of either: of that not preserved */
+    if (sides == 0
+        && needs_extraction(e)) /* of either: of that not preserved */
         sides = outer->kind == JOIN_RIGHT ? SIDE_LEFT : SIDE_RIGHT;
     if (sides == SIDE_LEFT || sides == SIDE_RIGHT)
         return add_one_sided(outer, e, sides == SIDE_RIGHT);
@@ -165,12 +166,12 @@ static bool add_conditions(const struct outer *outer, struct node *join,
 }
 
 /* What both sides' order says, where there are no keys. */
-static enum vdbq_status add_band(struct outer *outer)
+static enum vdbq_status add_range(struct outer *outer)
 {
     if (outer->keys.left_keys.count > 0)
         return VDBQ_OK;
-    return join_add_band(outer->binder, outer->nodes, outer->counts[0],
-                         &outer->both, &outer->keys.range);
+    return join_add_range(outer->binder, outer->nodes, outer->counts[0],
+                          &outer->both, &outer->keys.range);
 }
 
 /* The join, with the columns that both sides had at first. */
@@ -181,7 +182,7 @@ static struct node *finish_join(struct outer *outer)
     struct node *join;
     int *columns;
 
-    if (add_band(outer) != VDBQ_OK)
+    if (add_range(outer) != VDBQ_OK)
         return NULL;
     columns = places_of(outer);
     if (columns == NULL)
@@ -204,7 +205,8 @@ static bool needs_pairs(const struct outer *outer, const struct vector *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
-        if (is_lifted(e) && sides_of(outer, e) == (SIDE_LEFT | SIDE_RIGHT))
+        if (needs_extraction(e)
+            && sides_of(outer, e) == (SIDE_LEFT | SIDE_RIGHT))
             return true;
     }
     return false;
@@ -237,7 +239,7 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
     struct node *join;
 
     if (needs_pairs(&outer, parts))
-        return join_lifted(binder, kind, nodes, parts);
+        return join_by_pairs(binder, kind, nodes, parts);
     join = join_by_parts(&outer, parts);
     return join;
 }

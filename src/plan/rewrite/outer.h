@@ -14,10 +14,10 @@ struct binder;
 struct node *join_on(struct binder *binder, enum join_kind kind,
                      struct node *const nodes[2], const struct vector *parts);
 
-/* outer_lift.c: the same where a part about both sides has something to be
- * lifted. */
-struct node *join_lifted(struct binder *binder, enum join_kind kind,
-                         struct node *const nodes[2],
-                         const struct vector *parts);
+/* outer_pairs.c: the same where a part about both sides has something to be
+ * extracted. */
+struct node *join_by_pairs(struct binder *binder, enum join_kind kind,
+                           struct node *const nodes[2],
+                           const struct vector *parts);
 
 #endif

@@ -15,7 +15,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/node_select.h"
-#include "plan/rewrite/lift.h"
+#include "plan/rewrite/extract.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
 #include "plan/rewrite/split.h"
@@ -77,7 +77,7 @@ static struct expression ***places_of(struct binder *binder, struct node *node,
     return places;
 }
 
-static struct node *extract_with(
+static struct node *extract_from(
     struct binder *binder, struct node *node,
     enum vdbq_status (*extract)(struct binder *binder, struct node **node,
                                 struct expression **const *expressions,
@@ -95,14 +95,14 @@ static struct node *extract_with(
     return node;
 }
 
-static struct node *extract_windows(struct binder *binder, struct node *node)
+static struct node *windows_pass(struct binder *binder, struct node *node)
 {
-    return extract_with(binder, node, lift_windows);
+    return extract_from(binder, node, extract_windows);
 }
 
-static struct node *extract_rest(struct binder *binder, struct node *node)
+static struct node *subqueries_pass(struct binder *binder, struct node *node)
 {
-    return extract_with(binder, node, lift);
+    return extract_from(binder, node, extract);
 }
 
 /* Who sorts for a LIMIT keeps no more rows than that. */
@@ -143,11 +143,11 @@ static const struct pass {
       "What FROM names is joined in the order that costs least; conditions are "
       "tested as soon as their columns are there." },
     { "join outer", join_outer,
-      "Outer joins get keys and bands, and test what concerns one side alone "
+      "Outer joins get keys and ranges, and test what concerns one side alone "
       "before they join." },
-    { "extract windows", extract_windows,
+    { "extract windows", windows_pass,
       "Window functions get a node of their own." },
-    { "extract subqueries", extract_rest,
+    { "extract subqueries", subqueries_pass,
       "Subqueries become joins where they can, else nodes of their own; so do "
       "functions that the host computes." },
     { "merge", merge_selects,

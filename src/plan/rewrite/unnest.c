@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Subqueries become joins where their conditions can be pulled out of them
- * (pull.c): EXISTS and IN of a WHERE a semi join, their opposites an anti
+ * Subqueries become joins where their conditions can be taken out of them
+ * (decorrelate.c): EXISTS and IN of a WHERE a semi join, their opposites an anti
  * join, and an aggregate of rows that equal something of the outer query one
  * group for each value, beside the row that asks. What is not like that, or
- * could mean anything else, is applied row by row (lift.c).
+ * could mean anything else, is applied row by row (extract.c).
  */
 #include "plan/rewrite/unnest.h"
 
@@ -13,14 +13,14 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/band.h"
+#include "plan/rewrite/range_join.h"
 #include "plan/rewrite/join_key.h"
-#include "plan/rewrite/pull.h"
+#include "plan/rewrite/decorrelate.h"
 #include "plan/tree/binder.h"
 
 /* The outer query's values take the place of parameters. */
@@ -39,18 +39,18 @@ static struct expression *outer_value(void *parameters, struct expression *e,
     return NULL;
 }
 
-static struct expression *with_values(const struct pulling *pulling,
+static struct expression *with_values(const struct decorrelating *decorrelating,
                                       struct expression *e)
 {
-    return expression_replace(pulling->binder, e, outer_value,
-                              (void *)(uintptr_t)pulling->parameters);
+    return expression_replace(decorrelating->binder, e, outer_value,
+                              (void *)(uintptr_t)decorrelating->parameters);
 }
 
 /* --------------------------------------------------------------- joining -- */
 
 /* The sides of a join that is being made, and what connects them. */
 struct connecting {
-    struct pulling *pulling;
+    struct decorrelating *decorrelating;
     struct node *nodes[2];
     struct step_join keys;
     struct expression *where;
@@ -58,19 +58,21 @@ struct connecting {
 
 static enum vdbq_status connect_keys(struct connecting *to)
 {
-    struct pulling *pulling = to->pulling;
+    struct decorrelating *decorrelating = to->decorrelating;
     enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < pulling->parts.count && status == VDBQ_OK; i++) {
+    for (size_t i = 0; i < decorrelating->parts.count && status == VDBQ_OK;
+         i++) {
         struct expression *part =
-            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
+            VECTOR_ITEMS(&decorrelating->parts, struct expression *)[i];
         struct expression *inner, *outer;
-        if (!pull_equality(pulling->parameters, part, &inner, &outer))
+        if (!decorrelate_equality(decorrelating->parameters, part, &inner,
+                                  &outer))
             continue;
-        outer = with_values(pulling, outer);
-        status = outer ? join_add_key(pulling->binder, to->nodes, outer, inner,
-                                      &to->keys)
-                       : pulling->binder->error->status;
+        outer = with_values(decorrelating, outer);
+        status = outer ? join_add_key(decorrelating->binder, to->nodes, outer,
+                                      inner, &to->keys)
+                       : decorrelating->binder->error->status;
     }
     return status;
 }
@@ -79,7 +81,7 @@ static enum vdbq_status connect_keys(struct connecting *to)
  * `middle`. */
 static int *both_columns(const struct connecting *to, unsigned middle)
 {
-    struct binder *binder = to->pulling->binder;
+    struct binder *binder = to->decorrelating->binder;
     unsigned count = middle + to->nodes[1]->column_count;
     unsigned added = to->nodes[0]->column_count - middle;
     int *columns = arena_alloc(binder->arena, (count + 1) * sizeof *columns);
@@ -93,21 +95,22 @@ static int *both_columns(const struct connecting *to, unsigned middle)
 
 /* All parts that are no keys, over the columns of both sides, where those of
  * the subquery are the columns from `middle` on. */
-static enum vdbq_status other_parts(const struct pulling *pulling,
+static enum vdbq_status other_parts(const struct decorrelating *decorrelating,
                                     unsigned middle, struct vector *parts)
 {
-    for (size_t i = 0; i < pulling->parts.count; i++) {
+    for (size_t i = 0; i < decorrelating->parts.count; i++) {
         struct expression *part =
-            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
+            VECTOR_ITEMS(&decorrelating->parts, struct expression *)[i];
         struct expression *inner, *outer;
-        if (pull_equality(pulling->parameters, part, &inner, &outer))
+        if (decorrelate_equality(decorrelating->parameters, part, &inner,
+                                 &outer))
             continue;
-        part = expression_moved_by(pulling->binder, part, (int)middle);
-        part = part ? with_values(pulling, part) : NULL;
+        part = expression_moved_by(decorrelating->binder, part, (int)middle);
+        part = part ? with_values(decorrelating, part) : NULL;
         if (part == NULL)
-            return pulling->binder->error->status;
+            return decorrelating->binder->error->status;
         if (!vector_append(parts, &part, 1))
-            return error_no_memory(pulling->binder->error);
+            return error_no_memory(decorrelating->binder->error);
     }
     return VDBQ_OK;
 }
@@ -117,7 +120,7 @@ static enum vdbq_status other_parts(const struct pulling *pulling,
 static enum vdbq_status connect_where(struct connecting *to, unsigned middle,
                                       const struct vector *parts)
 {
-    struct binder *binder = to->pulling->binder;
+    struct binder *binder = to->decorrelating->binder;
     struct node *both =
         node_join(binder, JOIN_INNER, to->nodes[0], to->nodes[1]);
     int *columns = both ? both_columns(to, middle) : NULL;
@@ -141,26 +144,26 @@ static enum vdbq_status connect_where(struct connecting *to, unsigned middle,
 
 static enum vdbq_status connect_others(struct connecting *to)
 {
-    struct binder *binder = to->pulling->binder;
+    struct binder *binder = to->decorrelating->binder;
     struct vector parts = VECTOR_IN(binder->arena, struct expression *);
     unsigned middle = to->nodes[0]->column_count;
-    enum vdbq_status status = other_parts(to->pulling, middle, &parts);
+    enum vdbq_status status = other_parts(to->decorrelating, middle, &parts);
 
     if (status == VDBQ_OK && to->keys.left_keys.count == 0)
         status =
-            join_add_band(binder, to->nodes, middle, &parts, &to->keys.range);
+            join_add_range(binder, to->nodes, middle, &parts, &to->keys.range);
     if (status == VDBQ_OK && parts.count > 0)
         status = connect_where(to, middle, &parts);
     return status;
 }
 
-static struct node *connect(struct pulling *pulling, enum join_kind kind,
-                            struct node *below, struct node *inner,
-                            struct expression *operand)
+static struct node *connect(struct decorrelating *decorrelating,
+                            enum join_kind kind, struct node *below,
+                            struct node *inner, struct expression *operand)
 {
-    struct binder *binder = pulling->binder;
+    struct binder *binder = decorrelating->binder;
     struct connecting to = {
-        .pulling = pulling,
+        .decorrelating = decorrelating,
         .nodes = { below, inner },
         .keys = { .left_keys = VECTOR_IN(binder->arena, int),
                   .right_keys = VECTOR_IN(binder->arena, int) }
@@ -229,21 +232,22 @@ static struct node *without_limit(const struct subquery *subquery)
     return node;
 }
 
-/* Without any equality or band, all rows would meet all rows. */
-static bool connects(const struct pulling *pulling, unsigned middle)
+/* Without any equality or range, all rows would meet all rows. */
+static bool connects(const struct decorrelating *decorrelating, unsigned middle)
 {
     struct vector parts =
-        VECTOR_IN(pulling->binder->arena, struct expression *);
+        VECTOR_IN(decorrelating->binder->arena, struct expression *);
     struct expression *inner, *outer;
     bool has = false;
 
-    for (size_t i = 0; i < pulling->parts.count; i++)
-        if (pull_equality(pulling->parameters,
-                          VECTOR_ITEMS(&pulling->parts, struct expression *)[i],
-                          &inner, &outer))
+    for (size_t i = 0; i < decorrelating->parts.count; i++)
+        if (decorrelate_equality(
+                decorrelating->parameters,
+                VECTOR_ITEMS(&decorrelating->parts, struct expression *)[i],
+                &inner, &outer))
             return true;
-    if (other_parts(pulling, middle, &parts) == VDBQ_OK)
-        join_has_band(pulling->binder, middle, &parts, &has);
+    if (other_parts(decorrelating, middle, &parts) == VDBQ_OK)
+        join_has_range(decorrelating->binder, middle, &parts, &has);
     return has;
 }
 
@@ -252,7 +256,7 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
 {
     bool negated;
     const struct expression *asked = asked_of(e, &negated);
-    struct pulling pulling = {
+    struct decorrelating decorrelating = {
         .binder = binder, .parts = VECTOR_IN(binder->arena, struct expression *)
     };
     struct node *node = NULL;
@@ -260,17 +264,18 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
     *done = false;
     if (asked == NULL || (negated && !knows_all(asked)))
         return NULL;
-    pulling.parameters = &asked->subquery->parameters;
-    node = pull_conditions(&pulling, without_limit(asked->subquery));
+    decorrelating.parameters = &asked->subquery->parameters;
+    node =
+        decorrelate_conditions(&decorrelating, without_limit(asked->subquery));
     if (node != NULL && asked->left == NULL
-        && !connects(&pulling, below->column_count)) {
+        && !connects(&decorrelating, below->column_count)) {
         node = NULL;
-        pulling.refused = binder->error->status == VDBQ_OK;
+        decorrelating.refused = binder->error->status == VDBQ_OK;
     }
-    *done = !pulling.refused;
+    *done = !decorrelating.refused;
     if (node != NULL)
-        node = connect(&pulling, negated ? JOIN_ANTI : JOIN_SEMI, below, node,
-                       asked->left);
+        node = connect(&decorrelating, negated ? JOIN_ANTI : JOIN_SEMI, below,
+                       node, asked->left);
     return node;
 }
 
@@ -324,7 +329,7 @@ static bool is_aggregate_query(const struct node *node,
     return node->kind == NODE_SELECT && node->where == NULL
            && node->left->kind == NODE_GROUP && node->left->group.keys == 0
            && node->column_count == 1 && !node->results[0]->faults
-           && !pull_is_outer(parameters, node->results[0])
+           && !decorrelate_is_outer(parameters, node->results[0])
            && !can_overflow(node->left);
 }
 
@@ -398,23 +403,24 @@ static struct expression *value_beside(struct binder *binder,
     return found ? expression_choice(binder, found, value, none, e->at) : NULL;
 }
 
-static struct node *beside(struct pulling *pulling, struct node *below,
-                           const struct expression *e, struct expression *none,
-                           struct expression **value)
+static struct node *beside(struct decorrelating *decorrelating,
+                           struct node *below, const struct expression *e,
+                           struct expression *none, struct expression **value)
 {
-    struct binder *binder = pulling->binder;
+    struct binder *binder = decorrelating->binder;
     const struct node *query = e->subquery->node;
-    struct node *node = pull_whole_group(pulling, query->left);
+    struct node *node = decorrelate_whole_group(decorrelating, query->left);
 
-    if (node != NULL && pulling->parts.count == 0)
-        pulling->refused = true;
-    if (node == NULL || pulling->refused)
+    if (node != NULL && decorrelating->parts.count == 0)
+        decorrelating->refused = true;
+    if (node == NULL || decorrelating->refused)
         return NULL;
     node = keys_and_result(binder, node, query);
     if (node != NULL)
-        node = connect(pulling, JOIN_LEFT, below, node, NULL);
+        node = connect(decorrelating, JOIN_LEFT, below, node, NULL);
     if (node != NULL)
-        *value = value_beside(binder, node, pulling->parts.count, none, e);
+        *value =
+            value_beside(binder, node, decorrelating->parts.count, none, e);
     return node && *value ? node : NULL;
 }
 
@@ -423,10 +429,11 @@ struct node *unnest_value(struct binder *binder, struct node *below,
                           bool *done)
 {
     const struct subquery *subquery = e->subquery;
-    struct pulling pulling = { .binder = binder,
-                               .parameters = &subquery->parameters,
-                               .parts = VECTOR_IN(binder->arena,
-                                                  struct expression *) };
+    struct decorrelating decorrelating = {
+        .binder = binder,
+        .parameters = &subquery->parameters,
+        .parts = VECTOR_IN(binder->arena, struct expression *)
+    };
     struct nothing nothing = { .binder = binder };
     struct expression *none;
     struct node *node;
@@ -441,7 +448,7 @@ struct node *unnest_value(struct binder *binder, struct node *below,
     *done = none == NULL;
     if (none == NULL || none->kind != EXPRESSION_CONSTANT)
         return NULL;
-    node = beside(&pulling, below, e, none, value);
-    *done = !pulling.refused;
+    node = beside(&decorrelating, below, e, none, value);
+    *done = !decorrelating.refused;
     return node;
 }

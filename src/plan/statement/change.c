@@ -10,7 +10,7 @@
 #include "plan/bind/names.h"
 #include "plan/bind/scope.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"

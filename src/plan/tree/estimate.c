@@ -515,7 +515,7 @@ struct pair_estimate estimate_pairs(const struct column_estimate *left,
     };
 }
 
-/* --------------------------------------------------------------- bands -- */
+/* --------------------------------------------------------------- ranges -- */
 
 /* What is thought to lie in the middle of a column's values. */
 static double middle_of(const struct column_estimate *by)

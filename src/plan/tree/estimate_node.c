@@ -128,22 +128,22 @@ static const struct column_estimate *bound_of(const struct node *node,
     return column < 0 ? NULL : &node->columns[column].estimate;
 }
 
-/* The share of all pairs that lie in a band. */
-static double pairs_in_band(const struct node *node)
+/* The share of all pairs that lie in a range. */
+static double pairs_in_range(const struct node *node)
 {
-    const struct step_range_join *band = &node->join.range;
-    bool is_right = band->side == RANGE_JOIN_RIGHT;
+    const struct step_range_join *range = &node->join.range;
+    bool is_right = range->side == RANGE_JOIN_RIGHT;
     const struct node *of = is_right ? node->right : node->left;
     const struct node *by = is_right ? node->left : node->right;
 
-    if (band->side == RANGE_JOIN_NONE)
+    if (range->side == RANGE_JOIN_NONE)
         return 1;
-    return estimate_between(&of->columns[band->column].estimate,
-                            bound_of(by, band->low), bound_of(by, band->high),
+    return estimate_between(&of->columns[range->column].estimate,
+                            bound_of(by, range->low), bound_of(by, range->high),
                             estimate_base(of));
 }
 
-/* The share of all pairs that have equal keys, and are in the band: of several
+/* The share of all pairs that have equal keys, and are in the range: of several
  * columns there are no more different ones than rows. */
 static double pairs_of(const struct node *node)
 {
@@ -160,7 +160,7 @@ static double pairs_of(const struct node *node)
     }
     if (count > 1)
         values = fmin(values, fmax(estimate_base(node->right), 1));
-    return possible / values * pairs_in_band(node);
+    return possible / values * pairs_in_range(node);
 }
 
 /* The share of left rows that have a partner: as many as there are values on

@@ -110,7 +110,7 @@ bool expression_has(const struct expression *e, enum expression_kind kind)
     return !seek(&kind, &copy);
 }
 
-bool is_lifted(const struct expression *e)
+bool needs_extraction(const struct expression *e)
 {
     return expression_has(e, EXPRESSION_SUBQUERY)
            || expression_has(e, EXPRESSION_FUNCTION);

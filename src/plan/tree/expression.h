@@ -40,7 +40,7 @@ enum expression_kind {
     EXPRESSION_MATH,      /* math, of left and right (NULL: of one)      */
     EXPRESSION_LOOKUP,    /* lookup, of the text left                    */
     EXPRESSION_CHECK,     /* left; `check` fails where `condition` is    */
-    /* What the machine does not compute is lifted (lift.c) into a node of
+    /* What the machine does not compute is extracted (extract.c) into a node of
      * its own, and becomes a column of that. */
     EXPRESSION_FUNCTION,  /* call                                        */
     EXPRESSION_AGGREGATE, /* aggregate, of left (NULL: rows), condition  */
@@ -173,8 +173,8 @@ int expression_find(const struct vector *expressions, size_t first,
 
 /* Whether it, or a part of it, is of that kind. */
 bool expression_has(const struct expression *e, enum expression_kind kind);
-/* Whether a part of it is to be lifted before rows are grouped. */
-bool is_lifted(const struct expression *e);
+/* Whether a part of it is to be extracted before rows are grouped. */
+bool needs_extraction(const struct expression *e);
 
 /* Calls `visit` for each operand, which it may replace; false ends it. */
 typedef bool (*expression_visit)(void *context, struct expression **operand);

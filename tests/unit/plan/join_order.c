@@ -53,10 +53,10 @@ static void condition(unsigned a, unsigned b, double share)
                             .price = 3 };
 }
 
-static void band(unsigned a, unsigned b, double share)
+static void range(unsigned a, unsigned b, double share)
 {
     condition(a, b, share);
-    edges[problem.edge_count - 1].band = true;
+    edges[problem.edge_count - 1].range = true;
 }
 
 /* That the leaves come so: "0 2 1". */
@@ -153,7 +153,7 @@ static void what_nothing_connects_comes_last(void **state)
 }
 
 /* More leaves than the cheapest order can be sought for. */
-/* A band that leaves few pairs is as good as a key, and comes before one that
+/* A range that leaves few pairs is as good as a key, and comes before one that
  * leaves many. */
 static void bands_connect(void **state)
 {
@@ -166,11 +166,11 @@ static void bands_connect(void **state)
     leaves(3, (const double[]){ 1e6, 1e6, 1e3 });
     key(0, 1, 10);
     edges[0].unique[1] = false;
-    band(0, 2, 1e-6);
+    range(0, 2, 1e-6);
     comes("0 2 1");
     leaves(3, (const double[]){ 1e6, 1e6, 1e3 });
     key(0, 1, 1e6);
-    band(1, 2, 0.5);
+    range(1, 2, 0.5);
     comes("0 1 2");
 }
 

@@ -109,7 +109,7 @@ static void what_may_mean_something_else_is_applied(void **state)
             "2 of step 1: scan\n");
 }
 
-static void order_makes_bands(void **state)
+static void order_makes_ranges(void **state)
 {
     (void)state;
     becomes("select id from test where exists (select 1 from nulls "
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test(nulls_keep_the_mark),
         cmocka_unit_test(aggregates_of_a_subquery_become_groups),
         cmocka_unit_test(what_may_mean_something_else_is_applied),
-        cmocka_unit_test(order_makes_bands),
+        cmocka_unit_test(order_makes_ranges),
         cmocka_unit_test(conditions_go_down),
         cmocka_unit_test(branches_give_their_common_parts_away),
         cmocka_unit_test(nobody_reads_other_columns),

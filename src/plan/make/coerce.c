@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operands of different types meet in one: meet.h.
+ * Operands of different types meet in one: coerce.h.
  */
-#include "plan/make/meet.h"
+#include "plan/make/coerce.h"
 
 #include <float.h>
 #include <math.h>
@@ -38,8 +38,8 @@ static bool takes_float(const struct expression *e)
            && (isinf(e->constant.real) || !isinf(as_float(e)));
 }
 
-struct expression *meet_cast(struct binder *binder, struct expression *e,
-                             int type)
+struct expression *coerce_cast(struct binder *binder, struct expression *e,
+                               int type)
 {
     if (e->type == type)
         return e;
@@ -73,8 +73,8 @@ static struct expression *literal_decimal(struct binder *binder,
     return expression_cast(binder, e, type, e->at);
 }
 
-bool meet_literals(struct binder *binder, struct expression **left,
-                   struct expression **right)
+bool coerce_literals(struct binder *binder, struct expression **left,
+                     struct expression **right)
 {
     if ((*left)->type == VDBQ_DECIMAL)
         *right = literal_decimal(binder, *right);
@@ -83,8 +83,8 @@ bool meet_literals(struct binder *binder, struct expression **left,
     return *left != NULL && *right != NULL;
 }
 
-bool meet_scales(struct binder *binder, struct expression **left,
-                 struct expression **right, struct position at)
+bool coerce_scales(struct binder *binder, struct expression **left,
+                   struct expression **right, struct position at)
 {
     unsigned scale =
         (*left)->scale > (*right)->scale ? (*left)->scale : (*right)->scale;
@@ -102,16 +102,16 @@ static unsigned digits_of(const struct expression *e)
                                                         : e->precision;
 }
 
-unsigned meet_precision(const struct expression *left,
-                        const struct expression *right)
+unsigned coerce_precision(const struct expression *left,
+                          const struct expression *right)
 {
     unsigned a = digits_of(left), b = digits_of(right);
 
     return a > b ? a : b;
 }
 
-static int meeting_float(const struct expression *left,
-                         const struct expression *right)
+static int common_float(const struct expression *left,
+                        const struct expression *right)
 {
     bool left_float = left->type == VDBQ_FLOAT;
     bool right_float = right->type == VDBQ_FLOAT;
@@ -121,22 +121,22 @@ static int meeting_float(const struct expression *left,
     return right_float && takes_float(left) ? VDBQ_FLOAT : VDBQ_DOUBLE;
 }
 
-static int meet_numbers(struct binder *binder, struct expression **left,
-                        struct expression **right, struct position at)
+static int coerce_numbers(struct binder *binder, struct expression **left,
+                          struct expression **right, struct position at)
 {
     int type;
 
-    if (!meet_literals(binder, left, right))
+    if (!coerce_literals(binder, left, right))
         return VDBQ_TYPE_NONE;
     if (is_float((*left)->type) || is_float((*right)->type)) {
-        type = meeting_float(*left, *right);
-        *left = meet_cast(binder, *left, type);
-        *right = *left ? meet_cast(binder, *right, type) : NULL;
+        type = common_float(*left, *right);
+        *left = coerce_cast(binder, *left, type);
+        *right = *left ? coerce_cast(binder, *right, type) : NULL;
         return *right != NULL ? type : VDBQ_TYPE_NONE;
     }
     if ((*left)->type == VDBQ_DECIMAL || (*right)->type == VDBQ_DECIMAL)
-        return meet_scales(binder, left, right, at) ? VDBQ_DECIMAL
-                                                    : VDBQ_TYPE_NONE;
+        return coerce_scales(binder, left, right, at) ? VDBQ_DECIMAL
+                                                      : VDBQ_TYPE_NONE;
     return (*left)->type == (*right)->type ? (*left)->type : VDBQ_BIGINT;
 }
 
@@ -144,8 +144,8 @@ static int meet_numbers(struct binder *binder, struct expression **left,
 static bool widen_both(struct binder *binder, struct expression **left,
                        struct expression **right)
 {
-    *left = meet_cast(binder, *left, VDBQ_BIGINT);
-    *right = *left ? meet_cast(binder, *right, VDBQ_BIGINT) : NULL;
+    *left = coerce_cast(binder, *left, VDBQ_BIGINT);
+    *right = *left ? coerce_cast(binder, *right, VDBQ_BIGINT) : NULL;
     return *right != NULL;
 }
 
@@ -156,8 +156,8 @@ bool is_text_constant(const struct expression *e)
     return e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_TEXT;
 }
 
-int meet_refuse(struct binder *binder, const struct expression *left,
-                const struct expression *right, struct position at)
+int coerce_refuse(struct binder *binder, const struct expression *left,
+                  const struct expression *right, struct position at)
 {
     error_at(binder->error, VDBQ_TYPE, at, "a %s and a %s do not go together",
              type_name((enum vdbq_type)left->type),
@@ -173,12 +173,12 @@ static bool read_literal(struct binder *binder, struct expression **literal,
 {
     *literal = is_number(other->type) && other->type != VDBQ_BOOLEAN
                    ? expression_text_number(binder, *literal)
-                   : meet_cast(binder, *literal, other->type);
+                   : coerce_cast(binder, *literal, other->type);
     return *literal != NULL;
 }
 
-bool meet_texts(struct binder *binder, struct expression **left,
-                struct expression **right)
+bool coerce_texts(struct binder *binder, struct expression **left,
+                  struct expression **right)
 {
     if ((*left)->type == VDBQ_TEXT)
         *left = expression_known(binder, *left);
@@ -188,8 +188,8 @@ bool meet_texts(struct binder *binder, struct expression **left,
 }
 
 /* Types that are not both numbers. */
-static int meet_others(struct binder *binder, struct expression **left,
-                       struct expression **right, struct position at)
+static int coerce_others(struct binder *binder, struct expression **left,
+                         struct expression **right, struct position at)
 {
     int a = (*left)->type, b = (*right)->type;
 
@@ -197,11 +197,11 @@ static int meet_others(struct binder *binder, struct expression **left,
         return a;
     if ((a == VDBQ_DATE && b == VDBQ_TIMESTAMP)
         || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE)) {
-        *left = meet_cast(binder, *left, VDBQ_TIMESTAMP);
-        *right = *left ? meet_cast(binder, *right, VDBQ_TIMESTAMP) : NULL;
+        *left = coerce_cast(binder, *left, VDBQ_TIMESTAMP);
+        *right = *left ? coerce_cast(binder, *right, VDBQ_TIMESTAMP) : NULL;
         return *right != NULL ? VDBQ_TIMESTAMP : VDBQ_TYPE_NONE;
     }
-    if (!meet_texts(binder, left, right))
+    if (!coerce_texts(binder, left, right))
         return VDBQ_TYPE_NONE;
     if (is_text_constant(*right) && !is_text_constant(*left)) {
         if (!read_literal(binder, right, *left))
@@ -210,14 +210,14 @@ static int meet_others(struct binder *binder, struct expression **left,
         if (!read_literal(binder, left, *right))
             return VDBQ_TYPE_NONE;
     } else {
-        return meet_refuse(binder, *left, *right, at);
+        return coerce_refuse(binder, *left, *right, at);
     }
-    return meet_compared(binder, left, right, at);
+    return coerce_compared(binder, left, right, at);
 }
 
 /* NULL takes the other's type; of two, nothing changes. */
-static int meet_null(struct binder *binder, struct expression **left,
-                     struct expression **right)
+static int coerce_null(struct binder *binder, struct expression **left,
+                       struct expression **right)
 {
     bool left_is =
         is_null_constant(*left)
@@ -236,20 +236,20 @@ static int meet_null(struct binder *binder, struct expression **left,
 
 /* ------------------------------------------------------------------ all -- */
 
-int meet_compared(struct binder *binder, struct expression **left,
-                  struct expression **right, struct position at)
-{
-    if (is_null_constant(*left) || is_null_constant(*right))
-        return meet_null(binder, left, right);
-    if (is_number((*left)->type) && is_number((*right)->type))
-        return meet_numbers(binder, left, right, at);
-    return meet_others(binder, left, right, at);
-}
-
-int expression_meet(struct binder *binder, struct expression **left,
+int coerce_compared(struct binder *binder, struct expression **left,
                     struct expression **right, struct position at)
 {
-    int type = meet_compared(binder, left, right, at);
+    if (is_null_constant(*left) || is_null_constant(*right))
+        return coerce_null(binder, left, right);
+    if (is_number((*left)->type) && is_number((*right)->type))
+        return coerce_numbers(binder, left, right, at);
+    return coerce_others(binder, left, right, at);
+}
+
+int expression_coerce(struct binder *binder, struct expression **left,
+                      struct expression **right, struct position at)
+{
+    int type = coerce_compared(binder, left, right, at);
 
     if (type == VDBQ_BIGINT && (*left)->type != (*right)->type
         && !widen_both(binder, left, right))
@@ -285,7 +285,7 @@ struct expression *expression_choice(struct binder *binder,
 
     if (condition->kind == EXPRESSION_CONSTANT)
         return chosen(binder, condition, left, right);
-    if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
+    if (expression_coerce(binder, &left, &right, at) == VDBQ_TYPE_NONE)
         return NULL;
     e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
     if (e == NULL)
@@ -293,7 +293,7 @@ struct expression *expression_choice(struct binder *binder,
     e->condition = condition;
     e->left = left;
     e->right = right;
-    e->precision = meet_precision(left, right);
+    e->precision = coerce_precision(left, right);
     e->scale = left->scale;
     return expression_finish(binder, e);
 }

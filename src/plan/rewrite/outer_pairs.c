@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Outer joins on conditions about both sides of which something is to be
- * lifted into a node of its own: that needs the pairs of rows first. So the
+ * extracted into a node of its own: that needs the pairs of rows first. So the
  * rows of the side that is kept get numbers, the pairs are an inner join, and
  * the numbered rows are joined to those by their numbers. Numbered rows may
  * stand in two places: conditions never go below a window (push.c).
@@ -204,9 +204,9 @@ static struct node *join_full(struct binder *binder,
     return united[1] ? node_concat(binder, united, 2) : NULL;
 }
 
-struct node *join_lifted(struct binder *binder, enum join_kind kind,
-                         struct node *const nodes[2],
-                         const struct vector *parts)
+struct node *join_by_pairs(struct binder *binder, enum join_kind kind,
+                           struct node *const nodes[2],
+                           const struct vector *parts)
 {
     return kind == JOIN_FULL ? join_full(binder, nodes, parts)
                              : join_half(binder, kind, nodes, parts);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bands: joins whose conditions bound a value of one side by values of the
+ * Ranges: joins whose conditions bound a value of one side by values of the
  * other. The executor sorts it and looks for the bounds, so that most pairs
  * are never looked at. Of what can be bounded, that which has both bounds is
  * the best, and then what is on the right.
  *
- * A pair that a band finds costs as much as many cells of a grid, for it is
- * written as two row numbers, and its columns are gathered: a band pays where
+ * A pair that a range finds costs as much as many cells of a grid, for it is
+ * written as two row numbers, and its columns are gathered: a range pays where
  * it leaves few pairs.
  */
-#include "plan/rewrite/band.h"
+#include "plan/rewrite/range_join.h"
 
 #include "base/vector.h"
 #include "plan/make/node_select.h"
@@ -93,9 +93,9 @@ static bool says_all(const struct bounds *bounds, const struct choice *choice,
 
 /* --------------------------------------------------------------- price -- */
 
-/* The share of all pairs in a band. */
+/* The share of all pairs in a range. */
 static double share_of(const struct bounds *bounds, const struct choice *choice,
-                       const struct band_sides *sides)
+                       const struct range_sides *sides)
 {
     const int chosen[2] = { choice->low, choice->high };
     struct column_estimate estimates[2], value;
@@ -115,7 +115,8 @@ static double share_of(const struct bounds *bounds, const struct choice *choice,
 }
 
 static void set_price(const struct bounds *bounds, const struct vector *parts,
-                      const struct band_sides *sides, struct band_price *price)
+                      const struct range_sides *sides,
+                      struct range_price *price)
 {
     struct choice best = best_choice(bounds);
     double pairs = estimate_rows(sides->rows[0] * sides->rows[1]), cell = 0;
@@ -126,8 +127,8 @@ static void set_price(const struct bounds *bounds, const struct vector *parts,
         cell += part != NULL ? (double)part->size : 0;
     }
     price->share = share_of(bounds, &best, sides);
-    price->band = (sides->rows[0] + sides->rows[1]) * PRICE_ROW
-                  + pairs * price->share * PRICE_PAIR;
+    price->range = (sides->rows[0] + sides->rows[1]) * PRICE_ROW
+                   + pairs * price->share * PRICE_PAIR;
     price->grid = PRICE_LAUNCH + pairs * cell;
 }
 
@@ -159,10 +160,10 @@ static int column_for(struct bounds *bounds, struct node *nodes[2],
     return e ? node_column_for(bounds->binder, &nodes[is_right], e) : -1;
 }
 
-static enum vdbq_status make_band(struct bounds *bounds,
-                                  const struct choice *choice,
-                                  struct node *nodes[2],
-                                  struct step_range_join *band)
+static enum vdbq_status make_range(struct bounds *bounds,
+                                   const struct choice *choice,
+                                   struct node *nodes[2],
+                                   struct step_range_join *range)
 {
     const struct bound *low =
         choice->low < 0 ? NULL : bound_at(bounds, choice->low);
@@ -171,27 +172,27 @@ static enum vdbq_status make_band(struct bounds *bounds,
     const struct bound *any = low ? low : high;
     bool is_right = any->is_right;
 
-    *band =
+    *range =
         (struct step_range_join){ .side = is_right ? RANGE_JOIN_RIGHT
                                                    : RANGE_JOIN_LEFT,
                                   .low = -1,
                                   .high = -1,
                                   .low_open = low != NULL && low->is_open,
                                   .high_open = high != NULL && high->is_open };
-    band->column = column_for(bounds, nodes, is_right, any->bounded);
+    range->column = column_for(bounds, nodes, is_right, any->bounded);
     if (low != NULL)
-        band->low = column_for(bounds, nodes, !is_right, low->by);
+        range->low = column_for(bounds, nodes, !is_right, low->by);
     if (high != NULL)
-        band->high = column_for(bounds, nodes, !is_right, high->by);
-    return band->column < 0 || (low != NULL && band->low < 0)
-                   || (high != NULL && band->high < 0)
+        range->high = column_for(bounds, nodes, !is_right, high->by);
+    return range->column < 0 || (low != NULL && range->low < 0)
+                   || (high != NULL && range->high < 0)
                ? bounds->binder->error->status
                : VDBQ_OK;
 }
 
 static enum vdbq_status add_best(struct bounds *bounds, struct node *nodes[2],
                                  struct vector *parts,
-                                 struct step_range_join *band)
+                                 struct step_range_join *range)
 {
     struct choice best = best_choice(bounds);
 
@@ -200,12 +201,12 @@ static enum vdbq_status add_best(struct bounds *bounds, struct node *nodes[2],
     for (size_t i = 0; i < parts->count; i++)
         if (says_all(bounds, &best, i))
             VECTOR_ITEMS(parts, struct expression *)[i] = NULL;
-    return make_band(bounds, &best, nodes, band);
+    return make_range(bounds, &best, nodes, range);
 }
 
-enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
-                               unsigned middle, struct vector *parts,
-                               struct step_range_join *band)
+enum vdbq_status join_add_range(struct binder *binder, struct node *nodes[2],
+                                unsigned middle, struct vector *parts,
+                                struct step_range_join *range)
 {
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
@@ -213,14 +214,14 @@ enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
     enum vdbq_status status = find_bounds(&bounds, parts);
 
     if (status == VDBQ_OK)
-        status = add_best(&bounds, nodes, parts, band);
+        status = add_best(&bounds, nodes, parts, range);
     return status;
 }
 
-enum vdbq_status join_price_band(struct binder *binder, unsigned middle,
-                                 const struct vector *parts,
-                                 const struct band_sides *sides,
-                                 struct band_price *price)
+enum vdbq_status join_price_range(struct binder *binder, unsigned middle,
+                                  const struct vector *parts,
+                                  const struct range_sides *sides,
+                                  struct range_price *price)
 {
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
@@ -231,8 +232,8 @@ enum vdbq_status join_price_band(struct binder *binder, unsigned middle,
     return status;
 }
 
-enum vdbq_status join_has_band(struct binder *binder, unsigned middle,
-                               const struct vector *parts, bool *has)
+enum vdbq_status join_has_range(struct binder *binder, unsigned middle,
+                                const struct vector *parts, bool *has)
 {
     struct bounds bounds = { .binder = binder,
                              .middle = middle,

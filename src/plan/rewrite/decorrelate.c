@@ -4,9 +4,9 @@
  * so that they can become those of a join (unnest.c). Each node on the way is
  * made anew: it keeps its columns and adds, behind them, those that the
  * conditions need. Where a condition would mean something else outside, as
- * behind a LIMIT, pulling is refused, and nothing has changed.
+ * behind a LIMIT, that is refused, and nothing has changed.
  */
-#include "plan/rewrite/pull.h"
+#include "plan/rewrite/decorrelate.h"
 
 #include "base/os/stack.h"
 #include "base/vector.h"
@@ -15,7 +15,7 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/pull_inner.h"
+#include "plan/rewrite/decorrelate_inner.h"
 #include "plan/rewrite/split.h"
 #include "plan/tree/binder.h"
 
@@ -51,13 +51,15 @@ static struct looking look_at(const struct vector *parameters,
     return looking;
 }
 
-bool pull_is_outer(const struct vector *parameters, const struct expression *e)
+bool decorrelate_is_outer(const struct vector *parameters,
+                          const struct expression *e)
 {
     return look_at(parameters, e).outer;
 }
 
-bool pull_equality(const struct vector *parameters, const struct expression *e,
-                   struct expression **inner, struct expression **outer)
+bool decorrelate_equality(const struct vector *parameters,
+                          const struct expression *e, struct expression **inner,
+                          struct expression **outer)
 {
     struct looking left, right;
 
@@ -82,10 +84,10 @@ static bool node_is_outer(const struct vector *parameters,
         return false;
     if (stack_is_short())
         return true; /* nobody can say */
-    if (node->where != NULL && pull_is_outer(parameters, node->where))
+    if (node->where != NULL && decorrelate_is_outer(parameters, node->where))
         return true;
     for (unsigned i = 0; node->results != NULL && i < node->column_count; i++)
-        if (pull_is_outer(parameters, node->results[i]))
+        if (decorrelate_is_outer(parameters, node->results[i]))
             return true;
     for (size_t i = 0; i < node->parts.count; i++)
         if (node_is_outer(parameters,
@@ -97,35 +99,36 @@ static bool node_is_outer(const struct vector *parameters,
 
 /* ----------------------------------------------------------- renumbering -- */
 
-struct node *pull_refuse(struct pulling *pulling)
+struct node *decorrelate_refuse(struct decorrelating *decorrelating)
 {
-    pulling->refused = true;
+    decorrelating->refused = true;
     return NULL;
 }
 
-struct node *pull_fail(struct pulling *pulling)
+struct node *decorrelate_fail(struct decorrelating *decorrelating)
 {
-    error_no_memory(pulling->binder->error);
+    error_no_memory(decorrelating->binder->error);
     return NULL;
 }
 
 /* The parts from number `first` on are over `node` from here on. */
-static bool renumber_parts(struct pulling *pulling, size_t first,
+static bool renumber_parts(struct decorrelating *decorrelating, size_t first,
                            const struct node *node, const int *columns)
 {
-    for (size_t i = first; i < pulling->parts.count; i++) {
-        struct expression **part = vector_at(&pulling->parts, i);
-        *part = expression_over(pulling->binder, *part, node, columns, 0);
+    for (size_t i = first; i < decorrelating->parts.count; i++) {
+        struct expression **part = vector_at(&decorrelating->parts, i);
+        *part = expression_over(decorrelating->binder, *part, node, columns, 0);
         if (*part == NULL)
             return false;
     }
     return true;
 }
 
-struct node *pull_in_front(struct pulling *pulling, struct node *node,
-                           const int *columns, unsigned count)
+struct node *decorrelate_in_front(struct decorrelating *decorrelating,
+                                  struct node *node, const int *columns,
+                                  unsigned count)
 {
-    struct binder *binder = pulling->binder;
+    struct binder *binder = decorrelating->binder;
     unsigned all = node->column_count, placed = count;
     struct expression **results =
         arena_alloc(binder->arena, (all + count + 1) * sizeof(*results));
@@ -135,7 +138,7 @@ struct node *pull_in_front(struct pulling *pulling, struct node *node,
     struct node *select;
 
     if (results == NULL || names == NULL || now == NULL)
-        return pull_fail(pulling);
+        return decorrelate_fail(decorrelating);
     for (unsigned i = 0; i < all; i++)
         now[i] = -1;
     for (unsigned i = 0; i < count; i++)
@@ -150,14 +153,15 @@ struct node *pull_in_front(struct pulling *pulling, struct node *node,
             return NULL;
     }
     select = node_select(binder, node, NULL, results, names, placed);
-    return select && renumber_parts(pulling, 0, select, now) ? select : NULL;
+    return select && renumber_parts(decorrelating, 0, select, now) ? select
+                                                                   : NULL;
 }
 
 /* -------------------------------------------------------------- select -- */
 
 /* The results of a SELECT, and more behind them. */
 struct widening {
-    struct pulling *pulling;
+    struct decorrelating *decorrelating;
     struct vector results; /* of struct expression * */
 };
 
@@ -175,7 +179,7 @@ static int result_for(struct widening *widening, struct expression *e)
 static struct expression *result_column(struct widening *widening,
                                         struct expression *e)
 {
-    struct binder *binder = widening->pulling->binder;
+    struct binder *binder = widening->decorrelating->binder;
     int number = result_for(widening, e);
     struct expression *column =
         number < 0 ? (error_no_memory(binder->error), NULL)
@@ -209,83 +213,90 @@ static struct expression *as_result(void *context, struct expression *e,
 static struct expression *widen_for(struct widening *widening,
                                     struct expression *part)
 {
-    struct pulling *pulling = widening->pulling;
+    struct decorrelating *decorrelating = widening->decorrelating;
     struct ast_expression place = { .at = part->at };
     struct expression *inner, *outer;
 
-    if (!pull_equality(pulling->parameters, part, &inner, &outer))
-        return expression_replace(pulling->binder, part, as_result, widening);
+    if (!decorrelate_equality(decorrelating->parameters, part, &inner, &outer))
+        return expression_replace(decorrelating->binder, part, as_result,
+                                  widening);
     inner = result_column(widening, inner);
-    return inner ? expression_operator(pulling->binder, AST_EQ, inner, outer,
-                                       &place)
+    return inner ? expression_operator(decorrelating->binder, AST_EQ, inner,
+                                       outer, &place)
                  : NULL;
 }
 
-/* Splits WHERE into what stays and what is pulled. */
-static bool split_where(struct pulling *pulling, struct expression *where,
-                        struct expression **stays)
+/* Splits WHERE into what stays and what is taken out. */
+static bool split_where(struct decorrelating *decorrelating,
+                        struct expression *where, struct expression **stays)
 {
     struct vector parts =
-        VECTOR_IN(pulling->binder->arena, struct expression *);
+        VECTOR_IN(decorrelating->binder->arena, struct expression *);
     struct ast_expression place = { .at = where->at };
-    bool done = split_condition(pulling->binder, where, &parts) == VDBQ_OK;
+    bool done =
+        split_condition(decorrelating->binder, where, &parts) == VDBQ_OK;
 
     for (size_t i = 0; i < parts.count && done; i++) {
         struct expression *e = VECTOR_ITEMS(&parts, struct expression *)[i];
-        if (pull_is_outer(pulling->parameters, e)) {
-            pulling->refused |= e->faults;
-            done = vector_append(&pulling->parts, &e, 1)
-                   || pull_fail(pulling) != NULL;
+        if (decorrelate_is_outer(decorrelating->parameters, e)) {
+            decorrelating->refused |= e->faults;
+            done = vector_append(&decorrelating->parts, &e, 1)
+                   || decorrelate_fail(decorrelating) != NULL;
         } else {
-            *stays = *stays ? expression_operator(pulling->binder, AST_AND,
-                                                  *stays, e, &place)
+            *stays = *stays ? expression_operator(decorrelating->binder,
+                                                  AST_AND, *stays, e, &place)
                             : e;
             done = *stays != NULL;
         }
     }
-    return done && !pulling->refused;
+    return done && !decorrelating->refused;
 }
 
 static struct node *widened(struct widening *widening, const struct node *node,
                             struct node *below, struct expression *where)
 {
-    struct pulling *pulling = widening->pulling;
+    struct decorrelating *decorrelating = widening->decorrelating;
     unsigned count;
     const char **names;
 
     if (!vector_append(&widening->results, node->results, node->column_count))
-        return pull_fail(pulling);
-    for (size_t i = 0; i < pulling->parts.count; i++) {
-        struct expression **part = vector_at(&pulling->parts, i);
+        return decorrelate_fail(decorrelating);
+    for (size_t i = 0; i < decorrelating->parts.count; i++) {
+        struct expression **part = vector_at(&decorrelating->parts, i);
         *part = widen_for(widening, *part);
         if (*part == NULL)
             return NULL;
     }
     count = (unsigned)widening->results.count;
-    names = arena_alloc(pulling->binder->arena, (count + 1) * sizeof(*names));
+    names =
+        arena_alloc(decorrelating->binder->arena, (count + 1) * sizeof(*names));
     if (names == NULL)
-        return pull_fail(pulling);
+        return decorrelate_fail(decorrelating);
     for (unsigned i = 0; i < count; i++)
         names[i] = i < node->column_count ? node->columns[i].name : "";
-    return node_select(pulling->binder, below, where, widening->results.items,
-                       names, count);
+    return node_select(decorrelating->binder, below, where,
+                       widening->results.items, names, count);
 }
 
-static struct node *pull_select(struct pulling *pulling, struct node *node)
+static struct node *decorrelate_select(struct decorrelating *decorrelating,
+                                       struct node *node)
 {
-    struct widening widening = { .pulling = pulling,
-                                 .results = VECTOR_IN(pulling->binder->arena,
-                                                      struct expression *) };
+    struct widening widening = {
+        .decorrelating = decorrelating,
+        .results = VECTOR_IN(decorrelating->binder->arena, struct expression *)
+    };
     struct expression *where = NULL;
     struct node *below, *made = NULL;
 
     for (unsigned i = 0; i < node->column_count; i++)
         if (node->results[i]->faults
-            || pull_is_outer(pulling->parameters, node->results[i]))
-            return pull_refuse(pulling);
-    below = pull_conditions(pulling, node->left);
+            || decorrelate_is_outer(decorrelating->parameters,
+                                    node->results[i]))
+            return decorrelate_refuse(decorrelating);
+    below = decorrelate_conditions(decorrelating, node->left);
     if (below != NULL
-        && (node->where == NULL || split_where(pulling, node->where, &where)))
+        && (node->where == NULL
+            || split_where(decorrelating, node->where, &where)))
         made = widened(&widening, node, below, where);
     return made;
 }
@@ -293,17 +304,17 @@ static struct node *pull_select(struct pulling *pulling, struct node *node)
 /* --------------------------------------------------------------- joins -- */
 
 /* Where the columns of a join are when its left side has more of them. */
-static int *joined_columns(struct pulling *pulling, const struct node *node,
-                           const struct node *left)
+static int *joined_columns(struct decorrelating *decorrelating,
+                           const struct node *node, const struct node *left)
 {
     unsigned before = node->left->column_count;
     unsigned count =
         before + (node->join.kind == JOIN_MARK ? 1 : node->right->column_count);
-    int *columns =
-        arena_alloc(pulling->binder->arena, (count + 1) * sizeof *columns);
+    int *columns = arena_alloc(decorrelating->binder->arena,
+                               (count + 1) * sizeof *columns);
 
     if (columns == NULL)
-        return pull_fail(pulling), NULL;
+        return decorrelate_fail(decorrelating), NULL;
     for (unsigned i = 0; i < count; i++)
         columns[i] = (int)(i < before ? i : i - before + left->column_count);
     return columns;
@@ -311,120 +322,132 @@ static int *joined_columns(struct pulling *pulling, const struct node *node,
 
 /* Conditions come from the side whose rows a join keeps or leaves out as they
  * are: the left one, of inner joins the right one, too. */
-static bool can_pull_join(const struct pulling *pulling,
-                          const struct node *node)
+static bool can_decorrelate_join(const struct decorrelating *decorrelating,
+                                 const struct node *node)
 {
-    if (node->where != NULL && pull_is_outer(pulling->parameters, node->where))
+    if (node->where != NULL
+        && decorrelate_is_outer(decorrelating->parameters, node->where))
         return false;
     if (node->join.kind == JOIN_RIGHT || node->join.kind == JOIN_FULL)
         return false;
     return node->join.kind == JOIN_INNER
-           || !node_is_outer(pulling->parameters, node->right);
+           || !node_is_outer(decorrelating->parameters, node->right);
 }
 
 /* The condition of a join sees both sides. */
-static struct expression *join_where(struct pulling *pulling,
+static struct expression *join_where(struct decorrelating *decorrelating,
                                      const struct node *node, struct node *made,
                                      const int *columns)
 {
     struct node *both = made;
 
     if (made->join.kind > JOIN_FULL)
-        both = node_join(pulling->binder, JOIN_INNER, made->left, made->right);
-    return both
-               ? expression_over(pulling->binder, node->where, both, columns, 0)
-               : NULL;
+        both = node_join(decorrelating->binder, JOIN_INNER, made->left,
+                         made->right);
+    return both ? expression_over(decorrelating->binder, node->where, both,
+                                  columns, 0)
+                : NULL;
 }
 
-static struct node *rejoin(struct pulling *pulling, const struct node *node,
-                           struct node *left, struct node *right)
+static struct node *rejoin(struct decorrelating *decorrelating,
+                           const struct node *node, struct node *left,
+                           struct node *right)
 {
-    int *columns = joined_columns(pulling, node, left);
+    int *columns = joined_columns(decorrelating, node, left);
     struct node *made =
-        columns ? node_join(pulling->binder, node->join.kind, left, right)
+        columns ? node_join(decorrelating->binder, node->join.kind, left, right)
                 : NULL;
 
     if (made == NULL)
         return NULL;
     made->join = node->join;
     if (node->where != NULL) {
-        made->where = join_where(pulling, node, made, columns);
+        made->where = join_where(decorrelating, node, made, columns);
         if (made->where == NULL)
             return NULL;
     }
-    return pull_in_front(pulling, made, columns, node->column_count);
+    return decorrelate_in_front(decorrelating, made, columns,
+                                node->column_count);
 }
 
 /* Parts of the right side are over the right side alone, until they are
  * joined with those of the left. */
-static struct node *pull_right(struct pulling *pulling, struct node *node,
-                               unsigned moved)
+static struct node *decorrelate_right(struct decorrelating *decorrelating,
+                                      struct node *node, unsigned moved)
 {
-    struct vector before = pulling->parts;
+    struct vector before = decorrelating->parts;
     struct node *right;
     bool done = true;
 
-    pulling->parts = VECTOR_IN(pulling->binder->arena, struct expression *);
-    right = pull_conditions(pulling, node);
-    for (size_t i = 0; right != NULL && done && i < pulling->parts.count; i++) {
+    decorrelating->parts =
+        VECTOR_IN(decorrelating->binder->arena, struct expression *);
+    right = decorrelate_conditions(decorrelating, node);
+    for (size_t i = 0; right != NULL && done && i < decorrelating->parts.count;
+         i++) {
         struct expression *e =
-            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
-        e = expression_moved_by(pulling->binder, e, (int)moved);
+            VECTOR_ITEMS(&decorrelating->parts, struct expression *)[i];
+        e = expression_moved_by(decorrelating->binder, e, (int)moved);
         done = e != NULL
-               && (vector_append(&before, &e, 1) || pull_fail(pulling) != NULL);
+               && (vector_append(&before, &e, 1)
+                   || decorrelate_fail(decorrelating) != NULL);
     }
-    pulling->parts = before;
+    decorrelating->parts = before;
     return done ? right : NULL;
 }
 
-static struct node *pull_join(struct pulling *pulling, struct node *node)
+static struct node *decorrelate_join(struct decorrelating *decorrelating,
+                                     struct node *node)
 {
     struct node *left, *right = node->right;
 
-    if (!can_pull_join(pulling, node))
-        return pull_refuse(pulling);
-    left = pull_conditions(pulling, node->left);
+    if (!can_decorrelate_join(decorrelating, node))
+        return decorrelate_refuse(decorrelating);
+    left = decorrelate_conditions(decorrelating, node->left);
     if (left != NULL && node->join.kind == JOIN_INNER)
-        right = pull_right(pulling, node->right, left->column_count);
-    return left && right ? rejoin(pulling, node, left, right) : NULL;
+        right =
+            decorrelate_right(decorrelating, node->right, left->column_count);
+    return left && right ? rejoin(decorrelating, node, left, right) : NULL;
 }
 
 /* -------------------------------------------------------------- others -- */
 
 /* Order does not matter to what asks whether there is a row. */
-static struct node *pull_sort(struct pulling *pulling, struct node *node)
+static struct node *decorrelate_sort(struct decorrelating *decorrelating,
+                                     struct node *node)
 {
     struct node *below;
     int *columns;
 
     if (node->sort.limit != UINT64_MAX || node->sort.offset > 0)
-        return pull_refuse(pulling);
-    below = pull_conditions(pulling, node->left);
-    columns = arena_alloc(pulling->binder->arena,
+        return decorrelate_refuse(decorrelating);
+    below = decorrelate_conditions(decorrelating, node->left);
+    columns = arena_alloc(decorrelating->binder->arena,
                           (node->column_count + 1) * sizeof *columns);
     if (below == NULL || columns == NULL)
-        return columns ? NULL : pull_fail(pulling);
+        return columns ? NULL : decorrelate_fail(decorrelating);
     for (unsigned i = 0; i < node->column_count; i++)
         columns[i] = (int)i;
-    return pull_in_front(pulling, below, columns, node->column_count);
+    return decorrelate_in_front(decorrelating, below, columns,
+                                node->column_count);
 }
 
-struct node *pull_conditions(struct pulling *pulling, struct node *node)
+struct node *decorrelate_conditions(struct decorrelating *decorrelating,
+                                    struct node *node)
 {
     if (stack_is_short())
-        return pull_refuse(pulling);
-    if (!node_is_outer(pulling->parameters, node))
+        return decorrelate_refuse(decorrelating);
+    if (!node_is_outer(decorrelating->parameters, node))
         return node;
     switch (node->kind) {
     case NODE_SELECT:
-        return pull_select(pulling, node);
+        return decorrelate_select(decorrelating, node);
     case NODE_JOIN:
-        return pull_join(pulling, node);
+        return decorrelate_join(decorrelating, node);
     case NODE_GROUP:
-        return pull_group(pulling, node);
+        return decorrelate_group(decorrelating, node);
     case NODE_SORT:
-        return pull_sort(pulling, node);
+        return decorrelate_sort(decorrelating, node);
     default:
-        return pull_refuse(pulling);
+        return decorrelate_refuse(decorrelating);
     }
 }

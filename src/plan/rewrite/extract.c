@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the machine does not compute is lifted out of expressions: functions
+ * What the machine does not compute is extracted out of expressions: functions
  * of the host into a NODE_MAP, subqueries into a NODE_APPLY or a join,
  * windows into a NODE_WINDOW. Each lies over the node whose columns it takes,
  * and adds its own behind them, so that the columns of other expressions keep
  * their numbers. Inner ones go first.
  */
-#include "plan/rewrite/lift.h"
+#include "plan/rewrite/extract.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #include "plan/tree/range.h"
 
 /* One pass over expressions: what it found, and what stands for it then. */
-struct lifting {
+struct extracting {
     struct binder *binder;
     enum expression_kind kind;
     struct vector found;  /* of struct expression *         */
@@ -31,10 +31,11 @@ struct lifting {
 static bool is_plain(void *unused, struct expression **operand)
 {
     (void)unused;
-    return !is_lifted(*operand) && !expression_has(*operand, EXPRESSION_WINDOW);
+    return !needs_extraction(*operand)
+           && !expression_has(*operand, EXPRESSION_WINDOW);
 }
 
-/* Whether nothing is to be lifted out of its operands first. */
+/* Whether nothing is to be extracted out of its operands first. */
 static bool is_ready(struct expression *e)
 {
     return expression_each(e, is_plain, NULL);
@@ -42,12 +43,12 @@ static bool is_ready(struct expression *e)
 
 static bool collect(void *context, struct expression **operand)
 {
-    struct lifting *lifting = context;
+    struct extracting *extracting = context;
     struct expression *e = *operand;
 
-    if (e->kind == lifting->kind && is_ready(e))
-        return expression_find(&lifting->found, 0, e) >= 0
-               || vector_append(&lifting->found, operand, 1);
+    if (e->kind == extracting->kind && is_ready(e))
+        return expression_find(&extracting->found, 0, e) >= 0
+               || vector_append(&extracting->found, operand, 1);
     return expression_each(e, collect, context);
 }
 
@@ -56,32 +57,32 @@ static bool collect(void *context, struct expression **operand)
 static struct expression *stand_in(void *context, struct expression *e,
                                    bool *failed)
 {
-    const struct lifting *lifting = context;
-    int number = expression_find(&lifting->found, 0, e);
+    const struct extracting *extracting = context;
+    int number = expression_find(&extracting->found, 0, e);
 
     (void)failed;
-    return number >= 0 && (size_t)number < lifting->stands.count
-               ? VECTOR_ITEMS(&lifting->stands, struct expression *)[number]
+    return number >= 0 && (size_t)number < extracting->stands.count
+               ? VECTOR_ITEMS(&extracting->stands, struct expression *)[number]
                : NULL;
 }
 
 /* The expression stands for what was found next. */
-static bool keep_stand(struct lifting *lifting, struct expression *e)
+static bool keep_stand(struct extracting *extracting, struct expression *e)
 {
-    bool kept = vector_append(&lifting->stands, &e, 1);
+    bool kept = vector_append(&extracting->stands, &e, 1);
 
     if (!kept)
-        error_no_memory(lifting->binder->error);
+        error_no_memory(extracting->binder->error);
     return kept;
 }
 
 /* Column `column` of the node does. */
-static bool add_stand(struct lifting *lifting, const struct node *node,
+static bool add_stand(struct extracting *extracting, const struct node *node,
                       unsigned column, struct position at)
 {
-    struct expression *e = node_column(lifting->binder, node, column, at);
+    struct expression *e = node_column(extracting->binder, node, column, at);
 
-    return e != NULL && keep_stand(lifting, e);
+    return e != NULL && keep_stand(extracting, e);
 }
 
 /* ------------------------------------------------------------- columns -- */
@@ -107,62 +108,64 @@ static void describe(struct node_column *column, const struct expression *e)
 }
 
 /* The last columns of a node stand for all that was found. */
-static bool add_stands(struct lifting *lifting, struct node *node)
+static bool add_stands(struct extracting *extracting, struct node *node)
 {
-    unsigned count = (unsigned)lifting->found.count;
+    unsigned count = (unsigned)extracting->found.count;
     unsigned first = node->column_count - count;
     bool done = true;
 
     for (unsigned i = 0; i < count && done; i++) {
         struct expression *e =
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
+            VECTOR_ITEMS(&extracting->found, struct expression *)[i];
         describe(&node->columns[first + i], e);
-        done = add_stand(lifting, node, first + i, e->at);
+        done = add_stand(extracting, node, first + i, e->at);
     }
     return done;
 }
 
 /* ----------------------------------------------------------- functions -- */
 
-static bool add_function(struct lifting *lifting, struct node **below,
+static bool add_function(struct extracting *extracting, struct node **below,
                          struct expression *e, struct vector *functions)
 {
     struct step_function function = { .name = e->call.function->name,
                                       .arguments = VECTOR_IN(
-                                          lifting->binder->arena, int),
+                                          extracting->binder->arena, int),
                                       .at = e->at };
     bool done = true;
 
     for (unsigned i = 0; i < e->call.count && done; i++) {
         int column =
-            node_column_for(lifting->binder, below, e->call.arguments[i]);
+            node_column_for(extracting->binder, below, e->call.arguments[i]);
         done = column >= 0 && vector_append(&function.arguments, &column, 1);
     }
     done = done && vector_append(functions, &function, 1);
-    if (!done && lifting->binder->error->status == VDBQ_OK)
-        error_no_memory(lifting->binder->error);
+    if (!done && extracting->binder->error->status == VDBQ_OK)
+        error_no_memory(extracting->binder->error);
     return done;
 }
 
 /* All functions that were found are one node's. */
-static struct node *lift_functions(struct lifting *lifting, struct node *below)
+static struct node *extract_functions(struct extracting *extracting,
+                                      struct node *below)
 {
     struct vector functions =
-        VECTOR_IN(lifting->binder->arena, struct step_function);
-    size_t count = lifting->found.count;
+        VECTOR_IN(extracting->binder->arena, struct step_function);
+    size_t count = extracting->found.count;
     struct node *node = NULL;
     bool done = true;
 
     for (size_t i = 0; i < count && done; i++)
         done = add_function(
-            lifting, &below,
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i], &functions);
+            extracting, &below,
+            VECTOR_ITEMS(&extracting->found, struct expression *)[i],
+            &functions);
     if (done)
-        node = node_wider(lifting->binder, NODE_MAP, below, (unsigned)count);
+        node = node_wider(extracting->binder, NODE_MAP, below, (unsigned)count);
     if (node == NULL)
         return NULL;
     node->map.functions = functions;
-    return add_stands(lifting, node) ? node : NULL;
+    return add_stands(extracting, node) ? node : NULL;
 }
 
 /* ---------------------------------------------------------- subqueries -- */
@@ -227,34 +230,36 @@ static struct node *apply(struct binder *binder, struct node *below,
 
 /* A node over `below` that has the value of a subquery, and what stands for
  * it there. */
-static struct node *lift_subquery(struct lifting *lifting, struct node *below,
-                                  struct expression *e)
+static struct node *extract_subquery(struct extracting *extracting,
+                                     struct node *below, struct expression *e)
 {
     bool same =
         e->subquery->kind == APPLY_IN && e->subquery->parameters.count == 0;
     bool done;
     struct expression *value;
-    struct node *node = unnest_value(lifting->binder, below, e, &value, &done);
+    struct node *node =
+        unnest_value(extracting->binder, below, e, &value, &done);
 
     if (node != NULL)
-        return keep_stand(lifting, value) ? node : NULL;
+        return keep_stand(extracting, value) ? node : NULL;
     if (done)
         return NULL;
-    node = same ? mark(lifting->binder, below, e)
-                : apply(lifting->binder, below, e);
-    return node && add_stand(lifting, node, node->column_count - 1, e->at)
+    node = same ? mark(extracting->binder, below, e)
+                : apply(extracting->binder, below, e);
+    return node && add_stand(extracting, node, node->column_count - 1, e->at)
                ? node
                : NULL;
 }
 
-static struct node *lift_subqueries(struct lifting *lifting, struct node *below)
+static struct node *extract_subqueries(struct extracting *extracting,
+                                       struct node *below)
 {
     struct node *node = below;
 
-    for (size_t i = 0; i < lifting->found.count && node != NULL; i++)
-        node = lift_subquery(
-            lifting, node,
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i]);
+    for (size_t i = 0; i < extracting->found.count && node != NULL; i++)
+        node = extract_subquery(
+            extracting, node,
+            VECTOR_ITEMS(&extracting->found, struct expression *)[i]);
     return node;
 }
 
@@ -287,10 +292,10 @@ static int optional_column(struct binder *binder, struct node **below,
     return e != NULL && column < 0 ? -2 : column;
 }
 
-static bool add_window(struct lifting *lifting, struct node **below,
+static bool add_window(struct extracting *extracting, struct node **below,
                        struct expression *e, struct vector *functions)
 {
-    struct binder *binder = lifting->binder;
+    struct binder *binder = extracting->binder;
     const struct window *window = e->window;
     struct step_window_function made = {
         .function = window->function,
@@ -321,97 +326,99 @@ static bool add_window(struct lifting *lifting, struct node **below,
     return done;
 }
 
-static struct node *lift_all_windows(struct lifting *lifting,
-                                     struct node *below)
+static struct node *extract_all_windows(struct extracting *extracting,
+                                        struct node *below)
 {
     struct vector functions =
-        VECTOR_IN(lifting->binder->arena, struct step_window_function);
-    size_t count = lifting->found.count;
+        VECTOR_IN(extracting->binder->arena, struct step_window_function);
+    size_t count = extracting->found.count;
     struct node *node = NULL;
     bool done = true;
 
     for (size_t i = 0; i < count && done; i++)
-        done = add_window(lifting, &below,
-                          VECTOR_ITEMS(&lifting->found, struct expression *)[i],
-                          &functions);
+        done =
+            add_window(extracting, &below,
+                       VECTOR_ITEMS(&extracting->found, struct expression *)[i],
+                       &functions);
     if (done)
-        node = node_wider(lifting->binder, NODE_WINDOW, below, (unsigned)count);
+        node =
+            node_wider(extracting->binder, NODE_WINDOW, below, (unsigned)count);
     if (node == NULL)
         return NULL;
     node->window.functions = functions;
-    return add_stands(lifting, node) ? node : NULL;
+    return add_stands(extracting, node) ? node : NULL;
 }
 
 /* ------------------------------------------------------------------ all -- */
 
-/* Lifts what is ready of one kind out of all expressions; `*any`: there was
+/* Extracts what is ready of one kind out of all expressions; `*any`: there was
  * some. */
-static enum vdbq_status pass(struct lifting *lifting, struct node **node,
+static enum vdbq_status pass(struct extracting *extracting, struct node **node,
                              struct expression **const *expressions,
                              size_t count, bool *any)
 {
-    struct binder *binder = lifting->binder;
-    struct node *lifted;
+    struct binder *binder = extracting->binder;
+    struct node *extracted;
 
     for (size_t i = 0; i < count; i++)
-        if (!collect(lifting, expressions[i]))
+        if (!collect(extracting, expressions[i]))
             return error_no_memory(binder->error);
-    *any = lifting->found.count > 0;
+    *any = extracting->found.count > 0;
     if (!*any)
         return VDBQ_OK;
-    lifted = lifting->kind == EXPRESSION_FUNCTION
-                 ? lift_functions(lifting, *node)
-             : lifting->kind == EXPRESSION_SUBQUERY
-                 ? lift_subqueries(lifting, *node)
-                 : lift_all_windows(lifting, *node);
-    if (lifted == NULL)
+    extracted = extracting->kind == EXPRESSION_FUNCTION
+                    ? extract_functions(extracting, *node)
+                : extracting->kind == EXPRESSION_SUBQUERY
+                    ? extract_subqueries(extracting, *node)
+                    : extract_all_windows(extracting, *node);
+    if (extracted == NULL)
         return binder->error->status;
-    *node = lifted;
+    *node = extracted;
     for (size_t i = 0; i < count; i++) {
         *expressions[i] =
-            expression_replace(binder, *expressions[i], stand_in, lifting);
+            expression_replace(binder, *expressions[i], stand_in, extracting);
         if (*expressions[i] == NULL)
             return binder->error->status;
     }
     return VDBQ_OK;
 }
 
-static enum vdbq_status lift_kind(struct binder *binder, struct node **node,
-                                  struct expression **const *expressions,
-                                  size_t count, enum expression_kind kind,
-                                  bool *any)
+static enum vdbq_status extract_kind(struct binder *binder, struct node **node,
+                                     struct expression **const *expressions,
+                                     size_t count, enum expression_kind kind,
+                                     bool *any)
 {
-    struct lifting lifting = {
+    struct extracting extracting = {
         .binder = binder,
         .kind = kind,
         .found = VECTOR_IN(binder->arena, struct expression *),
         .stands = VECTOR_IN(binder->arena, struct expression *)
     };
-    enum vdbq_status status = pass(&lifting, node, expressions, count, any);
+    enum vdbq_status status = pass(&extracting, node, expressions, count, any);
 
     return status;
 }
 
-enum vdbq_status lift(struct binder *binder, struct node **node,
-                      struct expression **const *expressions, size_t count)
+enum vdbq_status extract(struct binder *binder, struct node **node,
+                         struct expression **const *expressions, size_t count)
 {
     bool functions = true, subqueries = true;
     enum vdbq_status status = VDBQ_OK;
 
     while (status == VDBQ_OK && (functions || subqueries)) {
-        status = lift_kind(binder, node, expressions, count,
-                           EXPRESSION_FUNCTION, &functions);
+        status = extract_kind(binder, node, expressions, count,
+                              EXPRESSION_FUNCTION, &functions);
         if (status == VDBQ_OK)
-            status = lift_kind(binder, node, expressions, count,
-                               EXPRESSION_SUBQUERY, &subqueries);
+            status = extract_kind(binder, node, expressions, count,
+                                  EXPRESSION_SUBQUERY, &subqueries);
     }
     return status;
 }
 
 /* Operands of windows go first. */
-enum vdbq_status lift_windows(struct binder *binder, struct node **node,
-                              struct expression **const *expressions,
-                              size_t count)
+enum vdbq_status extract_windows(struct binder *binder, struct node **node,
+                                 struct expression **const *expressions,
+                                 size_t count)
 {
     bool any = false;
 
@@ -419,7 +426,8 @@ enum vdbq_status lift_windows(struct binder *binder, struct node **node,
         any |= expression_has(*expressions[i], EXPRESSION_WINDOW);
     if (!any)
         return VDBQ_OK;
-    if (lift(binder, node, expressions, count) != VDBQ_OK)
+    if (extract(binder, node, expressions, count) != VDBQ_OK)
         return binder->error->status;
-    return lift_kind(binder, node, expressions, count, EXPRESSION_WINDOW, &any);
+    return extract_kind(binder, node, expressions, count, EXPRESSION_WINDOW,
+                        &any);
 }

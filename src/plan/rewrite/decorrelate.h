@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Conditions of a subquery that name an outer query's columns, taken out of
+ * it.
+ */
+#ifndef VDBQ_PLAN_REWRITE_DECORRELATE_H
+#define VDBQ_PLAN_REWRITE_DECORRELATE_H
+
+#include "plan/tree/node.h"
+
+struct binder;
+
+struct decorrelating {
+    struct binder *binder;
+    const struct vector *parameters; /* of struct outer_value: the outer
+                                        query's                           */
+    struct vector parts; /* of struct expression *: what was taken out, over the
+                            columns of the node that was made             */
+    bool refused;        /* it cannot be done; no failure                 */
+};
+
+/* Makes the node without what is taken out; its columns, and those that the
+ * parts need behind them. NULL: refused, or a failure. */
+struct node *decorrelate_conditions(struct decorrelating *decorrelating,
+                                    struct node *node);
+
+/* The same with a NODE_GROUP without keys: all parts compare a column with
+ * outer values, and these columns become the keys. There is no row then for
+ * values that nothing equals. */
+struct node *decorrelate_whole_group(struct decorrelating *decorrelating,
+                                     struct node *node);
+
+/* Whether an expression has a value of the outer query, or none. */
+bool decorrelate_is_outer(const struct vector *parameters,
+                          const struct expression *e);
+/* Whether an equality has columns on one side and the outer query's values,
+ * and nothing else, on the other. */
+bool decorrelate_equality(const struct vector *parameters,
+                          const struct expression *e, struct expression **inner,
+                          struct expression **outer);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the machine does not compute becomes nodes of its own.
+ */
+#ifndef VDBQ_PLAN_REWRITE_EXTRACT_H
+#define VDBQ_PLAN_REWRITE_EXTRACT_H
+
+#include "plan/tree/node.h"
+
+struct binder;
+
+/* What of the expressions is a function of the host or a subquery gets a node
+ * over `*node` and becomes a column of it. */
+enum vdbq_status extract(struct binder *binder, struct node **node,
+                         struct expression **const *expressions, size_t count);
+
+enum vdbq_status extract_windows(struct binder *binder, struct node **node,
+                                 struct expression **const *expressions,
+                                 size_t count);
+
+#endif
