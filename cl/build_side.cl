@@ -28,7 +28,7 @@ PROBE_DENSE(I64, u64)
 static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
                        u64 mask, i64 key, u32 tag, i32 wide)
 {
-    for (u64 at = key_hash((u64)key) + 1;; at++) {
+    for (u64 at = hash_key((u64)key) + 1;; at++) {
         u64 slot = slots[at & mask];
         i32 row = (i32)(u32)slot - 1;
         if (row < 0 || ((u32)(slot >> 32) == tag &&
@@ -48,7 +48,7 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
         u64 first[VDBQ_TILE];                                                \
         i32 late = 0;                                                        \
         EACH first[t] =                                                      \
-            pick_u64(LIVE, slots, key_hash((u64)(i64)B(T)) & mask);       \
+            pick_u64(LIVE, slots, hash_key((u64)(i64)B(T)) & mask);       \
         EACH {                                                               \
             i32 row = (i32)(u32)first[t] - 1;                                \
             i32 fits = (u32)(first[t] >> 32) == TAG(B(T));                   \
@@ -70,7 +70,7 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
     }
 #define LATE (-2) /* the row is sought in further slots */
 #define TAG_I32(key) (u32)(key)
-#define TAG_I64(key) key_tag((u64)(key))
+#define TAG_I64(key) hash_tag((u64)(key))
 
 PROBE_HASHED(I32, TAG_I32, 0)
 PROBE_HASHED(I64, TAG_I64, 1)

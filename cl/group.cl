@@ -13,6 +13,7 @@
  * does the rest (group_add.cl). What is done with whole slots is here.
  */
 #include "group.h"
+#include "hash.h"
 #include "kernel.cl"
 #include "order.h"
 

@@ -108,20 +108,11 @@ static u32 row_codes(CONTROL control, ROWS rows, u64 row, u32 mask, u64 *code)
     return without;
 }
 
-static u64 hash_of(u64 code)
-{
-    code ^= code >> 32;
-    code *= 0x9e3779b97f4a7c15UL;
-    code ^= code >> 29;
-    code *= 0xbf58476d1ce4e5b9UL;
-    return code ^ code >> 32;
-}
-
 /* The slot of a code, taken where it has none; NO_SLOT: there is no room. */
 static u32 code_slot(CONTROL control, volatile GLOBAL u64 *codes, u64 code,
                      u32 null)
 {
-    u64 mask = control->slots - 1, at = hash_of(code) & mask;
+    u64 mask = control->slots - 1, at = hash_number(code) & mask;
     if (null)
         return (u32)control->slots + 1;
     if (code == GROUP_EMPTY)

@@ -85,8 +85,8 @@ KERNEL void vdbq_index_hashed(GLOBAL u8 *build_side, u64 keys, u64 nulls,
     for (u64 row = get_global_id(0); row < ROWS_OF(packed);
          row += get_global_size(0)) {
         i64 key = key_at(build_side, keys, width, row);
-        u32 tag = width == 8 ? key_tag((u64)key) : (u32)key;
-        u64 at = key_hash((u64)key), entry = (u64)tag << 32 | (row + 1);
+        u32 tag = width == 8 ? hash_tag((u64)key) : (u32)key;
+        u64 at = hash_key((u64)key), entry = (u64)tag << 32 | (row + 1);
         if (!is_key(build_side, nulls, row))
             continue;
         while (!put(build_side, &to[at & (count - 1)], keys, width, entry, key))

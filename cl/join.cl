@@ -4,6 +4,7 @@
  * and the counts added up; then each output row looks up which left row it is
  * of. So the items' work is the same whatever the counts are.
  */
+#include "hash.h"
 #include "join.h"
 #include "kernel.cl"
 
@@ -57,19 +58,6 @@ static u64 left_bits(GLOBAL const struct join_key *key, ROWS left,
     if (!key->translated)
         return bits;
     return bits < key->word_count ? words[key->words + bits] : JOIN_NONE;
-}
-
-/* Takes a key into a hash; the low bits are the good ones at the end. */
-static u64 mix(u64 hash, u64 bits)
-{
-    hash = (hash ^ bits) * 0x9e3779b97f4a7c15UL;
-    return hash ^ hash >> 29;
-}
-
-static u64 hash_end(u64 hash)
-{
-    hash *= 0xbf58476d1ce4e5b9UL;
-    return hash ^ hash >> 32;
 }
 
 static u32 tag_of(CONTROL control, u64 hash, u64 bits)
@@ -149,7 +137,7 @@ static u32 right_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
         bits = bits_of(right, column, row, &number);
         if (null ? !control->nulls_match : !number)
             return JOIN_NONE;
-        hash = mix(hash, null ? JOIN_EMPTY : bits);
+        hash = hash_mix(hash, null ? JOIN_EMPTY : bits);
     }
     if (!control->hashed)
         return dense_slot(control, control->key[0].right.type, bits);
@@ -189,7 +177,7 @@ static u32 left_slot(CONTROL control, ROWS left,
         bits = left_bits(key, left, words, row, &number);
         if (null ? !control->nulls_match : !number)
             return JOIN_NONE;
-        hash = mix(hash, null ? JOIN_EMPTY : bits);
+        hash = hash_mix(hash, null ? JOIN_EMPTY : bits);
     }
     if (!control->hashed)
         return dense_slot(control, control->key[0].left.type, bits);

@@ -24,6 +24,7 @@
 #ifndef VDBQ_CL_LAUNCH_H
 #define VDBQ_CL_LAUNCH_H
 
+#include "hash.h"
 #include "opcodes.h"
 #include "types.h"
 
@@ -79,8 +80,8 @@ struct build_feed {
  * the first one. Rows whose key is NULL are not in it. A dense index has a
  * u32 for each key from `base` on: 1 + the row, or 0. A hashed one has u64
  * slots: the low half is 1 + the row, or 0 where the slot is empty, the high
- * one a tag: of 32-bit keys the key, of others key_tag(). A key is sought from
- * slot key_hash() % count on, up to an empty one; there always is one. */
+ * one a tag: of 32-bit keys the key, of others hash_tag(). A key is sought from
+ * slot hash_key() % count on, up to an empty one; there always is one. */
 struct key_index {
     u64 slots; /* offset of the slots                                     */
     u64 count; /* of them; of a hashed index a power of two               */
@@ -90,17 +91,6 @@ struct key_index {
     u32 reserved; /* 0 */
 };
 enum index_kind { INDEX_DENSE, INDEX_HASHED };
-
-/* Fibonacci hashing; the high bits are the good ones. */
-static inline u64 key_hash(u64 key)
-{
-    u64 hash = key * 0x9e3779b97f4a7c15UL;
-    return hash ^ hash >> 32;
-}
-static inline u32 key_tag(u64 key)
-{
-    return (u32)(key * 0xd6e8feb86659fd93UL >> 32);
-}
 
 /* A table of values, one a word; behind it they lie, 4 or 8 bytes each. */
 struct lookup {

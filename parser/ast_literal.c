@@ -186,16 +186,12 @@ static unsigned next_number(struct parse *parse)
 static struct parameter **bucket_of(struct parse *parse, const char *name,
                                     size_t length)
 {
-    unsigned hash = 0;
-
     if (parse->parameters == NULL)
         parse->parameters =
             parse_alloc(parse, NAME_BUCKETS * sizeof *parse->parameters);
     if (parse->parameters == NULL)
         return NULL;
-    for (size_t i = 0; i < length; i++)
-        hash = hash * 31 + (unsigned char)name[i];
-    return &parse->parameters[hash % NAME_BUCKETS];
+    return &parse->parameters[text_hash(name, length) % NAME_BUCKETS];
 }
 
 /* The number of the parameter of that name, which may be new; 0: failed. */

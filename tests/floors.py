@@ -18,7 +18,7 @@ from pathlib import Path
 # passes between them. Tools and io see the public header alone.
 FLOORS = {
     'cl': (),
-    'src/base': (),
+    'src/base': ('cl',),
     'src/program': ('cl', 'src/base'),
     'src/device': ('cl', 'src/base', 'src/program'),
     'src/data': ('cl', 'src/base', 'src/program', 'src/device'),

@@ -53,6 +53,15 @@ void text_finish(struct text *text)
     *text = (struct text){ 0 };
 }
 
+uint64_t text_hash(const char *bytes, size_t length)
+{
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < length; i++)
+        hash = hash * 31 + (unsigned char)bytes[i];
+    return hash;
+}
+
 bool name_equal(const char *a, const char *b)
 {
     while (*a != '\0' && lower(*a) == lower(*b))

@@ -22,6 +22,10 @@ void text_print(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void text_finish(struct text *text);
 
+/* A hash of bytes, the same in every process: the lock of a file depends on it
+ * (os/lock.c). */
+uint64_t text_hash(const char *bytes, size_t length);
+
 /* Whether two names are the same; ASCII letters compare without case. */
 bool name_equal(const char *a, const char *b);
 /* How many single-letter edits apart two names are, without case; two

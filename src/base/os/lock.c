@@ -20,6 +20,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
+#include "cl/hash.h"
+
 /* Bytes that are locked lie where no file reaches. */
 #define LOCK_OFFSET     ((off_t)1 << 62)
 #define SIGN_OFFSET     (LOCK_OFFSET + ((off_t)1 << 48))
@@ -84,7 +87,6 @@ static uint64_t find_home(void)
     char boot[64] = "";
     struct stat space = { 0 };
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    uint64_t sum = 0;
 
     if (file == NULL || fgets(boot, sizeof boot, file) == NULL
         || stat("/proc/self/ns/pid", &space) != 0)
@@ -93,10 +95,9 @@ static uint64_t find_home(void)
         fclose(file);
     if (boot[0] == '\0')
         return 0;
-    for (const char *at = boot; *at != '\0'; at++)
-        sum = sum * 31 + (unsigned char)*at;
-    sum = (sum ^ space.st_ino) * 0x9e3779b97f4a7c15u;
-    return sum >> (64 - HOME_BITS) | 1;
+    return hash_mix(text_hash(boot, strlen(boot)), space.st_ino)
+               >> (64 - HOME_BITS)
+           | 1;
 }
 
 static uint64_t milliseconds_now(void)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "cl/hash.h"
+
 #define DRAWN (UINT64_C(1) << 63) /* identity rule 2 */
 
 struct identity_source identity_source_init(uint64_t drawn)
@@ -60,10 +62,7 @@ bool identities_twice(struct identity *identities, size_t count)
 
 uint64_t identity_hash(struct identity identity)
 {
-    uint64_t hash =
-        (identity.origin ^ identity.number) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return hash ^ hash >> 32;
+    return hash_key(identity.origin ^ identity.number);
 }
 
 struct identity identity_of_bytes(const void *bytes, size_t size)

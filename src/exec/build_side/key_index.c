@@ -108,7 +108,7 @@ static inline bool has_key(const struct key_column *column, bool wide, u64 slot,
 /* What a slot holds for a row. */
 static inline u64 entry_of(bool wide, int64_t key, uint64_t row)
 {
-    u32 tag = wide ? key_tag((u64)key) : (u32)key;
+    u32 tag = wide ? hash_tag((u64)key) : (u32)key;
     return (u64)tag << 32 | (row + 1);
 }
 
@@ -141,7 +141,7 @@ static inline void fill_hashed(struct filling *filling, bool wide,
         uint32_t rows[AHEAD];
         unsigned count = 0;
         for (; row < column->rows && count < AHEAD; row++) {
-            u64 at = key_hash((u64)key_at(column, wide, row)) & mask;
+            u64 at = hash_key((u64)key_at(column, wide, row)) & mask;
             rows[count] = (uint32_t)row;
             places[count] = at;
             count += at >= part->first && at < part->end && is_key(column, row);
@@ -180,7 +180,7 @@ static void finish_part(struct filling *filling, const struct part *part)
     u64 count = filling->index->count;
     for (uint64_t row = part->late - 1; row < column->rows; row++) {
         int64_t key = key_at(column, wide, row);
-        u64 at = key_hash((u64)key) & (count - 1);
+        u64 at = hash_key((u64)key) & (count - 1);
         if (at < part->first || at >= part->end || !is_key(column, row))
             continue;
         if (!put(filling, wide, row, at, count))

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "api/vdbq.h"
+#include "cl/hash.h"
 
 /* A unit of packed keys, which are words of 64 bits, too. */
 typedef uint32_t pack_unit __attribute__((may_alias));
@@ -31,20 +32,12 @@ void pack_column(const struct vdbq_vector *column, uint64_t start,
 void pack_range(const uint64_t *packed, unsigned count, int64_t *low,
                 int64_t *high);
 
-/* Mixes two words into one. */
-static inline uint64_t pack_mix(uint64_t a, uint64_t b)
-{
-    uint64_t mixed = (a ^ (b >> 32 | b << 32)) * UINT64_C(0x9e3779b97f4a7c15);
-    mixed = (mixed ^ mixed >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return mixed ^ mixed >> 32;
-}
-
 static inline uint64_t pack_hash(const uint64_t *packed, unsigned words)
 {
     uint64_t hash = 0;
     for (unsigned i = 0; i < words; i++)
-        hash = pack_mix(packed[i], hash + i);
-    return hash;
+        hash = hash_mix(hash, packed[i]);
+    return hash_end(hash);
 }
 
 #endif

@@ -47,7 +47,7 @@ static inline unsigned part_of(const struct building *building, uint32_t tag)
 {
     return building->index->dense
                ? tag >> building->tag_shift
-               : join_tag_part(join_tag_hash(tag), building->index->part_bits);
+               : join_tag_part(hash_number(tag), building->index->part_bits);
 }
 
 static void count_share(void *context, unsigned share)
@@ -188,7 +188,7 @@ static struct join_slot *seek(const struct join_index *index,
                               const struct entry *entry, const uint32_t *rows)
 {
     const struct join_keys *keys = index->keys;
-    uint32_t at = slot_of(join_tag_hash(entry->tag), part->mask);
+    uint32_t at = slot_of(hash_number(entry->tag), part->mask);
     for (;; at = (at + 1) & part->mask) {
         struct join_slot *slot = &index->slots[part->first + at];
         if (slot->place == ROW_SET_NO_ROW)

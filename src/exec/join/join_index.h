@@ -11,6 +11,7 @@
 #ifndef VDBQ_EXEC_JOIN_INDEX_H
 #define VDBQ_EXEC_JOIN_INDEX_H
 
+#include "cl/hash.h"
 #include "exec/join/join_keys.h"
 
 struct join_slot {
@@ -64,14 +65,8 @@ void join_index_finish(struct join_index *index);
 void join_index_find(const struct join_index *index, uint64_t first,
                      unsigned rows, uint32_t *starts, uint32_t *counts);
 
-/* The part, below 2^bits, and the slot in it of a tag. */
-static inline uint64_t join_tag_hash(uint32_t tag)
-{
-    uint64_t hash = tag * 0x9e3779b97f4a7c15u;
-    hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
-    return hash ^ hash >> 32;
-}
-
+/* The part, below 2^bits, of a tag whose hash_number() it is; the low bits
+ * are those of its slot in the part. */
 static inline uint32_t join_tag_part(uint64_t hash, unsigned bits)
 {
     return (uint32_t)(hash >> 40) & ((1u << bits) - 1);

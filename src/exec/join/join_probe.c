@@ -60,7 +60,7 @@ struct probe {
 static inline struct probe begin(const struct join_index *index, uint64_t row,
                                  uint32_t tag)
 {
-    uint64_t hash = join_tag_hash(tag);
+    uint64_t hash = hash_number(tag);
     const struct join_part *part =
         &index->parts[join_tag_part(hash, index->part_bits)];
     return (struct probe){ .row = row,

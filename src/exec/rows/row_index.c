@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "cl/hash.h"
+
 enum { BUCKETS_MIN = 16 };
 
 enum vdbq_status row_index_init(struct row_index *index, unsigned key_count,
@@ -54,10 +56,9 @@ uint64_t row_hash(const struct row_set_column *keys, unsigned key_count,
         uint64_t bits = row_set_is_null(&keys[i], row)
                             ? UINT64_MAX
                             : value_bits(&keys[i], row);
-        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
+        hash = hash_mix(hash, bits);
     }
-    return hash * 0xbf58476d1ce4e5b9u >> 16;
+    return hash_end(hash);
 }
 
 bool row_has_null(const struct row_set_column *keys, unsigned key_count,

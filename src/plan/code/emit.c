@@ -9,6 +9,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "cl/hash.h"
 
 /* A label: where it is, and from where it is first jumped to. */
 struct label {
@@ -132,13 +133,12 @@ static unsigned hash_of(const struct instruction *in)
     uint64_t bits, hash = (uint64_t)in->op;
 
     memcpy(&bits, &in->real, sizeof bits);
-    hash = hash * 31 + (unsigned)in->a;
-    hash = hash * 31 + (unsigned)in->b;
-    hash = hash * 31 + (unsigned)in->c;
-    hash = hash * 31 + (unsigned)in->d;
-    hash = hash * 31 + (uint64_t)in->integer;
-    hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
-    return (unsigned)(hash >> 32) % EMIT_BUCKETS;
+    hash = hash_mix(hash, (unsigned)in->a);
+    hash = hash_mix(hash, (unsigned)in->b);
+    hash = hash_mix(hash, (unsigned)in->c);
+    hash = hash_mix(hash, (unsigned)in->d);
+    hash = hash_mix(hash, (uint64_t)in->integer);
+    return (unsigned)hash_end(hash_mix(hash, bits)) % EMIT_BUCKETS;
 }
 
 static bool same_names(const char *a, const char *b)

@@ -462,11 +462,11 @@ static int64_t find_key(const struct key_index *index,
                         int64_t key)
 {
     bool wide = column->width == 8;
-    uint32_t tag = wide ? key_tag((u64)key) : (u32)key;
+    uint32_t tag = wide ? hash_tag((u64)key) : (u32)key;
     uint64_t at = (uint64_t)key - (uint64_t)index->base;
     if (index->kind == INDEX_DENSE)
         return at < index->count ? (int64_t)((const u32 *)slots)[at] - 1 : -1;
-    for (at = key_hash((u64)key);; at++) {
+    for (at = hash_key((u64)key);; at++) {
         u64 slot = ((const u64 *)slots)[at & (index->count - 1)];
         int64_t row = (int64_t)(u32)slot - 1;
         if (row < 0
