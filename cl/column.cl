@@ -108,7 +108,7 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
                 to[i] = (T)(base +                                           \
                             packed_code(first[i], last[i], shift, mask));    \
     }                                                                        \
-    static void unpack_##T(struct machine *restrict m, i32 a,                \
+    static void packed_##T(struct machine *restrict m, i32 a,                \
                            GLOBAL const struct feed *feed)                   \
     {                                                                        \
         UNPACK_TILE(unpack_lanes_##T)                                        \
@@ -129,36 +129,60 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
 UNPACK(I32, u32)
 UNPACK(I64, u64)
 /* Floats are never packed. */
-#define unpack_F32(m, a, feed) UNUSED(m)
-#define unpack_F64(m, a, feed) UNUSED(m)
+#define packed_F32(m, a, feed) UNUSED(m)
+#define packed_F64(m, a, feed) UNUSED(m)
 
-/* BITS is the integer that is as wide as T: a constant is copied as bits. */
-#define LOAD(T, BITS, WORD)                                                  \
-    static void load_##T(struct machine *m, i32 k, i32 a, i32 d,             \
-                         GLOBAL const struct feed *feed)                     \
+/* The decoders that every type has. BITS is the integer that is as wide as T:
+ * a constant is copied as bits. */
+#define DECODERS(T, BITS, WORD)                                              \
+    static void plain_##T(struct machine *m, i32 a,                          \
+                          GLOBAL const struct feed *feed)                    \
     {                                                                        \
         GLOBAL const T *values =                                             \
             (GLOBAL const T *)(m->data + feed->values) + m->row;             \
+        PLAIN(T, WORD)                                                       \
+    }                                                                        \
+    static void sequence_##T(struct machine *m, i32 a,                       \
+                             GLOBAL const struct feed *feed)                 \
+    {                                                                        \
         i64 first = feed->base + (i64)m->row;                                \
+        EACH A(T) = (T)(first + t);                                          \
+    }                                                                        \
+    static void constant_##T(struct machine *m, i32 a,                       \
+                             GLOBAL const struct feed *feed)                 \
+    {                                                                        \
         BITS same = (BITS)feed->base;                                        \
+        EACH A(BITS) = same;                                                 \
+    }
+
+DECODERS(I32, I32, int)
+DECODERS(I64, I64, long)
+DECODERS(F32, I32, float)
+DECODERS(F64, I64, double)
+
+#define DECODE_I32(NAME, name, number)                                       \
+    if (encoding == number) name##_I32(m, a, feed);
+#define DECODE_I64(NAME, name, number)                                       \
+    if (encoding == number) name##_I64(m, a, feed);
+#define DECODE_F32(NAME, name, number)                                       \
+    if (encoding == number) name##_F32(m, a, feed);
+#define DECODE_F64(NAME, name, number)                                       \
+    if (encoding == number) name##_F64(m, a, feed);
+
+#define LOAD(T)                                                              \
+    static void load_##T(struct machine *m, i32 k, i32 a, i32 d,             \
+                         GLOBAL const struct feed *feed)                     \
+    {                                                                        \
         u32 encoding = encoding_of(feed, d);                                 \
         if (!wanted(m, k, d))                                                \
             return;                                                          \
-        if (encoding == ENCODING_PLAIN) {                                    \
-            PLAIN(T, WORD)                                                   \
-        } else if (encoding == ENCODING_PACKED) {                            \
-            unpack_##T(m, a, feed);                                          \
-        } else if (encoding == ENCODING_CONSTANT) {                          \
-            EACH A(BITS) = same;                                             \
-        } else {                                                             \
-            EACH A(T) = (T)(first + t);                                      \
-        }                                                                    \
+        VDBQ_ENCODINGS(DECODE_##T)                                           \
     }
 
-LOAD(I32, I32, int)
-LOAD(I64, I64, long)
-LOAD(F32, I32, float)
-LOAD(F64, I64, double)
+LOAD(I32)
+LOAD(I64)
+LOAD(F32)
+LOAD(F64)
 
 /* The value of a word; a word that a table does not have has 0. */
 #define LOOK_UP(T)                                                           \

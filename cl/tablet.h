@@ -45,13 +45,16 @@
 /* The most rows of a tablet; a file may hold smaller ones. */
 #define TABLET_ROWS_MAX (1 << 20)
 
-/* How a column's values are stored. */
-enum {
-    ENCODING_PLAIN = 0,    /* value i at values + i * width              */
-    ENCODING_SEQUENCE = 1, /* value i is base + i; nothing is stored     */
-    ENCODING_CONSTANT = 2, /* value i is base; nothing is stored         */
-    ENCODING_PACKED = 3    /* value i is base + a code of `bits` bits    */
-};
+/* How a column's values are stored: an encoding's name, and its number in
+ * files. What the host does with one is a row of src/data/tablet/encoding.c,
+ * what kernels do its decoder in cl/column.cl. */
+#define VDBQ_ENCODINGS(_)                                                   \
+    _(PLAIN, plain, 0)       /* value i at values + i * width            */ \
+    _(SEQUENCE, sequence, 1) /* value i is base + i; nothing is stored   */ \
+    _(CONSTANT, constant, 2) /* value i is base; nothing is stored       */ \
+    _(PACKED, packed, 3)     /* value i is base + a code of `bits` bits  */
+#define ENCODING_NUMBER(NAME, name, number) ENCODING_##NAME = number,
+enum { VDBQ_ENCODINGS(ENCODING_NUMBER) ENCODINGS };
 
 /*
  *   offset  size  field

@@ -333,7 +333,7 @@ def check_page(checks, met):
     """Every encoding and type of the sources is on the page, and was met."""
     source = (ROOT / 'cl' / 'tablet.h').read_text()
     names = {int(number): name for name, number
-             in re.findall(r'\bENCODING_([A-Z]+) = (\d+)', source)}
+             in re.findall(r'_\(([A-Z]+), [a-z]+, (\d+)\)', source)}
     checks.equal(ENCODINGS, names, 'encodings of the page, and of cl/tablet.h')
     checks.equal(met, set(names.values()), 'encodings that were met')
     header = (ROOT / 'src' / 'api' / 'vdbq.h').read_text()

@@ -3,11 +3,11 @@
  * Packed columns, PACKED_LANES neighbouring rows at a time: the loops over
  * lanes have a fixed end and one shift for all, so that they become vectors.
  */
-#include "data/tablet/packed.h"
+#include "data/tablet/encoding.h"
 
 #include <string.h>
 
-#include "data/catalogue/facts.h"
+#include "base/type.h"
 
 /* The codes of neighbouring rows, one a lane. */
 struct lanes {
@@ -16,14 +16,26 @@ struct lanes {
 
 #define EACH_LANE for (unsigned lane = 0; lane < PACKED_LANES; lane++)
 
-unsigned packed_bits(int64_t minimum, int64_t maximum)
+static bool packed_fits(const struct encoding_source *source,
+                        struct tablet_column *column)
 {
-    uint64_t range = (uint64_t)maximum - (uint64_t)minimum;
+    int64_t minimum = source->facts->minimum;
+    uint64_t range = (uint64_t)source->facts->maximum - (uint64_t)minimum;
     unsigned bits = 1;
 
     while (bits < 64 && range >> bits != 0)
         bits++;
-    return bits;
+    if (type_is_real(source->vector->type) || source->facts->empty
+        || bits > PACKED_BITS_MAX)
+        return false;
+    column->bits = (uint8_t)bits;
+    column->base = minimum;
+    return true;
+}
+
+static uint64_t packed_size(const struct tablet_column *column, uint32_t rows)
+{
+    return PACKED_SIZE(rows, column->bits);
 }
 
 /* -------------------------------------------------------------- write -- */
@@ -74,16 +86,18 @@ static void add(struct writing *to, const struct lanes *lanes, unsigned bits)
     EACH_LANE to->word[lane] = left < 32 ? lanes->code[lane] >> left : 0;
 }
 
-void packed_write(const struct vdbq_vector *vector, uint32_t rows, int64_t base,
-                  unsigned bits, void *lines)
+/* A value that is NULL becomes code 0. */
+static void packed_write(const struct encoding_source *source,
+                         const struct tablet_column *column, void *lines)
 {
     struct writing to = { .line = lines };
 
-    for (uint32_t row = 0; row < rows; row += PACKED_LANES) {
-        uint32_t left = rows - row;
-        struct lanes lanes = encode(
-            vector, row, left < PACKED_LANES ? left : PACKED_LANES, base);
-        add(&to, &lanes, bits);
+    for (uint32_t row = 0; row < source->rows; row += PACKED_LANES) {
+        uint32_t left = source->rows - row;
+        struct lanes lanes =
+            encode(source->vector, row,
+                   left < PACKED_LANES ? left : PACKED_LANES, column->base);
+        add(&to, &lanes, column->bits);
     }
     if (to.shift > 0)
         memcpy(to.line, to.word, PACKED_LINE);
@@ -92,8 +106,10 @@ void packed_write(const struct vdbq_vector *vector, uint32_t rows, int64_t base,
 /* --------------------------------------------------------------- read -- */
 
 /* The codes of the rows from `row` on, a multiple of PACKED_LANES. */
-static struct lanes decode(const uint32_t *words, uint32_t row, unsigned bits)
+static struct lanes decode(const struct encoded_column *from, uint32_t row)
 {
+    const uint32_t *words = (const uint32_t *)(const void *)from->values;
+    unsigned bits = from->column->bits;
     uint32_t at = row / PACKED_LANES * bits;
     uint32_t shift = at % 32, mask = UINT32_MAX >> (32 - bits);
     const uint32_t *first = words + at / 32 * PACKED_LANES;
@@ -117,21 +133,27 @@ static void read_lanes(const struct lanes *lanes, uint32_t count,
         wide[i] = (int64_t)((uint64_t)base + lanes->code[i]);
 }
 
-void packed_read(const void *lines, uint32_t rows, enum vdbq_type type,
-                 int64_t base, unsigned bits, void *values)
+static void packed_read(const struct encoded_column *from, void *values)
 {
     uint8_t *to = values;
 
-    for (uint32_t row = 0; row < rows; row += PACKED_LANES) {
-        struct lanes lanes = decode(lines, row, bits);
-        uint32_t left = rows - row;
-        read_lanes(&lanes, left < PACKED_LANES ? left : PACKED_LANES, type,
-                   base, to);
-        to += PACKED_LANES * type_width((int)type);
+    for (uint32_t row = 0; row < from->rows; row += PACKED_LANES) {
+        struct lanes lanes = decode(from, row);
+        uint32_t left = from->rows - row;
+        read_lanes(&lanes, left < PACKED_LANES ? left : PACKED_LANES,
+                   from->type, from->column->base, to);
+        to += PACKED_LANES * type_width((int)from->type);
     }
 }
 
-/* -------------------------------------------------------------- range -- */
+/* -------------------------------------------------------------- check -- */
+
+/* What is in lines: of the codes of values that are not NULL. */
+struct packed_range {
+    uint32_t minimum, maximum;
+    uint64_t nulls;
+    bool null_not_zero; /* some code of a NULL is not 0 */
+};
 
 /* Takes codes in, of which none is NULL. */
 static void take(const struct lanes *lanes, struct lanes *low,
@@ -157,22 +179,22 @@ static void take_one(uint32_t code, bool null, struct packed_range *range)
     range->maximum = code > range->maximum ? code : range->maximum;
 }
 
-struct packed_range packed_range(const void *lines, uint32_t rows,
-                                 unsigned bits, const uint8_t *null_bits)
+static struct packed_range packed_range(const struct encoded_column *from)
 {
     struct packed_range range = { .minimum = UINT32_MAX };
     struct lanes low, high;
 
     memset(&low, 0xff, sizeof low);
     memset(&high, 0, sizeof high);
-    for (uint32_t row = 0; row < rows; row += PACKED_LANES) {
-        struct lanes lanes = decode(lines, row, bits);
-        uint32_t left = rows - row;
-        if (null_bits == NULL && left >= PACKED_LANES)
+    for (uint32_t row = 0; row < from->rows; row += PACKED_LANES) {
+        struct lanes lanes = decode(from, row);
+        uint32_t left = from->rows - row;
+        if (from->null_bits == NULL && left >= PACKED_LANES)
             take(&lanes, &low, &high);
         else
             for (uint32_t i = 0; i < PACKED_LANES && i < left; i++)
-                take_one(lanes.code[i], null_bit(null_bits, row + i), &range);
+                take_one(lanes.code[i], null_bit(from->null_bits, row + i),
+                         &range);
     }
     EACH_LANE
     {
@@ -183,3 +205,63 @@ struct packed_range packed_range(const void *lines, uint32_t rows,
     }
     return range;
 }
+
+/* Codes are counted anew. With base the minimum and the maximum inside the
+ * type, so is every value, and what a NULL's code 0 stands for. */
+static const char *packed_fault(const struct encoded_column *from)
+{
+    const struct tablet_column *column = from->column;
+    struct column_facts facts;
+    struct packed_range range;
+
+    if (type_is_real(from->type))
+        return "a packed column is not of integers";
+    if (column->bits == 0)
+        return "the codes have no bits";
+    if (!facts_from_bits(from->type, from->rows, column->null_count,
+                         (const int64_t[2]){ column->minimum, column->maximum },
+                         &facts)
+        || facts.empty || column->base != column->minimum)
+        return "the minimum or maximum is wrong";
+    range = packed_range(from);
+    if (column->null_count != range.nulls || range.null_not_zero)
+        return "the null count is wrong, or a code is not 0 where it is NULL";
+    if (range.minimum != 0
+        || (uint64_t)column->maximum - (uint64_t)column->minimum
+               != range.maximum)
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+/* -------------------------------------------------------------- feeds -- */
+
+/* Codes start a line at every PACKED_ROWSth row, so a feed of them starts
+ * there and says how many rows to pass over. */
+static void packed_slice(struct feed *feed, u64 row)
+{
+    feed->values += row / PACKED_ROWS * feed->bits * PACKED_LINE;
+    feed->row = (u32)(row % PACKED_ROWS);
+}
+
+static u64 packed_bytes(const struct feed *feed, u64 rows)
+{
+    return PACKED_SIZE(feed->row + rows, feed->bits);
+}
+
+static u64 packed_span(const struct feed *feed, u64 rows)
+{
+    (void)rows;
+    return ((u64)1 << feed->bits) - 1;
+}
+
+const struct encoding encoding_packed = { .name = "packed",
+                                          .format = TABLET_FORMAT_ENCODED,
+                                          .bits = PACKED_BITS_MAX,
+                                          .fits = packed_fits,
+                                          .size = packed_size,
+                                          .write = packed_write,
+                                          .read = packed_read,
+                                          .fault = packed_fault,
+                                          .slice = packed_slice,
+                                          .bytes = packed_bytes,
+                                          .span = packed_span };

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "data/catalogue/facts.h"
-#include "data/tablet/packed.h"
 #include "data/tablet/tablet_inner.h"
 
 static void build_column(const struct vdbq_vector *vector, uint32_t rows,
@@ -26,8 +25,8 @@ static uint32_t format_of(const struct tablet_column *columns, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         if (columns[i].type == TYPE_WORD)
             return TABLET_FORMAT;
-        if (columns[i].encoding > ENCODING_SEQUENCE)
-            format = TABLET_FORMAT_ENCODED;
+        if (encoding_at(columns[i].encoding)->format > format)
+            format = encoding_at(columns[i].encoding)->format;
     }
     return format;
 }
@@ -39,7 +38,7 @@ static uint64_t size_of(const struct tablet_column *columns, unsigned count,
     uint64_t size = sizeof(struct tablet) + count * sizeof *columns;
 
     for (unsigned i = 0; i < count; i++) {
-        size += tablet_values_size(&columns[i], rows);
+        size += encoding_size(&columns[i], rows);
         size += columns[i].nulls != 0 ? tablet_nulls_size(rows) : 0;
     }
     return size;
@@ -100,38 +99,19 @@ bool tablet_null(const void *block, unsigned column, uint32_t row)
                             : null_bit(tablet_nulls(block, column), row);
 }
 
-/* Values base, base + step ...: the bits of a constant, or a sequence. */
-static void count_up(const struct tablet_column *column, uint64_t rows,
-                     int64_t step, void *values)
-{
-    for (uint64_t i = 0; i < rows; i++) {
-        int64_t value = column->base + step * (int64_t)i;
-        if (column->width == sizeof(int32_t))
-            ((int32_t *)values)[i] = (int32_t)value;
-        else
-            ((int64_t *)values)[i] = value;
-    }
-}
-
 void tablet_values(const void *block, unsigned column, void *values)
 {
     const struct tablet *head = block;
     const struct tablet_column *from = tablet_column(block, column);
-    const uint8_t *area = (const uint8_t *)block + from->values;
+    const struct encoded_column encoded = {
+        .column = from,
+        .type = stored_type((enum vdbq_type)from->type),
+        .rows = (uint32_t)head->rows,
+        .values = (const uint8_t *)block + from->values,
+        .null_bits = tablet_nulls(block, column)
+    };
 
-    switch (from->encoding) {
-    case ENCODING_PLAIN:
-        memcpy(values, area, head->rows * from->width);
-        break;
-    case ENCODING_PACKED:
-        packed_read(area, (uint32_t)head->rows,
-                    stored_type((enum vdbq_type)from->type), from->base,
-                    from->bits, values);
-        break;
-    default:
-        count_up(from, head->rows, from->encoding == ENCODING_SEQUENCE, values);
-        break;
-    }
+    encoding_at(from->encoding)->read(&encoded, values);
 }
 
 void tablet_facts(const void *block, unsigned column,
@@ -153,15 +133,12 @@ void tablet_facts(const void *block, unsigned column,
 static void build_column(const struct vdbq_vector *vector, uint32_t rows,
                          const struct tablet_column *column, uint8_t *block)
 {
-    uint8_t *values = block + column->values, *bits = block + column->nulls;
-    uint64_t used = (uint64_t)rows * column->width;
+    const struct encoding *encoding = encoding_at(column->encoding);
+    const struct encoding_source source = { .vector = vector, .rows = rows };
+    uint8_t *bits = block + column->nulls;
 
-    if (column->encoding == ENCODING_PLAIN) {
-        vector_copy(vector, 0, rows, column->null_count > 0, values);
-        memset(values + used, 0, TABLET_ALIGNED(used) - used);
-    } else if (column->encoding == ENCODING_PACKED) {
-        packed_write(vector, rows, column->base, column->bits, values);
-    }
+    if (encoding->write != NULL)
+        encoding->write(&source, column, block + column->values);
     if (column->nulls != 0) {
         memset(bits, 0, tablet_nulls_size(rows));
         vector_null_bits(vector, 0, rows, bits);

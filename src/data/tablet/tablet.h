@@ -8,13 +8,7 @@
 
 #include "data/catalogue/catalogue.h"
 #include "data/tablet/dictionary.h"
-
-/* Which encodings a tablet's columns get. */
-enum encoding_choice {
-    CHOOSE_AUTO,  /* what stores fewest bytes; plain unless it saves a fifth */
-    CHOOSE_PLAIN, /* always plain                                            */
-    CHOOSE_PACKED /* what is not plain, wherever it can be: for tests        */
-};
+#include "data/tablet/encoding.h"
 
 /* What a tablet is made of: one vector for each column of the table, of its
  * type; but values of a text column are int32_t, the numbers of its texts

@@ -9,7 +9,6 @@
 
 #include "base/type.h"
 #include "data/catalogue/facts.h"
-#include "data/tablet/packed.h"
 #include "data/tablet/tablet_inner.h"
 
 /* What is being checked. */
@@ -37,19 +36,6 @@ static enum vdbq_status check_column(const struct check *check, unsigned i);
 static const char *column_fault(const struct check *check,
                                 const struct tablet_column *column,
                                 enum vdbq_type type);
-static const char *plain_fault(const struct check *check,
-                               const struct tablet_column *column,
-                               enum vdbq_type type);
-static const char *packed_fault(const struct check *check,
-                                const struct tablet_column *column,
-                                enum vdbq_type type);
-static const char *constant_fault(const struct check *check,
-                                  const struct tablet_column *column,
-                                  enum vdbq_type type);
-static const char *sequence_fault(const struct check *check,
-                                  const struct tablet_column *column,
-                                  enum vdbq_type type);
-
 enum vdbq_status tablet_check(const struct table *table, const void *block,
                               uint64_t size_bytes, uint32_t rows,
                               struct error *error)
@@ -169,11 +155,6 @@ static enum vdbq_status check_areas(const struct check *check)
     return words_behind(check, at);
 }
 
-static uint32_t format_of(const struct check *check)
-{
-    return check->head->format;
-}
-
 static enum vdbq_status check_column(const struct check *check, unsigned i)
 {
     enum vdbq_type type = check->table->columns[i].type;
@@ -201,11 +182,6 @@ static const char *column_fault(const struct check *check,
     if (column->reserved1[0] != 0 || column->reserved1[1] != 0
         || (type != VDBQ_TEXT && column->words != 0))
         return "a reserved field is not 0";
-    if (column->bits != 0 && column->encoding != ENCODING_PACKED)
-        return "a column that is not packed has bits";
-    if (format_of(check) == TABLET_FORMAT_FIRST
-        && column->encoding > ENCODING_SEQUENCE)
-        return "the encoding is newer than the format";
     fault = values_fault(check, column, stored_type(type));
     if (fault != NULL)
         return fault;
@@ -226,24 +202,6 @@ static const char *limits_fault(const struct tablet_column *column,
     if (column->minimum < least || column->maximum > greatest)
         return "the minimum or maximum is outside its type";
     return NULL;
-}
-
-static const char *values_fault(const struct check *check,
-                                const struct tablet_column *column,
-                                enum vdbq_type type)
-{
-    switch (column->encoding) {
-    case ENCODING_PLAIN:
-        return plain_fault(check, column, type);
-    case ENCODING_SEQUENCE:
-        return sequence_fault(check, column, type);
-    case ENCODING_CONSTANT:
-        return constant_fault(check, column, type);
-    case ENCODING_PACKED:
-        return packed_fault(check, column, type);
-    default:
-        return "the encoding is unknown";
-    }
 }
 
 /* Whether `size` bytes at `offset` lie behind the head, inside the block. */
@@ -277,123 +235,42 @@ static const char *nulls_fault(const struct check *check,
     return null_tail_clear(*bits, check->rows) ? NULL : "a null bit has no row";
 }
 
-static const char *plain_fault(const struct check *check,
-                               const struct tablet_column *column,
-                               enum vdbq_type type)
+/* Finds the areas of values and NULL bits, of which each lies inside. */
+static const char *find_areas(const struct check *check,
+                              const struct tablet_column *column,
+                              struct encoded_column *found)
 {
-    const uint8_t *bits;
-    const char *fault = nulls_fault(check, column, &bits);
-    struct column_facts facts;
+    uint64_t size = encoding_size(column, check->rows);
 
-    if (fault != NULL)
-        return fault;
-    if (column->base != 0)
-        return "a plain column has a base";
-    if (!area_fits(check, column->values,
-                   (uint64_t)check->rows * column->width))
+    if (size == 0 && column->values != 0)
+        return "values are stored that the encoding has not";
+    if (size > 0 && !area_fits(check, column->values, size))
         return "the values do not lie inside";
-    if (!facts_count(type, check->block + column->values, bits, check->rows,
-                     &facts))
-        return "a value is NaN, or not 0 where it is NULL";
-    if (column->null_count != facts.null_count)
-        return "the null count is wrong";
-    if (column->minimum != facts_minimum_bits(type, &facts)
-        || column->maximum != facts_maximum_bits(type, &facts))
-        return "the minimum or maximum is wrong";
-    return NULL;
+    if (size > 0)
+        found->values = check->block + column->values;
+    if (!tablet_all_null(column, check->rows))
+        return nulls_fault(check, column, &found->null_bits);
+    return column->nulls == 0 ? NULL : "a column that is NULL has null bits";
 }
 
-/* Codes are counted anew. With base the minimum and the maximum inside the
- * type, so is every value, and what a NULL's code 0 stands for. */
-static const char *packed_fault(const struct check *check,
+static const char *values_fault(const struct check *check,
                                 const struct tablet_column *column,
                                 enum vdbq_type type)
 {
-    const uint8_t *bits;
-    const char *fault = nulls_fault(check, column, &bits);
-    struct column_facts facts;
-    struct packed_range range;
+    struct encoded_column found = { .column = column,
+                                    .type = type,
+                                    .rows = check->rows };
+    const struct encoding *encoding = encoding_find(column->encoding);
+    const char *fault;
 
-    if (fault != NULL)
-        return fault;
-    if (type_is_real(type))
-        return "a packed column is not of integers";
-    if (column->bits == 0 || column->bits > PACKED_BITS_MAX)
-        return "the codes have an impossible number of bits";
-    if (!area_fits(check, column->values,
-                   PACKED_SIZE(check->rows, column->bits)))
-        return "the values do not lie inside";
-    if (!facts_from_bits(type, check->rows, column->null_count,
-                         (const int64_t[2]){ column->minimum, column->maximum },
-                         &facts)
-        || facts.empty || column->base != column->minimum)
-        return "the minimum or maximum is wrong";
-    range = packed_range(check->block + column->values, check->rows,
-                         column->bits, bits);
-    if (column->null_count != range.nulls || range.null_not_zero)
-        return "the null count is wrong, or a code is not 0 where it is NULL";
-    if (range.minimum != 0
-        || (uint64_t)column->maximum - (uint64_t)column->minimum
-               != range.maximum)
-        return "the minimum or maximum is wrong";
-    return NULL;
-}
-
-static uint64_t bits_set(const uint8_t *bits, uint32_t rows)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < rows; i++)
-        count += null_bit(bits, i);
-    return count;
-}
-
-/* Where all values are NULL there are no bits that say so. */
-static const char *constant_fault(const struct check *check,
-                                  const struct tablet_column *column,
-                                  enum vdbq_type type)
-{
-    const int64_t range[2] = { column->minimum, column->maximum };
-    const uint8_t *bits = NULL;
-    const char *fault = NULL;
-    struct column_facts facts;
-
-    if (column->values != 0)
-        return "a constant has stored values";
-    if (!facts_from_bits(type, check->rows, column->null_count, range, &facts)
-        || column->minimum != column->maximum)
-        return "the minimum or maximum is wrong";
-    if (facts.empty && column->nulls != 0)
-        return "a constant that is NULL has null bits";
-    if (!facts.empty)
-        fault = nulls_fault(check, column, &bits);
-    if (fault != NULL)
-        return fault;
-    if (bits != NULL && bits_set(bits, check->rows) != column->null_count)
-        return "the null count is wrong";
-    if (column->base != tablet_constant(type, column->minimum))
-        return "a constant is not its minimum";
-    return NULL;
-}
-
-static const char *sequence_fault(const struct check *check,
-                                  const struct tablet_column *column,
-                                  enum vdbq_type type)
-{
-    int64_t limit = type == VDBQ_INTEGER ? INT32_MAX : INT64_MAX;
-    int64_t least = type == VDBQ_INTEGER ? INT32_MIN : INT64_MIN;
-
-    if (type_is_real(type))
-        return "a sequence is not of integers";
-    if (column->values != 0 || column->nulls != 0 || column->null_count != 0)
-        return "a sequence has stored values";
-    if (column->base < least
-        || column->base > limit - ((int64_t)check->rows - 1))
-        return "a sequence leaves its type";
-    if (column->minimum != column->base
-        || column->maximum != column->base + ((int64_t)check->rows - 1))
-        return "the minimum or maximum is wrong";
-    return NULL;
+    if (encoding == NULL)
+        return "the encoding is unknown";
+    if (check->head->format < encoding->format)
+        return "the encoding is newer than the format";
+    if (column->bits > encoding->bits)
+        return "the encoding has not so many bits";
+    fault = find_areas(check, column, &found);
+    return fault == NULL ? encoding->fault(&found) : fault;
 }
 
 /* -------------------------------------------------------------- words -- */

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a tablet's columns are stored. The facts of the values decide: a column
- * of one value, or of neighbouring integers in order, stores nothing; one of
- * integers in a small range stores what they are above the least.
- *
- * Packing has its price when the values are read, so it must save a fifth.
+ * Describes a tablet that is to be built: the facts of its columns' values, how
+ * these are stored (encoding.h), and where.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/type.h"
 #include "data/catalogue/facts.h"
-#include "data/tablet/packed.h"
 #include "data/tablet/tablet_inner.h"
 
 _Static_assert((int)TYPE_I32 == (int)VDBQ_INTEGER
@@ -26,24 +22,8 @@ enum { CHUNK_ROWS = 1024 };
 
 static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
                          struct column_facts *facts);
-static void choose(const struct tablet_source *source,
-                   const struct vdbq_vector *vector,
-                   const struct column_facts *facts,
-                   struct tablet_column *column);
 static uint64_t place_dictionary(const struct tablet_source *source,
                                  struct tablet_column *columns);
-
-uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows)
-{
-    switch (column->encoding) {
-    case ENCODING_PLAIN:
-        return TABLET_ALIGNED((uint64_t)rows * column->width);
-    case ENCODING_PACKED:
-        return PACKED_SIZE(rows, column->bits);
-    default:
-        return 0;
-    }
-}
 
 uint64_t tablet_nulls_size(uint32_t rows)
 {
@@ -73,7 +53,7 @@ uint64_t tablet_head_size(unsigned columns)
 unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
                       struct tablet_area areas[TABLET_AREAS_MAX])
 {
-    uint64_t size = tablet_values_size(column, rows);
+    uint64_t size = encoding_size(column, rows);
     unsigned count = 0;
 
     if (size > 0)
@@ -84,16 +64,19 @@ unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
     return count;
 }
 
+bool tablet_all_null(const struct tablet_column *column, uint32_t rows)
+{
+    return column->encoding == ENCODING_CONSTANT && column->null_count == rows;
+}
+
 /* Gives the column its areas, from `at` on; returns where they end. */
 static uint64_t place(struct tablet_column *column, uint32_t rows, uint64_t at)
 {
-    uint64_t size = tablet_values_size(column, rows);
-    bool all_null =
-        column->encoding == ENCODING_CONSTANT && column->null_count == rows;
+    uint64_t size = encoding_size(column, rows);
 
     column->values = size > 0 ? at : 0;
     at += size;
-    if (column->null_count == 0 || all_null)
+    if (column->null_count == 0 || tablet_all_null(column, rows))
         return at;
     column->nulls = at;
     return at + tablet_nulls_size(rows);
@@ -118,8 +101,11 @@ uint64_t tablet_describe(const struct tablet_source *source,
             columns[i].minimum = facts_minimum_bits(type, &facts[i]);
             columns[i].maximum = facts_maximum_bits(type, &facts[i]);
         }
-        if (source->choice != CHOOSE_PLAIN)
-            choose(source, &vector, &facts[i], &columns[i]);
+        encoding_choose(&(struct encoding_source){ .vector = &vector,
+                                                   .facts = &facts[i],
+                                                   .rows = source->rows,
+                                                   .choice = source->choice },
+                        &columns[i]);
         if (type == VDBQ_TEXT)
             facts[i] = facts_of_text(&facts[i]);
         at = place(&columns[i], source->rows, at);
@@ -228,77 +214,4 @@ static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
         facts_count(vector->type, values, bits, count, &more);
         join_facts(facts, &more);
     }
-}
-
-/* ------------------------------------------------------------- choose -- */
-
-static int64_t integer_at(const struct vdbq_vector *vector, uint32_t i)
-{
-    return vector->type == VDBQ_INTEGER ? ((const int32_t *)vector->values)[i]
-                                        : ((const int64_t *)vector->values)[i];
-}
-
-/* Whether integers from `minimum` to `maximum` are neighbours in order. */
-static bool is_sequence(const struct vdbq_vector *vector, uint32_t rows,
-                        const struct column_facts *facts)
-{
-    uint64_t range = (uint64_t)facts->maximum - (uint64_t)facts->minimum;
-
-    if (facts->null_count > 0 || range != rows - 1u)
-        return false;
-    for (uint32_t i = 0; i < rows; i++)
-        if (integer_at(vector, i) != facts->minimum + (int64_t)i)
-            return false;
-    return true;
-}
-
-/* Whether packing is worth its price. */
-static bool packs(const struct tablet_source *source, unsigned bits,
-                  unsigned width)
-{
-    uint64_t plain = TABLET_ALIGNED((uint64_t)source->rows * width);
-
-    if (bits > PACKED_BITS_MAX)
-        return false;
-    return source->choice == CHOOSE_PACKED
-           || PACKED_SIZE(source->rows, bits) * 5 <= plain * 4;
-}
-
-static void choose(const struct tablet_source *source,
-                   const struct vdbq_vector *vector,
-                   const struct column_facts *facts,
-                   struct tablet_column *column)
-{
-    unsigned bits;
-
-    if (column->minimum == column->maximum) { /* both 0 if all are NULL */
-        column->encoding = ENCODING_CONSTANT;
-        column->base = tablet_constant(vector->type, column->minimum);
-        return;
-    }
-    if (type_is_real(vector->type))
-        return;
-    bits = packed_bits(facts->minimum, facts->maximum);
-    if (is_sequence(vector, source->rows, facts)) {
-        column->encoding = ENCODING_SEQUENCE;
-        column->base = facts->minimum;
-    } else if (packs(source, bits, column->width)) {
-        column->encoding = ENCODING_PACKED;
-        column->bits = (uint8_t)bits;
-        column->base = facts->minimum;
-    }
-}
-
-int64_t tablet_constant(enum vdbq_type type, int64_t minimum)
-{
-    double real;
-    float narrow;
-    uint32_t bits;
-
-    if (type != VDBQ_FLOAT)
-        return minimum;
-    memcpy(&real, &minimum, sizeof real);
-    narrow = (float)real;
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
 }

@@ -5,11 +5,12 @@
 #ifndef VDBQ_DATA_TABLET_INNER_H
 #define VDBQ_DATA_TABLET_INNER_H
 
+#include "data/tablet/encoding.h"
 #include "data/tablet/tablet.h"
 
-/* Bytes of a column's areas. */
-uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows);
 uint64_t tablet_nulls_size(uint32_t rows);
+/* Whether all of a column is NULL, so that no bits say so. */
+bool tablet_all_null(const struct tablet_column *column, uint32_t rows);
 /* The areas that a column has, in the order in which they lie: how many. */
 struct tablet_area {
     uint64_t offset, size;
@@ -19,8 +20,6 @@ unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
                       struct tablet_area areas[TABLET_AREAS_MAX]);
 /* Bytes of a tablet's head with the descriptions of so many columns. */
 uint64_t tablet_head_size(unsigned columns);
-/* The base of a constant column of which that is the minimum. */
-int64_t tablet_constant(enum vdbq_type type, int64_t minimum);
 
 /* The type whose values a column of that type stores: INTEGER for TEXT, whose
  * codes they are; and a vector as one of that type. */

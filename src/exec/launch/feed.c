@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Feeds. Packed codes start a line at every 512th row, so a feed of them
- * starts there and says how many rows to pass over.
+ * Feeds: what the encodings (data/tablet/encoding.h) say of rows of a column.
  */
 #include "exec/launch/feed.h"
 
@@ -25,8 +24,7 @@ struct feed feed_column(const struct tablet *tablet, unsigned column, u64 row)
                          .base = from->base,
                          .width = from->width,
                          .encoding = from->encoding,
-                         .bits = from->encoding == ENCODING_PACKED ? from->bits
-                                                                   : 0 };
+                         .bits = from->bits };
     if (from->nulls == 0 && from->null_count > 0)
         feed.nulls = FEED_ALL_NULL;
     return feed_from(feed, row);
@@ -34,17 +32,13 @@ struct feed feed_column(const struct tablet *tablet, unsigned column, u64 row)
 
 struct feed feed_from(struct feed feed, u64 row)
 {
+    const struct encoding *encoding = encoding_at(feed.encoding);
+
     assert(row % 64 == 0);
     if (feed.nulls != 0 && feed.nulls != FEED_ALL_NULL)
         feed.nulls += row / 8;
-    if (feed.encoding == ENCODING_PLAIN) {
-        feed.values += row * feed.width;
-    } else if (feed.encoding == ENCODING_SEQUENCE) {
-        feed.base += (i64)row;
-    } else if (feed.encoding == ENCODING_PACKED) {
-        feed.values += row / PACKED_ROWS * feed.bits * PACKED_LINE;
-        feed.row = (u32)(row % PACKED_ROWS);
-    }
+    if (encoding->slice != NULL)
+        encoding->slice(&feed, row);
     return feed;
 }
 
@@ -57,11 +51,9 @@ struct feed feed_numbers(u64 first)
 
 u64 feed_value_bytes(const struct feed *feed, u64 rows)
 {
-    if (feed->encoding == ENCODING_PLAIN)
-        return rows * feed->width;
-    if (feed->encoding == ENCODING_PACKED)
-        return PACKED_SIZE(feed->row + rows, feed->bits);
-    return 0;
+    const struct encoding *encoding = encoding_at(feed->encoding);
+
+    return encoding->bytes != NULL ? encoding->bytes(feed, rows) : 0;
 }
 
 u64 feed_null_bytes(const struct feed *feed, u64 rows)

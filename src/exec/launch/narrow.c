@@ -5,7 +5,7 @@
 #include "exec/launch/narrow.h"
 
 #include "base/threads/parallel.h"
-#include "cl/tablet.h"
+#include "data/tablet/encoding.h"
 
 /* ------------------------------------------------------------- widths -- */
 
@@ -19,13 +19,12 @@ struct bounds {
 static bool feed_bounds(const struct feed *feed, uint64_t rows,
                         struct bounds *bounds)
 {
-    *bounds = (struct bounds){ .low = feed->base };
-    if (feed->encoding == ENCODING_PACKED)
-        bounds->span = ((u64)1 << feed->bits) - 1;
-    else if (feed->encoding == ENCODING_SEQUENCE)
-        bounds->span = rows - 1;
-    return feed->encoding != ENCODING_PLAIN
-           && bounds->span <= (u64)INT64_MAX - (u64)feed->base;
+    const struct encoding *encoding = encoding_at(feed->encoding);
+
+    if (encoding->span == NULL)
+        return false;
+    *bounds = (struct bounds){ feed->base, encoding->span(feed, rows) };
+    return bounds->span <= (u64)INT64_MAX - (u64)feed->base;
 }
 
 /* The values that feed `place` has in a morsel. Codes of words are looked up:

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of encodings, and the three that store values as they are or not
+ * at all: plain, a sequence of neighbouring integers, a constant.
+ */
+#include "data/tablet/encoding.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/type.h"
+#include "data/tablet/tablet_inner.h"
+
+#define ENCODING_ENTRY(NAME, name, number) [ENCODING_##NAME] = &encoding_##name,
+static const struct encoding *const encodings[] = { VDBQ_ENCODINGS(
+    ENCODING_ENTRY) };
+
+_Static_assert(ENCODINGS < LOAD_ENCODING, "1 + an encoding fits an operand");
+
+const struct encoding *encoding_find(uint32_t number)
+{
+    return number < ENCODINGS ? encodings[number] : NULL;
+}
+
+const struct encoding *encoding_at(uint32_t number)
+{
+    assert(number < ENCODINGS);
+    return encodings[number];
+}
+
+uint64_t encoding_size(const struct tablet_column *column, uint32_t rows)
+{
+    const struct encoding *encoding = encoding_find(column->encoding);
+
+    return encoding != NULL && encoding->size != NULL
+               ? encoding->size(column, rows)
+               : 0;
+}
+
+/* What is not plain has its price when values are read, so it must save a
+ * fifth of what is best so far. */
+static bool saves(const struct encoding_source *source, uint64_t size,
+                  uint64_t best)
+{
+    return source->choice == CHOOSE_PACKED
+               ? best > 0
+               : size < best && size * 5 <= best * 4;
+}
+
+void encoding_choose(const struct encoding_source *source,
+                     struct tablet_column *column)
+{
+    struct tablet_column best = *column;
+    uint64_t best_size;
+
+    best.encoding = ENCODING_PLAIN;
+    best_size = encoding_size(&best, source->rows);
+    for (uint8_t i = 0; i < ENCODINGS && source->choice != CHOOSE_PLAIN; i++) {
+        struct tablet_column with = *column;
+        uint64_t size;
+        with.encoding = i;
+        if (encodings[i]->fits == NULL || !encodings[i]->fits(source, &with))
+            continue;
+        size = encoding_size(&with, source->rows);
+        if (!saves(source, size, best_size))
+            continue;
+        best = with;
+        best_size = size;
+    }
+    *column = best;
+}
+
+const char *encoding_facts_fault(const struct encoded_column *from,
+                                 const struct column_facts *facts)
+{
+    const struct tablet_column *column = from->column;
+
+    if (column->null_count != facts->null_count)
+        return "the null count is wrong";
+    if (column->minimum != facts_minimum_bits(from->type, facts)
+        || column->maximum != facts_maximum_bits(from->type, facts))
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+/* -------------------------------------------------------------- plain -- */
+
+static uint64_t plain_size(const struct tablet_column *column, uint32_t rows)
+{
+    return TABLET_ALIGNED((uint64_t)rows * column->width);
+}
+
+static void plain_write(const struct encoding_source *source,
+                        const struct tablet_column *column, void *values)
+{
+    uint64_t used = (uint64_t)source->rows * column->width;
+
+    vector_copy(source->vector, 0, source->rows, column->null_count > 0,
+                values);
+    memset((uint8_t *)values + used, 0, TABLET_ALIGNED(used) - used);
+}
+
+static void plain_read(const struct encoded_column *from, void *values)
+{
+    memcpy(values, from->values, (size_t)from->rows * from->column->width);
+}
+
+static const char *plain_fault(const struct encoded_column *from)
+{
+    const struct tablet_column *column = from->column;
+    struct column_facts facts;
+
+    if (column->base != 0)
+        return "a plain column has a base";
+    if (!facts_count(from->type, from->values, from->null_bits, from->rows,
+                     &facts))
+        return "a value is NaN, or not 0 where it is NULL";
+    return encoding_facts_fault(from, &facts);
+}
+
+static void plain_slice(struct feed *feed, u64 row)
+{
+    feed->values += row * feed->width;
+}
+
+static u64 plain_bytes(const struct feed *feed, u64 rows)
+{
+    return rows * feed->width;
+}
+
+const struct encoding encoding_plain = { .name = "plain",
+                                         .format = TABLET_FORMAT_FIRST,
+                                         .size = plain_size,
+                                         .write = plain_write,
+                                         .read = plain_read,
+                                         .fault = plain_fault,
+                                         .slice = plain_slice,
+                                         .bytes = plain_bytes };
+
+/* ----------------------------------------------------- stored nowhere -- */
+
+/* Values base, base + step ...: the bits of a constant, or a sequence. */
+static void count_up(const struct encoded_column *from, int64_t step,
+                     void *values)
+{
+    for (uint32_t i = 0; i < from->rows; i++) {
+        int64_t value = from->column->base + step * (int64_t)i;
+        if (from->column->width == sizeof(int32_t))
+            ((int32_t *)values)[i] = (int32_t)value;
+        else
+            ((int64_t *)values)[i] = value;
+    }
+}
+
+static int64_t integer_at(const struct vdbq_vector *vector, uint32_t i)
+{
+    return vector->type == VDBQ_INTEGER ? ((const int32_t *)vector->values)[i]
+                                        : ((const int64_t *)vector->values)[i];
+}
+
+/* Whether integers from `minimum` to `maximum` are neighbours in order. */
+static bool sequence_fits(const struct encoding_source *source,
+                          struct tablet_column *column)
+{
+    const struct column_facts *facts = source->facts;
+    uint64_t range = (uint64_t)facts->maximum - (uint64_t)facts->minimum;
+
+    if (type_is_real(source->vector->type) || facts->null_count > 0
+        || source->rows == 1 || range != source->rows - 1u)
+        return false;
+    for (uint32_t i = 0; i < source->rows; i++)
+        if (integer_at(source->vector, i) != facts->minimum + (int64_t)i)
+            return false;
+    column->base = facts->minimum;
+    return true;
+}
+
+static void sequence_read(const struct encoded_column *from, void *values)
+{
+    count_up(from, 1, values);
+}
+
+static const char *sequence_fault(const struct encoded_column *from)
+{
+    const struct tablet_column *column = from->column;
+    bool narrow = from->type == VDBQ_INTEGER;
+    int64_t limit = narrow ? INT32_MAX : INT64_MAX;
+    int64_t least = narrow ? INT32_MIN : INT64_MIN;
+    int64_t last = (int64_t)from->rows - 1;
+
+    if (type_is_real(from->type))
+        return "a sequence is not of integers";
+    if (column->null_count != 0)
+        return "a sequence has NULLs";
+    if (column->base < least || column->base > limit - last)
+        return "a sequence leaves its type";
+    if (column->minimum != column->base
+        || column->maximum != column->base + last)
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+static void sequence_slice(struct feed *feed, u64 row)
+{
+    feed->base += (i64)row;
+}
+
+static u64 sequence_span(const struct feed *feed, u64 rows)
+{
+    (void)feed;
+    return rows - 1;
+}
+
+const struct encoding encoding_sequence = { .name = "sequence",
+                                            .format = TABLET_FORMAT_FIRST,
+                                            .fits = sequence_fits,
+                                            .read = sequence_read,
+                                            .fault = sequence_fault,
+                                            .slice = sequence_slice,
+                                            .span = sequence_span };
+
+/* The base of a constant column of which that is the minimum. */
+static int64_t constant_base(enum vdbq_type type, int64_t minimum)
+{
+    double real;
+    float narrow;
+    uint32_t bits;
+
+    if (type != VDBQ_FLOAT)
+        return minimum;
+    memcpy(&real, &minimum, sizeof real);
+    narrow = (float)real;
+    memcpy(&bits, &narrow, sizeof bits);
+    return bits;
+}
+
+static bool constant_fits(const struct encoding_source *source,
+                          struct tablet_column *column)
+{
+    if (column->minimum != column->maximum) /* both 0 if all are NULL */
+        return false;
+    column->base = constant_base(source->vector->type, column->minimum);
+    return true;
+}
+
+static void constant_read(const struct encoded_column *from, void *values)
+{
+    count_up(from, 0, values);
+}
+
+static uint64_t bits_set(const uint8_t *bits, uint32_t rows)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < rows; i++)
+        count += null_bit(bits, i);
+    return count;
+}
+
+/* Where all values are NULL there are no bits that say so. */
+static const char *constant_fault(const struct encoded_column *from)
+{
+    const struct tablet_column *column = from->column;
+    const int64_t range[2] = { column->minimum, column->maximum };
+    struct column_facts facts;
+
+    if (!facts_from_bits(from->type, from->rows, column->null_count, range,
+                         &facts)
+        || column->minimum != column->maximum)
+        return "the minimum or maximum is wrong";
+    if (from->null_bits != NULL
+        && bits_set(from->null_bits, from->rows) != column->null_count)
+        return "the null count is wrong";
+    if (column->base != constant_base(from->type, column->minimum))
+        return "a constant is not its minimum";
+    return NULL;
+}
+
+static u64 constant_span(const struct feed *feed, u64 rows)
+{
+    (void)feed;
+    (void)rows;
+    return 0;
+}
+
+const struct encoding encoding_constant = { .name = "constant",
+                                            .format = TABLET_FORMAT_ENCODED,
+                                            .fits = constant_fits,
+                                            .read = constant_read,
+                                            .fault = constant_fault,
+                                            .span = constant_span };

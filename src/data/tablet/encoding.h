@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The encodings of columns: one row each of one table, with all that the host
+ * does with one. The layouts are drawn in cl/tablet.h; kernels decode in
+ * cl/column.cl. Types here are those of stored values: a column of texts
+ * stores codes, which are INTEGER.
+ */
+#ifndef VDBQ_DATA_ENCODING_H
+#define VDBQ_DATA_ENCODING_H
+
+#include "cl/launch.h"
+#include "cl/tablet.h"
+#include "data/catalogue/facts.h"
+
+/* Which encodings a tablet's columns get. */
+enum encoding_choice {
+    CHOOSE_AUTO,  /* what stores fewest bytes; plain unless it saves a fifth */
+    CHOOSE_PLAIN, /* always plain                                            */
+    CHOOSE_PACKED /* what is not plain, wherever it can be: for tests        */
+};
+
+/* Values that are to be stored. */
+struct encoding_source {
+    const struct vdbq_vector *vector;
+    const struct column_facts *facts; /* of these values              */
+    uint32_t rows;                    /* at least 1                   */
+    enum encoding_choice choice;
+};
+
+/* A column of a block. */
+struct encoded_column {
+    const struct tablet_column *column; /* what the head says of it   */
+    enum vdbq_type type;
+    uint32_t rows;
+    const uint8_t *values;    /* size() bytes; NULL: there are none          */
+    const uint8_t *null_bits; /* NULL: none says which values are NULL       */
+};
+
+struct encoding {
+    const char *name;
+    uint32_t format; /* the least of tablets that have it               */
+    unsigned bits;   /* most that `bits` may be                         */
+    /* Whether values can be stored so; describes how in `base` and `bits`.
+     * NULL: any can, as they are. */
+    bool (*fits)(const struct encoding_source *source,
+                 struct tablet_column *column);
+    /* Bytes of the values, a multiple of TABLET_ALIGN, whatever a head from a
+     * file says. NULL: none are stored. */
+    uint64_t (*size)(const struct tablet_column *column, uint32_t rows);
+    void (*write)(const struct encoding_source *source,
+                  const struct tablet_column *column, void *values);
+    /* Writes values as a plain array. */
+    void (*read)(const struct encoded_column *from, void *values);
+    /* What is wrong with a column from a file whose areas lie inside; NULL:
+     * nothing, and minimum, maximum and count of NULLs are true. */
+    const char *(*fault)(const struct encoded_column *from);
+    /* Moves a feed that starts at row 0 to `row`, a multiple of 64. NULL: it
+     * is the same for all rows. */
+    void (*slice)(struct feed *feed, u64 row);
+    /* Bytes at `values` that so many rows of a feed take. NULL: none. */
+    u64 (*bytes)(const struct feed *feed, u64 rows);
+    /* How far above `base` values of so many rows of a feed can be, which are
+     * integers. NULL: that is not known. */
+    u64 (*span)(const struct feed *feed, u64 rows);
+};
+
+/* NULL: there is no such encoding. */
+const struct encoding *encoding_find(uint32_t number);
+/* Of a number that is one. */
+const struct encoding *encoding_at(uint32_t number);
+/* Picks an encoding for values, of which the column's type, width, null_count,
+ * minimum and maximum are filled in. */
+void encoding_choose(const struct encoding_source *source,
+                     struct tablet_column *column);
+/* Bytes of a column's values; 0 where the encoding is unknown. */
+uint64_t encoding_size(const struct tablet_column *column, uint32_t rows);
+
+/* Whether a column says of its values what they are; NULL: it does. */
+const char *encoding_facts_fault(const struct encoded_column *from,
+                                 const struct column_facts *facts);
+
+#define ENCODING_ROW(NAME, name, number)                                       \
+    extern const struct encoding encoding_##name;
+VDBQ_ENCODINGS(ENCODING_ROW)
+#undef ENCODING_ROW
+
+#endif
