@@ -36,6 +36,7 @@
 #define TABLET_MAGIC 0x4c42415451424456UL /* "VDBQTABL" */
 #define TABLET_FORMAT_FIRST 1
 #define TABLET_FORMAT_ENCODED 2
+#define TABLET_FORMAT_WORDS 3
 #define TABLET_FORMAT 3
 #define TABLET_ALIGN 64
 /* Where the next area starts, at or behind `offset`. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cl/tablet.h"
+#include "data/tablet/encoding.h"
 
 /* Each column has room for 8-byte values; NULL bits come behind them. */
 #define COLUMN_BYTES ((u64)SELFTEST_ROWS * 8)
@@ -19,6 +19,7 @@
 /* Lines of codes, for any width and with some rows in front. */
 #define LINES_AT   TABLET_ALIGNED(NULLS_AT + SELFTEST_ROWS / 8 + 1)
 #define LINES_SIZE PACKED_SIZE(SELFTEST_ROWS + PACKED_ROWS, PACKED_BITS_MAX)
+enum { ITEMS = 500 }; /* that an encoding which counts them finds there */
 
 _Static_assert(LINES_AT + LINES_SIZE <= SELFTEST_BYTES,
                "the self-test's rows need more room");
@@ -146,12 +147,12 @@ struct feed selftest_encoded(int column, int type,
         feed.encoding = ENCODING_CONSTANT;
     if (type == TYPE_F32)
         feed.base = 0x80000001; /* the least below 0: bits must be kept */
-    if (feed.encoding == ENCODING_PACKED) {
-        feed.bits = encoding.bits;
-        feed.row = encoding.row;
-    } else {
+    if (encoding_at(feed.encoding)->counts)
+        feed.base = ITEMS;
+    if (encoding_at(feed.encoding)->bytes == NULL)
         feed.values = 0;
-    }
+    feed.bits = feed.values != 0 ? encoding.bits : 0;
+    feed.row = feed.values != 0 ? encoding.row : 0;
     return feed;
 }
 

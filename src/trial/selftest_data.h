@@ -35,12 +35,11 @@ void selftest_fill(u8 *block, bool tame);
 /* The feed of column `column`, or of the key (-1), read as `type`. */
 struct feed selftest_feed(int column, int type);
 
-/* How columns are encoded, to test that: a constant, a sequence, or codes of
- * 1 to 32 bits from rows `row` on. */
+/* How columns are encoded, to test that. */
 struct selftest_encoding {
-    u32 encoding; /* ENCODING_... */
-    u32 bits;     /* ENCODING_PACKED */
-    u32 row;
+    u32 encoding; /* ENCODING_...                                   */
+    u32 bits;     /* of a code, where the encoding has some         */
+    u32 row;      /* the first row, where the encoding stores more  */
 };
 /* The feed of a column so encoded; floats that cannot be are constants. */
 struct feed selftest_encoded(int column, int type,

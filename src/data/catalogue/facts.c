@@ -143,6 +143,30 @@ bool facts_from_bits(enum vdbq_type type, uint32_t rows, uint64_t null_count,
     return facts_fit(type, facts);
 }
 
+void facts_join(struct column_facts *facts, const struct column_facts *more)
+{
+    uint64_t nulls = facts->null_count + more->null_count;
+
+    if (facts->empty)
+        *facts = *more;
+    else if (!more->empty) {
+        /* -0.0 is the lesser zero. */
+        if (more->minimum < facts->minimum)
+            facts->minimum = more->minimum;
+        if (more->maximum > facts->maximum)
+            facts->maximum = more->maximum;
+        if (more->minimum_real < facts->minimum_real
+            || (more->minimum_real == facts->minimum_real
+                && signbit(more->minimum_real)))
+            facts->minimum_real = more->minimum_real;
+        if (more->maximum_real > facts->maximum_real
+            || (more->maximum_real == facts->maximum_real
+                && !signbit(more->maximum_real)))
+            facts->maximum_real = more->maximum_real;
+    }
+    facts->null_count = nulls;
+}
+
 /* ------------------------------------------------------------- passes -- */
 
 /* Makes range_of_<bits>(): the loop over values of which none is NULL is

@@ -23,6 +23,9 @@ bool facts_count(enum vdbq_type type, const void *values,
                  const uint8_t *null_bits, uint32_t rows,
                  struct column_facts *facts);
 
+/* Takes the facts of more rows of the column into `facts`. */
+void facts_join(struct column_facts *facts, const struct column_facts *more);
+
 /* The facts as a tablet and the catalogue keep them: an integer, or the bits
  * of a double; and back. */
 int64_t facts_minimum_bits(enum vdbq_type type,

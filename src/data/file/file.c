@@ -101,7 +101,8 @@
  * 14. A head with features_read that this vdbq does not know makes the file
  *     CORRUPT to it, with the version that is needed; with features_write that
  *     it does not know, the file is for reading only. A head that is written
- *     names the features that its writer uses, and no other.
+ *     names those features, of those that its writer knows, that the head
+ *     before it named or the new tablets need (encoding.h).
  */
 #include "data/file/file.h"
 

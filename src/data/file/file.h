@@ -25,9 +25,6 @@ enum {
 /* Versions of vdbq as a head has them. */
 #define FILE_VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
 
-/* Features that a head may name, of which all are known here. */
-#define FILE_FEATURES UINT64_C(0)
-
 /* A head; its layout is drawn in file.c. */
 struct file_head {
     uint8_t magic[8];

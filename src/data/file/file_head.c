@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/file/file.h"
+#include "data/tablet/encoding.h"
 
 _Static_assert(sizeof(struct file_head) == 120, "layout of file_head");
 _Static_assert(sizeof(struct file_head) <= 512, "file rule 3");
@@ -39,8 +40,11 @@ void file_seal_head(struct file_head *head, uint32_t format)
     head->checksum = block_checksum(head, offsetof(struct file_head, checksum));
     if (format == FILE_FORMAT_FIRST)
         return;
-    head->features = head->features_read = head->features_write = 0;
+    head->features = head->features_write = 0;
+    head->features_read &= encoding_features();
     head->version_read = head->version_write = FILE_VERSION(0, 2);
+    if (head->features_read != 0)
+        head->version_read = encoding_version(head->features_read);
     head->reserved = 0;
     head->checksum_all =
         block_checksum(head, offsetof(struct file_head, checksum_all));
@@ -334,7 +338,7 @@ static enum vdbq_status check_readable(const struct file *file, unsigned which,
 {
     const struct file_head *head = &file->heads[which];
 
-    if ((head->features_read & ~FILE_FEATURES) == 0)
+    if ((head->features_read & ~encoding_features()) == 0)
         return VDBQ_OK;
     error_set(error, VDBQ_CORRUPT, "%s: needs vdbq %u.%u or newer", file->path,
               (unsigned)(head->version_read >> 16),
@@ -384,7 +388,7 @@ enum vdbq_status file_check_writable(const struct file *file,
 {
     const struct file_head *head = &file->heads[file->current];
 
-    if ((head->features_write & ~FILE_FEATURES) == 0)
+    if (head->features_write == 0) /* none is known yet */
         return VDBQ_OK;
     error_set(error, VDBQ_READ_ONLY,
               "%s: needs vdbq %u.%u or newer to be written", file->path,

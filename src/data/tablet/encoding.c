@@ -28,6 +28,26 @@ const struct encoding *encoding_at(uint32_t number)
     return encodings[number];
 }
 
+uint64_t encoding_features(void)
+{
+    uint64_t features = 0;
+
+    for (unsigned i = 0; i < ENCODINGS; i++)
+        features |= encodings[i]->feature;
+    return features;
+}
+
+uint32_t encoding_version(uint64_t features)
+{
+    uint32_t version = 0;
+
+    for (unsigned i = 0; i < ENCODINGS; i++)
+        if ((encodings[i]->feature & features) != 0
+            && encodings[i]->version > version)
+            version = encodings[i]->version;
+    return version;
+}
+
 uint64_t encoding_size(const struct tablet_column *column, uint32_t rows)
 {
     const struct encoding *encoding = encoding_find(column->encoding);

@@ -38,8 +38,13 @@ struct encoded_column {
 
 struct encoding {
     const char *name;
-    uint32_t format; /* the least of tablets that have it               */
-    unsigned bits;   /* most that `bits` may be                         */
+    uint32_t format;  /* the least of tablets that have it              */
+    uint64_t feature; /* a bit of a file's features_read (file rule 14);
+                         0: every vdbq that reads the file's format knows
+                         the encoding                                   */
+    uint32_t version; /* ... and the first vdbq that does               */
+    unsigned bits;    /* most that `bits` may be                        */
+    bool counts;      /* `base` is how many items are stored, no value  */
     /* Whether values can be stored so; describes how in `base` and `bits`.
      * NULL: any can, as they are. */
     bool (*fits)(const struct encoding_source *source,
@@ -64,6 +69,13 @@ struct encoding {
     u64 (*span)(const struct feed *feed, u64 rows);
 };
 
+/* A version of vdbq, as a file's head has it (data/file/file.c). */
+#define ENCODING_VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
+
+/* The features of all encodings, and the first vdbq that knows some of them;
+ * 0: there are none. */
+uint64_t encoding_features(void);
+uint32_t encoding_version(uint64_t features);
 /* NULL: there is no such encoding. */
 const struct encoding *encoding_find(uint32_t number);
 /* Of a number that is one. */

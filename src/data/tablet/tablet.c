@@ -17,16 +17,16 @@ static void build_column(const struct vdbq_vector *vector, uint32_t rows,
 static void build_dictionary(const struct dictionary *dictionary,
                              struct tablet *head);
 
-/* The least format that knows the columns' encodings. */
-static uint32_t format_of(const struct tablet_column *columns, unsigned count)
+uint32_t tablet_format(const struct tablet_column *columns, unsigned count)
 {
     uint32_t format = TABLET_FORMAT_FIRST;
 
     for (unsigned i = 0; i < count; i++) {
-        if (columns[i].type == TYPE_WORD)
-            return TABLET_FORMAT;
-        if (encoding_at(columns[i].encoding)->format > format)
-            format = encoding_at(columns[i].encoding)->format;
+        const struct encoding *encoding = encoding_find(columns[i].encoding);
+        if (columns[i].type == TYPE_WORD && format < TABLET_FORMAT_WORDS)
+            format = TABLET_FORMAT_WORDS;
+        if (encoding != NULL && encoding->format > format)
+            format = encoding->format;
     }
     return format;
 }
@@ -52,7 +52,7 @@ void tablet_build(const struct tablet_source *source,
 
     assert(source->rows > 0 && (uintptr_t)block % TABLET_ALIGN == 0);
     *head = (struct tablet){ .magic = TABLET_MAGIC,
-                             .format = format_of(columns, count),
+                             .format = tablet_format(columns, count),
                              .columns = count,
                              .rows = source->rows,
                              .size = size_of(columns, count, source->rows),

@@ -91,6 +91,8 @@ static enum vdbq_status check_head(const struct check *check)
 {
     const struct tablet *head = check->head;
     uint64_t columns = check->table->column_count;
+    bool text = has_text(check->table);
+    uint32_t format;
     uint64_t least = tablet_head_size(check->table->column_count);
 
     if (check->size < least || check->size % TABLET_ALIGN != 0)
@@ -107,13 +109,13 @@ static enum vdbq_status check_head(const struct check *check)
         return bad_head(check, "size", head->size, check->size);
     if (head->key != check->table->key)
         return bad_head(check, "key", head->key, check->table->key);
-    if (has_text(check->table) != (head->format == TABLET_FORMAT))
-        return bad_head(check, "format", head->format, TABLET_FORMAT_ENCODED);
-    if (head->format < TABLET_FORMAT
-        && (head->variable != 0 || head->variable_size != 0))
+    format = tablet_format(tablet_column(head, 0), head->columns);
+    if (head->format < format
+        || (head->format != format && head->format > TABLET_FORMAT_ENCODED))
+        return bad_head(check, "format", head->format, format);
+    if (!text && (head->variable != 0 || head->variable_size != 0))
         return bad_head(check, "variable-size area", head->variable, 0);
-    if (head->format == TABLET_FORMAT
-        && !area_fits(check, head->variable, head->variable_size))
+    if (text && !area_fits(check, head->variable, head->variable_size))
         return bad_head(check, "variable-size area", head->variable, least);
     if (head->reserved1 != 0 || head->reserved2 != 0)
         return bad_head(check, "reserved field", 1, 0);
@@ -265,8 +267,6 @@ static const char *values_fault(const struct check *check,
 
     if (encoding == NULL)
         return "the encoding is unknown";
-    if (check->head->format < encoding->format)
-        return "the encoding is newer than the format";
     if (column->bits > encoding->bits)
         return "the encoding has not so many bits";
     fault = find_areas(check, column, &found);

@@ -169,32 +169,6 @@ void vector_null_bits(const struct vdbq_vector *vector, uint32_t first,
         bits[i / 8] |= (uint8_t)(vector_null(vector, first + i) << (i % 8));
 }
 
-/* The facts of two runs of rows, together, in `facts`. */
-static void join_facts(struct column_facts *facts,
-                       const struct column_facts *more)
-{
-    uint64_t nulls = facts->null_count + more->null_count;
-
-    if (facts->empty)
-        *facts = *more;
-    else if (!more->empty) {
-        /* Zeros are told apart as in facts.c: -0.0 is the lesser. */
-        if (more->minimum < facts->minimum)
-            facts->minimum = more->minimum;
-        if (more->maximum > facts->maximum)
-            facts->maximum = more->maximum;
-        if (more->minimum_real < facts->minimum_real
-            || (more->minimum_real == facts->minimum_real
-                && signbit(more->minimum_real)))
-            facts->minimum_real = more->minimum_real;
-        if (more->maximum_real > facts->maximum_real
-            || (more->maximum_real == facts->maximum_real
-                && !signbit(more->maximum_real)))
-            facts->maximum_real = more->maximum_real;
-    }
-    facts->null_count = nulls;
-}
-
 /* Where there are no NULLs one pass over the values will do. */
 static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
                          struct column_facts *facts)
@@ -212,6 +186,6 @@ static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
         vector_copy(vector, row, count, true, values);
         vector_null_bits(vector, row, count, bits);
         facts_count(vector->type, values, bits, count, &more);
-        join_facts(facts, &more);
+        facts_join(facts, &more);
     }
 }

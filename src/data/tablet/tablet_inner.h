@@ -9,6 +9,9 @@
 #include "data/tablet/tablet.h"
 
 uint64_t tablet_nulls_size(uint32_t rows);
+/* The least format that knows the columns' encodings, as far as they are known
+ * at all. */
+uint32_t tablet_format(const struct tablet_column *columns, unsigned count);
 /* Whether all of a column is NULL, so that no bits say so. */
 bool tablet_all_null(const struct tablet_column *column, uint32_t rows);
 /* The areas that a column has, in the order in which they lie: how many. */

@@ -318,6 +318,8 @@ static enum vdbq_status write_tablet(struct gather *gather,
         goto release_all;
     }
     tablet_build(&source, encoded.columns, block.bytes);
+    for (size_t i = 0; i < count; i++)
+        writer->features |= encoding_at(encoded.columns[i].encoding)->feature;
     status = write_block(gather, writer, &block, &tablet, error);
 
 release_all:

@@ -15,7 +15,8 @@
 struct writer {
     struct database *database;
     struct space space;
-    struct identity_source identities; /* of tablets that it writes */
+    struct identity_source identities; /* of tablets that it writes        */
+    uint64_t features; /* that these need: of the file's head, features_read */
 };
 
 struct gather {

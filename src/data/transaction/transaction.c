@@ -434,6 +434,8 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
     if (block.bytes == NULL)
         return error_no_memory(error);
     status = upgrade(transaction, error);
+    head.features_read =
+        file->heads[file->current].features_read | transaction->writer.features;
     head.catalogue =
         space_take(&transaction->writer.space, page_round(block.size));
     head.catalogue_size = block.size;
