@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bits of floats, and floats of bits, in C11 and in OpenCL C alike.
+ * The bits of floats, floats of bits, and how many bits are set, in C11 and in
+ * OpenCL C alike.
  */
 #ifndef VDBQ_CL_BITS_H
 #define VDBQ_CL_BITS_H
@@ -13,6 +14,7 @@ static inline u32 bits_of_f32(f32 value) { return as_uint(value); }
 static inline u64 bits_of_f64(f64 value) { return as_ulong(value); }
 static inline f32 f32_of_bits(u32 bits) { return as_float(bits); }
 static inline f64 f64_of_bits(u64 bits) { return as_double(bits); }
+static inline u32 bits_count(u32 bits) { return popcount(bits); }
 #else
 #include <string.h>
 
@@ -42,6 +44,11 @@ static inline f64 f64_of_bits(u64 bits)
     f64 value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+static inline u32 bits_count(u32 bits)
+{
+    return (u32)__builtin_popcount(bits);
 }
 #endif
 

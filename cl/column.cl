@@ -132,6 +132,8 @@ UNPACK(I64, u64)
 #define packed_F32(m, a, feed) UNUSED(m)
 #define packed_F64(m, a, feed) UNUSED(m)
 
+#include "runs.cl"
+
 /* The decoders that every type has. BITS is the integer that is as wide as T:
  * a constant is copied as bits. */
 #define DECODERS(T, BITS, WORD)                                              \

@@ -51,7 +51,8 @@ struct feed {
     u32 bits;     /* ENCODING_PACKED: of a code; ENCODING_PLAIN: 8 where a
                      row's NULL flag is a byte, as an output's            */
     u32 row;      /* ENCODING_PACKED: codes from `values` to row 0's, a
-                     multiple of PACKED_LANES                             */
+                     multiple of PACKED_LANES; ENCODING_RUNS: the number
+                     in the tablet of row 0, a multiple of 64             */
     u64 order_codes;    /* of a column of words: offset in the control block of
                      the i32 number of each code, a struct lookup; 0: a
                      code is its number                                   */

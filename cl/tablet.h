@@ -9,8 +9,8 @@
  *   offset  size  field
  *        0     8  magic        "VDBQTABL"
  *        8     4  format       the least that describes it: 1 knows PLAIN and
- *                              SEQUENCE only, 2 all encodings, 3
- *                              (TABLET_FORMAT) columns of words
+ *                              SEQUENCE only, 2 CONSTANT and PACKED, too, 3
+ *                              columns of words, 4 (TABLET_FORMAT) RUNS
  *       12     4  columns      C; the primary key is one of them
  *       16     8  rows         N, at least 1
  *       24     8  size         of the whole block, a multiple of 64
@@ -31,13 +31,14 @@
 #ifndef VDBQ_CL_TABLET_H
 #define VDBQ_CL_TABLET_H
 
+#include "bits.h"
 #include "types.h"
 
 #define TABLET_MAGIC 0x4c42415451424456UL /* "VDBQTABL" */
 #define TABLET_FORMAT_FIRST 1
 #define TABLET_FORMAT_ENCODED 2
 #define TABLET_FORMAT_WORDS 3
-#define TABLET_FORMAT 3
+#define TABLET_FORMAT 4
 #define TABLET_ALIGN 64
 /* Where the next area starts, at or behind `offset`. */
 #define TABLET_ALIGNED(offset) \
@@ -53,7 +54,8 @@
     _(PLAIN, plain, 0)       /* value i at values + i * width            */ \
     _(SEQUENCE, sequence, 1) /* value i is base + i; nothing is stored   */ \
     _(CONSTANT, constant, 2) /* value i is base; nothing is stored       */ \
-    _(PACKED, packed, 3)     /* value i is base + a code of `bits` bits  */
+    _(PACKED, packed, 3)     /* value i is base + a code of `bits` bits  */ \
+    _(RUNS, runs, 4)         /* value i is that of the run row i is in   */
 #define ENCODING_NUMBER(NAME, name, number) ENCODING_##NAME = number,
 enum { VDBQ_ENCODINGS(ENCODING_NUMBER) ENCODINGS };
 
@@ -78,9 +80,9 @@ enum { VDBQ_ENCODINGS(ENCODING_NUMBER) ENCODINGS };
  *       56     8  base         as an i64; with ENCODING_CONSTANT of a float
  *                              the bits of the f32 or f64; 0 if all are NULL
  *
- * A value that is NULL is stored as 0 with ENCODING_PLAIN, else it is base:
- * which of the two it is, it lies between 0, minimum and maximum, and the
- * planner counts on no more than that.
+ * A value that is NULL is stored as 0 with ENCODING_PLAIN and ENCODING_RUNS,
+ * else it is base: which of the two it is, it lies between 0, minimum and
+ * maximum, and the planner counts on no more than that.
  *
  * ENCODING_PACKED (integers only, at least one not NULL; base is minimum):
  * code i belongs to lane i % 16 and is number i / 16 in it. A lane is a
@@ -103,6 +105,41 @@ enum { VDBQ_ENCODINGS(ENCODING_NUMBER) ENCODINGS };
 #define PACKED_SIZE(rows, bits)                                             \
     ((((u64)(rows) + PACKED_LANES - 1) / PACKED_LANES * (bits) + 31) / 32   \
      * PACKED_LINE)
+
+/*
+ * ENCODING_RUNS (integers only; base is R, how many runs there are, 1 to N): a
+ * run is neighbouring rows of one value. At `values`:
+ *
+ *   offset  size      field
+ *        0  R*width   the value of each run, and 0 up to a multiple of 64
+ *        .  8 a head  one struct run_head for each 32 rows, and 0 up to a
+ *                     multiple of 64
+ *
+ * The run of any row so is found in two loads, without a search.
+ */
+#define RUN_ROWS 32
+struct run_head {
+    u32 starts; /* bit i: row i of these 32 is the first of a run; bits of rows
+                   that there are not are 0                               */
+    u32 before; /* how many runs start before these rows                  */
+};
+/* Offset of the heads of so many runs, and bytes of the heads of rows. */
+#define RUNS_VALUES(runs, width) TABLET_ALIGNED((u64)(runs) * (width))
+#define RUNS_HEADS(rows) (((u64)(rows) + RUN_ROWS - 1) / RUN_ROWS * 8)
+
+/* `run`, if there is one of that number, else the last one: no byte of a file
+ * leads elsewhere, whoever wrote it meanwhile. */
+static inline u32 run_clamp(u32 run, u32 runs)
+{
+    return run < runs ? run : runs - 1;
+}
+
+/* The run of row i of a head's rows. */
+static inline u32 run_of(u32 starts, u32 before, u32 i, u32 runs)
+{
+    u32 begun = bits_count(starts & 0xffffffffu >> (31 - i));
+    return run_clamp(before + begun - 1, runs);
+}
 
 /*
  * A value of TYPE_WORD is an i32, encoded as any other: its code, the number
@@ -165,6 +202,7 @@ struct tablet {
 
 VDBQ_ASSERT_LAYOUT(tablet_column, sizeof(struct tablet_column) == 64);
 VDBQ_ASSERT_LAYOUT(tablet, sizeof(struct tablet) == 64);
+VDBQ_ASSERT_LAYOUT(run_head, sizeof(struct run_head) == 8);
 VDBQ_ASSERT_LAYOUT(tablet_column, offsetof(struct tablet_column, width) == 24);
 VDBQ_ASSERT_LAYOUT(tablet_column, offsetof(struct tablet_column, base) == 56);
 VDBQ_ASSERT_LAYOUT(tablet, offsetof(struct tablet, key) == 32);

@@ -139,6 +139,13 @@ def packed_code(data, at, bits, i):
     return (words[0] | words[1] << 32) >> first % 32 & ((1 << bits) - 1)
 
 
+def run_of(data, column, i):
+    """The run of row i, of heads behind the runs' values."""
+    heads = column['values'] + (column['base'] * column['width'] + 63) // 64 * 64
+    starts, before = (number(data, heads + i // 32 * 8 + k, 4) for k in (0, 4))
+    return before + (starts & (2 << i % 32) - 1).bit_count() - 1
+
+
 def plain(data, at, width, real):
     form = {(4, False): '<i', (8, False): '<q', (4, True): '<f', (8, True): '<d'}[width, real]
     return struct.unpack_from(form, data, at)[0]
@@ -158,6 +165,9 @@ def stored(tablet, column, i):
         return base + i
     if encoding == 'CONSTANT':
         return plain(struct.pack('<q', base), 0, column['width'], True) if real else base
+    if encoding == 'RUNS':
+        return plain(tablet, column['values'] + run_of(tablet, column, i) * column['width'],
+                     column['width'], False)
     return base + packed_code(tablet, column['values'], column['bits'], i)
 
 
@@ -295,6 +305,8 @@ def check_database(checks, binary, path):
         more, encodings = read_tablet(checks, data, table, entry)
         rows, met = rows + more, met | encodings
     check_rows(checks, rows, ask(binary, path, 'select * from t').splitlines())
+    needs = (1, 3) if 'RUNS' in met else (0, 2)
+    checks.equal((head['features_read'], head['version_read']), needs, 'features of the head')
     return met
 
 

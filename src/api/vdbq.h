@@ -79,7 +79,7 @@
 extern "C" {
 #endif
 
-#define VDBQ_VERSION "0.2.0"
+#define VDBQ_VERSION "0.3.0"
 
 /* ------------------------------------------------------------- status -- */
 

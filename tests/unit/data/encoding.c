@@ -228,6 +228,62 @@ static void neighbours_are_a_sequence(void **unused)
     assert_values();
 }
 
+/* Runs of `length` rows, or of up to twice that where `random`. */
+static void fill_runs(uint32_t rows, uint32_t length, bool random,
+                      bool with_nulls)
+{
+    uint32_t left = 0;
+    int64_t value = 0;
+
+    fill(rows, 1, 0, false);
+    made.with_nulls = with_nulls;
+    for (uint32_t k = 0; k < rows; k++) {
+        if (left == 0) {
+            left =
+                random ? 1 + (uint32_t)(random_bits() % (2 * length)) : length;
+            value = (int64_t)random_bits();
+        }
+        left--;
+        made.i[k] = (int32_t)value;
+        made.b[k] = value;
+        made.nulls[k] = value % 4 == 0;
+    }
+}
+
+static void equal_neighbours_are_runs(void **unused)
+{
+    static const uint32_t lengths[] = { 40, 64, 100, 333 };
+
+    (void)unused;
+    for (unsigned n = 0; n < 4; n++)
+        for (unsigned way = 0; way < 4; way++) {
+            fill_runs(1599, lengths[n], way % 2 != 0, way / 2 != 0);
+            build(way % 2 != 0 ? CHOOSE_PACKED : CHOOSE_AUTO);
+            for (unsigned c = 0; c < 2; c++)
+                assert_int_equal(at(c)->encoding, ENCODING_RUNS);
+            assert_int_equal(at(2)->encoding, ENCODING_CONSTANT);
+            assert_int_equal(((struct tablet *)made.block.bytes)->format, 4);
+            assert_int_equal(check(), VDBQ_OK);
+            assert_values();
+        }
+}
+
+/* Short runs cost more to read than they save; all that are tested come back. */
+static void short_runs_are_not_stored(void **unused)
+{
+    (void)unused;
+    fill_runs(1599, 31, false, false);
+    build(CHOOSE_AUTO);
+    assert_int_not_equal(at(0)->encoding, ENCODING_RUNS);
+    assert_int_not_equal(at(1)->encoding, ENCODING_RUNS);
+    for (unsigned s = 0; s < SIZES; s++) {
+        fill_runs(sizes[s], 4, true, s % 2 != 0);
+        build(CHOOSE_PACKED);
+        assert_int_equal(check(), VDBQ_OK);
+        assert_values();
+    }
+}
+
 /* -------------------------------------------------------------- check -- */
 
 /* Changes a field, expects CORRUPT, and puts it back. */
@@ -248,7 +304,7 @@ static void refuses_common(struct tablet_column *column)
     REFUSES(head->format, 1);
     REFUSES(column->encoding, ENCODING_PLAIN);
     REFUSES(column->encoding, ENCODING_SEQUENCE);
-    REFUSES(column->encoding, 4);
+    REFUSES(column->encoding, ENCODINGS);
     REFUSES(column->values, column->values + 64 * 99);
     REFUSES(column->nulls, column->nulls + 64 * 999);
     REFUSES(column->nulls, 0);
@@ -308,6 +364,55 @@ static void packed_values_stay_inside_their_type(void **unused)
     assert_int_equal(check(), VDBQ_CORRUPT);
 }
 
+static void damaged_runs_are_refused(void **unused)
+{
+    (void)unused;
+    fill_runs(1590, 40, false, true);
+    build(CHOOSE_AUTO);
+    for (unsigned c = 0; c < 2; c++) {
+        struct tablet_column *column = at(c);
+        uint8_t *values = (uint8_t *)made.block.bytes + column->values;
+        uint64_t heads_at = RUNS_VALUES(column->base, column->width);
+        struct run_head *heads = (struct run_head *)(values + heads_at);
+        refuses_common(column);
+        REFUSES(((struct tablet *)made.block.bytes)->format, 3);
+        REFUSES(column->bits, 1);
+        REFUSES(column->base, 0);
+        REFUSES(column->base, -1);
+        REFUSES(column->base, INT64_MIN);
+        REFUSES(column->base, made.rows + 1);
+        REFUSES(column->base, column->base + 1);
+        REFUSES(column->values, 0);
+        REFUSES(column->values, column->values + 4);
+        REFUSES(heads[0].starts, 0);
+        REFUSES(heads[0].starts, heads[0].starts ^ 1);
+        REFUSES(heads[0].before, 1);
+        REFUSES(heads[7].before, heads[7].before + 1);
+        REFUSES(heads[7].before, UINT32_MAX);
+        REFUSES(heads[7].starts, ~heads[7].starts);
+        REFUSES(heads[1590 / 32].starts, UINT32_C(1) << 31);
+    }
+    REFUSES(at(2)->encoding, ENCODING_RUNS);
+}
+
+/* What is read where it lies in the file may change behind the check: a wrong
+ * head still leads to some run. */
+static void changed_heads_lead_to_a_run(void **unused)
+{
+    static int64_t values[ROWS_MAX];
+
+    (void)unused;
+    fill_runs(1599, 50, false, false);
+    build(CHOOSE_AUTO);
+    for (unsigned c = 0; c < 2; c++) {
+        uint8_t *area = (uint8_t *)made.block.bytes + at(c)->values;
+        memset(area + RUNS_VALUES(at(c)->base, at(c)->width), 0xff,
+               RUNS_HEADS(1599));
+        tablet_values(made.block.bytes, c, values);
+    }
+    assert_true(values[0] == made.b[1598]);
+}
+
 static void damaged_constants_are_refused(void **unused)
 {
     (void)unused;
@@ -336,17 +441,22 @@ static void any_byte_may_be_wrong(void **unused)
     static int64_t values[ROWS_MAX];
 
     (void)unused;
-    fill(20, 5, -3, true);
-    build(CHOOSE_PACKED);
-    for (size_t byte = 0; byte < made.block.size; byte++)
-        for (unsigned bit = 0; bit < 8; bit++) {
-            uint8_t *bytes = made.block.bytes;
-            bytes[byte] ^= (uint8_t)(1u << bit);
-            for (unsigned c = 0; c < COLUMNS && check() == VDBQ_OK; c++)
-                tablet_values(bytes, c, values);
-            bytes[byte] ^= (uint8_t)(1u << bit);
-        }
-    assert_int_equal(check(), VDBQ_OK);
+    for (unsigned runs = 0; runs < 2; runs++) {
+        if (runs)
+            fill_runs(40, 8, true, true);
+        else
+            fill(20, 5, -3, true);
+        build(CHOOSE_PACKED);
+        for (size_t byte = 0; byte < made.block.size; byte++)
+            for (unsigned bit = 0; bit < 8; bit++) {
+                uint8_t *bytes = made.block.bytes;
+                bytes[byte] ^= (uint8_t)(1u << bit);
+                for (unsigned c = 0; c < COLUMNS && check() == VDBQ_OK; c++)
+                    tablet_values(bytes, c, values);
+                bytes[byte] ^= (uint8_t)(1u << bit);
+            }
+        assert_int_equal(check(), VDBQ_OK);
+    }
 }
 
 int main(void)
@@ -357,8 +467,12 @@ int main(void)
         cmocka_unit_test(packing_must_save_a_fifth),
         cmocka_unit_test(constants_store_nothing),
         cmocka_unit_test(neighbours_are_a_sequence),
+        cmocka_unit_test(equal_neighbours_are_runs),
+        cmocka_unit_test(short_runs_are_not_stored),
         cmocka_unit_test(damaged_packed_columns_are_refused),
         cmocka_unit_test(packed_values_stay_inside_their_type),
+        cmocka_unit_test(damaged_runs_are_refused),
+        cmocka_unit_test(changed_heads_lead_to_a_run),
         cmocka_unit_test(damaged_constants_are_refused),
         cmocka_unit_test(any_byte_may_be_wrong),
     };
