@@ -271,6 +271,82 @@ def case_box(folder):
                       '└─────────┴───────┘\n')
 
 
+def sqlite(text):
+    """What sqlite3 writes for the same input, or None where it is not there."""
+    if not shutil.which('sqlite3'):
+        return None
+    return subprocess.run(['sqlite3', '-batch'], input=text.encode(), capture_output=True,
+                          check=False).stdout.decode()
+
+
+def case_table(folder):
+    script = """.mode table
+create table t (id integer primary key, x double, name text);
+insert into t values (1, 0.5, 'a word'), (2, -17.25, 'naïve'), (300, 1000.0, '');
+select * from t; select name, x as a_longer_name, id as i from t; select 1 as abcd, 'x' as b;
+"""
+    expected = ('+-----+--------+--------+\n'
+                '| id  |   x    |  name  |\n'
+                '+-----+--------+--------+\n'
+                '| 1   | 0.5    | a word |\n'
+                '| 2   | -17.25 | naïve  |\n'
+                '| 300 | 1000.0 |        |\n'
+                '+-----+--------+--------+\n')
+    result = run(folder, text=script)
+    expect(result)
+    assert result.out.startswith(expected), result
+    assert sqlite(script) in (None, result.out), (sqlite(script), result)
+    expect(run(folder, '-table', '--no-header', '-c', "select null, 'a' || char(10)"), 0,
+           '+------+-----+\n| NULL | a\\n |\n+------+-----+\n')
+    result = run(folder, '-table', '-c', '.maxrows 1', '-c', 'select 1 as a union all select 2')
+    assert '| 1 |' in result.out and '| 2 |' not in result.out, result
+    assert '2 rows, 1 hidden' in result.out, result
+
+
+def case_insert(folder):
+    values = "(1, 0.5, 'a word'), (2, null, 'it''s'), (null, 1e999, '')"
+    script = f"""create table "my t" (id integer, x double, "select" text);
+insert into "my t" values {values};
+.mode insert
+select * from "my t";
+.headers on
+.mode insert "my t"
+select * from "my t";
+select 1 as a_name, 2 as "order", 3 as "two words";
+.headers off
+.mode insert _t2
+select * from "my t" where id = 1;
+.mode insert
+select 1 where 0; select 2;
+"""
+    result = run(folder, text=script)
+    expect(result, 0, 'INSERT INTO "table" VALUES(1,0.5,\'a word\');\n'
+                      'INSERT INTO "table" VALUES(2,NULL,\'it\'\'s\');\n'
+                      'INSERT INTO "table" VALUES(NULL,1e999,\'\');\n'
+                      'INSERT INTO "my t"(id,x,"select") VALUES(1,0.5,\'a word\');\n'
+                      'INSERT INTO "my t"(id,x,"select") VALUES(2,NULL,\'it\'\'s\');\n'
+                      'INSERT INTO "my t"(id,x,"select") VALUES(NULL,1e999,\'\');\n'
+                      'INSERT INTO "my t"(a_name,"order","two words") VALUES(1,2,3);\n'
+                      "INSERT INTO _t2 VALUES(1,0.5,'a word');\n"
+                      'INSERT INTO "table" VALUES(2);\n')
+    assert sqlite(script) in (None, result.out), (sqlite(script), result)
+
+
+def case_insert_comes_back(folder):
+    table = ('create table "a ""b" (i bigint, d double, s text, m decimal(9,2), day date, '
+             'w timestamp, o boolean);')
+    rows = ("(9223372036854775807, 1e-300, 'x''y' || char(10) || 'z', -1.05, '2024-02-29', "
+            "'2024-02-29 13:05:00.5', true), (null, null, null, null, null, null, null), "
+            "(-1, 0.1, ';', 0, '0001-01-01', '1969-12-31 23:59:59', false)")
+    mode = '.mode insert "a ""b"'
+    query = 'select * from "a ""b"'
+    first = run(folder, '-c', table, '-c', f'insert into "a ""b" values {rows}', '-c', mode,
+                '-c', '.headers on', '-c', query)
+    expect(first)
+    again = run(folder, '-c', table, '-c', first.out, '-c', mode, '-c', '.headers on', '-c', query)
+    expect(again, 0, first.out)
+
+
 def case_box_hides_rows(folder):
     rows = ', '.join(f'({i})' for i in range(1234))
     result = run(folder, '-box', '-c', 'create table t (a integer)',

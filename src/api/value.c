@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/type.h"
+#include "data/catalogue/catalogue.h"
 
 const char *vdbq_status_text(enum vdbq_status status)
 {
@@ -29,6 +30,11 @@ const char *vdbq_version(void)
 const char *vdbq_type_name(enum vdbq_type type)
 {
     return type_name(type);
+}
+
+bool vdbq_name_is_plain(const char *name)
+{
+    return name != NULL && name_is_plain(name);
 }
 
 _Static_assert((int)VDBQ_VALUE_BYTES == (int)TYPE_TEXT_MAX, "room for values");

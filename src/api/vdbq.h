@@ -145,6 +145,9 @@ struct vdbq_text {
 
 /* The SQL name of a type, for instance "INTEGER"; never NULL. */
 VDBQ_API const char *vdbq_type_name(enum vdbq_type type);
+/* Whether a name of a table or column needs no quotes in SQL: letters, digits
+ * and '_', and no word of SQL. */
+VDBQ_API bool vdbq_name_is_plain(const char *name);
 
 /* A value as a vector has it, of any type but TEXT, as text: 2024-02-29,
  * 2024-02-29 13:05:00.5, -12.50, true. `scale` is of DECIMAL. Writes at most
@@ -256,7 +259,8 @@ VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context);
 /* Runs every statement of `sql` and throws rows away. Each statement that
  * changes the database is committed and durable before the next one starts,
  * unless BEGIN opened a transaction: then COMMIT does this for all, ROLLBACK
- * undoes all, and closing the connection, too. Queries of the connection see
+ * undoes all, and closing the connection, too; a COMMIT that fails has undone
+ * all, and the transaction is over. Queries of the connection see
  * what its transaction did, others do not. It has the writer's place from
  * BEGIN on, for which writers wait in turn, up to the option `timeout`; then
  * BUSY says who has it. vdbq_cancel() ends the wait. The first failure ends

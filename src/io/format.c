@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats and what they share. All but the box stream: what stands before
+ * The formats and what they share. All but the drawn tables stream: what stands before
  * a column's value (a separator, a name) is put together once, so that a row
  * costs a copy and a number for each value.
  */
@@ -24,6 +24,7 @@ static void markdown_text(struct out *out, const char *bytes, size_t length);
 static void separated_begin(struct format_result *result);
 static void markdown_begin(struct format_result *result);
 static void line_begin(struct format_result *result);
+static void insert_begin(struct format_result *result);
 static void json_begin(struct format_result *result);
 static void jsonlines_begin(struct format_result *result);
 static void stream_batch(struct format_result *result,
@@ -31,12 +32,31 @@ static void stream_batch(struct format_result *result,
 static void stream_end(struct format_result *result);
 static void json_end(struct format_result *result);
 
+static const struct format_frame box_frame = {
+    .line = "─",
+    .bar = "│",
+    .top = { "┌", "┬", "┐" },
+    .middle = { "├", "┼", "┤" },
+    .bottom = { "└", "┴", "┘" },
+    .types = true,
+};
+
+static const struct format_frame table_frame = {
+    .line = "-",
+    .bar = "|",
+    .top = { "+", "+", "+" },
+    .middle = { "+", "+", "+" },
+    .bottom = { "+", "+", "+" },
+    .centred = true,
+};
+
 static const struct format formats[] = {
     { .name = "box",
       .meaning = "a drawn table, with the columns' types",
       .header = true,
       .null_text = "NULL",
       .names = { "nan", "inf", "-inf" },
+      .frame = &box_frame,
       .text = format_box_text,
       .begin = format_box_begin,
       .batch = format_box_batch,
@@ -52,6 +72,18 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = csv_text,
       .begin = separated_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "insert",
+      .meaning = "INSERT statements; .mode insert TABLE names the table",
+      .null_text = "NULL",
+      .names = { "NULL", "1e999", "-1e999" },
+      .fixed_null = true,
+      .between = ",",
+      .end_row = ");\n",
+      .between_rows = "",
+      .text = quote_text,
+      .begin = insert_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "json",
@@ -131,6 +163,16 @@ static const struct format formats[] = {
       .begin = separated_begin,
       .batch = stream_batch,
       .end = stream_end },
+    { .name = "table",
+      .meaning = "a table drawn in ASCII",
+      .header = true,
+      .null_text = "NULL",
+      .names = { "nan", "inf", "-inf" },
+      .frame = &table_frame,
+      .text = format_box_text,
+      .begin = format_box_begin,
+      .batch = format_box_batch,
+      .end = format_box_end },
     { .name = "tsv",
       .meaning = "as csv, with tabs for commas",
       .header = true,
@@ -220,6 +262,7 @@ bool format_begin(struct format_result *result, const struct format *format,
         .rows_max = style->rows_max,
         .width_max = style->width_max,
         .quote_names = style->quote_names,
+        .table = style->table != NULL ? style->table : "table",
         .prefixes.fd = -1,
         .cells.fd = -1,
     };
@@ -451,6 +494,32 @@ static void line_begin(struct format_result *result)
         out_repeat(prefixes, " ", widest - name_width(result, i));
         out_text(prefixes, result->names[i]);
         out_text(prefixes, " = ");
+        result->prefix_ends[i] = prefixes->length;
+    }
+}
+
+/* A name as SQL has it. */
+static void sql_name(struct out *out, const char *name)
+{
+    if (vdbq_name_is_plain(name))
+        out_text(out, name);
+    else
+        doubled(out, name, strlen(name), '"');
+}
+
+/* The names of columns only where a header is wanted, as sqlite3 does. */
+static void insert_begin(struct format_result *result)
+{
+    struct out *prefixes = &result->prefixes;
+    out_text(prefixes, "INSERT INTO ");
+    sql_name(prefixes, result->table);
+    for (unsigned i = 0; i < result->columns && result->header; i++) {
+        out_char(prefixes, i ? ',' : '(');
+        sql_name(prefixes, result->names[i]);
+    }
+    out_text(prefixes, result->header ? ") VALUES(" : " VALUES(");
+    for (unsigned i = 0; i < result->columns; i++) {
+        out_text(prefixes, i ? result->format->between : "");
         result->prefix_ends[i] = prefixes->length;
     }
 }

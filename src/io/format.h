@@ -7,6 +7,8 @@
  *     while (... vdbq_query_batch(query, &batch) ... batch.rows)
  *         format_batch(&result, &batch);
  *     format_end(&result);
+ *
+ * A format is a row of the table in format.c.
  */
 #ifndef VDBQ_IO_FORMAT_H
 #define VDBQ_IO_FORMAT_H
@@ -24,8 +26,10 @@ struct format_style {
     bool quote_names;      /* csv, tsv: names that could be values are quoted,
                               so that who reads them knows the one from the
                               other                                           */
-    uint64_t rows_max;     /* box: rows to show, the rest is counted; 0: all  */
-    uint64_t width_max;    /* box: of its lines; values are cut; 0: any width */
+    const char *table;     /* insert: the table's name; NULL: "table"         */
+    uint64_t rows_max;     /* box, table: rows to show, the rest is counted;
+                              0: all                                          */
+    uint64_t width_max; /* likewise: of lines; values are cut; 0: any width */
 };
 
 struct format_result {
@@ -36,6 +40,7 @@ struct format_result {
     const char *null_text; /* for NULL                                   */
     bool header;           /* names are wanted                           */
     bool quote_names;      /* as in the style                            */
+    const char *table;     /* likewise                                   */
     uint64_t rows;         /* seen so far                                */
     uint64_t rows_max;     /* as in the style                            */
     uint64_t width_max;    /* likewise                                   */
@@ -43,10 +48,20 @@ struct format_result {
     char **names;          /* copies, one a column                       */
     enum vdbq_type *types; /* one a column                               */
     unsigned *scales;      /* likewise, of DECIMAL                       */
-    struct out cells;      /* box: texts of the rows that will be shown  */
-    size_t *cell_ends;     /* box: in `cells`, one a cell                */
-    size_t cells_capacity; /* box: room in cell_ends                     */
+    struct out cells;      /* drawn: texts of the rows that will be shown  */
+    size_t *cell_ends;     /* drawn: in `cells`, one a cell                */
+    size_t cells_capacity; /* drawn: room in cell_ends                     */
     bool failed;           /* there was no memory; the result is short   */
+};
+
+/* What a drawn table is drawn with; corners are the left one, those between
+ * columns, and the right one. */
+struct format_frame {
+    const char *line, *bar; /* of rules, between cells                     */
+    const char *top[3], *middle[3], *bottom[3];
+    bool types;   /* the columns' types stand below their names  */
+    bool centred; /* names are centred, values stand at the left;
+                               else both stand as their type says          */
 };
 
 struct format {
@@ -60,6 +75,7 @@ struct format {
     const char *end_row;      /* after its last value                       */
     const char *between_rows; /* also after end_row, where a row follows */
     bool fixed_null;          /* null_text is part of the format's grammar  */
+    const struct format_frame *frame; /* of a drawn table, else NULL        */
     void (*text)(struct out *out, const char *bytes, size_t length);
     void (*begin)(struct format_result *result);
     void (*batch)(struct format_result *result, const struct vdbq_batch *batch);
@@ -89,7 +105,7 @@ void format_value(struct format_result *result, struct out *out,
 /* Whether a column's values stand at the left. */
 bool format_left(enum vdbq_type type);
 
-/* The box, in format_box.c. */
+/* Drawn tables, in format_box.c. */
 void format_box_begin(struct format_result *result);
 void format_box_batch(struct format_result *result,
                       const struct vdbq_batch *batch);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The box: the one format that must see its rows before it writes any, for
- * the widths. It keeps the text of the rows that will be shown and only
- * counts the others.
+ * Drawn tables: the formats that must see their rows before they write any,
+ * for the widths. They keep the text of the rows that will be shown and only
+ * count the others.
  */
 #include "io/format.h"
 #include "io/utf8.h"
@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rule {
-    const char *left, *middle, *right;
-};
+enum side { LEFT, CENTRE, RIGHT };
 
 /* Column names are drawn as texts are. */
 static void escape_names(struct format_result *result)
@@ -124,7 +122,8 @@ static void measure(const struct format_result *result, size_t *widths)
     for (unsigned i = 0; i < result->columns && result->header; i++) {
         const char *type = vdbq_type_name(result->types[i]);
         widen(&widths[i], result->names[i], strlen(result->names[i]));
-        widen(&widths[i], type, strlen(type));
+        if (result->format->frame->types)
+            widen(&widths[i], type, strlen(type));
     }
     size_t cells = (size_t)rows_shown(result) * result->columns;
     for (size_t i = 0; i < cells; i++) {
@@ -163,15 +162,15 @@ static void limit_widths(const struct format_result *result, size_t *widths)
 }
 
 static void draw_rule(struct format_result *result, const size_t *widths,
-                      struct rule rule)
+                      const char *const corners[3])
 {
-    out_text(result->out, rule.left);
+    out_text(result->out, corners[0]);
     for (unsigned i = 0; i < result->columns; i++) {
         if (i)
-            out_text(result->out, rule.middle);
-        out_repeat(result->out, "─", widths[i] + 2);
+            out_text(result->out, corners[1]);
+        out_repeat(result->out, result->format->frame->line, widths[i] + 2);
     }
-    out_text(result->out, rule.right);
+    out_text(result->out, corners[2]);
     out_char(result->out, '\n');
 }
 
@@ -195,35 +194,53 @@ static size_t draw_cut(struct out *out, const char *text, size_t length,
     return used + 1;
 }
 
-static void draw_cell(struct out *out, const char *text, size_t length,
-                      size_t width, bool right)
+static void draw_cell(struct format_result *result, const char *text,
+                      size_t length, size_t width, enum side side)
 {
-    size_t own = utf8_width(text, length);
-    out_text(out, "│ ");
+    struct out *out = result->out;
+    size_t own = utf8_width(text, length), before = 0;
+    out_text(out, result->format->frame->bar);
+    out_char(out, ' ');
     if (own > width) {
         own = draw_cut(out, text, length, width);
-        right = false;
     } else {
-        out_repeat(out, " ", right ? width - own : 0);
+        before = side == LEFT    ? 0
+                 : side == RIGHT ? width - own
+                                 : (width - own) / 2;
+        out_repeat(out, " ", before);
         out_bytes(out, text, length);
     }
-    out_repeat(out, " ", (right ? 0 : width - own) + 1);
+    out_repeat(out, " ", width - own - before + 1);
+}
+
+static void end_line(struct format_result *result)
+{
+    out_text(result->out, result->format->frame->bar);
+    out_char(result->out, '\n');
+}
+
+/* Where a column's values stand. */
+static enum side side_of(const struct format_result *result, unsigned column)
+{
+    return result->format->frame->centred || format_left(result->types[column])
+               ? LEFT
+               : RIGHT;
 }
 
 static void draw_header(struct format_result *result, const size_t *widths)
 {
-    struct out *out = result->out;
+    const struct format_frame *frame = result->format->frame;
     for (unsigned i = 0; i < result->columns; i++)
-        draw_cell(out, result->names[i], strlen(result->names[i]), widths[i],
-                  !format_left(result->types[i]));
-    out_text(out, "│\n");
-    for (unsigned i = 0; i < result->columns; i++) {
+        draw_cell(result, result->names[i], strlen(result->names[i]), widths[i],
+                  frame->centred ? CENTRE : side_of(result, i));
+    end_line(result);
+    for (unsigned i = 0; i < result->columns && frame->types; i++) {
         const char *type = vdbq_type_name(result->types[i]);
-        draw_cell(out, type, strlen(type), widths[i],
-                  !format_left(result->types[i]));
+        draw_cell(result, type, strlen(type), widths[i], side_of(result, i));
     }
-    out_text(out, "│\n");
-    draw_rule(result, widths, (struct rule){ "├", "┼", "┤" });
+    if (frame->types)
+        end_line(result);
+    draw_rule(result, widths, frame->middle);
 }
 
 static void draw_rows(struct format_result *result, const size_t *widths)
@@ -233,10 +250,9 @@ static void draw_rows(struct format_result *result, const size_t *widths)
         for (unsigned i = 0; i < result->columns; i++) {
             size_t length;
             const char *text = cell_text(result, cell++, &length);
-            draw_cell(result->out, text, length, widths[i],
-                      !format_left(result->types[i]));
+            draw_cell(result, text, length, widths[i], side_of(result, i));
         }
-        out_text(result->out, "│\n");
+        end_line(result);
     }
 }
 
@@ -272,11 +288,11 @@ void format_box_end(struct format_result *result)
     }
     measure(result, widths);
     limit_widths(result, widths);
-    draw_rule(result, widths, (struct rule){ "┌", "┬", "┐" });
+    draw_rule(result, widths, result->format->frame->top);
     if (result->header)
         draw_header(result, widths);
     draw_rows(result, widths);
-    draw_rule(result, widths, (struct rule){ "└", "┴", "┘" });
+    draw_rule(result, widths, result->format->frame->bottom);
     draw_footer(result);
     free(widths);
 }

@@ -62,6 +62,7 @@ struct shell {
     const struct format *format;
     struct format_style style;
     char *null_text;      /* behind style.null_text, where it was set */
+    char *table_name;     /* behind style.table, likewise             */
     bool batch;           /* go on after an error                     */
     bool interactive;     /* a person types                           */
     bool color;           /* errors may be coloured                   */

@@ -97,7 +97,8 @@ static const struct command commands[] = {
       run_maxwidth, 0, 1, NULL },
     { ".memory", "[SIZE]", "host memory for tablets, for instance 4G",
       run_option, 0, 1, "memory" },
-    { ".mode", "[FORMAT]", "how results are written", run_mode, 0, 1, NULL },
+    { ".mode", "[FORMAT [TABLE]]", "how results are written", run_mode, 0, 2,
+      NULL },
     { ".nullvalue", "[TEXT]", "what is written for a NULL", run_nullvalue, 0, 1,
       NULL },
     { ".output", "[FILE]", "results to a file, or back", run_output, 0, 1,
@@ -433,6 +434,22 @@ static const char *format_name(void *context, unsigned index)
     return format ? format->name : NULL;
 }
 
+/* A text of the style is a copy of an argument, or NULL where that is not
+ * there. */
+static bool set_text(struct shell *shell, const struct call *call,
+                     unsigned argument, char **kept, const char **shown)
+{
+    bool given = call->count > argument;
+    char *text = given ? strdup(call->argument[argument]) : NULL;
+    if (given && !text)
+        return shell_fail(shell, call->place, VDBQ_NO_MEMORY, "",
+                          "out of memory");
+    free(*kept);
+    *kept = text;
+    *shown = text;
+    return true;
+}
+
 static bool run_mode(struct shell *shell, const struct call *call)
 {
     if (!call->count)
@@ -440,7 +457,8 @@ static bool run_mode(struct shell *shell, const struct call *call)
     const struct format *format = format_find(call->argument[0]);
     if (format) {
         shell->format = format;
-        return true;
+        return set_text(shell, call, 1, &shell->table_name,
+                        &shell->style.table);
     }
     char hint[SHELL_HINT_ROOM];
     shell_closest(call->argument[0], format_name, NULL,
@@ -451,14 +469,7 @@ static bool run_mode(struct shell *shell, const struct call *call)
 
 static bool run_nullvalue(struct shell *shell, const struct call *call)
 {
-    char *text = call->count ? strdup(call->argument[0]) : NULL;
-    if (call->count && !text)
-        return shell_fail(shell, call->place, VDBQ_NO_MEMORY, "",
-                          "out of memory");
-    free(shell->null_text);
-    shell->null_text = text;
-    shell->style.null_text = shell->null_text;
-    return true;
+    return set_text(shell, call, 0, &shell->null_text, &shell->style.null_text);
 }
 
 /* Whether two names are of one file. */

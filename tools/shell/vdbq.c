@@ -80,6 +80,7 @@ static int finish_output(struct shell *shell, int status)
     out_close(&shell->out);
     out_close(&shell->err);
     free(shell->null_text);
+    free(shell->table_name);
     shell_parameters_clear(shell);
     return status;
 }

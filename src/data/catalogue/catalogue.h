@@ -146,6 +146,8 @@ bool column_valid(const struct column *column);
 /* Facts of a column over all tablets of a table. */
 struct column_facts table_facts(const struct table *table, unsigned column);
 
+/* Whether a name needs no quotes in SQL. */
+bool name_is_plain(const char *name);
 /* The CREATE TABLE statement that makes an equal, empty table; names that
  * need it are quoted. */
 void table_sql(const struct table *table, struct text *text);

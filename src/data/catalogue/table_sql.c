@@ -100,7 +100,7 @@ static bool is_word(const char *name)
     return false;
 }
 
-static bool is_plain(const char *name)
+bool name_is_plain(const char *name)
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -114,7 +114,7 @@ static bool is_plain(const char *name)
 
 static void print_name(const char *name, struct text *text)
 {
-    if (is_plain(name)) {
+    if (name_is_plain(name)) {
         text_add(text, name, strlen(name));
         return;
     }
