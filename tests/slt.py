@@ -44,11 +44,12 @@ class Died(Exception):
 
 class Record:
     """One statement or query of a test file and what it must give."""
+    names = ['vdbq']  # those that "skipif" and "onlyif" mean
 
     def __init__(self, line, block):
         self.line, self.skip = line, False
         while block[0].startswith(('skipif', 'onlyif')):
-            mine = block[0].split()[1:2] == ['vdbq']
+            mine = block[0].split()[1:2] in ([name] for name in Record.names)
             self.skip |= mine == block[0].startswith('skipif')
             block = block[1:] or ['skip']
         head, body = block[0].split(), block[1:]
@@ -329,8 +330,11 @@ def main():
     parser = shell_options.parser(__doc__, 'record')
     parser.add_argument('--refusals-ok', action='store_true',
                         help='an error skips the record and what depends on it')
+    parser.add_argument('--also', metavar='NAME', action='append', default=[],
+                        help='a name that skipif and onlyif may mean, too')
     parser.add_argument('--answers', type=Path, help='write every answer here, to compare')
     options = parser.parse_args()
+    Record.names = Record.names + options.also
     total = Result()
     with ThreadPoolExecutor(options.jobs) as pool:
         results = pool.map(lambda path: run_file(path, options), options.files)

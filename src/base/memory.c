@@ -12,12 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/hostile.h"
+
 struct memory_calls memory_calls = { realloc, free };
 
 enum {
-    BLOCK_FIRST = 4 << 10, /* bytes of an arena's first block     */
-    BLOCK_MAX = 1 << 20,   /* bytes at which blocks stop doubling */
-    PAGE_LARGE = 2 << 20   /* bytes of a large page               */
+    BLOCK_FIRST = HOSTILE(1, 4 << 10), /* bytes of an arena's first block     */
+    BLOCK_MAX = HOSTILE(1, 1 << 20),   /* bytes at which blocks stop doubling */
+    PAGE_LARGE = 2 << 20               /* bytes of a large page               */
 };
 
 struct arena_block {

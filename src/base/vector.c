@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The growing array: capacity doubles.
+ * The growing array: capacity doubles. In a hostile build there is never room
+ * to spare.
  */
 #include "base/vector.h"
 
@@ -8,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hostile.h"
 #include "base/memory.h"
 
 static bool reserve(struct vector *vector, size_t more);
@@ -86,6 +88,7 @@ static bool reserve(struct vector *vector, size_t more)
         return false;
     while (capacity < vector->count + more)
         capacity = capacity > most / 2 ? most : capacity * 2;
+    capacity = HOSTILE(vector->count + more, capacity);
     items = resize(vector, capacity * vector->width);
     if (items == NULL)
         return false;

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "base/hostile.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/database/database_inner.h"
 #include "data/catalogue/facts.h"
@@ -85,9 +86,10 @@ void database_encode(struct database *database, enum encoding_choice encoding)
 
 void database_fill(struct database *database, uint32_t tablet_rows)
 {
-    bool most = tablet_rows == 0 || tablet_rows > TABLET_ROWS_MAX;
-
-    database->tablet_rows = most ? TABLET_ROWS_MAX : tablet_rows;
+    if (tablet_rows == 0)
+        tablet_rows = HOSTILE(3, TABLET_ROWS_MAX);
+    database->tablet_rows =
+        tablet_rows < TABLET_ROWS_MAX ? tablet_rows : TABLET_ROWS_MAX;
 }
 
 void database_patience(struct database *database, uint64_t timeout_ms)

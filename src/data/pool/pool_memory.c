@@ -6,12 +6,20 @@
  */
 #include "data/pool/pool_inner.h"
 
+#include <limits.h>
+
+#include "base/hostile.h"
 #include "data/tablet/block.h"
 
-enum { LOOK_MAX = 16 }; /* idle slots that are looked at for the right size */
+enum {
+    LOOK_MAX = 16,                  /* idle slots that are looked at for the
+                                       right size                         */
+    SLOTS_MAX = HOSTILE(2, INT_MAX) /* tablets at once                    */
+};
 
 static bool stays(const struct pool *pool, const struct projection *projection);
 static uint64_t own_budget(const struct pool *pool, uint64_t size);
+static bool has_room(const struct pool *pool, uint64_t most, uint64_t size);
 static void shrink(struct pool *pool, uint64_t most);
 static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
                                    bool ahead);
@@ -41,7 +49,7 @@ enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
     shrink(pool, own_budget(pool, size));
     idle =
         projection->in_place ? NULL : idle_that_fits(pool, size, slot->ahead);
-    if (pool->used_bytes > own_budget(pool, size) - size && idle != NULL) {
+    if (!has_room(pool, own_budget(pool, size), size) && idle != NULL) {
         take_memory(pool, idle, slot);
         return VDBQ_OK;
     }
@@ -74,6 +82,13 @@ static uint64_t own_budget(const struct pool *pool, uint64_t size)
                                               : size;
 }
 
+/* Whether one of `size` bytes more is no more than `most` of all. */
+static bool has_room(const struct pool *pool, uint64_t most, uint64_t size)
+{
+    return pool->used_bytes <= most - size
+           && pool->names.slot_count < SLOTS_MAX;
+}
+
 /* Lets idle slots go that are more than that, oldest first. */
 static void shrink(struct pool *pool, uint64_t most)
 {
@@ -92,10 +107,10 @@ static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
 {
     uint64_t most = own_budget(pool, size);
 
-    while (pool->used_bytes > most - size) {
+    while (!has_room(pool, most, size)) {
         struct slot *idle = idle_slot(pool->idle.oldest);
         if (idle == NULL || (ahead && idle->ahead)) {
-            if (!ahead && pool->used_bytes <= pool->budget_bytes - size)
+            if (!ahead && has_room(pool, pool->budget_bytes, size))
                 break; /* what is needed now comes before others */
             return no_room(pool, size, error);
         }

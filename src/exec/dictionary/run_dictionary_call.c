@@ -129,8 +129,10 @@ enum vdbq_status word_call_all(struct making *making)
         if (op_facts(in->op)->form != FORM_LOOKUP)
             continue;
         status = number_call(making, in, &number);
+        if (status != VDBQ_OK)
+            break;
         struct call *call = vector_at(&making->calls, number);
-        if (status != VDBQ_OK || call->operand == in->b)
+        if (call->operand == in->b)
             continue;
         call->operand = in->b;
         status = compute_all(making, number);

@@ -176,15 +176,11 @@ static void add_result(struct generator *generator,
                        const struct codegen_result *bound,
                        struct emit_result *result)
 {
-    struct program *program = generator->program;
     const struct expression *e = bound->expression;
     int type = step_machine_type((enum vdbq_type)e->type);
     struct value value = value_of(generator, e, type);
 
-    result->name =
-        arena_copy(&program->arena, bound->name, strlen(bound->name));
-    if (result->name == NULL && generator->status == VDBQ_OK)
-        generator->status = error_no_memory(generator->error);
+    result->name = emit_text(generator, bound->name, strlen(bound->name));
     result->type = type;
     result->value = emit_result_register(generator, value.r);
     result->null = value.null;

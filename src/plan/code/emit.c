@@ -79,6 +79,16 @@ void generator_finish(struct generator *generator)
     vector_finish(&generator->values);
 }
 
+const char *emit_text(struct generator *generator, const char *bytes,
+                      size_t length)
+{
+    const char *copy = arena_copy(&generator->program->arena, bytes, length);
+
+    if (copy == NULL)
+        fail_memory(generator);
+    return copy;
+}
+
 enum opcode emit_typed(enum opcode op, int type)
 {
     return (enum opcode)((int)op + (type - TYPE_I32) * FAMILY);

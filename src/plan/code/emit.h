@@ -58,6 +58,11 @@ void generator_init(struct generator *generator, struct program *program,
 bool emit_is_too_deep(struct generator *generator, struct position at);
 void generator_finish(struct generator *generator);
 
+/* A copy of a text, for a name or a comment, in the program's arena; NULL: no
+ * memory, which sticks. */
+const char *emit_text(struct generator *generator, const char *bytes,
+                      size_t length);
+
 /* The opcode of a family for a type: emit_typed(OP_ADD_I32, TYPE_F64). */
 enum opcode emit_typed(enum opcode op, int type);
 

@@ -269,5 +269,5 @@ const char *value_comment(struct generator *generator,
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < ' ')
             return NULL;
-    return arena_copy(&generator->program->arena, text, length);
+    return emit_text(generator, text, length);
 }

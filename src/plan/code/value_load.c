@@ -23,8 +23,8 @@ static int text(struct generator *generator, const struct expression *e)
     if (memchr(e->constant.text.bytes, '\0', e->constant.text.length) != NULL)
         generator->status = error_at(generator->error, VDBQ_TYPE, e->at,
                                      "a constant text has a NUL byte");
-    in.name = arena_copy(&generator->program->arena, e->constant.text.bytes,
-                         e->constant.text.length);
+    in.name =
+        emit_text(generator, e->constant.text.bytes, e->constant.text.length);
     return emit_value(generator, &in);
 }
 
@@ -183,8 +183,7 @@ struct value value_lookup(struct generator *generator,
                               .b = word.r,
                               .at = e->at };
 
-    in.name = arena_copy(&generator->program->arena, e->lookup.call,
-                         strlen(e->lookup.call));
+    in.name = emit_text(generator, e->lookup.call, strlen(e->lookup.call));
     if (e->lookup.function->fails)
         fail_lookup(generator, e, word.r,
                     register_any(generator, word.null, generator->idle));

@@ -286,9 +286,9 @@ static const char *comment_of(struct fusing *fusing, const struct level *level)
 
     text_print(&text, "%s%s%s", name_of(level->build),
                column[0] != '\0' ? "." : "", column);
-    made = text.failed ? NULL
-                       : arena_copy(&fusing->generator.program->arena,
-                                    text.bytes, text.length);
+    /* Where the text itself had no memory, nothing is that long. */
+    made = emit_text(&fusing->generator, text.bytes,
+                     text.failed ? SIZE_MAX : text.length);
     text_finish(&text);
     return made;
 }

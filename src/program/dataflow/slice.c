@@ -196,11 +196,13 @@ static bool add(struct slicing *slicing, const struct instruction *in)
     return program_add(slicing->slice, in) >= 0;
 }
 
-/* A string in the slice's arena. */
-static const char *keep(struct slicing *slicing, const char *text)
+/* Takes an instruction's name, where it has one, to the slice's arena. */
+static bool keep_name(struct slicing *slicing, struct instruction *in)
 {
-    return text != NULL ? arena_copy(&slicing->slice->arena, text, strlen(text))
-                        : NULL;
+    if (in->name == NULL)
+        return true;
+    in->name = arena_copy(&slicing->slice->arena, in->name, strlen(in->name));
+    return in->name != NULL;
 }
 
 /* Copies an instruction; jumps to Result lead to `result`. */
@@ -209,7 +211,6 @@ static bool add_wanted(struct slicing *slicing, int pc, int result)
     struct instruction in = *program_at(slicing->program, pc);
     const char *letters = op_operands(in.op);
     in.comment = NULL;
-    in.name = keep(slicing, in.name);
     for (int i = 0; i < 4; i++) {
         int *value = operand(&in, i);
         if (letters[i] == 'w' || is_read(letters[i]))
@@ -221,7 +222,7 @@ static bool add_wanted(struct slicing *slicing, int pc, int result)
                          ? result
                          : slicing->places[*value];
     }
-    return add(slicing, &in);
+    return keep_name(slicing, &in) && add(slicing, &in);
 }
 
 /* TYPE_... of a feed, with texts as such. */
@@ -293,7 +294,8 @@ static bool add_head(struct slicing *slicing, int finish)
     if (table == NULL)
         return false;
     *table = *from;
-    table->name = keep(slicing, from->name);
+    table->name =
+        arena_copy(&slicing->slice->arena, from->name, strlen(from->name));
     bool made = table->name != NULL
                 && add(slicing, &(struct instruction){ .op = OP_TABLE,
                                                        .name = table->name });
@@ -446,11 +448,11 @@ static bool add_rest(struct slicing *slicing)
         struct instruction in = *program_at(slicing->program, pc);
         const char *letters = op_operands(in.op);
         in.comment = NULL;
-        in.name = keep(slicing, in.name);
         for (int i = 0; i < 4; i++)
             if (letters[i] == 'j')
                 *operand(&in, i) = slicing->places[*operand(&in, i)];
-        made = !slicing->wanted[pc] || add(slicing, &in);
+        made = !slicing->wanted[pc]
+               || (keep_name(slicing, &in) && add(slicing, &in));
     }
     return made;
 }
