@@ -28,7 +28,7 @@ static enum opcode arithmetic_op(const struct expression *e)
         return e->checked ? OP_DIV_CHECKED_I64
                           : emit_typed(OP_DIV_I32, e->machine);
     default:
-        assert(e->operator== AST_MOD);
+        assert(e->operation.op == AST_MOD);
         return e->machine == TYPE_I32 ? OP_MOD_I32 : OP_MOD_I64;
     }
 }
