@@ -23,16 +23,27 @@ static const int64_t clock_units[] = {
     [AST_HOUR] = 3600000000, [AST_MINUTE] = 60000000, [AST_SECOND] = 1000000
 };
 
-/* Operators of expressions that nobody wrote. */
+/* Operators of expressions that nobody wrote: of a number and a constant. Those
+ * of comparisons need no rule of affinity. */
 static struct expression *calculate(struct binder *binder,
                                     enum ast_operator operator,
                                     struct expression * left, int64_t right,
                                     struct position at)
 {
     struct ast_expression place = { .at = at };
-    struct expression *e = left ? expression_integer(binder, right, at) : NULL;
+    struct expression *e;
 
-    return e ? expression_arithmetic(binder, operator, left, e, &place) : NULL;
+    if (left == NULL)
+        return NULL;
+    e = is_comparison(operator) && is_float(left->type)
+            ? expression_real(binder, VDBQ_DOUBLE, (double)right, at)
+            : expression_integer(binder, right, at);
+    if (e == NULL)
+        return NULL;
+    if (is_comparison(operator))
+        return expression_operation(binder, operator, VDBQ_INTEGER, left, e,
+                                    &place);
+    return expression_arithmetic(binder, operator, left, e, &place);
 }
 
 /* The same bits under the name of another type. */
