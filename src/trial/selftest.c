@@ -146,13 +146,13 @@ static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
 
 /* Makes a launch's rows the cells of a grid, which has all left rows. */
 static void make_grid(const struct testing *test, uint64_t row,
-                      struct launcher_input *input)
+                      struct launcher_request *request)
 {
     struct launcher_grid grid = { .first = row,
-                                  .cells = input->morsels[0].rows };
+                                  .cells = request->morsels[0].rows };
     memcpy(grid.axis_rows, test->axis_rows, sizeof grid.axis_rows);
-    input->grid = grid;
-    input->morsels[0].rows = SELFTEST_ROWS;
+    request->grid = grid;
+    request->morsels[0].rows = SELFTEST_ROWS;
 }
 
 /* Starts a launch over rows [row, ...), the way the mode has it. */
@@ -165,19 +165,19 @@ start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
     struct device_copy copy = { .memory = rows->resident,
                                 .bytes = device_memory_host(rows->pinned),
                                 .size = SELFTEST_BYTES };
-    struct launcher_input input = {
+    struct launcher_request request = {
         .morsels = { { .feeds = feeds,
                        .order_codes = order_codes,
                        .rows = launch_rows(mode) } },
         .count = 1,
     };
-    struct launcher_morsel *morsel = &input.morsels[0];
+    struct launcher_morsel *morsel = &request.morsels[0];
     if (morsel->rows > SELFTEST_ROWS - row)
         morsel->rows = SELFTEST_ROWS - row;
     bool grid = test->axis_rows[0] > 0;
     move_feeds(all, launcher_pack(launcher)->feed_count, grid ? 0 : row, feeds);
     if (grid)
-        make_grid(test, row, &input);
+        make_grid(test, row, &request);
     if (mode == MODE_MAPPED)
         morsel->data = rows->pinned;
     else if (mode == MODE_CACHED)
@@ -185,10 +185,10 @@ start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
     else
         morsel->host = copy.bytes;
     if (mode == MODE_CACHED && row == 0) {
-        input.copies = &copy;
-        input.copy_count = 1;
+        request.copies = &copy;
+        request.copy_count = 1;
     }
-    return launcher_start(launcher, &input, error);
+    return launcher_start(launcher, &request, error);
 }
 
 /* Runs all rows, and keeps what comes. */

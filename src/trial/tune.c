@@ -114,11 +114,11 @@ static uint64_t median(uint64_t *values)
 
 /* One launch, to its last row. */
 static enum vdbq_status run_launch(struct launcher *launcher,
-                                   const struct launcher_input *input,
+                                   const struct launcher_request *request,
                                    struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = launcher_start(launcher, input, error);
+    enum vdbq_status status = launcher_start(launcher, request, error);
     while (status == VDBQ_OK && batch.rows > 0)
         status = launcher_batch(launcher, &batch, error);
     return status;
@@ -126,16 +126,16 @@ static enum vdbq_status run_launch(struct launcher *launcher,
 
 /* Runs once to warm up, then TUNE_RUNS times. */
 static enum vdbq_status run_launches(struct launcher *launcher,
-                                     const struct launcher_input *input,
+                                     const struct launcher_request *request,
                                      struct times_of_run *times,
                                      struct error *error)
 {
     uint64_t kernel[TUNE_RUNS], wall[TUNE_RUNS];
-    enum vdbq_status status = run_launch(launcher, input, error);
+    enum vdbq_status status = run_launch(launcher, request, error);
     for (int i = 0; i < TUNE_RUNS && status == VDBQ_OK; i++) {
         uint64_t before = launcher_times(launcher)->kernel_ns;
         uint64_t start = os_time_ns();
-        status = run_launch(launcher, input, error);
+        status = run_launch(launcher, request, error);
         kernel[i] = launcher_times(launcher)->kernel_ns - before;
         wall[i] = os_time_ns() - start;
     }
@@ -169,14 +169,14 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     enum vdbq_status status = launcher_open(&params, &launcher, run->error);
     if (status != VDBQ_OK)
         return status;
-    struct launcher_input input = {
+    struct launcher_request request = {
         .morsels = { { .feeds = feeds,
                        .rows = rows,
                        .data = mapped ? data : NULL,
                        .host = mapped ? NULL : device_memory_host(data) } },
         .count = 1,
     };
-    status = run_launches(launcher, &input, times, run->error);
+    status = run_launches(launcher, &request, times, run->error);
     times->compile_ns = launcher_times(launcher)->compile_ns;
     launcher_close(launcher);
     if (status == VDBQ_OK)

@@ -76,7 +76,7 @@ void run_dictionary_finish(struct run_dictionary *table);
 void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
                           unsigned feed, int64_t *low, int64_t *high);
 
-/* The order codes of the feeds in a chunk, for launcher_input. */
+/* The order codes of the feeds in a chunk, for launcher_request. */
 const struct order_codes *
 run_dictionary_codes(const struct run_dictionary *table, size_t chunk);
 

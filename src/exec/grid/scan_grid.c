@@ -307,19 +307,19 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
     uint64_t first = block->left_first + block->cell / each;
     uint64_t last = block->left_first + (block->cell + cells - 1) / each;
     uint64_t from = first - first % 64;
-    struct launcher_input input = { .count = 1 };
-    input.morsels[0] = grid_left_morsel(&grid->left, from, last - from + 1);
+    struct launcher_request request = { .count = 1 };
+    request.morsels[0] = grid_left_morsel(&grid->left, from, last - from + 1);
     if (grid->dictionary.base != NULL)
-        input.morsels[0].order_codes =
+        request.morsels[0].order_codes =
             run_dictionary_codes(&grid->dictionary, 0);
-    input.grid.first = (first - from) * each + block->cell % each;
-    input.grid.cells = cells;
-    input.grid.axis_rows[0] =
+    request.grid.first = (first - from) * each + block->cell % each;
+    request.grid.cells = cells;
+    request.grid.axis_rows[0] =
         (uint32_t)grid_build_rows(&grid->build_side, block->part);
     if (grid->axis_count > 2)
-        input.grid.axis_rows[1] =
+        request.grid.axis_rows[1] =
             (uint32_t)grid->axes[2].build_side.row_set.rows;
-    enum vdbq_status status = launcher_start(grid->launcher, &input, error);
+    enum vdbq_status status = launcher_start(grid->launcher, &request, error);
     if (status != VDBQ_OK)
         return status;
     struct left_chunk *chunk = grid_left_chunk(&grid->left);

@@ -77,16 +77,16 @@ void adapt_finish(struct adapt *adapt)
 /* Takes the encodings of a launch's feeds into those that are known; whether
  * a text fits that was made before. */
 static bool encodings_fit(struct adapt *adapt,
-                          const struct launcher_input *input)
+                          const struct launcher_request *request)
 {
     bool made = adapt->body.bytes != NULL, fits = made;
     for (unsigned i = 0; i < adapt->pack->feed_count; i++) {
         unsigned char *known = &adapt->encodings[i];
         if (!made)
-            *known = (unsigned char)(1 + input->morsels[0].feeds[i].encoding);
-        for (unsigned morsel = 0; morsel < input->count; morsel++)
+            *known = (unsigned char)(1 + request->morsels[0].feeds[i].encoding);
+        for (unsigned morsel = 0; morsel < request->count; morsel++)
             if (*known != 0
-                && *known != 1 + input->morsels[morsel].feeds[i].encoding) {
+                && *known != 1 + request->morsels[morsel].feeds[i].encoding) {
                 *known = 0;
                 fits = false;
             }
@@ -155,10 +155,10 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
 
 /* Finds the machine for a launch and those behind it. */
 static enum vdbq_status choose(struct adapt *adapt,
-                               const struct launcher_input *input,
+                               const struct launcher_request *request,
                                struct device_times *times, struct error *error)
 {
-    if (encodings_fit(adapt, input))
+    if (encodings_fit(adapt, request))
         return VDBQ_OK;
     enum vdbq_status status = make_body(adapt, error);
     if (status != VDBQ_OK)
@@ -224,7 +224,7 @@ void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
 }
 
 enum vdbq_status adapt_machine(struct adapt *adapt,
-                               const struct launcher_input *input,
+                               const struct launcher_request *request,
                                struct device_times *times,
                                struct device_machine **machine,
                                struct error *error)
@@ -232,7 +232,7 @@ enum vdbq_status adapt_machine(struct adapt *adapt,
     enum vdbq_status status = VDBQ_OK;
     struct device_machine *found = NULL;
     if (adapt->adaptive || adapt->build == BUILD_SPECIALISED)
-        status = choose(adapt, input, times, error);
+        status = choose(adapt, request, times, error);
     if (status != VDBQ_OK)
         return status;
     if (adapt->watching)

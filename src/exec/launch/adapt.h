@@ -38,7 +38,7 @@ struct adapt_params {
     struct arena *arena;
 };
 
-struct launcher_input;
+struct launcher_request;
 
 /* Launches of one build whose times are known. */
 struct adapt_rate {
@@ -79,10 +79,10 @@ enum vdbq_status adapt_init(struct adapt *adapt,
  * it serves the next query. */
 void adapt_finish(struct adapt *adapt);
 
-/* The machine of the launch that starts now, over `input`; it may have to be
+/* The machine of the launch that starts now, over `request`; it may have to be
  * built. */
 enum vdbq_status adapt_machine(struct adapt *adapt,
-                               const struct launcher_input *input,
+                               const struct launcher_request *request,
                                struct device_times *times,
                                struct device_machine **machine,
                                struct error *error);

@@ -62,23 +62,23 @@ static u32 steps_of_group(const struct launch *launch,
 
 /* Writes this start's head of the control block, but for feeds and outputs. */
 static void make_head(struct launch *launch, struct machine_shape *shape,
-                      const struct launcher_input *input)
+                      const struct launcher_request *request)
 {
     const struct control *control = launch->params->control;
     memcpy(launch->head, control->bytes, control->head_size);
     struct launch_head *head = control_head(launch->head);
     launch->rows = 0;
-    head->cell_first = input->grid.first;
-    memcpy(head->axis_rows, input->grid.axis_rows, sizeof head->axis_rows);
-    for (unsigned i = 0; i < input->count; i++) {
-        uint64_t rows =
-            input->grid.cells > 0 ? input->grid.cells : input->morsels[i].rows;
+    head->cell_first = request->grid.first;
+    memcpy(head->axis_rows, request->grid.axis_rows, sizeof head->axis_rows);
+    for (unsigned i = 0; i < request->count; i++) {
+        uint64_t rows = request->grid.cells > 0 ? request->grid.cells
+                                                : request->morsels[i].rows;
         head->morsel_rows[i] = (u32)rows;
         head->morsel_first[i] = head->steps;
         head->steps += (u32)((rows + shape->step_rows - 1) / shape->step_rows);
         launch->rows += rows;
     }
-    for (unsigned i = input->count; i < LAUNCH_MORSELS; i++)
+    for (unsigned i = request->count; i < LAUNCH_MORSELS; i++)
         head->morsel_first[i] = NO_STEP;
     shape->steps_per_item = steps_of_group(launch, *shape, head->steps);
     head->steps_per_item = shape->steps_per_item;
@@ -88,7 +88,7 @@ static void make_head(struct launch *launch, struct machine_shape *shape,
 
 static enum vdbq_status job_start(struct launch *launch,
                                   struct device_machine *machine,
-                                  const struct launcher_input *input,
+                                  const struct launcher_request *request,
                                   struct error *error)
 {
     struct device_job_params params = {
@@ -105,10 +105,10 @@ static enum vdbq_status job_start(struct launch *launch,
         .progress = launch_progress(launch),
         .progress_size = launch_progress_bytes(launch),
     };
-    for (unsigned i = 0; i < input->count; i++)
-        params.launch.morsels[i] = input->morsels[i].host != NULL
+    for (unsigned i = 0; i < request->count; i++)
+        params.launch.morsels[i] = request->morsels[i].host != NULL
                                        ? launch->data
-                                       : input->morsels[i].data;
+                                       : request->morsels[i].data;
     return device_job_start(launch->job, &params, error);
 }
 
@@ -127,14 +127,15 @@ static bool most_leaves(const struct launch *launch)
 /* Says how the rows leave. The host's threads are woken if they are to widen
  * many; where there are none for it, rows leave wide. */
 static void place_rows(struct launch *launch,
-                       const struct launcher_input *input)
+                       const struct launcher_request *request)
 {
     const struct launch_params *params = launch->params;
     struct output *outputs = launch->result.outputs;
     bool many = launch->rows >= LOOP_POOL_ROWS_MIN;
-    bool narrow =
-        launch_can_prefetch(launch) && launch->rows <= params->narrow_rows_max
-        && most_leaves(launch) && narrow_outputs(params->pack, input, outputs);
+    bool narrow = launch_can_prefetch(launch)
+                  && launch->rows <= params->narrow_rows_max
+                  && most_leaves(launch)
+                  && narrow_outputs(params->pack, request, outputs);
     struct loop_pool *loop_pool =
         narrow && many ? device_loop_pool(params->device) : NULL;
     loop_pool_wake(loop_pool);
@@ -146,27 +147,27 @@ static void place_rows(struct launch *launch,
 
 enum vdbq_status launch_start(struct launch *launch,
                               struct device_machine *machine,
-                              const struct launcher_input *input,
+                              const struct launcher_request *request,
                               struct error *error)
 {
     struct machine_shape shape = device_machine_shape(machine);
     launch->machine = machine;
-    launch->input = *input;
+    launch->request = *request;
     launch->failure.status = VDBQ_OK;
-    make_head(launch, &shape, input);
+    make_head(launch, &shape, request);
     enum vdbq_status status =
         result_begin(&launch->result, shape, launch_steps(launch),
                      launch->params->times, error);
     if (status == VDBQ_OK)
         status = launch_room(launch, error);
     if (status == VDBQ_OK)
-        status = launch_feeds_in(launch, input, error);
+        status = launch_feeds_in(launch, request, error);
     if (status != VDBQ_OK)
         return status;
-    place_rows(launch, input);
-    status = launch_control_in(launch, input, error);
+    place_rows(launch, request);
+    status = launch_control_in(launch, request, error);
     if (status == VDBQ_OK)
-        status = job_start(launch, machine, input, error);
+        status = job_start(launch, machine, request, error);
     if (status == VDBQ_OK)
         launch->state = LAUNCH_STARTED;
     return status;
@@ -245,7 +246,7 @@ static void cut_rows(struct launch *launch, struct machine_shape *shape,
     struct launch_head *head = control_head(launch->head);
     head->steps = 0;
     launch->rows = 0;
-    for (unsigned i = 0; i < launch->input.count; i++) {
+    for (unsigned i = 0; i < launch->request.count; i++) {
         u64 first = (u64)head->morsel_first[i] * shape->step_rows;
         u32 rows = first < end ? end - (u32)first : 0;
         if (rows < head->morsel_rows[i])
@@ -275,9 +276,9 @@ static enum vdbq_status run_again(struct launch *launch, u32 end,
                * sizeof *launch->result.outputs);
     launch->copies.count = 0;
     if (status == VDBQ_OK)
-        status = launch_control_in(launch, &launch->input, error);
+        status = launch_control_in(launch, &launch->request, error);
     if (status == VDBQ_OK)
-        status = job_start(launch, launch->machine, &launch->input, error);
+        status = job_start(launch, launch->machine, &launch->request, error);
     return status == VDBQ_OK ? device_job_run(launch->job, error) : status;
 }
 

@@ -50,9 +50,9 @@ struct launch {
     struct vector copies;           /* of struct device_copy, in              */
     uint64_t rows;                  /* of this start                          */
     struct device_machine *machine; /* that runs it                          */
-    struct launcher_input input;    /* of this start: what feeds and copies
+    struct launcher_request request; /* of this start: what feeds and copies
                                       point to is gone                       */
-    struct error failure;           /* of the row behind its rows; status OK:
+    struct error failure;            /* of the row behind its rows; status OK:
                                       none failed                            */
     struct result result;
 };
@@ -66,7 +66,7 @@ void launch_finish(struct launch *launch);
 
 enum vdbq_status launch_start(struct launch *launch,
                               struct device_machine *machine,
-                              const struct launcher_input *input,
+                              const struct launcher_request *request,
                               struct error *error);
 
 /* Starts to copy the rows to the host if the machine has run (`wait`: once it

@@ -179,16 +179,17 @@ static enum vdbq_status data_room(struct launch *launch, u64 size,
 
 /* Names the places of feeds that the device has, or is about to get. */
 static enum vdbq_status feeds_there(struct launch *launch,
-                                    const struct launcher_input *input,
+                                    const struct launcher_request *request,
                                     struct error *error)
 {
     const struct launch_params *params = launch->params;
     enum vdbq_status status = VDBQ_OK;
-    if (input->copy_count > 0
-        && !vector_append(&launch->copies, input->copies, input->copy_count))
+    if (request->copy_count > 0
+        && !vector_append(&launch->copies, request->copies,
+                          request->copy_count))
         return error_no_memory(error);
-    for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++) {
-        const struct launcher_morsel *morsel = &input->morsels[i];
+    for (unsigned i = 0; i < request->count && status == VDBQ_OK; i++) {
+        const struct launcher_morsel *morsel = &request->morsels[i];
         memcpy(control_feeds(launch->head, i), morsel->feeds,
                params->pack->feed_count * sizeof *morsel->feeds);
         if (morsel->data != NULL)
@@ -199,38 +200,39 @@ static enum vdbq_status feeds_there(struct launch *launch,
 
 /* Brings the feeds to the device. */
 static enum vdbq_status feeds_bring(struct launch *launch,
-                                    const struct launcher_input *input,
+                                    const struct launcher_request *request,
                                     struct error *error)
 {
     u64 end = TABLET_ALIGN; /* 0 means that there are no NULLs */
-    for (unsigned i = 0; i < input->count; i++)
-        place_feeds(launch, &input->morsels[i], control_feeds(launch->head, i),
-                    &end);
+    for (unsigned i = 0; i < request->count; i++)
+        place_feeds(launch, &request->morsels[i],
+                    control_feeds(launch->head, i), &end);
     enum vdbq_status status = data_room(launch, end, error);
-    for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++)
-        status = copy_feeds(launch, &input->morsels[i],
+    for (unsigned i = 0; i < request->count && status == VDBQ_OK; i++)
+        status = copy_feeds(launch, &request->morsels[i],
                             control_feeds(launch->head, i), error);
     return status;
 }
 
 enum vdbq_status launch_feeds_in(struct launch *launch,
-                                 const struct launcher_input *input,
+                                 const struct launcher_request *request,
                                  struct error *error)
 {
     launch->copies.count = 0;
-    return input->morsels[0].host != NULL ? feeds_bring(launch, input, error)
-                                          : feeds_there(launch, input, error);
+    return request->morsels[0].host != NULL
+               ? feeds_bring(launch, request, error)
+               : feeds_there(launch, request, error);
 }
 
 /* ------------------------------------------------------------- control -- */
 
 /* Whether a launch's morsels have the order codes that the last one's had. */
 static bool same_order_codes(const struct launch *launch,
-                             const struct launcher_input *input)
+                             const struct launcher_request *request)
 {
     for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
         if (launch->order_codes[i]
-            != (i < input->count ? input->morsels[i].order_codes : NULL))
+            != (i < request->count ? request->morsels[i].order_codes : NULL))
             return false;
     return launch->control_sent;
 }
@@ -257,13 +259,13 @@ static u64 morsel_order_codes(struct launch *launch, unsigned morsel, u64 at,
 /* Puts the order codes of this start's feeds behind all else that is sent;
  * whether they are other ones than last time. */
 static bool put_order_codes(struct launch *launch,
-                            const struct launcher_input *input)
+                            const struct launcher_request *request)
 {
     u64 at = launch->params->control->fixed_size, end = at;
-    bool same = same_order_codes(launch, input);
+    bool same = same_order_codes(launch, request);
     for (unsigned i = 0; i < LAUNCH_MORSELS; i++) {
         launch->order_codes[i] =
-            i < input->count ? input->morsels[i].order_codes : NULL;
+            i < request->count ? request->morsels[i].order_codes : NULL;
         end = morsel_order_codes(launch, i, end, same);
     }
     if (!same)
@@ -274,11 +276,12 @@ static bool put_order_codes(struct launch *launch,
 /* Puts this start's control block into staging; the bytes of it that the
  * device does not have yet. */
 static u64 stage_control(struct launch *launch,
-                         const struct launcher_input *input)
+                         const struct launcher_request *request)
 {
     const struct control *control = launch->params->control;
     u8 *sent = staging(launch, 0);
-    bool others = put_order_codes(launch, input), first = !launch->control_sent;
+    bool others = put_order_codes(launch, request),
+         first = !launch->control_sent;
     if (first)
         memcpy(sent, control->bytes, control->fixed_size);
     if (!first && !others
@@ -292,10 +295,10 @@ static u64 stage_control(struct launch *launch,
 }
 
 enum vdbq_status launch_control_in(struct launch *launch,
-                                   const struct launcher_input *input,
+                                   const struct launcher_request *request,
                                    struct error *error)
 {
-    u64 changed = stage_control(launch, input);
+    u64 changed = stage_control(launch, request);
     u64 at = launch_progress_start(launch);
     if (at <= SENT_WHOLE_MAX)
         return add_copy(launch, launch->control, 0, staging(launch, 0),

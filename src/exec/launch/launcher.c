@@ -307,7 +307,7 @@ static unsigned waited_at_start(struct launcher *launcher)
 }
 
 enum vdbq_status launcher_start(struct launcher *launcher,
-                                const struct launcher_input *input,
+                                const struct launcher_request *request,
                                 struct error *error)
 {
     struct launch *launch = launch_at(launcher, launcher->in_flight);
@@ -315,10 +315,10 @@ enum vdbq_status launcher_start(struct launcher *launcher,
     enum vdbq_status status =
         send_rows(launcher, waited_at_start(launcher), error);
     if (status == VDBQ_OK)
-        status = adapt_machine(&launcher->adapt, input, &launcher->times,
+        status = adapt_machine(&launcher->adapt, request, &launcher->times,
                                &machine, error);
     if (status == VDBQ_OK)
-        status = launch_start(launch, machine, input, error);
+        status = launch_start(launch, machine, request, error);
     if (status == VDBQ_OK)
         launcher->in_flight++;
     return status;

@@ -54,7 +54,7 @@ void launcher_close(struct launcher *launcher);
  * none. Before the first launch. */
 void launcher_sink(struct launcher *launcher, struct sink *sink);
 
-/* The columns that the program reads: feed i of an input is feeds[i]. */
+/* The columns that the program reads: feed i of a request is feeds[i]. */
 const struct program_pack *launcher_pack(const struct launcher *launcher);
 
 /* The most rows, or cells, of one launch, all morsels together: work is bounded
@@ -83,7 +83,7 @@ struct launcher_grid {
 
 /* One launch, over the rows of some morsels in that order. All of it belongs to
  * the launch until its rows are there. */
-struct launcher_input {
+struct launcher_request {
     struct launcher_morsel morsels[LAUNCH_MORSELS];
     unsigned count;
     const struct device_copy *copies; /* to be made before, into `data`    */
@@ -99,7 +99,7 @@ bool launcher_has_room(const struct launcher *launcher);
 /* Starts a launch; there must be room. The specialised machine is built here,
  * for it is made for the encodings of the launches' feeds. */
 enum vdbq_status launcher_start(struct launcher *launcher,
-                                const struct launcher_input *input,
+                                const struct launcher_request *request,
                                 struct error *error);
 
 /* The next result rows of the oldest launch in flight, in order; rows 0: it has

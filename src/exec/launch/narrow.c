@@ -39,20 +39,20 @@ static bool morsel_bounds(const struct launcher_morsel *morsel, unsigned place,
 }
 
 /* The values that feed `place` has in any of the morsels. */
-static bool launch_bounds(const struct launcher_input *input, unsigned place,
-                          struct bounds *all)
+static bool launch_bounds(const struct launcher_request *request,
+                          unsigned place, struct bounds *all)
 {
     i64 low = INT64_MAX, high = INT64_MIN;
-    for (unsigned i = 0; i < input->count; i++) {
+    for (unsigned i = 0; i < request->count; i++) {
         struct bounds bounds;
-        if (!morsel_bounds(&input->morsels[i], place, &bounds))
+        if (!morsel_bounds(&request->morsels[i], place, &bounds))
             return false;
         i64 last = (i64)((u64)bounds.low + bounds.span);
         low = bounds.low < low ? bounds.low : low;
         high = last > high ? last : high;
     }
     *all = (struct bounds){ .low = low, .span = (u64)high - (u64)low };
-    return input->count > 0;
+    return request->count > 0;
 }
 
 /* Bytes that are enough for numbers up to that. */
@@ -65,7 +65,8 @@ static u32 width_of(u64 most)
 }
 
 bool narrow_outputs(const struct program_pack *pack,
-                    const struct launcher_input *input, struct output *outputs)
+                    const struct launcher_request *request,
+                    struct output *outputs)
 {
     bool any = false;
     for (unsigned i = 0; i < pack->result_count; i++) {
@@ -73,7 +74,7 @@ bool narrow_outputs(const struct program_pack *pack,
         int place = pack->result_feeds[i];
         struct bounds bounds;
         output->narrow = 0;
-        if (place < 0 || !launch_bounds(input, (unsigned)place, &bounds)
+        if (place < 0 || !launch_bounds(request, (unsigned)place, &bounds)
             || width_of(bounds.span) >= output->width)
             continue;
         output->narrow = width_of(bounds.span);

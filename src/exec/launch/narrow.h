@@ -13,7 +13,8 @@
 /* Says of each output how narrow it may leave a launch of these morsels;
  * whether any may. */
 bool narrow_outputs(const struct program_pack *pack,
-                    const struct launcher_input *input, struct output *outputs);
+                    const struct launcher_request *request,
+                    struct output *outputs);
 
 /* Gives `rows` values of a narrow column, at `from`, their own width, at `to`,
  * which does not overlap. */

@@ -333,8 +333,8 @@ static void place_feeds(struct chunks *chunks, const struct chunk *chunk)
 enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
 {
     struct chunk *chunk = next_chunk(chunks);
-    struct launcher_input input = { .count = 1 };
-    struct launcher_morsel *morsel = &input.morsels[0];
+    struct launcher_request request = { .count = 1 };
+    struct launcher_morsel *morsel = &request.morsels[0];
     place_feeds(chunks, chunk);
     morsel->feeds = chunks->places;
     morsel->rows = chunk->rows;
@@ -344,7 +344,7 @@ enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
         morsel->data = chunk->memory;
     else
         morsel->host = device_memory_host(chunk->memory);
-    enum vdbq_status status = launcher_start(chunks->launcher, &input, error);
+    enum vdbq_status status = launcher_start(chunks->launcher, &request, error);
     chunks->rows_started += chunk->rows;
     if (chunk->rows == chunk->rows_room)
         chunks->rows_room =
@@ -382,16 +382,16 @@ enum vdbq_status chunks_start_rows(struct chunks *chunks,
                                    const struct sink_rows *from, uint64_t first,
                                    uint64_t rows, struct error *error)
 {
-    struct launcher_input input = { .count = 1 };
+    struct launcher_request request = { .count = 1 };
     place_rows(chunks, from, first, rows);
-    input.morsels[0] = (struct launcher_morsel){ .feeds = chunks->places,
-                                                 .rows = rows,
-                                                 .data = from->memory };
+    request.morsels[0] = (struct launcher_morsel){ .feeds = chunks->places,
+                                                   .rows = rows,
+                                                   .data = from->memory };
     if (chunks->dictionary.base != NULL)
-        input.morsels[0].order_codes =
+        request.morsels[0].order_codes =
             run_dictionary_codes(&chunks->dictionary, 0);
     chunks->rows_started += rows;
-    return launcher_start(chunks->launcher, &input, error);
+    return launcher_start(chunks->launcher, &request, error);
 }
 
 enum vdbq_status chunks_batch(struct chunks *chunks, struct vdbq_batch *batch,

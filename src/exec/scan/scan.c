@@ -317,13 +317,14 @@ static uint64_t morsel_bytes(const struct scan *scan,
 
 /* Takes the next rows of a tablet, at which the walk is, into a part. */
 static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
-                                   struct launcher_input *input,
+                                   struct launcher_request *request,
                                    struct error *error)
 {
     const struct tablet_ref *tablet = &scan->table->tablets[scan->walk.tablet];
     struct source_params *sources = &scan->sources;
-    struct source *source = &part->sources[input->count];
-    struct feed *feeds = scan->feeds + input->count * sources->pack->feed_count;
+    struct source *source = &part->sources[request->count];
+    struct feed *feeds =
+        scan->feeds + request->count * sources->pack->feed_count;
     uint64_t left = tablet->rows - scan->walk.row;
     uint64_t most = launcher_rows_max(scan->launcher) - part->rows;
     size_t copies = scan->copies.count;
@@ -333,7 +334,7 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
         scan->copies.count = copies;
         return status;
     }
-    struct launcher_morsel *morsel = &input->morsels[input->count++];
+    struct launcher_morsel *morsel = &request->morsels[request->count++];
     *morsel = (struct launcher_morsel){ .feeds = feeds,
                                         .rows = left < most ? left : most,
                                         .data = source_data(source, sources),
@@ -365,12 +366,12 @@ static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
  * host less; but rows can set out only after what the launch waits for came,
  * so that the first does not wait for more than it must. */
 static bool joins(const struct scan *scan, const struct part *part,
-                  const struct launcher_input *input)
+                  const struct launcher_request *request)
 {
     uint64_t most =
         launcher_in_flight(scan->launcher) > 0 ? AWAITED_BYTES_MAX : 1;
     return scan->sources.mode != MODE_MAPPED && bytes_awaited(scan, part) < most
-           && input->count < LAUNCH_MORSELS
+           && request->count < LAUNCH_MORSELS
            && walk_fits(&scan->walk,
                         launcher_rows_max(scan->launcher) - part->rows);
 }
@@ -382,19 +383,19 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
     struct part *part =
         &scan->parts[(scan->first + launcher_in_flight(scan->launcher))
                      % LAUNCHER_RING_MAX];
-    struct launcher_input input = { 0 };
+    struct launcher_request request = { 0 };
     struct error ignored;
     part->rows = part->bytes = part->bytes_mapped = 0;
     scan->copies.count = 0;
-    enum vdbq_status status = add_morsel(scan, part, &input, error);
+    enum vdbq_status status = add_morsel(scan, part, &request, error);
     if (status != VDBQ_OK)
         return status;
-    while (joins(scan, part, &input)
-           && add_morsel(scan, part, &input, &ignored) == VDBQ_OK)
+    while (joins(scan, part, &request)
+           && add_morsel(scan, part, &request, &ignored) == VDBQ_OK)
         continue;
-    input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
-    input.copy_count = scan->copies.count;
-    status = launcher_start(scan->launcher, &input, error);
+    request.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
+    request.copy_count = scan->copies.count;
+    status = launcher_start(scan->launcher, &request, error);
     if (status != VDBQ_OK)
         part_close(scan, part, true);
     return status;
@@ -407,7 +408,7 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
     scan->parts[scan->first].rows = 1;
     return launcher_start(
         scan->launcher,
-        &(struct launcher_input){
+        &(struct launcher_request){
             .morsels = { { .feeds = scan->feeds, .rows = 1 } }, .count = 1 },
         error);
 }

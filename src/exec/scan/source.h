@@ -50,7 +50,7 @@ void source_close(struct source *source, const struct source_params *params,
 /* Whether the columns lie in the file, and the device reads them there. */
 bool source_mapped(const struct source *source);
 
-/* Where the columns start at row `row`, for launcher_input. */
+/* Where the columns start at row `row`, for launcher_request. */
 void source_feeds(const struct source *source,
                   const struct source_params *params, uint64_t row,
                   struct feed *feeds);

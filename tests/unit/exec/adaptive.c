@@ -185,13 +185,13 @@ static struct seen query_run(struct device *device, unsigned most)
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
     assert_int_equal(launcher_open(&params, &launcher, &error), VDBQ_OK);
-    struct launcher_input input = {
+    struct launcher_request request = {
         .morsels = { { .feeds = &feed, .rows = ROWS, .host = (u8 *)values } },
         .count = 1
     };
     unsigned after = 0;
     while (seen.launches < most && after < 3) {
-        assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
+        assert_int_equal(launcher_start(launcher, &request, &error), VDBQ_OK);
         seen.launches++;
         take_rows(launcher, values, &seen);
         after += strcmp(launcher_build(launcher), "interpreted") != 0;
@@ -216,14 +216,14 @@ static uint64_t rows_expected(const struct seen *seen)
 static unsigned start_all(struct launcher *launcher, struct device_memory *data)
 {
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
-    struct launcher_input input = {
+    struct launcher_request request = {
         .morsels = { { .feeds = &feed, .rows = ROWS, .data = data } },
         .count = 1
     };
     struct error error;
     unsigned started = 0;
     for (; launcher_has_room(launcher); started++)
-        assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
+        assert_int_equal(launcher_start(launcher, &request, &error), VDBQ_OK);
     return started;
 }
 
@@ -403,13 +403,13 @@ static void body_make(const struct program *program, unsigned char encoding)
 static void launch_none(struct launcher *launcher, struct feed feed,
                         void *values)
 {
-    struct launcher_input input = {
+    struct launcher_request request = {
         .morsels = { { .feeds = &feed, .rows = 64, .host = values } },
         .count = 1
     };
     struct vdbq_batch batch;
     struct error error;
-    assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
+    assert_int_equal(launcher_start(launcher, &request, &error), VDBQ_OK);
     assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, 0);
 }

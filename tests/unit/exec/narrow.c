@@ -45,13 +45,13 @@ static struct output outcome(unsigned width, const struct feed *feeds,
     struct program_pack pack = { .feed_count = 1,
                                  .result_count = 1,
                                  .result_feeds = &result_feed };
-    struct launcher_input input = { .count = morsels };
+    struct launcher_request request = { .count = morsels };
 
     for (unsigned i = 0; i < morsels; i++)
-        input.morsels[i] = (struct launcher_morsel){
+        request.morsels[i] = (struct launcher_morsel){
             .feeds = &feeds[i], .rows = ROWS, .order_codes = order_codes
         };
-    bool any = narrow_outputs(&pack, &input, &output);
+    bool any = narrow_outputs(&pack, &request, &output);
     assert_int_equal(any, output.narrow > 0);
     return output;
 }
@@ -103,7 +103,7 @@ static void what_is_not_known_stays_wide(void **state)
     assert_int_equal(outcome(4, mixed, 0, NULL).narrow, 0);
     assert_int_equal(outcome(4, &dictionary, 1, &looked_up).narrow, 0);
     assert_int_equal(outcome(4, &dictionary, 1, &none).narrow, 1);
-    narrow_outputs(&pack, &(struct launcher_input){ .count = 1 }, &output);
+    narrow_outputs(&pack, &(struct launcher_request){ .count = 1 }, &output);
     assert_int_equal(output.narrow, 0);
 }
 

@@ -135,14 +135,14 @@ static void run_chunk(struct launcher *launcher,
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
     struct error error = { 0 };
     struct vdbq_batch batch;
-    struct launcher_input input = {
+    struct launcher_request request = {
         .morsels = { { .feeds = &feed,
                        .order_codes = run_dictionary_codes(table, chunk),
                        .host = (u8 *)codes,
                        .rows = ROWS } },
         .count = 1,
     };
-    assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
+    assert_int_equal(launcher_start(launcher, &request, &error), VDBQ_OK);
     assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, ROWS);
     for (int i = 0; i < ROWS; i++)
