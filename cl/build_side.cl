@@ -110,7 +110,7 @@ OP(PROBE_WORD) { op_PROBE_I32(m, k, a, b, c, d); }
     OP(COLUMN_AT_##T)                                                        \
     {                                                                        \
         NO_C;                                                                \
-        u64 values = m->build_feeds[b].values;                               \
+        u64 values = m->build_inputs[b].values;                              \
         if (some_live(m, k))                                                 \
             read_at_##T(m, k, a, d, (GLOBAL const T *)(m->build_side + values));  \
     }
@@ -122,7 +122,7 @@ COLUMN_AT(F64)
 
 OP(COLUMN_AT_WORD)
 {
-    u64 at = m->build_feeds[b].order_codes;
+    u64 at = m->build_inputs[b].order_codes;
     GLOBAL const struct lookup *order_codes =
         (GLOBAL const struct lookup *)(m->control + at);
     GLOBAL const i32 *values = (GLOBAL const i32 *)(order_codes + 1);
@@ -140,7 +140,7 @@ OP(COLUMN_AT_WORD)
 OP(COLUMN_AT_NULL)
 {
     NO_C;
-    u64 nulls = m->build_feeds[b].nulls;
+    u64 nulls = m->build_inputs[b].nulls;
     GLOBAL const u8 *flags = m->build_side + nulls;
     EACH {
         i32 row = D(I32), there = row >= 0 && nulls != 0 && LIVE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Columns of the rows that the program runs over, from where the launch's
- * feeds say. Of operand d a specialised program has what is known before a
+ * inputs say. Of operand d a specialised program has what is known before a
  * launch (LOAD_... of cl/launch.h); an interpreted one has 0. Part of
  * cl/ops.cl.
  */
@@ -28,11 +28,11 @@ static i32 wanted(const struct machine *m, i32 k, i32 d)
     return (d & LOAD_EAGER) != 0 || some_live(m, k);
 }
 
-/* How the values of a feed are stored. */
-static u32 encoding_of(GLOBAL const struct feed *feed, i32 d)
+/* How the values of an input are stored. */
+static u32 encoding_of(GLOBAL const struct column_input *input, i32 d)
 {
     u32 known = (u32)d & LOAD_ENCODING;
-    return known != 0 ? known - 1 : feed->encoding;
+    return known != 0 ? known - 1 : input->encoding;
 }
 
 /* values[at] where `there`, else 0: what is not there costs no way to memory.
@@ -88,18 +88,19 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
  * the type T without a sign. */
 #define UNPACK(T, U)                                                         \
     static void unpack_lanes_##T(struct machine *restrict m, i32 a, i32 t,   \
-                                 i32 count, GLOBAL const struct feed *feed)  \
+                                 i32 count,                                  \
+                                 GLOBAL const struct column_input *input)    \
     {                                                                        \
         GLOBAL const u32 *words =                                            \
-            (GLOBAL const u32 *)(m->data + feed->values);                    \
-        u32 row = feed->row + (u32)m->row + (u32)t, bits = feed->bits;       \
+            (GLOBAL const u32 *)(m->data + input->values);                   \
+        u32 row = input->row + (u32)m->row + (u32)t, bits = input->bits;     \
         u32 at = row / PACKED_LANES * bits, lane = row % PACKED_LANES;       \
         u32 shift = at % 32, mask = 0xffffffffu >> (32 - bits);              \
         PACKED_WORDS(first, words + at / 32 * PACKED_LANES + lane)           \
         PACKED_WORDS(last, words + (at + bits - 1) / 32 * PACKED_LANES +     \
                                lane)                                         \
         T *restrict to = m->r[a].T + t;                                      \
-        U base = (U)feed->base;                                              \
+        U base = (U)input->base;                                             \
         if (VDBQ_GROUP == 1 && shift + bits <= 32)                           \
             VECTORS for (i32 i = 0; i < count; i++)                          \
                 to[i] = (T)(base + (first[i] >> shift & mask));              \
@@ -109,7 +110,7 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
                             packed_code(first[i], last[i], shift, mask));    \
     }                                                                        \
     static void packed_##T(struct machine *restrict m, i32 a,                \
-                           GLOBAL const struct feed *feed)                   \
+                           GLOBAL const struct column_input *input)          \
     {                                                                        \
         UNPACK_TILE(unpack_lanes_##T)                                        \
     }
@@ -119,18 +120,18 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
 #if VDBQ_TILE % PACKED_LANES == 0
 #define UNPACK_TILE(lanes)                                                   \
     for (i32 t = 0, rows = m->rows; t < rows; t += PACKED_LANES)             \
-        lanes(m, a, t, PACKED_LANES, feed);
+        lanes(m, a, t, PACKED_LANES, input);
 #elif PACKED_LANES % VDBQ_TILE == 0
-#define UNPACK_TILE(lanes) lanes(m, a, 0, VDBQ_TILE, feed);
+#define UNPACK_TILE(lanes) lanes(m, a, 0, VDBQ_TILE, input);
 #else
-#define UNPACK_TILE(lanes) EACH_EXISTING lanes(m, a, t, 1, feed);
+#define UNPACK_TILE(lanes) EACH_EXISTING lanes(m, a, t, 1, input);
 #endif
 
 UNPACK(I32, u32)
 UNPACK(I64, u64)
 /* Floats are never packed. */
-#define packed_F32(m, a, feed) UNUSED(m)
-#define packed_F64(m, a, feed) UNUSED(m)
+#define packed_F32(m, a, input) UNUSED(m)
+#define packed_F64(m, a, input) UNUSED(m)
 
 #include "runs.cl"
 
@@ -138,22 +139,22 @@ UNPACK(I64, u64)
  * a constant is copied as bits. */
 #define DECODERS(T, BITS, WORD)                                              \
     static void plain_##T(struct machine *m, i32 a,                          \
-                          GLOBAL const struct feed *feed)                    \
+                          GLOBAL const struct column_input *input)           \
     {                                                                        \
         GLOBAL const T *values =                                             \
-            (GLOBAL const T *)(m->data + feed->values) + m->row;             \
+            (GLOBAL const T *)(m->data + input->values) + m->row;            \
         PLAIN(T, WORD)                                                       \
     }                                                                        \
     static void sequence_##T(struct machine *m, i32 a,                       \
-                             GLOBAL const struct feed *feed)                 \
+                             GLOBAL const struct column_input *input)        \
     {                                                                        \
-        i64 first = feed->base + (i64)m->row;                                \
+        i64 first = input->base + (i64)m->row;                               \
         EACH A(T) = (T)(first + t);                                          \
     }                                                                        \
     static void constant_##T(struct machine *m, i32 a,                       \
-                             GLOBAL const struct feed *feed)                 \
+                             GLOBAL const struct column_input *input)        \
     {                                                                        \
-        BITS same = (BITS)feed->base;                                        \
+        BITS same = (BITS)input->base;                                       \
         EACH A(BITS) = same;                                                 \
     }
 
@@ -163,19 +164,19 @@ DECODERS(F32, I32, float)
 DECODERS(F64, I64, double)
 
 #define DECODE_I32(NAME, name, number)                                       \
-    if (encoding == number) name##_I32(m, a, feed);
+    if (encoding == number) name##_I32(m, a, input);
 #define DECODE_I64(NAME, name, number)                                       \
-    if (encoding == number) name##_I64(m, a, feed);
+    if (encoding == number) name##_I64(m, a, input);
 #define DECODE_F32(NAME, name, number)                                       \
-    if (encoding == number) name##_F32(m, a, feed);
+    if (encoding == number) name##_F32(m, a, input);
 #define DECODE_F64(NAME, name, number)                                       \
-    if (encoding == number) name##_F64(m, a, feed);
+    if (encoding == number) name##_F64(m, a, input);
 
 #define LOAD(T)                                                              \
     static void load_##T(struct machine *m, i32 k, i32 a, i32 d,             \
-                         GLOBAL const struct feed *feed)                     \
+                         GLOBAL const struct column_input *input)            \
     {                                                                        \
-        u32 encoding = encoding_of(feed, d);                                 \
+        u32 encoding = encoding_of(input, d);                                \
         if (!wanted(m, k, d))                                                \
             return;                                                          \
         VDBQ_ENCODINGS(DECODE_##T)                                           \
@@ -205,11 +206,11 @@ LOOK_UP(I64)
 LOOK_UP(F64)
 
 static void load_word(struct machine *m, i32 k, i32 a, i32 d,
-                      GLOBAL const struct feed *feed)
+                      GLOBAL const struct column_input *input)
 {
-    load_I32(m, k, a, d, feed);
-    if (feed->order_codes != 0 && wanted(m, k, d))
-        look_up_I32(m, a, a, feed->order_codes);
+    load_I32(m, k, a, d, input);
+    if (input->order_codes != 0 && wanted(m, k, d))
+        look_up_I32(m, a, a, input->order_codes);
 }
 
 /* A row's NULL flag. On a GPU the bits of a tile lie in one byte, and of bytes
@@ -224,12 +225,12 @@ static void load_word(struct machine *m, i32 k, i32 a, i32 d,
 #endif
 
 static void load_null(struct machine *m, i32 k, i32 a, i32 d,
-                      GLOBAL const struct feed *feed)
+                      GLOBAL const struct column_input *input)
 {
-    u64 nulls = feed->nulls;
-    GLOBAL const u8 *flags = m->data + (nulls == FEED_ALL_NULL ? 0 : nulls);
-    i32 bytes = encoding_of(feed, d) == ENCODING_PLAIN && feed->bits == 8;
-    if (nulls == 0 || nulls == FEED_ALL_NULL) {
+    u64 nulls = input->nulls;
+    GLOBAL const u8 *flags = m->data + (nulls == INPUT_ALL_NULL ? 0 : nulls);
+    i32 bytes = encoding_of(input, d) == ENCODING_PLAIN && input->bits == 8;
+    if (nulls == 0 || nulls == INPUT_ALL_NULL) {
         EACH A(I32) = nulls != 0;
     } else if (bytes && wanted(m, k, d)) {
         EACH_EXISTING A(I32) = FLAG_BYTE != 0;
@@ -242,19 +243,19 @@ static void load_null(struct machine *m, i32 k, i32 a, i32 d,
 
 /* Column b of the only axis, or of one of a grid. */
 #if VDBQ_AXES > 1
-#define AXIS_OR_FEED(axis, load)                                             \
+#define AXIS_OR_INPUT(axis, load)                                            \
     if (AXES > 1)                                                            \
         axis(m, k, a, b, c);                                                 \
     else                                                                     \
-        load(m, k, a, d, m->feeds + b)
+        load(m, k, a, d, m->inputs + b)
 #else
-#define AXIS_OR_FEED(axis, load)                                             \
+#define AXIS_OR_INPUT(axis, load)                                            \
     NO_C;                                                                    \
-    load(m, k, a, d, m->feeds + b)
+    load(m, k, a, d, m->inputs + b)
 #endif
 #define COLUMN(T, axis, load)                                                \
-    OP(COLUMN_##T) { AXIS_OR_FEED(axis, load); }                             \
-    OP(ROWID_##T) { AXIS_OR_FEED(axis, load); }
+    OP(COLUMN_##T) { AXIS_OR_INPUT(axis, load); }                            \
+    OP(ROWID_##T) { AXIS_OR_INPUT(axis, load); }
 
 COLUMN(I32, axis_I32, load_I32)
 COLUMN(I64, axis_I64, load_I64)
@@ -262,4 +263,4 @@ COLUMN(F32, axis_F32, load_F32)
 COLUMN(F64, axis_F64, load_F64)
 COLUMN(WORD, axis_word, load_word)
 
-OP(COLUMN_NULL) { AXIS_OR_FEED(axis_null, load_null); }
+OP(COLUMN_NULL) { AXIS_OR_INPUT(axis_null, load_null); }

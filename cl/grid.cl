@@ -28,11 +28,11 @@ static u64 axis_behind(const struct machine *m, i32 axis)
 /* Row `row` of the left column: plain, or numbered. */
 #define LEFT(T)                                                              \
     static T left_##T(const struct machine *m,                               \
-                      GLOBAL const struct feed *feed, u32 row)               \
+                      GLOBAL const struct column_input *input, u32 row)      \
     {                                                                        \
-        GLOBAL const T *values = (GLOBAL const T *)(m->data + feed->values); \
-        return feed->encoding == ENCODING_PLAIN ? values[row]                \
-                                                : (T)(feed->base + row);     \
+        GLOBAL const T *values = (GLOBAL const T *)(m->data + input->values); \
+        return input->encoding == ENCODING_PLAIN ? values[row]               \
+                                                : (T)(input->base + row);    \
     }
 
 LEFT(I32)
@@ -104,17 +104,17 @@ static i32 left_null(const struct machine *m, u64 nulls, u32 row)
     }
 #endif
 
-/* Column b of axis c, which the code numbers as a feed or an inner one. */
+/* Column b of axis c, which the code numbers as an input or an inner one. */
 #define AXIS(T)                                                              \
     static void axis_left_##T(struct machine *m, i32 a, i32 b)               \
     {                                                                        \
         i32 c = 0;                                                           \
-        AXIS_ROWS(T, left_##T(m, m->feeds + b, row))                         \
+        AXIS_ROWS(T, left_##T(m, m->inputs + b, row))                        \
     }                                                                        \
     static void axis_build_##T(struct machine *m, i32 a, i32 b, i32 c)       \
     {                                                                        \
         GLOBAL const T *values =                                             \
-            (GLOBAL const T *)(m->build_side + m->build_feeds[b].values);         \
+            (GLOBAL const T *)(m->build_side + m->build_inputs[b].values);   \
         if (c == AXES - 1) {                                                 \
             LAST_AXIS(T, values)                                             \
         } else {                                                             \
@@ -138,7 +138,8 @@ AXIS(F64)
 
 static void axis_word(struct machine *m, i32 k, i32 a, i32 b, i32 c)
 {
-    u64 order_codes = c == 0 ? m->feeds[b].order_codes : m->build_feeds[b].order_codes;
+    u64 order_codes = c == 0 ? m->inputs[b].order_codes
+                             : m->build_inputs[b].order_codes;
     axis_I32(m, k, a, b, c);
     if (order_codes != 0 && some_live(m, k))
         look_up_I32(m, a, a, order_codes);
@@ -162,7 +163,7 @@ static void axis_build_null(struct machine *m, i32 a, i32 c, u64 nulls)
 
 static void axis_null(struct machine *m, i32 k, i32 a, i32 b, i32 c)
 {
-    u64 nulls = c == 0 ? m->feeds[b].nulls : m->build_feeds[b].nulls;
+    u64 nulls = c == 0 ? m->inputs[b].nulls : m->build_inputs[b].nulls;
     if (nulls == 0) {
         EACH A(I32) = 0;
     } else if (!some_live(m, k)) {

@@ -3,7 +3,7 @@
  * What the host hands to one launch of the machine, and what comes back.
  *
  * The control block is one buffer: a struct launch_head, then, at the offsets
- * it names, the code, the constants, the feeds, the outputs, the lookup tables
+ * it names, the code, the constants, the inputs, the outputs, the lookup tables
  * and what describes build rows. All is 8-byte aligned. Offsets are in bytes
  * from the start of the control block unless said otherwise.
  *
@@ -19,7 +19,7 @@
  * A program of several axes runs over the cells of a grid: the rows of its one
  * morsel are then cells. Cell (left * R1 + r1) * R2 + r2 is that of the left
  * row, of row r1 of the R1 rows of axis 1, and of r2 of axis 2, if there is
- * one. The left rows are those of the feeds.
+ * one. The left rows are those of the inputs.
  */
 #ifndef VDBQ_CL_LAUNCH_H
 #define VDBQ_CL_LAUNCH_H
@@ -40,10 +40,10 @@ struct code {
 
 /* Where a column's values of this launch's rows are; offsets into the data
  * buffer. What the encodings are is drawn in cl/tablet.h. */
-struct feed {
+struct column_input {
     u64 values;
     u64 nulls;    /* bits, or bytes where `bits` says so; 0: none is NULL;
-                     FEED_ALL_NULL: all are                               */
+                     INPUT_ALL_NULL: all are                              */
     i64 base;     /* ENCODING_SEQUENCE: the value of row 0; of the others
                      as in the tablet                                     */
     u32 width;    /* bytes of a value                                     */
@@ -57,10 +57,10 @@ struct feed {
                      the i32 number of each code, a struct lookup; 0: a
                      code is its number                                   */
 };
-#define FEED_ALL_NULL 0xffffffffffffffffUL
+#define INPUT_ALL_NULL 0xffffffffffffffffUL
 
 /* Operand d of Column and Rowid in a specialised program: 1 + the encoding
- * that the feed has in all morsels of all launches, or 0 where the feed tells;
+ * that the input has in all morsels of all launches, or 0 where it differs;
  * and whether the column is loaded without asking if a row is live. */
 #define LOAD_ENCODING 7
 #define LOAD_EAGER 8
@@ -71,10 +71,10 @@ struct feed {
  * plain; all of them lie in one buffer, the inner one, and offsets are into
  * that.
  */
-struct build_feed {
+struct build_input {
     u64 values;
     u64 nulls; /* bytes, 1 where NULL; 0: none is NULL                    */
-    u64 order_codes; /* as a feed's: offset in the control block                */
+    u64 order_codes; /* as an input's: offset in the control block        */
 };
 
 /* How build rows are found by a key that no two of them share, or of several
@@ -126,17 +126,17 @@ struct launch_head {
     u32 morsel_rows[LAUNCH_MORSELS];
     u64 code;           /* struct code[]; indexed by program counter   */
     u64 constants;      /* i64[]; bits of an f64 where it is one       */
-    u64 feeds;          /* struct feed[feed_count] for each morsel     */
+    u64 inputs;          /* struct column_input[input_count] for each morsel */
     u64 outputs;        /* struct output[]                             */
     u64 lookups;        /* u64[]: where each struct lookup is          */
-    u64 build_feeds;    /* struct build_feed[]                         */
+    u64 build_inputs;    /* struct build_input[]                       */
     u64 indexes;        /* struct key_index[]                          */
     u64 cell_first;     /* of a grid: number of the morsel's row 0     */
     u32 axis_rows[VDBQ_AXES_MAX - 1]; /* rows of axes 1 and 2; 0: there is no
                            such axis                                   */
     u32 code_first;     /* program counter of the first instruction    */
     u32 code_end;       /* ... and of the Converge that ends it        */
-    u32 feed_count;
+    u32 input_count;
     u32 output_count;
     u32 steps;          /* of all morsels                              */
     u32 steps_per_item; /* steps that one group walks, one by one; with
@@ -173,8 +173,8 @@ struct progress {
 #define NO_FAULT 0xffffffffu
 
 VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
-VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 48);
-VDBQ_ASSERT_LAYOUT(build_feed, sizeof(struct build_feed) == 24);
+VDBQ_ASSERT_LAYOUT(input, sizeof(struct column_input) == 48);
+VDBQ_ASSERT_LAYOUT(build_input, sizeof(struct build_input) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);

@@ -98,8 +98,8 @@ static void machine_open(struct machine *m, GLOBAL const u8 *control,
     m->code = (GLOBAL const struct code *)(control + launch->code);
     m->constants = (GLOBAL const i64 *)(control + launch->constants);
     m->outputs = (GLOBAL const struct output *)(control + launch->outputs);
-    m->build_feeds =
-        (GLOBAL const struct build_feed *)(control + launch->build_feeds);
+    m->build_inputs =
+        (GLOBAL const struct build_input *)(control + launch->build_inputs);
     m->indexes = (GLOBAL const struct key_index *)(control + launch->indexes);
 #if VDBQ_AXES > 1
     m->axes = 1;
@@ -134,11 +134,11 @@ static u32 find_morsel(struct machine *m, GLOBAL const struct launch_head *launc
 static void step_begin(struct machine *m, GLOBAL const struct launch_head *launch,
                        u32 morsel)
 {
-    GLOBAL const struct feed *feeds =
-        (GLOBAL const struct feed *)((GLOBAL const u8 *)launch +
-                                     launch->feeds);
+    GLOBAL const struct column_input *inputs =
+        (GLOBAL const struct column_input *)((GLOBAL const u8 *)launch +
+                                     launch->inputs);
     u32 step = m->step - launch->morsel_first[morsel];
-    m->feeds = feeds + morsel * launch->feed_count;
+    m->inputs = inputs + morsel * launch->input_count;
     tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE,
                launch->morsel_rows[morsel], (i32)launch->code_first);
 #if VDBQ_AXES > 1

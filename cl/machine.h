@@ -142,13 +142,13 @@ struct machine {
     GLOBAL const u8 *control;
     GLOBAL const struct code *code;
     GLOBAL const i64 *constants;
-    GLOBAL const struct feed *feeds; /* of the morsel                    */
+    GLOBAL const struct column_input *inputs; /* of the morsel           */
     GLOBAL const struct output *outputs;
     u32 output_count;
     GLOBAL const u8 *data;           /* of the morsel                    */
     GLOBAL const u8 *morsels[LAUNCH_MORSELS]; /* the data of all           */
     GLOBAL const u8 *build_side;          /* the build rows                   */
-    GLOBAL const struct build_feed *build_feeds;
+    GLOBAL const struct build_input *build_inputs;
     GLOBAL const struct key_index *indexes;
     GLOBAL u8 *result;
     GLOBAL struct progress *progress;

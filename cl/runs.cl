@@ -44,10 +44,10 @@
 #define RUNS(T)                                                              \
     FILL_RUNS(T)                                                             \
     static void runs_##T(struct machine *restrict m, i32 a,                  \
-                         GLOBAL const struct feed *feed)                     \
+                         GLOBAL const struct column_input *input)            \
     {                                                                        \
-        u32 runs = (u32)feed->base, row = feed->row + (u32)m->row;           \
-        GLOBAL const u8 *area = m->data + feed->values;                      \
+        u32 runs = (u32)input->base, row = input->row + (u32)m->row;         \
+        GLOBAL const u8 *area = m->data + input->values;                     \
         GLOBAL const T *values = (GLOBAL const T *)area;                     \
         GLOBAL const struct run_head *heads =                                \
             (GLOBAL const struct run_head *)(area +                          \
@@ -58,5 +58,5 @@
 RUNS(I32)
 RUNS(I64)
 /* Floats never are. */
-#define runs_F32(m, a, feed) UNUSED(m)
-#define runs_F64(m, a, feed) UNUSED(m)
+#define runs_F32(m, a, input) UNUSED(m)
+#define runs_F64(m, a, input) UNUSED(m)

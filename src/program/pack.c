@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Programs as the machine reads them: numbers only. Constants get places of
- * their own, columns become feeds, and for the specialised machine the code
+ * their own, columns become inputs, and for the specialised machine the code
  * becomes calls.
  */
 #include "program/program.h"
@@ -21,48 +21,48 @@ static int64_t constant_bits(const struct instruction *in)
 
 /* A list of columns in the order of cursors and columns, so that what lies
  * side by side in a tablet is moved in one piece. */
-struct feed_list {
-    struct program_feed *feeds;
+struct input_list {
+    struct program_input *inputs;
     unsigned *count;
 };
 
 /* Where a column is, or is to be. */
-static unsigned feed_place(struct feed_list list, int cursor, int column)
+static unsigned input_place(struct input_list list, int cursor, int column)
 {
     unsigned i = 0;
     while (i < *list.count
-           && (list.feeds[i].cursor < cursor
-               || (list.feeds[i].cursor == cursor
-                   && list.feeds[i].column < column)))
+           && (list.inputs[i].cursor < cursor
+               || (list.inputs[i].cursor == cursor
+                   && list.inputs[i].column < column)))
         i++;
     return i;
 }
 
 /* Adds a column, if that is new. */
-static void add_feed(struct feed_list list, int cursor, int column)
+static void add_input(struct input_list list, int cursor, int column)
 {
-    unsigned i = feed_place(list, cursor, column);
-    struct program_feed *at = &list.feeds[i];
+    unsigned i = input_place(list, cursor, column);
+    struct program_input *at = &list.inputs[i];
     if (i < *list.count && at->cursor == cursor && at->column == column)
         return;
     memmove(at + 1, at, (*list.count - i) * sizeof *at);
-    *at = (struct program_feed){ .cursor = cursor, .column = column };
+    *at = (struct program_input){ .cursor = cursor, .column = column };
     ++*list.count;
 }
 
 /* The list that the column an instruction reads belongs to, and the column;
  * false: it reads none. */
 static bool find_list(struct program_pack *pack, const struct instruction *in,
-                      struct feed_list *list, int *column)
+                      struct input_list *list, int *column)
 {
     enum op_form form = op_facts(in->op)->form;
     *column = form == FORM_ROWID ? -1 : form == FORM_PROBE ? in->d : in->b;
     if (form == FORM_PROBE)
-        *list = (struct feed_list){ pack->indexes, &pack->index_count };
+        *list = (struct input_list){ pack->indexes, &pack->index_count };
     else if (in->c > 0)
-        *list = (struct feed_list){ pack->build_feeds, &pack->build_count };
+        *list = (struct input_list){ pack->build_inputs, &pack->build_count };
     else
-        *list = (struct feed_list){ pack->feeds, &pack->feed_count };
+        *list = (struct input_list){ pack->inputs, &pack->input_count };
     return form == FORM_PROBE || form == FORM_COLUMN_AT || form == FORM_COLUMN
            || form == FORM_ROWID;
 }
@@ -101,13 +101,13 @@ static void pack_instruction(const struct program *program, int pc,
 {
     const struct instruction *in = program_at(program, pc);
     struct code *code = &pack->code[pc];
-    struct feed_list list;
+    struct input_list list;
     int column;
     *code = (struct code){
         .op = (i32)in->op, .a = in->a, .b = in->b, .c = in->c, .d = in->d
     };
     if (find_list(pack, in, &list, &column)) {
-        i32 place = (i32)feed_place(list, in->c, column);
+        i32 place = (i32)input_place(list, in->c, column);
         *(op_facts(in->op)->form == FORM_PROBE ? &code->d : &code->b) = place;
     }
     switch (op_facts(in->op)->form) {
@@ -135,20 +135,20 @@ static bool loads_integers(enum opcode op)
 
 /* Finds the results that are integers as a column of the only axis has them.
  * Their registers are neighbours; the first load into one counts. */
-static void find_result_feeds(const struct program *program,
-                              struct program_pack *pack)
+static void find_result_inputs(const struct program *program,
+                               struct program_pack *pack)
 {
     int first = program_result(program, 0).register_;
     for (unsigned i = 0; i < pack->result_count; i++)
-        pack->result_feeds[i] = -1;
+        pack->result_inputs[i] = -1;
     if (program_axes(program) != 1)
         return;
     for (size_t pc = 0; pc < program->code.count; pc++) {
         const struct code *code = &pack->code[pc];
         unsigned result = (unsigned)code->a - (unsigned)first;
         if (loads_integers((enum opcode)code->op) && result < pack->result_count
-            && pack->result_feeds[result] < 0)
-            pack->result_feeds[result] = code->b;
+            && pack->result_inputs[result] < 0)
+            pack->result_inputs[result] = code->b;
     }
 }
 
@@ -160,42 +160,42 @@ enum vdbq_status program_pack(const struct program *program,
     *pack = (struct program_pack){
         .code = arena_alloc(arena, count * sizeof *pack->code),
         .constants = arena_alloc(arena, count * sizeof *pack->constants),
-        .feeds = arena_alloc(arena, count * sizeof *pack->feeds),
-        .build_feeds = arena_alloc(arena, count * sizeof *pack->feeds),
-        .indexes = arena_alloc(arena, count * sizeof *pack->feeds),
+        .inputs = arena_alloc(arena, count * sizeof *pack->inputs),
+        .build_inputs = arena_alloc(arena, count * sizeof *pack->inputs),
+        .indexes = arena_alloc(arena, count * sizeof *pack->inputs),
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
-        .result_feeds = arena_alloc(arena, program_results(program)
-                                               * sizeof *pack->result_feeds),
+        .result_inputs = arena_alloc(arena, program_results(program)
+                                                * sizeof *pack->result_inputs),
         .result_count = program_results(program),
     };
-    if (!pack->code || !pack->constants || !pack->feeds || !pack->build_feeds
-        || !pack->indexes || !pack->slots || !pack->result_feeds)
+    if (!pack->code || !pack->constants || !pack->inputs || !pack->build_inputs
+        || !pack->indexes || !pack->slots || !pack->result_inputs)
         return error_no_memory(error);
     for (size_t pc = 0; pc < count; pc++) {
         const struct instruction *in = program_at(program, (int)pc);
-        struct feed_list list;
+        struct input_list list;
         int column;
         if (find_list(pack, in, &list, &column))
-            add_feed(list, in->c, column);
+            add_input(list, in->c, column);
     }
     for (size_t pc = 0; pc < count; pc++)
         pack_instruction(program, (int)pc, pack);
     if (pack->result_count > 0)
-        find_result_feeds(program, pack);
+        find_result_inputs(program, pack);
     return VDBQ_OK;
 }
 
 /* ---------------------------------------------------- specialised text -- */
 
-/* Whether a result column may be written narrow: it has the integers of a feed
- * that is not known to be plain. */
+/* Whether a result column may be written narrow: it has the integers of an
+ * input that is not known to be plain. */
 static bool may_narrow(const struct program_pack *pack,
                        const struct program_loads *loads, unsigned result)
 {
-    int feed = pack->result_feeds[result];
-    return feed >= 0
+    int input = pack->result_inputs[result];
+    return input >= 0
            && (loads->encodings == NULL
-               || loads->encodings[feed] != 1 + ENCODING_PLAIN);
+               || loads->encodings[input] != 1 + ENCODING_PLAIN);
 }
 
 /* Result, column by column, so that every register's number is known. */

@@ -144,8 +144,8 @@ unsigned program_cost(const struct program *program);
 
 /* ------------------------------------------------------------- reach -- */
 
-/* What a feed gives of some rows. */
-struct feed_range {
+/* What an input gives of some rows. */
+struct input_range {
     struct interval value; /* NULL or not: what its register holds  */
     bool null, not_null;   /* whether some rows are so              */
 };
@@ -153,9 +153,9 @@ struct program_pack;
 struct run_values;
 /*
  * Whether running the rows' part could be noticed: a row becomes a result row,
- * or an instruction fails for one. `ranges`: one a feed of `pack`, of texts
- * their numbers; behind these one a build feed, one an index, of its keys, and
- * one an index, of the rows that it gives. `values` is what the program leaves
+ * or an instruction fails for one. `ranges`: one per input of `pack`, of texts
+ * their numbers; behind these one per build input, one per index, of its keys,
+ * and one per index, of the rows that it gives. `values` is what the program leaves
  * open; NULL: that is not known. False is a proof; true may only mean that none
  * was found (dataflow.c). `room` is program_dataflow_room() bytes, aligned for
  * a double, of any content.
@@ -163,7 +163,7 @@ struct run_values;
 bool program_reaches(const struct program *program,
                      const struct program_pack *pack,
                      const struct run_values *values,
-                     const struct feed_range *ranges, void *room);
+                     const struct input_range *ranges, void *room);
 size_t program_dataflow_room(const struct program *program);
 /* The same, whether some row may be output; `room` then begins with a struct
  * interval for each register, of the values that rows have there which came
@@ -171,7 +171,7 @@ size_t program_dataflow_room(const struct program *program);
 bool program_dataflow_results(const struct program *program,
                               const struct program_pack *pack,
                               const struct run_values *values,
-                              const struct feed_range *ranges, void *room);
+                              const struct input_range *ranges, void *room);
 
 /* Tells of the instruction `pc` that failed for a row: RANGE and its place in
  * the statement. */
@@ -197,10 +197,10 @@ enum vdbq_status program_read(const char *text, struct program *program,
 /* ------------------------------------------------------------ device -- */
 
 /* What the code of a checked program needs on a device, packed: cl/launch.h.
- * Feed i is the i-th column that the program reads of the first cursor, in
- * the order of columns, the key first; build feeds are those of the others, by
+ * Input i is the i-th column that the program reads of the first cursor, in
+ * the order of columns, the key first; build inputs are those of the others, by
  * cursors and columns. */
-struct program_feed {
+struct program_input {
     int cursor;
     int column; /* -1: the primary key */
 };
@@ -215,15 +215,15 @@ struct program_pack {
     struct code *code; /* one an instruction of the program   */
     int64_t *constants;
     unsigned constant_count;
-    struct program_feed *feeds;
-    unsigned feed_count;
-    struct program_feed *build_feeds;
+    struct program_input *inputs;
+    unsigned input_count;
+    struct program_input *build_inputs;
     unsigned build_count;
-    struct program_feed *indexes; /* the columns that are probed          */
+    struct program_input *indexes; /* the columns that are probed         */
     unsigned index_count;
     struct program_slot *slots; /* in the order of instructions */
     unsigned slot_count;
-    int *result_feeds; /* of each result column the feed whose
+    int *result_inputs; /* of each result column the input whose
                                     integers it has, or -1              */
     unsigned result_count;
     unsigned lookup_count;
@@ -251,15 +251,15 @@ enum vdbq_status program_pack(const struct program *program,
                               struct error *error);
 
 /* How the specialised machine loads columns of the rows that it runs over. A
- * zeroed one: as the feeds say, and only where some row is live. */
+ * zeroed one: as the inputs say, and only where some row is live. */
 enum load_eager {
     EAGER_NONE,
     EAGER_FIRST, /* those before the first jump do not ask who is live */
     EAGER_ALL    /* none does                                          */
 };
 struct program_loads {
-    const unsigned char *encodings; /* one a feed: 1 + the ENCODING_... that
-                                       it has in all launches, 0: the feed
+    const unsigned char *encodings; /* one per input: 1 + the ENCODING_... that
+                                       it has in all launches, 0: the input
                                        tells. NULL: all tell               */
     enum load_eager eager;
 };

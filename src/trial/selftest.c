@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "data/tablet/encoding.h"
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 #include "trial/selftest_data.h"
 
 /* Value opcodes that share a program. */
@@ -35,7 +35,7 @@ struct rows {
 struct open_values {
     struct arena arena;
     struct run_values values;
-    struct order_codes order_codes[SELFTEST_FEEDS_MAX];
+    struct order_codes order_codes[SELFTEST_INPUTS_MAX];
     struct selftest_build_side build_side;
 };
 
@@ -113,18 +113,19 @@ static enum vdbq_status keep_rows(struct launcher *launcher, unsigned most,
     return VDBQ_OK;
 }
 
-/* The feeds that a program reads, as the self-test's rows have them. */
-static void make_feeds(const struct testing *test,
-                       const struct program *program,
-                       const struct program_pack *pack, struct feed *feeds)
+/* The inputs that a program reads, as the self-test's rows have them. */
+static void make_inputs(const struct testing *test,
+                        const struct program *program,
+                        const struct program_pack *pack,
+                        struct column_input *inputs)
 {
     const struct program_table *table = vector_at(&program->tables, 0);
-    for (unsigned i = 0; i < pack->feed_count; i++) {
-        int column = pack->feeds[i].column;
+    for (unsigned i = 0; i < pack->input_count; i++) {
+        int column = pack->inputs[i].column;
         int type = column < 0 ? table->key_type : table->column_types[column];
-        feeds[i] = test->encoding != NULL && column >= 0
-                       ? selftest_encoded(column, type, *test->encoding)
-                       : selftest_feed(column, type);
+        inputs[i] = test->encoding != NULL && column >= 0
+                        ? selftest_encoded(column, type, *test->encoding)
+                        : selftest_input(column, type);
     }
 }
 
@@ -136,12 +137,12 @@ static uint64_t launch_rows(enum run_mode mode)
                     : SELFTEST_ROWS;
 }
 
-/* The feeds of rows [row, ...) of those that start at row 0. */
-static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
-                       struct feed *to)
+/* The inputs of rows [row, ...) of those that start at row 0. */
+static void move_inputs(const struct column_input *from, unsigned count,
+                        uint64_t row, struct column_input *to)
 {
     for (unsigned i = 0; i < count; i++)
-        to[i] = feed_from(from[i], row);
+        to[i] = column_input_from(from[i], row);
 }
 
 /* Makes a launch's rows the cells of a grid, which has all left rows. */
@@ -158,15 +159,15 @@ static void make_grid(const struct testing *test, uint64_t row,
 /* Starts a launch over rows [row, ...), the way the mode has it. */
 static enum vdbq_status
 start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
-      const struct rows *rows, uint64_t row, const struct feed *all,
+      const struct rows *rows, uint64_t row, const struct column_input *all,
       const struct order_codes *order_codes, struct error *error)
 {
-    struct feed feeds[SELFTEST_FEEDS_MAX];
+    struct column_input inputs[SELFTEST_INPUTS_MAX];
     struct device_copy copy = { .memory = rows->resident,
                                 .bytes = device_memory_host(rows->pinned),
                                 .size = SELFTEST_BYTES };
     struct launcher_request request = {
-        .morsels = { { .feeds = feeds,
+        .morsels = { { .inputs = inputs,
                        .order_codes = order_codes,
                        .rows = launch_rows(mode) } },
         .count = 1,
@@ -175,7 +176,8 @@ start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
     if (morsel->rows > SELFTEST_ROWS - row)
         morsel->rows = SELFTEST_ROWS - row;
     bool grid = test->axis_rows[0] > 0;
-    move_feeds(all, launcher_pack(launcher)->feed_count, grid ? 0 : row, feeds);
+    move_inputs(all, launcher_pack(launcher)->input_count, grid ? 0 : row,
+                inputs);
     if (grid)
         make_grid(test, row, &request);
     if (mode == MODE_MAPPED)
@@ -195,7 +197,7 @@ start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
 static enum vdbq_status run_rows(const struct testing *test,
                                  struct launcher *launcher, enum run_mode mode,
                                  const struct rows *rows,
-                                 const struct feed *feeds,
+                                 const struct column_input *inputs,
                                  const struct order_codes *order_codes,
                                  struct outcome *outcome, struct error *error)
 {
@@ -206,7 +208,7 @@ static enum vdbq_status run_rows(const struct testing *test,
             status = keep_rows(launcher, launcher_in_flight(launcher) - 1,
                                outcome, error);
         if (status == VDBQ_OK)
-            status = start(test, launcher, mode, rows, row, feeds, order_codes,
+            status = start(test, launcher, mode, rows, row, inputs, order_codes,
                            error);
     }
     return status == VDBQ_OK ? keep_rows(launcher, 0, outcome, error) : status;
@@ -218,7 +220,7 @@ static enum vdbq_status run(const struct testing *test,
                             const struct way *way, const struct rows *rows,
                             struct outcome *outcome)
 {
-    struct feed feeds[SELFTEST_FEEDS_MAX];
+    struct column_input inputs[SELFTEST_INPUTS_MAX];
     struct launcher *launcher;
     struct launcher_params params = { .device = way->device,
                                       .program = program,
@@ -240,8 +242,8 @@ static enum vdbq_status run(const struct testing *test,
         status = launcher_open(&params, &launcher, test->error);
     if (status != VDBQ_OK)
         return status;
-    make_feeds(test, program, launcher_pack(launcher), feeds);
-    status = run_rows(test, launcher, way->mode, rows, feeds,
+    make_inputs(test, program, launcher_pack(launcher), inputs);
+    status = run_rows(test, launcher, way->mode, rows, inputs,
                       test->open.order_codes, outcome, test->error);
     outcome->status = status;
     if (status == VDBQ_RANGE) {
@@ -303,7 +305,7 @@ static enum vdbq_status open_values(struct testing *test,
         status = error_no_memory(test->error);
     if (status == VDBQ_OK && program->tables.count > 1
         && !selftest_build_side(&pack, test->hashed,
-                                &open->order_codes[pack.feed_count - 1],
+                                &open->order_codes[pack.input_count - 1],
                                 &open->arena, &open->build_side))
         status = error_no_memory(test->error);
     return status;

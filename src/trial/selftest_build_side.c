@@ -118,7 +118,7 @@ static u64 put(struct selftest_build_side *build_side, const void *from,
     return at;
 }
 
-/* The values of a column, as a feed has them. */
+/* The values of a column, as an input has them. */
 static const void *values_of(const struct columns *columns, int column)
 {
     const void *const values[COLUMNS] = { columns->narrow, columns->wide,
@@ -127,16 +127,16 @@ static const void *values_of(const struct columns *columns, int column)
     return values[column];
 }
 
-static void put_feed(struct selftest_build_side *build_side,
-                     const struct columns *columns, int column,
-                     struct build_feed *feed)
+static void put_input(struct selftest_build_side *build_side,
+                      const struct columns *columns, int column,
+                      struct build_input *input)
 {
     bool wide = column == 1 || column == 3;
-    feed->values = put(build_side, values_of(columns, column),
-                       ROWS * (wide ? sizeof(i64) : sizeof(i32)));
-    feed->nulls = column == 0
-                      ? put(build_side, columns->nulls, sizeof columns->nulls)
-                      : 0;
+    input->values = put(build_side, values_of(columns, column),
+                        ROWS * (wide ? sizeof(i64) : sizeof(i32)));
+    input->nulls = column == 0
+                       ? put(build_side, columns->nulls, sizeof columns->nulls)
+                       : 0;
 }
 
 static struct key_column keys_of(const struct columns *columns, int column)
@@ -180,31 +180,31 @@ bool selftest_build_side(const struct program_pack *pack, bool hashed,
                          struct arena *arena,
                          struct selftest_build_side *build_side)
 {
-    unsigned feeds = pack->build_count;
+    unsigned inputs = pack->build_count;
     struct columns *columns = arena_alloc(arena, sizeof *columns);
-    struct build_feed *put_feeds =
-        arena_alloc(arena, (feeds + 1) * sizeof *put_feeds);
-    struct order_codes *feed_order_codes =
-        arena_alloc(arena, (feeds + 1) * sizeof *feed_order_codes);
+    struct build_input *put_inputs =
+        arena_alloc(arena, (inputs + 1) * sizeof *put_inputs);
+    struct order_codes *input_order_codes =
+        arena_alloc(arena, (inputs + 1) * sizeof *input_order_codes);
     struct key_index *indexes =
         arena_alloc(arena, (pack->index_count + 1) * sizeof *indexes);
     *build_side = (struct selftest_build_side){
         .block = arena_alloc(arena, SELFTEST_BYTES), .size = TABLET_ALIGN
     };
-    if (!columns || !put_feeds || !feed_order_codes || !indexes
+    if (!columns || !put_inputs || !input_order_codes || !indexes
         || !build_side->block)
         return false;
     fill_columns(columns, hashed, order_codes);
-    for (unsigned i = 0; i < feeds; i++) {
-        put_feed(build_side, columns, pack->build_feeds[i].column,
-                 &put_feeds[i]);
-        if (pack->build_feeds[i].column == COLUMNS - 1)
-            feed_order_codes[i] = *order_codes;
+    for (unsigned i = 0; i < inputs; i++) {
+        put_input(build_side, columns, pack->build_inputs[i].column,
+                  &put_inputs[i]);
+        if (pack->build_inputs[i].column == COLUMNS - 1)
+            input_order_codes[i] = *order_codes;
     }
     for (unsigned i = 0; i < pack->index_count; i++)
         put_index(build_side, columns, pack->indexes[i].column, &indexes[i]);
-    build_side->run = (struct run_build_side){ .feeds = put_feeds,
-                                               .order_codes = feed_order_codes,
+    build_side->run = (struct run_build_side){ .inputs = put_inputs,
+                                               .order_codes = input_order_codes,
                                                .indexes = indexes };
     return true;
 }

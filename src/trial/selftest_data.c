@@ -119,41 +119,44 @@ void selftest_fill(u8 *block, bool tame)
     }
 }
 
-struct feed selftest_feed(int column, int type)
+struct column_input selftest_input(int column, int type)
 {
     if (column < 0)
-        return (struct feed){ .base = -5,
-                              .width = 8,
-                              .encoding = ENCODING_SEQUENCE };
+        return (struct column_input){ .base = -5,
+                                      .width = 8,
+                                      .encoding = ENCODING_SEQUENCE };
     if (column == SELFTEST_WORD)
         column = SELFTEST_X;
-    return (struct feed){ .values = TABLET_ALIGN + (u64)column * COLUMN_BYTES,
-                          .nulls = NULLS_AT,
-                          .width = type_width(type),
-                          .encoding = ENCODING_PLAIN };
+    return (struct column_input){ .values =
+                                      TABLET_ALIGN + (u64)column * COLUMN_BYTES,
+                                  .nulls = NULLS_AT,
+                                  .width = type_width(type),
+                                  .encoding = ENCODING_PLAIN };
 }
 
-struct feed selftest_encoded(int column, int type,
-                             struct selftest_encoding encoding)
+struct column_input selftest_encoded(int column, int type,
+                                     struct selftest_encoding encoding)
 {
     if (column == SELFTEST_WORD)
-        return selftest_feed(column, type);
-    struct feed feed = { .values = LINES_AT,
-                         .nulls = column % 2 ? NULLS_AT : FEED_ALL_NULL,
-                         .base = type == TYPE_I32 ? -70000 : -(1LL << 40),
-                         .width = type_width(type),
-                         .encoding = encoding.encoding };
+        return selftest_input(column, type);
+    struct column_input input = { .values = LINES_AT,
+                                  .nulls =
+                                      column % 2 ? NULLS_AT : INPUT_ALL_NULL,
+                                  .base =
+                                      type == TYPE_I32 ? -70000 : -(1LL << 40),
+                                  .width = type_width(type),
+                                  .encoding = encoding.encoding };
     if (type == TYPE_F32 || type == TYPE_F64)
-        feed.encoding = ENCODING_CONSTANT;
+        input.encoding = ENCODING_CONSTANT;
     if (type == TYPE_F32)
-        feed.base = 0x80000001; /* the least below 0: bits must be kept */
-    if (encoding_at(feed.encoding)->counts)
-        feed.base = ITEMS;
-    if (encoding_at(feed.encoding)->bytes == NULL)
-        feed.values = 0;
-    feed.bits = feed.values != 0 ? encoding.bits : 0;
-    feed.row = feed.values != 0 ? encoding.row : 0;
-    return feed;
+        input.base = 0x80000001; /* the least below 0: bits must be kept */
+    if (encoding_at(input.encoding)->counts)
+        input.base = ITEMS;
+    if (encoding_at(input.encoding)->bytes == NULL)
+        input.values = 0;
+    input.bits = input.values != 0 ? encoding.bits : 0;
+    input.row = input.values != 0 ? encoding.row : 0;
+    return input;
 }
 
 /* ----------------------------------------------------------- programs -- */
@@ -346,9 +349,9 @@ bool selftest_open(const struct program *program,
                                      .width = type_width(op->writes),
                                      .count = TABLE_VALUES };
     }
-    for (unsigned i = 0; i < pack->feed_count; i++) {
+    for (unsigned i = 0; i < pack->input_count; i++) {
         const struct program_table *table = vector_at(&program->tables, 0);
-        int column = pack->feeds[i].column;
+        int column = pack->inputs[i].column;
         int type = column < 0 ? table->key_type : table->column_types[column];
         order_codes[i] = (struct order_codes){ 0 };
         if (type == TYPE_WORD)

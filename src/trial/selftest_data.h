@@ -21,7 +21,7 @@ enum {
     SELFTEST_Y = 4,
     SELFTEST_COLUMNS = 8,
     SELFTEST_WORD = SELFTEST_COLUMNS,
-    SELFTEST_FEEDS_MAX = SELFTEST_WORD + 2, /* with the key */
+    SELFTEST_INPUTS_MAX = SELFTEST_WORD + 2, /* with the key */
     SELFTEST_BUILD_ROWS = 700
 };
 
@@ -32,8 +32,8 @@ enum {
  * codes of any width. */
 void selftest_fill(u8 *block, bool tame);
 
-/* The feed of column `column`, or of the key (-1), read as `type`. */
-struct feed selftest_feed(int column, int type);
+/* The input of column `column`, or of the key (-1), read as `type`. */
+struct column_input selftest_input(int column, int type);
 
 /* How columns are encoded, to test that. */
 struct selftest_encoding {
@@ -41,9 +41,9 @@ struct selftest_encoding {
     u32 bits;     /* of a code, where the encoding has some         */
     u32 row;      /* the first row, where the encoding stores more  */
 };
-/* The feed of a column so encoded; floats that cannot be are constants. */
-struct feed selftest_encoded(int column, int type,
-                             struct selftest_encoding encoding);
+/* The input of a column so encoded; floats that cannot be are constants. */
+struct column_input selftest_encoded(int column, int type,
+                                     struct selftest_encoding encoding);
 
 /* Whether the opcode is one the rows' part can use, and jumps or gives a
  * value. */
@@ -75,7 +75,7 @@ struct selftest_build_side {
     u64 size;
 };
 /* Makes them for a program of selftest_probe() or selftest_grid(), with dense
- * or hashed indexes. `order_codes`: of the feed of words, of which keys are
+ * or hashed indexes. `order_codes`: of the input of words, of which keys are
  * made. All lives in `arena`. False: no memory. */
 bool selftest_build_side(const struct program_pack *pack, bool hashed,
                          const struct order_codes *order_codes,
@@ -83,7 +83,7 @@ bool selftest_build_side(const struct program_pack *pack, bool hashed,
                          struct selftest_build_side *build_side);
 
 /* Fills what a program leaves open with fixed values. `order_codes`: one a
- * feed. All lives in `arena`. False: no memory. */
+ * input. All lives in `arena`. False: no memory. */
 bool selftest_open(const struct program *program,
                    const struct program_pack *pack, struct arena *arena,
                    struct run_values *values, struct order_codes *order_codes);

@@ -152,7 +152,7 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
                                 enum device_build build, uint64_t rows,
                                 struct times_of_run *times)
 {
-    const struct feed feeds[TUNE_COLUMNS] = {
+    const struct column_input inputs[TUNE_COLUMNS] = {
         { .width = sizeof(i32), .encoding = ENCODING_PLAIN },
         { .width = sizeof(i32),
           .encoding = ENCODING_PLAIN,
@@ -170,7 +170,7 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     if (status != VDBQ_OK)
         return status;
     struct launcher_request request = {
-        .morsels = { { .feeds = feeds,
+        .morsels = { { .inputs = inputs,
                        .rows = rows,
                        .data = mapped ? data : NULL,
                        .host = mapped ? NULL : device_memory_host(data) } },

@@ -138,14 +138,14 @@ static const char *plain_fault(const struct encoded_column *from)
     return encoding_facts_fault(from, &facts);
 }
 
-static void plain_slice(struct feed *feed, u64 row)
+static void plain_slice(struct column_input *input, u64 row)
 {
-    feed->values += row * feed->width;
+    input->values += row * input->width;
 }
 
-static u64 plain_bytes(const struct feed *feed, u64 rows)
+static u64 plain_bytes(const struct column_input *input, u64 rows)
 {
-    return rows * feed->width;
+    return rows * input->width;
 }
 
 const struct encoding encoding_plain = { .name = "plain",
@@ -220,14 +220,14 @@ static const char *sequence_fault(const struct encoded_column *from)
     return NULL;
 }
 
-static void sequence_slice(struct feed *feed, u64 row)
+static void sequence_slice(struct column_input *input, u64 row)
 {
-    feed->base += (i64)row;
+    input->base += (i64)row;
 }
 
-static u64 sequence_span(const struct feed *feed, u64 rows)
+static u64 sequence_span(const struct column_input *input, u64 rows)
 {
-    (void)feed;
+    (void)input;
     return rows - 1;
 }
 
@@ -296,9 +296,9 @@ static const char *constant_fault(const struct encoded_column *from)
     return NULL;
 }
 
-static u64 constant_span(const struct feed *feed, u64 rows)
+static u64 constant_span(const struct column_input *input, u64 rows)
 {
-    (void)feed;
+    (void)input;
     (void)rows;
     return 0;
 }

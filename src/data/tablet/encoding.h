@@ -59,14 +59,14 @@ struct encoding {
     /* What is wrong with a column from a file whose areas lie inside; NULL:
      * nothing, and minimum, maximum and count of NULLs are true. */
     const char *(*fault)(const struct encoded_column *from);
-    /* Moves a feed that starts at row 0 to `row`, a multiple of 64. NULL: it
+    /* Moves an input that starts at row 0 to `row`, a multiple of 64. NULL: it
      * is the same for all rows. */
-    void (*slice)(struct feed *feed, u64 row);
-    /* Bytes at `values` that so many rows of a feed take. NULL: none. */
-    u64 (*bytes)(const struct feed *feed, u64 rows);
-    /* How far above `base` values of so many rows of a feed can be, which are
+    void (*slice)(struct column_input *input, u64 row);
+    /* Bytes at `values` that so many rows of an input take. NULL: none. */
+    u64 (*bytes)(const struct column_input *input, u64 rows);
+    /* How far above `base` values of so many rows of an input can be, which are
      * integers. NULL: that is not known. */
-    u64 (*span)(const struct feed *feed, u64 rows);
+    u64 (*span)(const struct column_input *input, u64 rows);
 };
 
 /* A version of vdbq, as a file's head has it (data/file/file.c). */

@@ -233,25 +233,25 @@ static const char *packed_fault(const struct encoded_column *from)
     return NULL;
 }
 
-/* -------------------------------------------------------------- feeds -- */
+/* -------------------------------------------------------------- inputs -- */
 
-/* Codes start a line at every PACKED_ROWSth row, so a feed of them starts
+/* Codes start a line at every PACKED_ROWSth row, so an input of them starts
  * there and says how many rows to pass over. */
-static void packed_slice(struct feed *feed, u64 row)
+static void packed_slice(struct column_input *input, u64 row)
 {
-    feed->values += row / PACKED_ROWS * feed->bits * PACKED_LINE;
-    feed->row = (u32)(row % PACKED_ROWS);
+    input->values += row / PACKED_ROWS * input->bits * PACKED_LINE;
+    input->row = (u32)(row % PACKED_ROWS);
 }
 
-static u64 packed_bytes(const struct feed *feed, u64 rows)
+static u64 packed_bytes(const struct column_input *input, u64 rows)
 {
-    return PACKED_SIZE(feed->row + rows, feed->bits);
+    return PACKED_SIZE(input->row + rows, input->bits);
 }
 
-static u64 packed_span(const struct feed *feed, u64 rows)
+static u64 packed_span(const struct column_input *input, u64 rows)
 {
     (void)rows;
-    return ((u64)1 << feed->bits) - 1;
+    return ((u64)1 << input->bits) - 1;
 }
 
 const struct encoding encoding_packed = { .name = "packed",

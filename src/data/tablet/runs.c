@@ -205,17 +205,18 @@ static const char *runs_fault(const struct encoded_column *from)
     return encoding_facts_fault(from, &facts);
 }
 
-/* -------------------------------------------------------------- feeds -- */
+/* -------------------------------------------------------------- inputs -- */
 
 /* Any row may be of any run: only heads behind the rows are left out. */
-static void runs_slice(struct feed *feed, u64 row)
+static void runs_slice(struct column_input *input, u64 row)
 {
-    feed->row += (u32)row;
+    input->row += (u32)row;
 }
 
-static u64 runs_bytes(const struct feed *feed, u64 rows)
+static u64 runs_bytes(const struct column_input *input, u64 rows)
 {
-    return RUNS_VALUES(feed->base, feed->width) + RUNS_HEADS(feed->row + rows);
+    return RUNS_VALUES(input->base, input->width)
+           + RUNS_HEADS(input->row + rows);
 }
 
 const struct encoding encoding_runs = { .name = "runs",

@@ -21,9 +21,9 @@ struct build_side {
     struct dictionary **dictionaries;
     struct run_build_side run;
     struct order_codes *order_codes;
-    struct build_feed *feeds;
+    struct build_input *inputs;
     struct key_index *indexes;
-    struct feed_range *ranges;
+    struct input_range *ranges;
     struct resident *resident; /* of which `bytes` are held                 */
     struct stream_memory *memory; /* ... and of this, where the device's
                                    memory is the host's; NULL: there is none */
@@ -36,8 +36,8 @@ struct build_side {
 };
 
 unsigned build_column_count(const struct build_side *build_side);
-const struct program_feed *build_feed_at(const struct build_side *build_side,
-                                         unsigned i);
+const struct program_input *build_input_at(const struct build_side *build_side,
+                                           unsigned i);
 struct row_set_column *build_column_at(const struct build_side *build_side,
                                        unsigned i);
 uint64_t build_rows_at(const struct build_side *build_side, unsigned i);

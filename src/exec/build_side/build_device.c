@@ -197,7 +197,7 @@ const struct device_column *build_device_column(const struct build_device *rows,
 enum vdbq_status build_device_copy(struct build_device *rows, unsigned column,
                                    uint64_t first, uint64_t count,
                                    struct device_memory *to,
-                                   const struct build_feed *place,
+                                   const struct build_input *place,
                                    struct error *error)
 {
     const struct kept *kept = &rows->kept[column];
@@ -233,7 +233,7 @@ static enum vdbq_status clear(struct build_device *rows,
 enum vdbq_status build_device_index(struct build_device *rows,
                                     const struct key_index *index,
                                     struct device_memory *to,
-                                    const struct build_feed *keys,
+                                    const struct build_input *keys,
                                     unsigned width, struct error *error)
 {
     bool dense = index->kind == INDEX_DENSE;

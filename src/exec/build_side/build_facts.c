@@ -14,7 +14,7 @@ struct scanning {
     const struct order_codes *order_codes; /* NULL: none */
     uint64_t rows;
     unsigned threads;
-    struct feed_range found[PARALLEL_THREADS_MAX];
+    struct input_range found[PARALLEL_THREADS_MAX];
 };
 
 /* Rows [first, end). */
@@ -35,7 +35,7 @@ static void translate(const struct scanning *scanning, struct rows_part part)
 
 /* Puts 0 where a NULL is; whether there is one, and something else. */
 static void clear_nulls(const struct scanning *scanning, struct rows_part part,
-                        struct feed_range *found)
+                        struct input_range *found)
 {
     const struct row_set_column *column = scanning->column;
     uint64_t count = 0;
@@ -56,7 +56,7 @@ static void clear_nulls(const struct scanning *scanning, struct rows_part part,
  * now, they are passed over. */
 #define EXTREMES(T)                                                            \
     static void extremes_##T(const struct row_set_column *column,              \
-                             struct rows_part part, struct feed_range *found)  \
+                             struct rows_part part, struct input_range *found) \
     {                                                                          \
         const T *values = column->values;                                      \
         const uint8_t *nulls = found->null ? column->nulls : NULL;             \
@@ -79,7 +79,7 @@ EXTREMES(i64)
 
 /* Floats: any, with one that is no number. */
 static void reals(const struct row_set_column *column, struct rows_part part,
-                  struct feed_range *found)
+                  struct input_range *found)
 {
     struct interval *value = &found->value;
     value->low_real = INFINITY;
@@ -100,7 +100,7 @@ static void scan_part(void *context, unsigned i)
 {
     struct scanning *scanning = context;
     const struct row_set_column *column = scanning->column;
-    struct feed_range *found = &scanning->found[i];
+    struct input_range *found = &scanning->found[i];
     struct rows_part part = { .first = scanning->rows / scanning->threads * i,
                               .end = i + 1 < scanning->threads
                                          ? scanning->rows / scanning->threads
@@ -119,9 +119,9 @@ static void scan_part(void *context, unsigned i)
         extremes_i64(column, part, found);
 }
 
-struct feed_range build_facts(struct row_set_column *column, uint64_t rows,
-                              const struct order_codes *order_codes,
-                              unsigned threads)
+struct input_range build_facts(struct row_set_column *column, uint64_t rows,
+                               const struct order_codes *order_codes,
+                               unsigned threads)
 {
     struct scanning scanning = {
         .column = column,
@@ -131,10 +131,10 @@ struct feed_range build_facts(struct row_set_column *column, uint64_t rows,
         .rows = rows,
         .threads = parallel_threads(threads, rows)
     };
-    struct feed_range all = { 0 };
+    struct input_range all = { 0 };
     parallel_run(scanning.threads, scan_part, &scanning);
     for (unsigned i = 0; i < scanning.threads; i++) {
-        const struct feed_range *part = &scanning.found[i];
+        const struct input_range *part = &scanning.found[i];
         if (part->not_null)
             all.value = all.not_null ? interval_join(&all.value, &part->value)
                                      : part->value;

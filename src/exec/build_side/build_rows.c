@@ -49,10 +49,10 @@ bool build_rows_nullable(const struct build_rows *rows, unsigned column)
                : rows->row_set.columns[column].nulls != NULL;
 }
 
-struct build_feed build_rows_place(uint64_t rows, unsigned width, bool nulls,
-                                   u64 *end)
+struct build_input build_rows_place(uint64_t rows, unsigned width, bool nulls,
+                                    u64 *end)
 {
-    struct build_feed place = { .values = *end };
+    struct build_input place = { .values = *end };
     *end = TABLET_ALIGNED(*end + rows * width);
     if (!nulls)
         return place;
@@ -64,7 +64,7 @@ struct build_feed build_rows_place(uint64_t rows, unsigned width, bool nulls,
 enum vdbq_status build_rows_write(struct build_rows *rows, unsigned column,
                                   uint64_t first, uint64_t count,
                                   struct device_memory *to,
-                                  const struct build_feed *place,
+                                  const struct build_input *place,
                                   struct device_times *times,
                                   struct error *error)
 {

@@ -30,15 +30,15 @@ bool build_rows_nullable(const struct build_rows *rows, unsigned column);
 
 /* Gives `rows` values of a column their place from `*end` on, and behind them
  * their NULL flags, where there are any; moves the end. */
-struct build_feed build_rows_place(uint64_t rows, unsigned width, bool nulls,
-                                   u64 *end);
+struct build_input build_rows_place(uint64_t rows, unsigned width, bool nulls,
+                                    u64 *end);
 
 /* Copies rows [first, first + count) of a column to their place in the
  * device's memory, and waits for that. */
 enum vdbq_status build_rows_write(struct build_rows *rows, unsigned column,
                                   uint64_t first, uint64_t count,
                                   struct device_memory *to,
-                                  const struct build_feed *place,
+                                  const struct build_input *place,
                                   struct device_times *times,
                                   struct error *error);
 

@@ -12,30 +12,30 @@ unsigned build_column_count(const struct build_side *build_side)
     return build_side->pack.build_count + build_side->pack.index_count;
 }
 
-const struct program_feed *build_feed_at(const struct build_side *build_side,
-                                         unsigned i)
+const struct program_input *build_input_at(const struct build_side *build_side,
+                                           unsigned i)
 {
     return i < build_side->pack.build_count
-               ? &build_side->pack.build_feeds[i]
+               ? &build_side->pack.build_inputs[i]
                : &build_side->pack.indexes[i - build_side->pack.build_count];
 }
 
 struct row_set_column *build_column_at(const struct build_side *build_side,
                                        unsigned i)
 {
-    const struct program_feed *feed = build_feed_at(build_side, i);
-    return &build_side->rows[feed->cursor].row_set.columns[feed->column];
+    const struct program_input *input = build_input_at(build_side, i);
+    return &build_side->rows[input->cursor].row_set.columns[input->column];
 }
 
 uint64_t build_rows_at(const struct build_side *build_side, unsigned i)
 {
-    return build_side->rows[build_feed_at(build_side, i)->cursor].row_set.rows;
+    return build_side->rows[build_input_at(build_side, i)->cursor].row_set.rows;
 }
 
 struct build_device *build_taken_at(const struct build_side *build_side,
                                     unsigned i)
 {
-    return build_side->rows[build_feed_at(build_side, i)->cursor].taken;
+    return build_side->rows[build_input_at(build_side, i)->cursor].taken;
 }
 
 /* -------------------------------------------------------------- gather -- */
@@ -49,12 +49,12 @@ static bool find_wanted(const struct build_side *build_side, unsigned cursor,
         vector_at(&build_side->program->tables, cursor);
     bool good = true;
     for (unsigned i = 0; i < build_column_count(build_side); i++) {
-        const struct program_feed *feed = build_feed_at(build_side, i);
-        if (feed->cursor != (int)cursor)
+        const struct program_input *input = build_input_at(build_side, i);
+        if (input->cursor != (int)cursor)
             continue;
-        wanted[feed->column] = true;
+        wanted[input->column] = true;
         good &= i < build_side->pack.build_count
-                || table->column_types[feed->column] != TYPE_WORD;
+                || table->column_types[input->column] != TYPE_WORD;
     }
     return good;
 }
@@ -107,13 +107,13 @@ static enum vdbq_status describe(struct build_side *build_side,
         arena_alloc(arena, count * sizeof *build_side->dictionaries);
     build_side->order_codes =
         arena_alloc(arena, count * sizeof *build_side->order_codes);
-    build_side->feeds = arena_alloc(arena, count * sizeof *build_side->feeds);
+    build_side->inputs = arena_alloc(arena, count * sizeof *build_side->inputs);
     build_side->indexes =
         arena_alloc(arena, count * sizeof *build_side->indexes);
     build_side->ranges =
         arena_alloc(arena, ranges * sizeof *build_side->ranges);
     if (!build_side->rows || !build_side->dictionaries
-        || !build_side->order_codes || !build_side->feeds
+        || !build_side->order_codes || !build_side->inputs
         || !build_side->indexes || !build_side->ranges) {
         build_side->cursors = 0;
         return error_no_memory(error);
@@ -190,7 +190,7 @@ const struct run_build_side *build_side_run(const struct build_side *build_side)
     return build_side != NULL ? &build_side->run : NULL;
 }
 
-const struct feed_range *build_side_ranges(const struct build_side *build_side)
+const struct input_range *build_side_ranges(const struct build_side *build_side)
 {
     return build_side != NULL ? build_side->ranges : NULL;
 }

@@ -47,7 +47,8 @@ build_side_run(const struct build_side *build_side);
 /* What is known of them, once they are there: a range for each column that
  * the program reads and for each that it probes, and behind these, for each
  * that it probes, of the numbers of rows. NULL of NULL. */
-const struct feed_range *build_side_ranges(const struct build_side *build_side);
+const struct input_range *
+build_side_ranges(const struct build_side *build_side);
 
 /* Adds what they have cost, and names them; accepts NULL. */
 void build_side_stats(const struct build_side *build_side,

@@ -35,14 +35,14 @@ static unsigned first_of(const struct build_side *build_side, unsigned i)
 
 /* What is known of a column whose rows are on the device: before `order_codes`
  * make numbers of a text's codes. */
-static struct feed_range device_range(const struct build_side *build_side,
-                                      unsigned i,
-                                      const struct run_dictionary *dictionary)
+static struct input_range device_range(const struct build_side *build_side,
+                                       unsigned i,
+                                       const struct run_dictionary *dictionary)
 {
-    const struct program_feed *feed = build_feed_at(build_side, i);
+    const struct program_input *input = build_input_at(build_side, i);
     const struct device_column *column = build_device_column(
-        build_taken_at(build_side, i), (unsigned)feed->column);
-    struct feed_range range = { .null = column->nullable, .not_null = true };
+        build_taken_at(build_side, i), (unsigned)input->column);
+    struct input_range range = { .null = column->nullable, .not_null = true };
     range.value = interval_any(step_machine_type(column->type));
     if (column->type == VDBQ_TEXT && dictionary->dictionary != NULL)
         range.value =
@@ -54,9 +54,9 @@ static struct feed_range device_range(const struct build_side *build_side,
 }
 
 /* Makes a column ready that comes first. */
-static struct feed_range prepare_column(struct build_side *build_side,
-                                        unsigned i,
-                                        const struct run_dictionary *dictionary)
+static struct input_range
+prepare_column(struct build_side *build_side, unsigned i,
+               const struct run_dictionary *dictionary)
 {
     const struct order_codes *order_codes =
         dictionary->build_order_codes != NULL
@@ -86,8 +86,8 @@ static void prepare(struct build_side *build_side,
         int64_t rows = (int64_t)build_rows_at(build_side,
                                               build_side->pack.build_count + i);
         build_side->ranges[count + i] =
-            (struct feed_range){ .value = { .low = -1, .high = rows - 1 },
-                                 .not_null = true };
+            (struct input_range){ .value = { .low = -1, .high = rows - 1 },
+                                  .not_null = true };
     }
 }
 
@@ -96,7 +96,7 @@ static struct key_column key_column(const struct build_side *build_side,
 {
     unsigned i = build_side->pack.build_count + index;
     const struct row_set_column *column = build_column_at(build_side, i);
-    const struct feed_range *range = &build_side->ranges[i];
+    const struct input_range *range = &build_side->ranges[i];
     bool any = range->not_null && build_rows_at(build_side, i) > 0;
     return (struct key_column){ .values = column->values,
                                 .nulls = column->nulls,
@@ -135,11 +135,11 @@ static void place_index(struct build_side *build_side, unsigned number,
     unsigned first = first_of(build_side, i);
     struct key_column column = key_column(build_side, number);
     struct key_index *index = &build_side->indexes[number];
-    struct build_feed *keys = &build_side->feeds[i];
+    struct build_input *keys = &build_side->inputs[i];
     *index = key_index_plan(&column, on_gpu);
     index->slots = take(end, key_index_bytes(index));
     if (first < build_side->pack.build_count)
-        *keys = build_side->feeds[first];
+        *keys = build_side->inputs[first];
     if (needs_keys(build_side, number))
         keys->values = take(end, column.rows * column.width);
     if (needs_keys(build_side, number) && build_side->ranges[i].null
@@ -148,10 +148,10 @@ static void place_index(struct build_side *build_side, unsigned number,
     index->keys = keys->values;
 }
 
-static void place_feed(struct build_side *build_side, unsigned i, u64 *end)
+static void place_input(struct build_side *build_side, unsigned i, u64 *end)
 {
     const struct row_set_column *column = build_column_at(build_side, i);
-    build_side->feeds[i] =
+    build_side->inputs[i] =
         build_rows_place(build_rows_at(build_side, i), column->width,
                          build_side->ranges[i].null, end);
 }
@@ -165,7 +165,7 @@ static void lay_out(struct build_side *build_side, bool on_gpu)
             if ((build_taken_at(build_side, i) != NULL) != device)
                 continue;
             if (i < build_side->pack.build_count)
-                place_feed(build_side, i, &end);
+                place_input(build_side, i, &end);
             else
                 place_index(build_side, i - build_side->pack.build_count,
                             on_gpu, &end);
@@ -231,10 +231,10 @@ static void fill(const struct build_side *build_side, u8 *block)
         const struct row_set_column *column = build_column_at(build_side, i);
         if (build_taken_at(build_side, i) != NULL)
             continue;
-        copy(build_side, block + build_side->feeds[i].values, column->values,
+        copy(build_side, block + build_side->inputs[i].values, column->values,
              build_rows_at(build_side, i) * column->width);
-        if (build_side->feeds[i].nulls != 0)
-            copy(build_side, block + build_side->feeds[i].nulls, column->nulls,
+        if (build_side->inputs[i].nulls != 0)
+            copy(build_side, block + build_side->inputs[i].nulls, column->nulls,
                  build_rows_at(build_side, i));
     }
     for (unsigned i = 0; i < build_side->pack.index_count; i++)
@@ -305,20 +305,20 @@ static enum vdbq_status put_taken(struct build_side *build_side,
     for (unsigned i = 0;
          i < build_column_count(build_side) && status == VDBQ_OK; i++) {
         struct build_device *rows = build_taken_at(build_side, i);
-        const struct build_feed *feed = &build_side->feeds[i];
+        const struct build_input *input = &build_side->inputs[i];
         bool index = i >= build_side->pack.build_count;
         unsigned number = i - build_side->pack.build_count;
-        unsigned column = (unsigned)build_feed_at(build_side, i)->column;
+        unsigned column = (unsigned)build_input_at(build_side, i)->column;
         if (rows == NULL)
             continue;
         if (!index || needs_keys(build_side, number))
             status =
                 build_device_copy(rows, column, 0, build_rows_at(build_side, i),
-                                  build_side->run.memory, feed, error);
+                                  build_side->run.memory, input, error);
         if (index && status == VDBQ_OK)
             status = build_device_index(
                 rows, &build_side->indexes[number], build_side->run.memory,
-                feed, build_column_at(build_side, i)->width, error);
+                input, build_column_at(build_side, i)->width, error);
         if (status == VDBQ_OK)
             status = build_device_wait(rows, &build_side->times, error);
     }
@@ -384,7 +384,7 @@ enum vdbq_status build_side_put(struct build_side *build_side,
 {
     prepare(build_side, place->dictionary);
     lay_out(build_side, device_facts(place->device)->is_gpu);
-    build_side->run.feeds = build_side->feeds;
+    build_side->run.inputs = build_side->inputs;
     build_side->run.order_codes = build_side->order_codes;
     build_side->run.indexes = build_side->indexes;
     enum vdbq_status status = reserve(build_side, place, error);

@@ -86,12 +86,12 @@ static bool fill(struct dictionary_base *base,
                  struct dictionary *const *dictionaries)
 {
     struct parts parts = { 0 };
-    size_t count = base->chunks * base->feeds;
+    size_t count = base->chunks * base->inputs;
     base->order_codes =
         arena_alloc(&base->arena, (count + 1) * sizeof *base->order_codes);
     base->counts =
         arena_alloc(&base->arena, (count + 1) * sizeof *base->counts);
-    base->is_text = arena_alloc(&base->arena, base->feeds + (size_t)1);
+    base->is_text = arena_alloc(&base->arena, base->inputs + (size_t)1);
     if (base->order_codes == NULL || base->counts == NULL
         || base->is_text == NULL
         || !find_parts(&parts, dictionaries, count, &base->arena)
@@ -99,7 +99,7 @@ static bool fill(struct dictionary_base *base,
         return false;
     for (size_t i = 0; i < count; i++) {
         base->order_codes[i] = order_codes_of(&parts, dictionaries[i]);
-        base->is_text[i % base->feeds] |= dictionaries[i] != NULL;
+        base->is_text[i % base->inputs] |= dictionaries[i] != NULL;
         base->counts[i] = dictionaries[i] != NULL ? dictionaries[i]->count : 0;
     }
     return true;
@@ -107,14 +107,14 @@ static bool fill(struct dictionary_base *base,
 
 struct dictionary_base *
 dictionary_base_make(struct dictionary *const *dictionaries, size_t chunks,
-                     unsigned feeds)
+                     unsigned inputs)
 {
     struct dictionary_base *base = memory_zeroed(1, sizeof *base);
     if (base == NULL)
         return NULL;
     base->holders = 1;
     base->chunks = chunks;
-    base->feeds = feeds;
+    base->inputs = inputs;
     if (fill(base, dictionaries))
         return base;
     dictionary_base_release(base);

@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "data/tablet/tablet.h"
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 
 enum { ENTRIES = 32 };
 
 struct entry {
     struct identity state; /* of the table's rows */
-    unsigned feed_count;
-    unsigned *columns;            /* of the feeds        */
+    unsigned input_count;
+    unsigned *columns;            /* of the inputs       */
     struct dictionary_base *base; /* NULL: a free entry  */
     uint64_t used;
 };
@@ -48,9 +48,10 @@ void dictionary_cache_destroy(struct dictionary_cache *cache)
 /* ---------------------------------------------------------------- keys -- */
 
 static unsigned column_of(const struct dictionary_cache_params *params,
-                          unsigned feed)
+                          unsigned input)
 {
-    return feed_table_column(params->table, params->pack->feeds[feed].column);
+    return column_input_number(params->table,
+                               params->pack->inputs[input].column);
 }
 
 static bool is_of(const struct entry *entry,
@@ -58,9 +59,9 @@ static bool is_of(const struct entry *entry,
 {
     if (entry->base == NULL
         || !identity_equal(entry->state, params->table->state)
-        || entry->feed_count != params->pack->feed_count)
+        || entry->input_count != params->pack->input_count)
         return false;
-    for (unsigned i = 0; i < entry->feed_count; i++)
+    for (unsigned i = 0; i < entry->input_count; i++)
         if (entry->columns[i] != column_of(params, i))
             return false;
     return true;
@@ -82,13 +83,13 @@ static void keep(const struct dictionary_cache_params *params,
 {
     struct entry *place = oldest(params->cache);
     struct entry made = { .state = params->table->state,
-                          .feed_count = params->pack->feed_count,
+                          .input_count = params->pack->input_count,
                           .used = ++params->cache->clock };
     made.columns =
-        memory_zeroed(made.feed_count + (size_t)1, sizeof *made.columns);
+        memory_zeroed(made.input_count + (size_t)1, sizeof *made.columns);
     if (made.columns == NULL)
         return;
-    for (unsigned i = 0; i < made.feed_count; i++)
+    for (unsigned i = 0; i < made.input_count; i++)
         made.columns[i] = column_of(params, i);
     made.base = dictionary_base_hold(base);
     entry_finish(place);
@@ -97,9 +98,10 @@ static void keep(const struct dictionary_cache_params *params,
 
 /* ------------------------------------------------------------- reading -- */
 
-static bool is_text(const struct dictionary_cache_params *params, unsigned feed)
+static bool is_text(const struct dictionary_cache_params *params,
+                    unsigned input)
 {
-    unsigned column = column_of(params, feed);
+    unsigned column = column_of(params, input);
     return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
 }
 
@@ -113,14 +115,14 @@ read_tablet(const struct dictionary_cache_params *params, size_t tablet,
     struct pool_want want = { .table = params->table,
                               .tablet = &params->table->tablets[tablet],
                               .columns = columns };
-    for (unsigned i = 0; i < params->pack->feed_count; i++)
+    for (unsigned i = 0; i < params->pack->input_count; i++)
         if (is_text(params, i))
             columns[want.column_count++] = column_of(params, i);
     enum vdbq_status status = pool_pin(params->pool, &want, &slot, error);
     if (status != VDBQ_OK)
         return status;
     status = device_memory_take(slot->memory, params->times, error);
-    for (unsigned i = 0; i < params->pack->feed_count && status == VDBQ_OK;
+    for (unsigned i = 0; i < params->pack->input_count && status == VDBQ_OK;
          i++) {
         if (!is_text(params, i))
             continue;
@@ -138,19 +140,19 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
                                   struct dictionary_base **base,
                                   struct error *error)
 {
-    unsigned feeds = params->pack->feed_count;
-    size_t tablets = params->table->tablet_count, count = tablets * feeds;
+    unsigned inputs = params->pack->input_count;
+    size_t tablets = params->table->tablet_count, count = tablets * inputs;
     struct dictionary **dictionaries =
         memory_zeroed(count + 1, sizeof *dictionaries);
     enum vdbq_status status =
         dictionaries == NULL ? error_no_memory(error) : VDBQ_OK;
     bool any = false;
-    for (unsigned i = 0; i < feeds; i++)
+    for (unsigned i = 0; i < inputs; i++)
         any |= is_text(params, i);
     for (size_t i = 0; any && i < tablets && status == VDBQ_OK; i++)
-        status = read_tablet(params, i, dictionaries + i * feeds, error);
+        status = read_tablet(params, i, dictionaries + i * inputs, error);
     if (status == VDBQ_OK) {
-        *base = dictionary_base_make(dictionaries, tablets, feeds);
+        *base = dictionary_base_make(dictionaries, tablets, inputs);
         if (*base == NULL)
             status = error_no_memory(error);
     }

@@ -178,12 +178,12 @@ static bool renumber_order_codes(struct making *making,
     return true;
 }
 
-/* Feeds that share order codes in the base share them here, too, where they are
- * neighbours of the same feed. */
+/* Morsels that share an input's order codes in the base share them here, too,
+ * where they are neighbours. */
 static bool make_order_codes(struct making *making)
 {
     const struct dictionary_base *base = making->params->base;
-    size_t count = base->chunks * base->feeds;
+    size_t count = base->chunks * base->inputs;
     making->table->order_codes = base->order_codes;
     if (making->renumbered == NULL)
         return true;
@@ -191,8 +191,8 @@ static bool make_order_codes(struct making *making)
         arena_alloc(&making->table->arena, (count + 1) * sizeof *order_codes);
     making->table->order_codes = order_codes;
     for (size_t i = 0; order_codes != NULL && i < count; i++) {
-        size_t last = i < base->feeds ? i : i - base->feeds;
-        if (!base->is_text[i % base->feeds])
+        size_t last = i < base->inputs ? i : i - base->inputs;
+        if (!base->is_text[i % base->inputs])
             continue;
         if (last != i
             && base->order_codes[last].order_codes
@@ -211,18 +211,18 @@ static u64 order_codes_bytes(const struct run_dictionary *table)
     u64 most = 0;
     for (size_t chunk = 0; chunk < table->base->chunks; chunk++) {
         u64 size = 0;
-        for (unsigned i = 0; i < table->base->feeds; i++)
+        for (unsigned i = 0; i < table->base->inputs; i++)
             size += order_codes_size(
-                &table->order_codes[chunk * table->base->feeds + i]);
+                &table->order_codes[chunk * table->base->inputs + i]);
         most = size > most ? size : most;
     }
     return most;
 }
 
 void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
-                          unsigned feed, int64_t *low, int64_t *high)
+                          unsigned input, int64_t *low, int64_t *high)
 {
-    size_t place = chunk * table->base->feeds + feed;
+    size_t place = chunk * table->base->inputs + input;
     const struct order_codes *order_codes = &table->order_codes[place];
     uint32_t count = table->base->counts[place];
     if (count == 0)
@@ -237,7 +237,7 @@ const struct order_codes *
 run_dictionary_codes(const struct run_dictionary *table, size_t chunk)
 {
     return table->values.order_codes_bytes > 0
-               ? &table->order_codes[chunk * table->base->feeds]
+               ? &table->order_codes[chunk * table->base->inputs]
                : NULL;
 }
 

@@ -21,20 +21,20 @@
 struct dictionary_base {
     unsigned holders;
     struct dictionary *dictionary;
-    unsigned feeds;
+    unsigned inputs;
     size_t chunks;
-    bool *is_text; /* whether feed f has words                   */
-    /* of feed f in chunk c: [c * feeds + f] */
+    bool *is_text; /* whether input f has words                  */
+    /* of input f in chunk c: [c * inputs + f] */
     struct order_codes *order_codes;
     uint32_t *counts; /* words of the dictionaries: likewise        */
     struct arena arena;
 };
 
-/* `dictionaries[c * feeds + f]`: the words of feed f in chunk c; NULL where
+/* `dictionaries[c * inputs + f]`: the words of input f in chunk c; NULL where
  * it is no text. They may be released afterwards. NULL: no memory. */
 struct dictionary_base *
 dictionary_base_make(struct dictionary *const *dictionaries, size_t chunks,
-                     unsigned feeds);
+                     unsigned inputs);
 struct dictionary_base *dictionary_base_hold(struct dictionary_base *base);
 void dictionary_base_release(struct dictionary_base *base); /* accepts NULL */
 
@@ -71,12 +71,12 @@ enum vdbq_status run_dictionary_init(struct run_dictionary *table,
 /* Accepts a zeroed one. */
 void run_dictionary_finish(struct run_dictionary *table);
 
-/* The least and the greatest number of the words that a feed has in a chunk;
+/* The least and the greatest number of the words that an input has in a chunk;
  * unchanged where it has none. */
 void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
-                          unsigned feed, int64_t *low, int64_t *high);
+                          unsigned input, int64_t *low, int64_t *high);
 
-/* The order codes of the feeds in a chunk, for launcher_request. */
+/* The order codes of the inputs in a chunk, for launcher_request. */
 const struct order_codes *
 run_dictionary_codes(const struct run_dictionary *table, size_t chunk);
 

@@ -15,12 +15,12 @@ enum { BUILD_SHARE = 4 };
 
 /* The columns that a slice gives, with the types of SQL. */
 static void retype(const struct program_table *table,
-                   const struct program_feed *feeds, unsigned count,
+                   const struct program_input *inputs, unsigned count,
                    struct step *step)
 {
     for (unsigned i = 0; i < count; i++) {
-        int type = feeds[i].column < 0 ? table->key_type
-                                       : table->column_types[feeds[i].column];
+        int type = inputs[i].column < 0 ? table->key_type
+                                        : table->column_types[inputs[i].column];
         step->columns[i].type =
             type == TYPE_WORD ? VDBQ_TEXT : (enum vdbq_type)type;
     }
@@ -33,7 +33,8 @@ static enum vdbq_status open_slice(struct axis *axis, struct stream *grid,
 {
     const struct program *program = &grid->step->scan.program;
     unsigned count;
-    const struct program_feed *feeds = program_axis_feeds(pack, cursor, &count);
+    const struct program_input *inputs =
+        program_axis_inputs(pack, cursor, &count);
     steps_init(&axis->steps);
     struct step *step = steps_add(&axis->steps, STEP_SCAN);
     if (step == NULL)
@@ -44,26 +45,26 @@ static enum vdbq_status open_slice(struct axis *axis, struct stream *grid,
         return status;
     if (!steps_describe(&axis->steps, step))
         return error_no_memory(error);
-    retype(vector_at(&program->tables, (size_t)cursor), feeds, count, step);
+    retype(vector_at(&program->tables, (size_t)cursor), inputs, count, step);
     return stream_open(grid->params, &axis->steps, 0, &axis->rows, error);
 }
 
-static enum vdbq_status find_feeds(struct axis *axis,
-                                   const struct program_pack *pack, int cursor,
-                                   const struct program_table *table,
-                                   struct error *error)
+static enum vdbq_status find_inputs(struct axis *axis,
+                                    const struct program_pack *pack, int cursor,
+                                    const struct program_table *table,
+                                    struct error *error)
 {
-    const struct program_feed *feeds =
-        program_axis_feeds(pack, cursor, &axis->feed_count);
-    axis->feeds = memory_zeroed(axis->feed_count + 1, sizeof *axis->feeds);
-    if (axis->feeds == NULL)
+    const struct program_input *inputs =
+        program_axis_inputs(pack, cursor, &axis->input_count);
+    axis->inputs = memory_zeroed(axis->input_count + 1, sizeof *axis->inputs);
+    if (axis->inputs == NULL)
         return error_no_memory(error);
-    for (unsigned i = 0; i < axis->feed_count; i++) {
-        int column = feeds[i].column;
+    for (unsigned i = 0; i < axis->input_count; i++) {
+        int column = inputs[i].column;
         int type = column < 0 ? table->key_type : table->column_types[column];
-        axis->feeds[i] =
-            (struct axis_feed){ .column = table->input > 0 ? column : (int)i,
-                                .width = type_width(type) };
+        axis->inputs[i] =
+            (struct axis_input){ .column = table->input > 0 ? column : (int)i,
+                                 .width = type_width(type) };
     }
     return VDBQ_OK;
 }
@@ -74,7 +75,7 @@ enum vdbq_status axis_open(struct axis *axis, struct stream *grid,
 {
     const struct program_table *table =
         vector_at(&grid->step->scan.program.tables, (size_t)cursor);
-    enum vdbq_status status = find_feeds(axis, pack, cursor, table, error);
+    enum vdbq_status status = find_inputs(axis, pack, cursor, table, error);
     if (status != VDBQ_OK)
         return status;
     if (table->input == 0)
@@ -102,9 +103,9 @@ enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
     bool *wanted = memory_zeroed(columns + (size_t)1, sizeof *wanted);
     if (wanted == NULL)
         return error_no_memory(error);
-    for (unsigned i = 0; i < axis->feed_count; i++)
-        if (axis->feeds[i].column >= 0)
-            wanted[axis->feeds[i].column] = true;
+    for (unsigned i = 0; i < axis->input_count; i++)
+        if (axis->inputs[i].column >= 0)
+            wanted[axis->inputs[i].column] = true;
     enum vdbq_status status = build_rows_take(
         &axis->build_side, axis->rows,
         &(struct build_device_params){ .device = device, .wanted = wanted },
@@ -119,13 +120,13 @@ void axis_finish(struct axis *axis, struct stream *grid)
     close_rows(axis, grid);
     build_rows_finish(&axis->build_side);
     steps_finish(&axis->steps);
-    memory_release(axis->feeds);
+    memory_release(axis->inputs);
     *axis = (struct axis){ 0 };
 }
 
-struct dictionary *axis_dictionary(const struct axis *axis, unsigned feed)
+struct dictionary *axis_dictionary(const struct axis *axis, unsigned input)
 {
-    int column = axis->feeds[feed].column;
+    int column = axis->inputs[input].column;
     if (column < 0)
         return NULL;
     return axis->rows != NULL
@@ -142,21 +143,21 @@ static uint64_t rows_there(const struct grid_build *build_side, unsigned axis)
                      : build_side->axes[axis].build_side.row_set.rows;
 }
 
-/* Gives the feeds their places; gives the bytes of all. Offset 0 is left out:
+/* Gives the inputs their places; gives the bytes of all. Offset 0 is left out:
  * it means that there are no NULLs. */
-static u64 place_feeds(struct grid_build *build_side)
+static u64 place_inputs(struct grid_build *build_side)
 {
     u64 end = TABLET_ALIGN;
-    struct build_feed *to = build_side->feeds;
+    struct build_input *to = build_side->inputs;
     for (unsigned a = 1; a < build_side->axis_count; a++) {
         const struct axis *axis = &build_side->axes[a];
-        for (unsigned i = 0; i < axis->feed_count; i++, to++) {
-            int column = axis->feeds[i].column;
+        for (unsigned i = 0; i < axis->input_count; i++, to++) {
+            int column = axis->inputs[i].column;
             bool nulls =
                 column >= 0
                 && build_rows_nullable(&axis->build_side, (unsigned)column);
             *to = build_rows_place(rows_there(build_side, a),
-                                   axis->feeds[i].width, nulls, &end);
+                                   axis->inputs[i].width, nulls, &end);
         }
     }
     return end;
@@ -175,7 +176,7 @@ static void make_parts(struct grid_build *build_side,
                ? most / BUILD_SHARE
                : facts->buffer_max_bytes;
     build_side->part_rows = rows > 0 ? rows : 1;
-    while ((build_side->bytes = place_feeds(build_side)) > most
+    while ((build_side->bytes = place_inputs(build_side)) > most
            && build_side->part_rows > TABLET_ALIGN)
         build_side->part_rows = build_side->part_rows / 2 + 1;
     build_side->parts =
@@ -190,10 +191,10 @@ enum vdbq_status grid_build_init(struct grid_build *build_side,
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned a = 1; a < build_side->axis_count; a++)
-        build_side->feed_count += build_side->axes[a].feed_count;
-    build_side->feeds = arena_alloc(arena, (build_side->feed_count + 1)
-                                               * sizeof *build_side->feeds);
-    if (build_side->feeds == NULL)
+        build_side->input_count += build_side->axes[a].input_count;
+    build_side->inputs = arena_alloc(arena, (build_side->input_count + 1)
+                                                * sizeof *build_side->inputs);
+    if (build_side->inputs == NULL)
         return error_no_memory(error);
     make_parts(build_side, device, resident);
     if (resident != NULL)
@@ -204,7 +205,7 @@ enum vdbq_status grid_build_init(struct grid_build *build_side,
     status = device_memory_create(device, MEMORY_DEVICE, build_side->bytes,
                                   &build_side->memory, error);
     build_side->run = (struct run_build_side){ .memory = build_side->memory,
-                                               .feeds = build_side->feeds };
+                                               .inputs = build_side->inputs };
     return status;
 }
 
@@ -240,15 +241,14 @@ static enum vdbq_status write_numbers(const struct grid_build *build_side,
     return status;
 }
 
-/* Rows [first, first + rows) of a feed. */
-static enum vdbq_status write_feed(struct grid_build *build_side, unsigned a,
-                                   unsigned number, const struct build_feed *to,
-                                   uint64_t first, uint64_t rows,
-                                   struct device_times *times,
-                                   struct error *error)
+/* Rows [first, first + rows) of an input. */
+static enum vdbq_status
+write_input(struct grid_build *build_side, unsigned a, unsigned number,
+            const struct build_input *to, uint64_t first, uint64_t rows,
+            struct device_times *times, struct error *error)
 {
     struct axis *axis = &build_side->axes[a];
-    int column = axis->feeds[number].column;
+    int column = axis->inputs[number].column;
     if (column < 0)
         return write_numbers(build_side, to->values, first, rows, times, error);
     return build_rows_write(&axis->build_side, (unsigned)column, first, rows,
@@ -259,7 +259,7 @@ enum vdbq_status grid_build_load(struct grid_build *build_side, uint64_t part,
                                  struct device_times *times,
                                  struct error *error)
 {
-    const struct build_feed *feed = build_side->feeds;
+    const struct build_input *input = build_side->inputs;
     enum vdbq_status status = VDBQ_OK;
     bool all = build_side->part == build_side->parts; /* the first time */
     for (unsigned a = 1; a < build_side->axis_count; a++) {
@@ -267,10 +267,10 @@ enum vdbq_status grid_build_load(struct grid_build *build_side, uint64_t part,
         uint64_t first = a == 1 ? part * build_side->part_rows : 0;
         uint64_t rows = a == 1 ? grid_build_rows(build_side, part)
                                : axis->build_side.row_set.rows;
-        for (unsigned i = 0; i < axis->feed_count; i++, feed++)
+        for (unsigned i = 0; i < axis->input_count; i++, input++)
             if (status == VDBQ_OK && (a == 1 || all))
-                status = write_feed(build_side, a, i, feed, first, rows, times,
-                                    error);
+                status = write_input(build_side, a, i, input, first, rows,
+                                     times, error);
     }
     build_side->part = part;
     return status;

@@ -11,7 +11,7 @@
 #include "exec/stream/stream_inner.h"
 
 /* A column that the program reads of an axis. */
-struct axis_feed {
+struct axis_input {
     int column;     /* of the axis' rows; -1: their number                */
     unsigned width; /* bytes of a value                                   */
 };
@@ -22,8 +22,8 @@ struct axis_feed {
 struct axis {
     struct stream *rows; /* NULL: all were taken                        */
     struct steps steps;  /* the slice, of a table; else zeroed          */
-    struct axis_feed *feeds;
-    unsigned feed_count;
+    struct axis_input *inputs;
+    unsigned input_count;
     struct build_rows build_side; /* all rows, once they were gathered        */
 };
 
@@ -37,8 +37,8 @@ void axis_finish(struct axis *axis, struct stream *grid);
 enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
                              struct device *device, struct error *error);
 
-/* The words of a feed; NULL: it is no text. */
-struct dictionary *axis_dictionary(const struct axis *axis, unsigned feed);
+/* The words of an input; NULL: it is no text. */
+struct dictionary *axis_dictionary(const struct axis *axis, unsigned input);
 
 /* The build rows of all axes but the first. Where they are too many for the
  * device, those of axis 1 are there in parts, one after the other. */
@@ -46,9 +46,9 @@ struct grid_build {
     struct axis *axes; /* the first one is the left one         */
     unsigned axis_count;
     struct device_memory *memory;
-    struct resident *resident; /* of which `bytes` are held; NULL: none  */
-    struct build_feed *feeds;  /* in the order of the pack's            */
-    unsigned feed_count;
+    struct resident *resident;  /* of which `bytes` are held; NULL: none  */
+    struct build_input *inputs; /* in the order of the pack's          */
+    unsigned input_count;
     uint64_t part_rows; /* of axis 1 in a part, at most          */
     uint64_t parts;
     uint64_t part;             /* that is there; `parts`: none          */

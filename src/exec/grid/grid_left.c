@@ -8,19 +8,19 @@
 #include <string.h>
 
 #include "cl/tablet.h"
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 
 enum { ROWS_FIRST = 1 << 12, ROWS_GROWTH = 4, ROWS_MAX = 1 << 18 };
 
 enum vdbq_status grid_left_init(struct grid_left *left, struct arena *arena,
                                 struct error *error)
 {
-    unsigned feeds = left->axis->feed_count;
+    unsigned inputs = left->axis->input_count;
     left->rows_room = ROWS_FIRST;
-    left->places = arena_alloc(arena, (feeds + 1) * sizeof *left->places);
+    left->places = arena_alloc(arena, (inputs + 1) * sizeof *left->places);
     bool made = left->places != NULL;
     for (int i = 0; i < 2 && made; i++) {
-        left->chunks[i].nulls = arena_alloc(arena, feeds + (size_t)1);
+        left->chunks[i].nulls = arena_alloc(arena, inputs + (size_t)1);
         made = left->chunks[i].nulls != NULL;
     }
     return made ? VDBQ_OK : error_no_memory(error);
@@ -45,42 +45,43 @@ bool grid_left_has_room(const struct grid_left *left)
 
 /* ---------------------------------------------------------------- places -- */
 
-/* Where a feed's values start in a chunk, and behind them its NULL bits; the
- * number of feeds gives the size of all. Offset 0 is left out: it means that
+/* Where an input's values start in a chunk, and behind them its NULL bits; the
+ * number of inputs gives the size of all. Offset 0 is left out: it means that
  * there are no NULLs. */
 static u64 values_at(const struct grid_left *left,
-                     const struct left_chunk *chunk, unsigned feed)
+                     const struct left_chunk *chunk, unsigned input)
 {
     u64 at = TABLET_ALIGN;
-    for (unsigned i = 0; i < feed; i++)
-        at += TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[i].width)
+    for (unsigned i = 0; i < input; i++)
+        at += TABLET_ALIGNED(chunk->rows_room * left->axis->inputs[i].width)
               + TABLET_ALIGNED(chunk->rows_room / 8);
     return at;
 }
 
 static u64 nulls_at(const struct grid_left *left,
-                    const struct left_chunk *chunk, unsigned feed)
+                    const struct left_chunk *chunk, unsigned input)
 {
-    return values_at(left, chunk, feed)
-           + TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[feed].width);
+    return values_at(left, chunk, input)
+           + TABLET_ALIGNED(chunk->rows_room * left->axis->inputs[input].width);
 }
 
 struct launcher_morsel grid_left_morsel(struct grid_left *left, uint64_t row,
                                         uint64_t rows)
 {
     struct left_chunk *chunk = grid_left_chunk(left);
-    for (unsigned i = 0; i < left->axis->feed_count; i++) {
-        const struct axis_feed *from = &left->axis->feeds[i];
-        struct feed feed = { .values = values_at(left, chunk, i),
-                             .nulls =
-                                 chunk->nulls[i] ? nulls_at(left, chunk, i) : 0,
-                             .width = from->width,
-                             .encoding = ENCODING_PLAIN };
+    for (unsigned i = 0; i < left->axis->input_count; i++) {
+        const struct axis_input *from = &left->axis->inputs[i];
+        struct column_input input = { .values = values_at(left, chunk, i),
+                                      .nulls = chunk->nulls[i]
+                                                   ? nulls_at(left, chunk, i)
+                                                   : 0,
+                                      .width = from->width,
+                                      .encoding = ENCODING_PLAIN };
         if (from->column < 0)
-            feed = feed_numbers(chunk->first);
-        left->places[i] = feed_from(feed, row);
+            input = column_input_numbers(chunk->first);
+        left->places[i] = column_input_from(input, row);
     }
-    struct launcher_morsel morsel = { .feeds = left->places, .rows = rows };
+    struct launcher_morsel morsel = { .inputs = left->places, .rows = rows };
     if (left->mapped)
         morsel.data = chunk->memory;
     else
@@ -99,7 +100,7 @@ static enum vdbq_status begin(struct grid_left *left,
     enum vdbq_status status = VDBQ_OK;
     chunk->rows = 0;
     chunk->first = left->rows_filled;
-    memset(chunk->nulls, 0, left->axis->feed_count);
+    memset(chunk->nulls, 0, left->axis->input_count);
     if (chunk->rows_room == left->rows_room)
         return device_memory_take(chunk->memory, times, error);
     device_memory_release(chunk->memory);
@@ -107,7 +108,7 @@ static enum vdbq_status begin(struct grid_left *left,
     chunk->rows_room = left->rows_room;
     status = device_memory_create(
         left->device, MEMORY_PINNED,
-        values_at(left, chunk, left->axis->feed_count), &chunk->memory, error);
+        values_at(left, chunk, left->axis->input_count), &chunk->memory, error);
     if (status != VDBQ_OK)
         chunk->rows_room = 0;
     return status;
@@ -130,15 +131,15 @@ static enum vdbq_status fetch(struct grid_left *left, struct stream *grid,
 
 /* Turns the flags of rows into bits, from the chunk's row `rows` on. */
 static void add_nulls(struct grid_left *left, struct left_chunk *chunk,
-                      unsigned feed, const uint8_t *flags, uint64_t rows)
+                      unsigned input, const uint8_t *flags, uint64_t rows)
 {
     if (flags == NULL || memchr(flags, 1, rows) == NULL)
         return;
     u8 *bits =
-        (u8 *)device_memory_host(chunk->memory) + nulls_at(left, chunk, feed);
-    if (!chunk->nulls[feed])
+        (u8 *)device_memory_host(chunk->memory) + nulls_at(left, chunk, input);
+    if (!chunk->nulls[input])
         memset(bits, 0, chunk->rows_room / 8);
-    chunk->nulls[feed] = true;
+    chunk->nulls[input] = true;
     for (uint64_t i = 0; i < rows; i++) {
         uint64_t at = chunk->rows + i;
         bits[at / 8] = (u8)(bits[at / 8] | (flags[i] & 1) << at % 8);
@@ -150,14 +151,14 @@ static void add_rows(struct grid_left *left, struct left_chunk *chunk,
                      uint64_t rows)
 {
     u8 *host = device_memory_host(chunk->memory);
-    for (unsigned i = 0; i < left->axis->feed_count; i++) {
-        const struct axis_feed *feed = &left->axis->feeds[i];
-        if (feed->column < 0)
+    for (unsigned i = 0; i < left->axis->input_count; i++) {
+        const struct axis_input *input = &left->axis->inputs[i];
+        if (input->column < 0)
             continue;
-        const struct vdbq_vector *from = &left->pending.column[feed->column];
-        memcpy(host + values_at(left, chunk, i) + chunk->rows * feed->width,
-               (const u8 *)from->values + left->taken * feed->width,
-               rows * feed->width);
+        const struct vdbq_vector *from = &left->pending.column[input->column];
+        memcpy(host + values_at(left, chunk, i) + chunk->rows * input->width,
+               (const u8 *)from->values + left->taken * input->width,
+               rows * input->width);
         add_nulls(left, chunk, i,
                   from->nulls != NULL ? from->nulls + left->taken : NULL, rows);
     }

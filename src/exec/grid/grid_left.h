@@ -13,7 +13,7 @@ struct left_chunk {
     uint64_t rows_room;
     uint64_t rows;
     uint64_t first;     /* number of its first row              */
-    bool *nulls;        /* a feed: whether it has NULL bits     */
+    bool *nulls;        /* per input: whether it has NULL bits   */
     unsigned in_flight; /* launches that read it                */
 };
 
@@ -29,7 +29,7 @@ struct grid_left {
     uint64_t rows_room;   /* of the next chunk                       */
     uint64_t rows_filled; /* in chunks so far                        */
     bool ended;
-    struct feed *places; /* of a launch                             */
+    struct column_input *places; /* of a launch                     */
 };
 
 /* A zeroed struct with axis, device and `mapped`. */
@@ -46,7 +46,7 @@ enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
                                 struct error *error);
 /* The chunk that was filled last. */
 struct left_chunk *grid_left_chunk(struct grid_left *left);
-/* Its feeds, from row `row` on, a multiple of 64, for `rows` rows, and where
+/* Its inputs, from row `row` on, a multiple of 64, for `rows` rows, and where
  * they lie. */
 struct launcher_morsel grid_left_morsel(struct grid_left *left, uint64_t row,
                                         uint64_t rows);

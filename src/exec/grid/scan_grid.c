@@ -10,7 +10,7 @@
  * where the build rows are there in parts, a left row with a part.
  */
 #include "device/kernel.h"
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 #include "exec/grid/grid_left.h"
 #include "exec/dictionary/run_dictionary.h"
 #include "program/dataflow/slice.h"
@@ -105,17 +105,17 @@ static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
     return status == VDBQ_OK ? gather_axes(grid, error) : status;
 }
 
-/* The words of an axis' feeds, into `words`; a text without any has `none`. */
+/* The words of an axis' inputs, into `words`; a text without any has `none`. */
 static void find_dictionary(const struct scan_grid *grid, unsigned axis,
                             struct dictionary *none,
                             struct dictionary **dictionaries)
 {
     const struct program_table *table = vector_at(&grid->program.tables, axis);
     unsigned count;
-    const struct program_feed *feeds =
-        program_axis_feeds(&grid->pack, (int)axis, &count);
+    const struct program_input *inputs =
+        program_axis_inputs(&grid->pack, (int)axis, &count);
     for (unsigned i = 0; i < count; i++) {
-        int column = feeds[i].column;
+        int column = inputs[i].column;
         int type = column < 0 ? table->key_type : table->column_types[column];
         if (type != TYPE_WORD)
             continue;
@@ -131,18 +131,18 @@ static enum vdbq_status make_base(struct scan_grid *grid,
                                   struct dictionary ***build_side,
                                   struct error *error)
 {
-    unsigned feeds = grid->pack.feed_count;
+    unsigned inputs = grid->pack.input_count;
     struct dictionary **dictionaries =
-        arena_alloc(&grid->arena, (feeds + grid->pack.build_count + 1)
+        arena_alloc(&grid->arena, (inputs + grid->pack.build_count + 1)
                                       * sizeof *dictionaries);
     struct dictionary *none = dictionary_make(NULL, 0, NULL);
     bool made = dictionaries != NULL && none != NULL;
-    *build_side = dictionaries + feeds;
+    *build_side = dictionaries + inputs;
     for (unsigned a = 0, first = 0; made && a < grid->axis_count; a++) {
         find_dictionary(grid, a, a == 0 ? none : NULL, dictionaries + first);
-        first += grid->axes[a].feed_count;
+        first += grid->axes[a].input_count;
     }
-    *base = made ? dictionary_base_make(dictionaries, 1, feeds) : NULL;
+    *base = made ? dictionary_base_make(dictionaries, 1, inputs) : NULL;
     dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }
@@ -359,7 +359,7 @@ static enum vdbq_status start_next(struct scan_grid *grid, struct error *error)
 }
 
 /* Starts launches while there is room. */
-static enum vdbq_status feed(struct scan_grid *grid, struct error *error)
+static enum vdbq_status input(struct scan_grid *grid, struct error *error)
 {
     while (!grid->fed && launcher_has_room(grid->launcher)
            && !must_wait(grid)) {
@@ -388,7 +388,7 @@ static enum vdbq_status next_rows(struct scan_grid *grid,
                                   struct vdbq_batch *batch, bool *more,
                                   struct error *error)
 {
-    enum vdbq_status status = feed(grid, error);
+    enum vdbq_status status = input(grid, error);
     batch->rows = 0;
     if (status != VDBQ_OK)
         return status;

@@ -43,7 +43,7 @@ enum vdbq_status adapt_init(struct adapt *adapt,
         .cost = program_cost(params->program),
         .rows_left = params->rows,
         .build = params->adaptive ? BUILD_INTERPRETED : params->build,
-        .encodings = arena_alloc(params->arena, params->pack->feed_count + 1),
+        .encodings = arena_alloc(params->arena, params->pack->input_count + 1),
     };
     if (adapt->encodings == NULL)
         return error_no_memory(error);
@@ -74,19 +74,20 @@ void adapt_finish(struct adapt *adapt)
 
 /* --------------------------------------------------------------- text -- */
 
-/* Takes the encodings of a launch's feeds into those that are known; whether
+/* Takes the encodings of a launch's inputs into those that are known; whether
  * a text fits that was made before. */
 static bool encodings_fit(struct adapt *adapt,
                           const struct launcher_request *request)
 {
     bool made = adapt->body.bytes != NULL, fits = made;
-    for (unsigned i = 0; i < adapt->pack->feed_count; i++) {
+    for (unsigned i = 0; i < adapt->pack->input_count; i++) {
         unsigned char *known = &adapt->encodings[i];
         if (!made)
-            *known = (unsigned char)(1 + request->morsels[0].feeds[i].encoding);
+            *known =
+                (unsigned char)(1 + request->morsels[0].inputs[i].encoding);
         for (unsigned morsel = 0; morsel < request->count; morsel++)
             if (*known != 0
-                && *known != 1 + request->morsels[morsel].feeds[i].encoding) {
+                && *known != 1 + request->morsels[morsel].inputs[i].encoding) {
                 *known = 0;
                 fits = false;
             }

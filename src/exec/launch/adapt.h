@@ -15,8 +15,8 @@
  * first launch to its end; others do without.
  *
  * The specialised form knows the encodings of columns, so its text is made
- * with the first launch, for the feeds of its morsels. A later launch that it
- * does not fit gets one in which the feeds that differ say how they are
+ * with the first launch, for the inputs of its morsels. A later launch that it
+ * does not fit gets one in which the inputs that differ say how they are
  * encoded; from there on all is as at the start. A column that once differed
  * stays so: a query has at most one text more than columns, and where all
  * tablets are encoded alike it has one.

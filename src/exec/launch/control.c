@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lays out control blocks: struct launch_head, feeds and outputs first, then
+ * Lays out control blocks: struct launch_head, inputs and outputs first, then
  * code, constants, what is known of build rows, and lookup tables; order codes
  * come last.
  */
@@ -57,23 +57,23 @@ static struct launch_head layout(const struct program *program,
     struct launch_head launch = {
         .code_first = (u32)part.first,
         .code_end = (u32)part.converge,
-        .feed_count = pack->feed_count,
+        .input_count = pack->input_count,
         .output_count = program_results(program),
     };
-    launch.feeds = TABLET_ALIGNED(sizeof launch);
-    launch.outputs = TABLET_ALIGNED(launch.feeds
-                                    + (u64)LAUNCH_MORSELS * pack->feed_count
-                                          * sizeof(struct feed));
+    launch.inputs = TABLET_ALIGNED(sizeof launch);
+    launch.outputs = TABLET_ALIGNED(launch.inputs
+                                    + (u64)LAUNCH_MORSELS * pack->input_count
+                                          * sizeof(struct column_input));
     launch.code = TABLET_ALIGNED(launch.outputs
                                  + launch.output_count * sizeof(struct output));
     launch.constants =
         TABLET_ALIGNED(launch.code + program->code.count * sizeof(struct code));
     launch.lookups =
         TABLET_ALIGNED(launch.constants + pack->constant_count * sizeof(i64));
-    launch.build_feeds =
+    launch.build_inputs =
         TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64));
     launch.indexes = TABLET_ALIGNED(
-        launch.build_feeds + pack->build_count * sizeof(struct build_feed));
+        launch.build_inputs + pack->build_count * sizeof(struct build_input));
     control->head_size = launch.code;
     control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
                           + build_order_codes_size(pack, build_side);
@@ -120,18 +120,18 @@ static void put_build(u8 *block, u64 at, const struct program_pack *pack,
                       const struct run_build_side *build_side)
 {
     struct launch_head *launch = control_head(block);
-    struct build_feed *feeds =
-        (struct build_feed *)(void *)(block + launch->build_feeds);
+    struct build_input *inputs =
+        (struct build_input *)(void *)(block + launch->build_inputs);
     if (pack->index_count > 0)
         memcpy(block + launch->indexes, build_side->indexes,
                pack->index_count * sizeof *build_side->indexes);
     for (unsigned i = 0; i < pack->build_count; i++) {
-        feeds[i] = build_side->feeds[i];
-        feeds[i].order_codes = 0;
+        inputs[i] = build_side->inputs[i];
+        inputs[i].order_codes = 0;
         if (build_side->order_codes == NULL
             || build_side->order_codes[i].order_codes == NULL)
             continue;
-        feeds[i].order_codes = at;
+        inputs[i].order_codes = at;
         at = put_table(block, at, build_side->order_codes[i].order_codes,
                        sizeof(i32), build_side->order_codes[i].count);
     }
@@ -169,11 +169,11 @@ u64 order_codes_size(const struct order_codes *order_codes)
 
 u64 control_order_codes(u8 *block, u64 at,
                         const struct order_codes *order_codes,
-                        struct feed *feed)
+                        struct column_input *input)
 {
     if (order_codes->order_codes == NULL)
         return at;
-    feed->order_codes = at;
+    input->order_codes = at;
     return put_table(block, at, order_codes->order_codes, sizeof(i32),
                      order_codes->count);
 }
@@ -183,11 +183,11 @@ struct launch_head *control_head(u8 *block)
     return (struct launch_head *)(void *)block;
 }
 
-struct feed *control_feeds(u8 *block, unsigned morsel)
+struct column_input *control_inputs(u8 *block, unsigned morsel)
 {
     const struct launch_head *launch = control_head(block);
-    return (struct feed *)(void *)(block + launch->feeds)
-           + morsel * launch->feed_count;
+    return (struct column_input *)(void *)(block + launch->inputs)
+           + morsel * launch->input_count;
 }
 
 struct output *control_outputs(u8 *block)

@@ -10,7 +10,7 @@
 #include "cl/launch.h"
 #include "program/program.h"
 
-/* The numbers of the words that the codes of one feed stand for; NULL: a code
+/* The numbers of the words that the codes of one input stand for; NULL: a code
  * is its number. */
 struct order_codes {
     const i32 *order_codes;
@@ -21,11 +21,11 @@ u64 order_codes_size(const struct order_codes *order_codes);
 
 /* The build rows of a program, in memory that the device holds: what
  * cl/launch.h says of them, in the order of the pack's lists. `order_codes` in
- * build_feed is filled by control_init(). */
+ * build_input is filled by control_init(). */
 struct run_build_side {
     struct device_memory *memory;
-    const struct build_feed *feeds;
-    /* one a feed; NULL: none has any */
+    const struct build_input *inputs;
+    /* one per input; NULL: none has any */
     const struct order_codes *order_codes;
     const struct key_index *indexes;
 };
@@ -34,7 +34,7 @@ struct control {
     u8 *bytes;      /* of the program's arena; `fixed_size` of them   */
     u64 size;       /* with room for order codes, which change        */
     u64 fixed_size; /* all before the order codes                     */
-    u64 head_size;  /* struct launch_head, feeds and outputs: these change */
+    u64 head_size;  /* struct launch_head, inputs and outputs: these change */
 };
 
 /* Lays the block out and fills in what stays the same. `build_side` may be NULL
@@ -46,15 +46,15 @@ enum vdbq_status control_init(struct control *control,
                               const struct run_build_side *build_side,
                               struct arena *arena, struct error *error);
 
-/* Writes order codes to a block at `at`, and where they are into `feed`; gives
+/* Writes order codes to a block at `at`, and where they are into `input`; gives
  * the place behind them. */
 u64 control_order_codes(u8 *block, u64 at,
                         const struct order_codes *order_codes,
-                        struct feed *feed);
+                        struct column_input *input);
 
 /* The parts of a block (or of a copy of its head) that change. */
 struct launch_head *control_head(u8 *block);
-struct feed *control_feeds(u8 *block, unsigned morsel);
+struct column_input *control_inputs(u8 *block, unsigned morsel);
 struct output *control_outputs(u8 *block);
 
 #endif

@@ -60,7 +60,7 @@ static u32 steps_of_group(const struct launch *launch,
     return (steps + groups - 1) / groups;
 }
 
-/* Writes this start's head of the control block, but for feeds and outputs. */
+/* Writes this start's head of the control block, but for inputs and outputs. */
 static void make_head(struct launch *launch, struct machine_shape *shape,
                       const struct launcher_request *request)
 {
@@ -112,7 +112,7 @@ static enum vdbq_status job_start(struct launch *launch,
     return device_job_start(launch->job, &params, error);
 }
 
-/* Whether the rows' way out takes longer than the feeds' way in; where that is
+/* Whether the rows' way out takes longer than the inputs' way in; where that is
  * not known yet it may. */
 static bool most_leaves(const struct launch *launch)
 {
@@ -161,7 +161,7 @@ enum vdbq_status launch_start(struct launch *launch,
     if (status == VDBQ_OK)
         status = launch_room(launch, error);
     if (status == VDBQ_OK)
-        status = launch_feeds_in(launch, request, error);
+        status = launch_inputs_in(launch, request, error);
     if (status != VDBQ_OK)
         return status;
     place_rows(launch, request);

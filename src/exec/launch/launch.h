@@ -39,7 +39,7 @@ struct launch {
     struct device_job *job;
     struct device_memory *control; /* the block, then progress, with room for
                                       what `steps_room` steps say          */
-    struct device_memory *data;    /* feeds that were copied in; or NULL     */
+    struct device_memory *data;    /* inputs that were copied in; or NULL    */
     struct device_memory *staging; /* pinned: see launch_in.c                */
     unsigned steps_room;
     bool control_sent; /* the device has staging's control block */
@@ -50,7 +50,7 @@ struct launch {
     struct vector copies;           /* of struct device_copy, in              */
     uint64_t rows;                  /* of this start                          */
     struct device_machine *machine; /* that runs it                          */
-    struct launcher_request request; /* of this start: what feeds and copies
+    struct launcher_request request; /* of this start: what inputs and copies
                                       point to is gone                       */
     struct error failure;            /* of the row behind its rows; status OK:
                                       none failed                            */

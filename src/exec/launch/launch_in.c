@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way in: feeds, control block, and progress as it starts. All that the
+ * The way in: inputs, control block, and progress as it starts. All that the
  * host moves lies in pinned memory; nothing is moved twice, and only what
  * changed of the control block.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cl/tablet.h"
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 
 /* Bytes of a control block that are sent sooner than told apart: a command to
  * copy takes as long. */
@@ -93,7 +93,7 @@ enum vdbq_status launch_room(struct launch *launch, struct error *error)
     return VDBQ_OK;
 }
 
-/* --------------------------------------------------------------- feeds -- */
+/* --------------------------------------------------------------- inputs -- */
 
 /* Whether bytes follow those of a copy on both sides, up to padding: then one
  * transfer does for both. */
@@ -126,46 +126,47 @@ static enum vdbq_status add_copy(struct launch *launch,
                                                     : error_no_memory(error);
 }
 
-/* Where the feeds of a morsel go on the device, from `*end` on. */
-static void place_feeds(const struct launch *launch,
-                        const struct launcher_morsel *morsel,
-                        struct feed *feeds, u64 *end)
+/* Where the inputs of a morsel go on the device, from `*end` on. */
+static void place_inputs(const struct launch *launch,
+                         const struct launcher_morsel *morsel,
+                         struct column_input *inputs, u64 *end)
 {
     u64 at = *end;
-    for (unsigned i = 0; i < launch->params->pack->feed_count; i++) {
-        const struct feed *from = &morsel->feeds[i];
-        feeds[i] = *from;
-        feeds[i].values = at;
-        at = TABLET_ALIGNED(at + feed_value_bytes(from, morsel->rows));
-        if (feed_null_bytes(from, morsel->rows) > 0)
-            feeds[i].nulls = at;
-        at = TABLET_ALIGNED(at + feed_null_bytes(from, morsel->rows));
+    for (unsigned i = 0; i < launch->params->pack->input_count; i++) {
+        const struct column_input *from = &morsel->inputs[i];
+        inputs[i] = *from;
+        inputs[i].values = at;
+        at = TABLET_ALIGNED(at + column_input_value_bytes(from, morsel->rows));
+        if (column_input_null_bytes(from, morsel->rows) > 0)
+            inputs[i].nulls = at;
+        at = TABLET_ALIGNED(at + column_input_null_bytes(from, morsel->rows));
     }
     *end = at;
 }
 
-/* Copies the feeds of a morsel to their places on the device. */
-static enum vdbq_status copy_feeds(struct launch *launch,
-                                   const struct launcher_morsel *morsel,
-                                   const struct feed *feeds,
-                                   struct error *error)
+/* Copies the inputs of a morsel to their places on the device. */
+static enum vdbq_status copy_inputs(struct launch *launch,
+                                    const struct launcher_morsel *morsel,
+                                    const struct column_input *inputs,
+                                    struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    unsigned count = launch->params->pack->feed_count;
+    unsigned count = launch->params->pack->input_count;
     for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
-        const struct feed *from = &morsel->feeds[i];
-        status = add_copy(launch, launch->data, feeds[i].values,
+        const struct column_input *from = &morsel->inputs[i];
+        status = add_copy(launch, launch->data, inputs[i].values,
                           morsel->host + from->values,
-                          feed_value_bytes(from, morsel->rows), error);
+                          column_input_value_bytes(from, morsel->rows), error);
         if (status == VDBQ_OK)
-            status = add_copy(launch, launch->data, feeds[i].nulls,
-                              morsel->host + from->nulls,
-                              feed_null_bytes(from, morsel->rows), error);
+            status =
+                add_copy(launch, launch->data, inputs[i].nulls,
+                         morsel->host + from->nulls,
+                         column_input_null_bytes(from, morsel->rows), error);
     }
     return status;
 }
 
-/* Makes sure that the device has room for `size` bytes of feeds. */
+/* Makes sure that the device has room for `size` bytes of inputs. */
 static enum vdbq_status data_room(struct launch *launch, u64 size,
                                   struct error *error)
 {
@@ -177,10 +178,10 @@ static enum vdbq_status data_room(struct launch *launch, u64 size,
                                 &launch->data, error);
 }
 
-/* Names the places of feeds that the device has, or is about to get. */
-static enum vdbq_status feeds_there(struct launch *launch,
-                                    const struct launcher_request *request,
-                                    struct error *error)
+/* Names the places of inputs that the device has, or is about to get. */
+static enum vdbq_status inputs_there(struct launch *launch,
+                                     const struct launcher_request *request,
+                                     struct error *error)
 {
     const struct launch_params *params = launch->params;
     enum vdbq_status status = VDBQ_OK;
@@ -190,38 +191,38 @@ static enum vdbq_status feeds_there(struct launch *launch,
         return error_no_memory(error);
     for (unsigned i = 0; i < request->count && status == VDBQ_OK; i++) {
         const struct launcher_morsel *morsel = &request->morsels[i];
-        memcpy(control_feeds(launch->head, i), morsel->feeds,
-               params->pack->feed_count * sizeof *morsel->feeds);
+        memcpy(control_inputs(launch->head, i), morsel->inputs,
+               params->pack->input_count * sizeof *morsel->inputs);
         if (morsel->data != NULL)
             status = device_memory_give(morsel->data, params->times, error);
     }
     return status;
 }
 
-/* Brings the feeds to the device. */
-static enum vdbq_status feeds_bring(struct launch *launch,
-                                    const struct launcher_request *request,
-                                    struct error *error)
+/* Brings the inputs to the device. */
+static enum vdbq_status inputs_bring(struct launch *launch,
+                                     const struct launcher_request *request,
+                                     struct error *error)
 {
     u64 end = TABLET_ALIGN; /* 0 means that there are no NULLs */
     for (unsigned i = 0; i < request->count; i++)
-        place_feeds(launch, &request->morsels[i],
-                    control_feeds(launch->head, i), &end);
+        place_inputs(launch, &request->morsels[i],
+                     control_inputs(launch->head, i), &end);
     enum vdbq_status status = data_room(launch, end, error);
     for (unsigned i = 0; i < request->count && status == VDBQ_OK; i++)
-        status = copy_feeds(launch, &request->morsels[i],
-                            control_feeds(launch->head, i), error);
+        status = copy_inputs(launch, &request->morsels[i],
+                             control_inputs(launch->head, i), error);
     return status;
 }
 
-enum vdbq_status launch_feeds_in(struct launch *launch,
-                                 const struct launcher_request *request,
-                                 struct error *error)
+enum vdbq_status launch_inputs_in(struct launch *launch,
+                                  const struct launcher_request *request,
+                                  struct error *error)
 {
     launch->copies.count = 0;
     return request->morsels[0].host != NULL
-               ? feeds_bring(launch, request, error)
-               : feeds_there(launch, request, error);
+               ? inputs_bring(launch, request, error)
+               : inputs_there(launch, request, error);
 }
 
 /* ------------------------------------------------------------- control -- */
@@ -237,26 +238,26 @@ static bool same_order_codes(const struct launch *launch,
     return launch->control_sent;
 }
 
-/* Puts the order codes of a morsel's feeds behind `at`, and where they are into
- * the feeds; `there`: they are there from the last time. */
+/* Puts the order codes of a morsel's inputs behind `at`, and where they are
+ * into the inputs; `there`: they are there from the last time. */
 static u64 morsel_order_codes(struct launch *launch, unsigned morsel, u64 at,
                               bool there)
 {
-    struct feed *feeds = control_feeds(launch->head, morsel);
+    struct column_input *inputs = control_inputs(launch->head, morsel);
     const struct order_codes *order_codes = launch->order_codes[morsel];
     for (unsigned i = 0;
-         order_codes != NULL && i < launch->params->pack->feed_count; i++) {
+         order_codes != NULL && i < launch->params->pack->input_count; i++) {
         if (there)
-            feeds[i].order_codes =
-                control_feeds(staging(launch, 0), morsel)[i].order_codes;
+            inputs[i].order_codes =
+                control_inputs(staging(launch, 0), morsel)[i].order_codes;
         else
             at = control_order_codes(staging(launch, 0), at, &order_codes[i],
-                                     &feeds[i]);
+                                     &inputs[i]);
     }
     return at;
 }
 
-/* Puts the order codes of this start's feeds behind all else that is sent;
+/* Puts the order codes of this start's inputs behind all else that is sent;
  * whether they are other ones than last time. */
 static bool put_order_codes(struct launch *launch,
                             const struct launcher_request *request)

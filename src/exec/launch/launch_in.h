@@ -20,11 +20,11 @@ u64 launch_progress_start(const struct launch *launch);
 struct progress *launch_progress(const struct launch *launch);
 u64 launch_progress_bytes(const struct launch *launch);
 
-/* Makes the copies that bring the feeds to the device, and names their places
+/* Makes the copies that bring the inputs to the device, and names their places
  * in the head of the control block. */
-enum vdbq_status launch_feeds_in(struct launch *launch,
-                                 const struct launcher_request *request,
-                                 struct error *error);
+enum vdbq_status launch_inputs_in(struct launch *launch,
+                                  const struct launcher_request *request,
+                                  struct error *error);
 
 /* Adds the copies of what changed of the control block, and of progress as it
  * starts. Of a small block all is sent, so that both go at once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a program over feeds: keeps a ring of launches going, on the machine
+ * Runs a program over inputs: keeps a ring of launches going, on the machine
  * that exec/launch/adapt.c chooses. Launches start and end in order, and so the
  * rows come in order.
  */
@@ -14,7 +14,7 @@ enum {
     LAUNCH_WORK = 100000000,  /* cost of one launch, in additions: a CPU
                                    core does this in some 20 ms          */
     GPU_FACTOR = 32,          /* a GPU does that much more             */
-    LAUNCH_BYTES = 128 << 20, /* of feeds or of result rows, together  */
+    LAUNCH_BYTES = 128 << 20, /* of inputs or of result rows, together */
     MAPPED_BYTES = 64 << 20,  /* of result rows in the host's memory   */
     CACHED_SHARE = 256,       /* cached: of result rows, up to such a part
                                    of the device's memory, and ...       */
@@ -62,11 +62,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* Bytes of one row of everything that has to come to the device; cells share
  * theirs. */
-static uint64_t feed_row_bytes(const struct launcher *launcher)
+static uint64_t input_row_bytes(const struct launcher *launcher)
 {
     return launcher->mode == MODE_CACHED || program_axes(launcher->program) > 1
                ? 1
-               : (uint64_t)launcher->pack.feed_count * sizeof(i64) + 1;
+               : (uint64_t)launcher->pack.input_count * sizeof(i64) + 1;
 }
 
 /* Bytes of a launch's result rows, at most. */
@@ -89,7 +89,7 @@ static uint64_t rows_of_a_launch(const struct launcher *launcher)
     uint64_t rows = work / program_cost(launcher->program);
     rows = least(rows,
                  result_bytes(launcher) / result_row_bytes(launcher->program));
-    rows = least(rows, LAUNCH_BYTES / feed_row_bytes(launcher));
+    rows = least(rows, LAUNCH_BYTES / input_row_bytes(launcher));
     rows = least(rows, (uint64_t)LAUNCH_MORSELS * TABLET_ROWS_MAX);
     rows -= rows % LAUNCH_ROWS_STEP;
     return rows > 0 ? rows : LAUNCH_ROWS_STEP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The launcher: one program on one device, with a ring of launches in flight
- * and the memory that they need. It knows feeds and result rows, not tables.
+ * and the memory that they need. It knows inputs and result rows, not tables.
  * The two-step result is made here: step one in the kernel, step two by joining
  * what lies in order, or by moving it on the device.
  */
@@ -54,17 +54,17 @@ void launcher_close(struct launcher *launcher);
  * none. Before the first launch. */
 void launcher_sink(struct launcher *launcher, struct sink *sink);
 
-/* The columns that the program reads: feed i of a request is feeds[i]. */
+/* The columns that the program reads: input i of a request is inputs[i]. */
 const struct program_pack *launcher_pack(const struct launcher *launcher);
 
 /* The most rows, or cells, of one launch, all morsels together: work is bounded
  * to a fraction of a second and memory to a fixed share. A multiple of 64. */
 uint64_t launcher_rows_max(const struct launcher *launcher);
 
-/* Rows [0, rows) of the feeds, which lie at the offsets that they name. */
+/* Rows [0, rows) of the inputs, which lie at the offsets that they name. */
 struct launcher_morsel {
-    const struct feed *feeds;
-    /* one a feed; NULL: none has any. They live as long as the launcher,
+    const struct column_input *inputs;
+    /* one per input; NULL: none has any. They live as long as the launcher,
      * and two launches with the same pointer have the same order codes */
     const struct order_codes *order_codes;
     uint64_t rows;              /* at least 1                           */
@@ -97,7 +97,7 @@ unsigned launcher_ring(const struct launcher *launcher); /* at most */
 bool launcher_has_room(const struct launcher *launcher);
 
 /* Starts a launch; there must be room. The specialised machine is built here,
- * for it is made for the encodings of the launches' feeds. */
+ * for it is made for the encodings of the launches' inputs. */
 enum vdbq_status launcher_start(struct launcher *launcher,
                                 const struct launcher_request *request,
                                 struct error *error);

@@ -15,19 +15,19 @@ struct bounds {
     u64 span;
 };
 
-/* The values that a feed of so many rows has; false: these are not known. */
-static bool feed_bounds(const struct feed *feed, uint64_t rows,
-                        struct bounds *bounds)
+/* The values that an input of so many rows has; false: these are not known. */
+static bool input_bounds(const struct column_input *input, uint64_t rows,
+                         struct bounds *bounds)
 {
-    const struct encoding *encoding = encoding_at(feed->encoding);
+    const struct encoding *encoding = encoding_at(input->encoding);
 
     if (encoding->span == NULL)
         return false;
-    *bounds = (struct bounds){ feed->base, encoding->span(feed, rows) };
-    return bounds->span <= (u64)INT64_MAX - (u64)feed->base;
+    *bounds = (struct bounds){ input->base, encoding->span(input, rows) };
+    return bounds->span <= (u64)INT64_MAX - (u64)input->base;
 }
 
-/* The values that feed `place` has in a morsel. Codes of words are looked up:
+/* The values that input `place` has in a morsel. Codes of words are looked up:
  * nothing is known of what comes of them. */
 static bool morsel_bounds(const struct launcher_morsel *morsel, unsigned place,
                           struct bounds *bounds)
@@ -35,10 +35,10 @@ static bool morsel_bounds(const struct launcher_morsel *morsel, unsigned place,
     bool dictionary =
         morsel->order_codes != NULL && morsel->order_codes[place].count > 0;
     return !dictionary
-           && feed_bounds(&morsel->feeds[place], morsel->rows, bounds);
+           && input_bounds(&morsel->inputs[place], morsel->rows, bounds);
 }
 
-/* The values that feed `place` has in any of the morsels. */
+/* The values that input `place` has in any of the morsels. */
 static bool launch_bounds(const struct launcher_request *request,
                           unsigned place, struct bounds *all)
 {
@@ -71,7 +71,7 @@ bool narrow_outputs(const struct program_pack *pack,
     bool any = false;
     for (unsigned i = 0; i < pack->result_count; i++) {
         struct output *output = &outputs[i];
-        int place = pack->result_feeds[i];
+        int place = pack->result_inputs[i];
         struct bounds bounds;
         output->narrow = 0;
         if (place < 0 || !launch_bounds(request, (unsigned)place, &bounds)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 
 enum {
     ROWS_FIRST = 1 << 12, /* of the first chunk, at most */
@@ -28,11 +28,11 @@ static enum vdbq_status describe(struct chunks *chunks,
                                  const struct program *program,
                                  struct error *error)
 {
-    unsigned count = chunks->pack->feed_count;
+    unsigned count = chunks->pack->input_count;
     struct arena *arena = &chunks->arena;
-    chunks->feeds = arena_alloc(arena, (count + 1) * sizeof *chunks->feeds);
+    chunks->inputs = arena_alloc(arena, (count + 1) * sizeof *chunks->inputs);
     chunks->places = arena_alloc(arena, (count + 1) * sizeof *chunks->places);
-    bool made = chunks->feeds != NULL && chunks->places != NULL;
+    bool made = chunks->inputs != NULL && chunks->places != NULL;
     for (unsigned i = 0; i < LAUNCHER_RING_MAX && made; i++) {
         chunks->ring[i].nulls = arena_alloc(arena, count + 1);
         made = chunks->ring[i].nulls != NULL;
@@ -40,11 +40,11 @@ static enum vdbq_status describe(struct chunks *chunks,
     if (!made)
         return error_no_memory(error);
     for (unsigned i = 0; i < count; i++) {
-        int column = chunks->pack->feeds[i].column;
+        int column = chunks->pack->inputs[i].column;
         const struct program_table *table = vector_at(&program->tables, 0);
-        chunks->feeds[i].column = column;
+        chunks->inputs[i].column = column;
         if (column >= 0)
-            chunks->feeds[i].width = type_width(table->column_types[column]);
+            chunks->inputs[i].width = type_width(table->column_types[column]);
     }
     return VDBQ_OK;
 }
@@ -62,18 +62,18 @@ static enum vdbq_status make_base(struct chunks *chunks,
     if (status != VDBQ_OK)
         return status;
     struct dictionary **dictionaries = arena_alloc(
-        &chunks->arena, (pack.feed_count + 1) * sizeof *dictionaries);
+        &chunks->arena, (pack.input_count + 1) * sizeof *dictionaries);
     struct dictionary *none = dictionary_make(NULL, 0, NULL);
     const struct program_table *table = vector_at(&params->program->tables, 0);
-    for (unsigned i = 0; dictionaries != NULL && i < pack.feed_count; i++) {
-        int column = pack.feeds[i].column;
+    for (unsigned i = 0; dictionaries != NULL && i < pack.input_count; i++) {
+        int column = pack.inputs[i].column;
         if (column >= 0 && table->column_types[column] == TYPE_WORD)
             dictionaries[i] = params->dictionaries[column]
                                   ? params->dictionaries[column]
                                   : none;
     }
     *base = dictionaries != NULL && none != NULL
-                ? dictionary_base_make(dictionaries, 1, pack.feed_count)
+                ? dictionary_base_make(dictionaries, 1, pack.input_count)
                 : NULL;
     dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
@@ -189,24 +189,24 @@ static struct chunk *next_chunk(struct chunks *chunks)
                          % launcher_ring(chunks->launcher)];
 }
 
-/* Where a feed's values start in a chunk, and behind them its NULL bits; the
- * number of feeds gives the size of all. Offset 0 is left out: it means that
+/* Where an input's values start in a chunk, and behind them its NULL bits; the
+ * number of inputs gives the size of all. Offset 0 is left out: it means that
  * there are no NULLs. */
 static u64 values_at(const struct chunks *chunks, const struct chunk *chunk,
-                     unsigned feed)
+                     unsigned input)
 {
     u64 at = TABLET_ALIGN;
-    for (unsigned i = 0; i < feed; i++)
-        at += TABLET_ALIGNED(chunk->rows_room * chunks->feeds[i].width)
+    for (unsigned i = 0; i < input; i++)
+        at += TABLET_ALIGNED(chunk->rows_room * chunks->inputs[i].width)
               + TABLET_ALIGNED(chunk->rows_room / 8);
     return at;
 }
 
 static u64 nulls_at(const struct chunks *chunks, const struct chunk *chunk,
-                    unsigned feed)
+                    unsigned input)
 {
-    return values_at(chunks, chunk, feed)
-           + TABLET_ALIGNED(chunk->rows_room * chunks->feeds[feed].width);
+    return values_at(chunks, chunk, input)
+           + TABLET_ALIGNED(chunk->rows_room * chunks->inputs[input].width);
 }
 
 enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
@@ -221,7 +221,7 @@ enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
         next->rows_room = chunks->rows_room;
         status = device_memory_create(
             chunks->device, MEMORY_PINNED,
-            values_at(chunks, next, chunks->pack->feed_count), &next->memory,
+            values_at(chunks, next, chunks->pack->input_count), &next->memory,
             error);
         if (status != VDBQ_OK)
             next->rows_room = 0;
@@ -230,29 +230,29 @@ enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
                                     launcher_times(chunks->launcher), error);
     }
     next->rows = 0;
-    memset(next->nulls, 0, chunks->pack->feed_count);
+    memset(next->nulls, 0, chunks->pack->input_count);
     return status;
 }
 
-/* The NULL bits of a feed of the chunk, 0 where they are new. */
+/* The NULL bits of an input of the chunk, 0 where they are new. */
 static u8 *null_bits(const struct chunks *chunks, struct chunk *chunk,
-                     unsigned feed)
+                     unsigned input)
 {
-    u8 *bits =
-        (u8 *)device_memory_host(chunk->memory) + nulls_at(chunks, chunk, feed);
-    if (!chunk->nulls[feed])
+    u8 *bits = (u8 *)device_memory_host(chunk->memory)
+               + nulls_at(chunks, chunk, input);
+    if (!chunk->nulls[input])
         memset(bits, 0, chunk->rows_room / 8);
-    chunk->nulls[feed] = true;
+    chunk->nulls[input] = true;
     return bits;
 }
 
 /* Turns the flags of rows into bits, from row `at` of the chunk on. */
 static void add_nulls(const struct chunks *chunks, struct chunk *chunk,
-                      unsigned feed, const uint8_t *flags, uint64_t rows)
+                      unsigned input, const uint8_t *flags, uint64_t rows)
 {
     if (flags == NULL || memchr(flags, 1, rows) == NULL)
         return;
-    u8 *bits = null_bits(chunks, chunk, feed);
+    u8 *bits = null_bits(chunks, chunk, input);
     for (uint64_t i = 0; i < rows; i++) {
         uint64_t at = chunk->rows + i;
         bits[at / 8] = (u8)(bits[at / 8] | (flags[i] & 1) << at % 8);
@@ -263,27 +263,27 @@ void chunk_add(const struct chunks *chunks, struct chunk *chunk,
                const struct vdbq_batch *batch, uint64_t first, uint64_t rows)
 {
     u8 *host = device_memory_host(chunk->memory);
-    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
-        const struct chunk_feed *feed = &chunks->feeds[i];
-        if (feed->column < 0)
+    for (unsigned i = 0; i < chunks->pack->input_count; i++) {
+        const struct chunk_input *input = &chunks->inputs[i];
+        if (input->column < 0)
             continue;
-        const struct vdbq_vector *from = &batch->column[feed->column];
-        memcpy(host + values_at(chunks, chunk, i) + chunk->rows * feed->width,
-               (const u8 *)from->values + first * feed->width,
-               rows * feed->width);
+        const struct vdbq_vector *from = &batch->column[input->column];
+        memcpy(host + values_at(chunks, chunk, i) + chunk->rows * input->width,
+               (const u8 *)from->values + first * input->width,
+               rows * input->width);
         add_nulls(chunks, chunk, i, from->nulls ? from->nulls + first : NULL,
                   rows);
     }
     chunk->rows += rows;
 }
 
-/* One feed's values and NULL bits, by row numbers. */
-static void pick_feed(const struct chunks *chunks, struct chunk *chunk,
-                      unsigned feed, const struct row_set_column *from,
-                      const uint32_t *rows, uint64_t count)
+/* One input's values and NULL bits, by row numbers. */
+static void pick_input(const struct chunks *chunks, struct chunk *chunk,
+                       unsigned input, const struct row_set_column *from,
+                       const uint32_t *rows, uint64_t count)
 {
     void *values = (u8 *)device_memory_host(chunk->memory)
-                   + values_at(chunks, chunk, feed);
+                   + values_at(chunks, chunk, input);
     if (from->width == sizeof(u32))
         for (uint64_t i = 0; i < count; i++)
             ((u32 *)values)[i] = ((const u32 *)from->values)[rows[i]];
@@ -292,7 +292,7 @@ static void pick_feed(const struct chunks *chunks, struct chunk *chunk,
             ((u64 *)values)[i] = ((const u64 *)from->values)[rows[i]];
     if (from->nulls == NULL)
         return;
-    u8 *bits = null_bits(chunks, chunk, feed);
+    u8 *bits = null_bits(chunks, chunk, input);
     for (uint64_t i = 0; i < count; i++)
         bits[i / 8] = (u8)(bits[i / 8] | (from->nulls[rows[i]] & 1) << i % 8);
 }
@@ -301,32 +301,32 @@ void chunk_pick(const struct chunks *chunks, struct chunk *chunk,
                 unsigned first, const struct row_set *from,
                 const uint32_t *rows, uint64_t count)
 {
-    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
-        int column = chunks->feeds[i].column - (int)first;
+    for (unsigned i = 0; i < chunks->pack->input_count; i++) {
+        int column = chunks->inputs[i].column - (int)first;
         if (column >= 0 && column < (int)from->column_count)
-            pick_feed(chunks, chunk, i, &from->columns[column], rows, count);
+            pick_input(chunks, chunk, i, &from->columns[column], rows, count);
     }
     chunk->rows = count;
 }
 
 /* ------------------------------------------------------------- launch -- */
 
-static void place_feeds(struct chunks *chunks, const struct chunk *chunk)
+static void place_inputs(struct chunks *chunks, const struct chunk *chunk)
 {
-    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
-        const struct chunk_feed *from = &chunks->feeds[i];
-        struct feed *feed = &chunks->places[i];
+    for (unsigned i = 0; i < chunks->pack->input_count; i++) {
+        const struct chunk_input *from = &chunks->inputs[i];
+        struct column_input *input = &chunks->places[i];
         if (from->column < 0) {
-            *feed = feed_numbers(chunks->rows_started);
+            *input = column_input_numbers(chunks->rows_started);
             continue;
         }
-        *feed = (struct feed){ .values = values_at(chunks, chunk, i),
-                               .width = from->width,
-                               .encoding = ENCODING_PLAIN };
+        *input = (struct column_input){ .values = values_at(chunks, chunk, i),
+                                        .width = from->width,
+                                        .encoding = ENCODING_PLAIN };
         if (chunk->nulls[i])
-            feed->nulls = nulls_at(chunks, chunk, i);
-        chunks->bytes_started += feed_value_bytes(feed, chunk->rows)
-                                 + feed_null_bytes(feed, chunk->rows);
+            input->nulls = nulls_at(chunks, chunk, i);
+        chunks->bytes_started += column_input_value_bytes(input, chunk->rows)
+                                 + column_input_null_bytes(input, chunk->rows);
     }
 }
 
@@ -335,8 +335,8 @@ enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
     struct chunk *chunk = next_chunk(chunks);
     struct launcher_request request = { .count = 1 };
     struct launcher_morsel *morsel = &request.morsels[0];
-    place_feeds(chunks, chunk);
-    morsel->feeds = chunks->places;
+    place_inputs(chunks, chunk);
+    morsel->inputs = chunks->places;
     morsel->rows = chunk->rows;
     if (chunks->dictionary.base != NULL)
         morsel->order_codes = run_dictionary_codes(&chunks->dictionary, 0);
@@ -353,28 +353,29 @@ enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
     return status;
 }
 
-/* Where the feeds are among the columns of rows on the device. */
+/* Where the inputs are among the columns of rows on the device. */
 static void place_rows(struct chunks *chunks, const struct sink_rows *from,
                        uint64_t first, uint64_t rows)
 {
     uint64_t start = from->start + first;
-    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
-        struct feed *feed = &chunks->places[i];
-        int column = chunks->feeds[i].column;
+    for (unsigned i = 0; i < chunks->pack->input_count; i++) {
+        struct column_input *input = &chunks->places[i];
+        int column = chunks->inputs[i].column;
         if (column < 0) {
-            *feed = feed_numbers(chunks->rows_started);
+            *input = column_input_numbers(chunks->rows_started);
             continue;
         }
         const struct output *output = &from->outputs[column];
-        *feed = (struct feed){ .values = output->values + start * output->width,
-                               .width = output->width,
-                               .encoding = ENCODING_PLAIN };
+        *input = (struct column_input){ .values = output->values
+                                                  + start * output->width,
+                                        .width = output->width,
+                                        .encoding = ENCODING_PLAIN };
         if (output->null_register >= 0) {
-            feed->nulls = output->nulls + start;
-            feed->bits = 8;
+            input->nulls = output->nulls + start;
+            input->bits = 8;
         }
-        chunks->bytes_started +=
-            feed_value_bytes(feed, rows) + feed_null_bytes(feed, rows);
+        chunks->bytes_started += column_input_value_bytes(input, rows)
+                                 + column_input_null_bytes(input, rows);
     }
 }
 
@@ -384,7 +385,7 @@ enum vdbq_status chunks_start_rows(struct chunks *chunks,
 {
     struct launcher_request request = { .count = 1 };
     place_rows(chunks, from, first, rows);
-    request.morsels[0] = (struct launcher_morsel){ .feeds = chunks->places,
+    request.morsels[0] = (struct launcher_morsel){ .inputs = chunks->places,
                                                    .rows = rows,
                                                    .data = from->memory };
     if (chunks->dictionary.base != NULL)

@@ -18,11 +18,11 @@ struct chunk {
     struct device_memory *memory; /* NULL: none yet                       */
     uint64_t rows_room;
     uint64_t rows;
-    bool *nulls; /* a feed: whether it has NULL bits     */
+    bool *nulls; /* per input: whether it has NULL bits   */
 };
 
 /* A column that the program reads, in every chunk. */
-struct chunk_feed {
+struct chunk_input {
     int column;     /* of the rows; -1: their number                     */
     unsigned width; /* of a value in bytes                               */
 };
@@ -33,8 +33,8 @@ struct chunks {
     struct device *device;
     bool takes; /* it takes result rows itself         */
     const struct program_pack *pack;
-    struct chunk_feed *feeds; /* one for each of the pack's          */
-    struct feed *places;      /* of the launch at hand               */
+    struct chunk_input *inputs;  /* one for each of the pack's        */
+    struct column_input *places; /* of the launch at hand       */
     struct chunk ring[LAUNCHER_RING_MAX];
     unsigned first;     /* the oldest in flight                */
     uint64_t rows_room; /* of the chunk that is filled next    */
@@ -71,7 +71,7 @@ enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
 /* Adds rows [first, first + rows) of a batch; they must fit. */
 void chunk_add(const struct chunks *chunks, struct chunk *chunk,
                const struct vdbq_batch *batch, uint64_t first, uint64_t rows);
-/* Puts rows of a row set, by number, into the feeds of columns
+/* Puts rows of a row set, by number, into the inputs of columns
  * [first, first + columns of the row set), from the chunk's row 0 on. */
 void chunk_pick(const struct chunks *chunks, struct chunk *chunk,
                 unsigned first, const struct row_set *from,

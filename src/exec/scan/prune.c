@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 #include "program/interval.h"
 
 /* Columns by whose NULLs rows are told apart: up to 16 kinds of rows. */
@@ -26,14 +26,14 @@ bool pruning_init(struct pruning *pruning, const struct pruning_params *params,
     size_t build_side = pack->build_count + 2 * (size_t)pack->index_count;
     *pruning = (struct pruning){
         .params = *params,
-        .ranges = arena_alloc(arena, (pack->feed_count + build_side + 1)
+        .ranges = arena_alloc(arena, (pack->input_count + build_side + 1)
                                          * sizeof *pruning->ranges),
         .room = arena_alloc(arena, program_dataflow_room(params->program)),
     };
     if (pruning->ranges == NULL || pruning->room == NULL)
         return false;
     if (params->build_side != NULL)
-        memcpy(pruning->ranges + pack->feed_count, params->build_side,
+        memcpy(pruning->ranges + pack->input_count, params->build_side,
                build_side * sizeof *params->build_side);
     return true;
 }
@@ -58,10 +58,10 @@ static struct interval null_values(const struct column_facts *facts)
 }
 
 /* A column of the tablet, NULL or not as `null` and `not_null` say. */
-static struct feed_range column_range(const struct column_facts *facts,
-                                      bool null, bool not_null)
+static struct input_range column_range(const struct column_facts *facts,
+                                       bool null, bool not_null)
 {
-    struct feed_range range = { .null = null, .not_null = not_null };
+    struct input_range range = { .null = null, .not_null = not_null };
     struct interval nulls = null_values(facts);
     range.value = values(facts);
     if (null)
@@ -73,20 +73,20 @@ static struct feed_range column_range(const struct column_facts *facts,
  * what a column without words has. */
 static struct interval word_values(const struct pruning *pruning,
                                    const struct tablet_ref *tablet,
-                                   unsigned feed)
+                                   unsigned input)
 {
     size_t chunk = (size_t)(tablet - pruning->params.table->tablets);
     struct interval range = interval_any(TYPE_I32);
     if (pruning->params.dictionary != NULL)
-        run_dictionary_range(pruning->params.dictionary, chunk, feed,
+        run_dictionary_range(pruning->params.dictionary, chunk, input,
                              &range.low, &range.high);
     return range;
 }
 
-static struct feed_range row_numbers(const struct tablet_ref *tablet)
+static struct input_range row_numbers(const struct tablet_ref *tablet)
 {
     int64_t first = (int64_t)tablet->row_first;
-    return (struct feed_range){
+    return (struct input_range){
         .value = { .low = first, .high = first + (int64_t)tablet->rows - 1 },
         .not_null = true
     };
@@ -106,43 +106,43 @@ struct kind {
 };
 
 static void set_range(struct pruning *pruning, const struct tablet_ref *tablet,
-                      unsigned feed, struct kind kind)
+                      unsigned input, struct kind kind)
 {
-    unsigned column = feed_table_column(
-        pruning->params.table, pruning->params.pack->feeds[feed].column);
-    struct feed_range *range = &pruning->ranges[feed];
+    unsigned column = column_input_number(
+        pruning->params.table, pruning->params.pack->inputs[input].column);
+    struct input_range *range = &pruning->ranges[input];
     *range = column_range(&tablet->facts[column], kind.null, kind.not_null);
     if (pruning->params.table->columns[column].type == VDBQ_TEXT)
-        range->value = word_values(pruning, tablet, feed);
+        range->value = word_values(pruning, tablet, input);
 }
 
-/* Whether the rows are skipped, with the feeds from `feed` on still open and
+/* Whether the rows are skipped, with the inputs from `input` on still open and
  * `splits` of them to be told apart. */
 static bool skip_rows(struct pruning *pruning, const struct tablet_ref *tablet,
-                      unsigned feed, unsigned splits)
+                      unsigned input, unsigned splits)
 {
-    if (feed == pruning->params.pack->feed_count)
+    if (input == pruning->params.pack->input_count)
         return !program_reaches(pruning->params.program, pruning->params.pack,
                                 run_values(pruning), pruning->ranges,
                                 pruning->room);
-    unsigned column = feed_table_column(
-        pruning->params.table, pruning->params.pack->feeds[feed].column);
-    struct feed_range *range = &pruning->ranges[feed];
+    unsigned column = column_input_number(
+        pruning->params.table, pruning->params.pack->inputs[input].column);
+    struct input_range *range = &pruning->ranges[input];
     if (column == NO_KEY) {
         *range = row_numbers(tablet);
-        return skip_rows(pruning, tablet, feed + 1, splits);
+        return skip_rows(pruning, tablet, input + 1, splits);
     }
     const struct column_facts *facts = &tablet->facts[column];
     bool null = facts->null_count > 0, not_null = !facts->empty;
     if (!null || !not_null || splits == 0) {
-        set_range(pruning, tablet, feed, (struct kind){ null, not_null });
-        return skip_rows(pruning, tablet, feed + 1, splits);
+        set_range(pruning, tablet, input, (struct kind){ null, not_null });
+        return skip_rows(pruning, tablet, input + 1, splits);
     }
-    set_range(pruning, tablet, feed, (struct kind){ .not_null = true });
-    if (!skip_rows(pruning, tablet, feed + 1, splits - 1))
+    set_range(pruning, tablet, input, (struct kind){ .not_null = true });
+    if (!skip_rows(pruning, tablet, input + 1, splits - 1))
         return false;
-    set_range(pruning, tablet, feed, (struct kind){ .null = true });
-    return skip_rows(pruning, tablet, feed + 1, splits - 1);
+    set_range(pruning, tablet, input, (struct kind){ .null = true });
+    return skip_rows(pruning, tablet, input + 1, splits - 1);
 }
 
 bool prune_tablet(struct pruning *pruning, const struct tablet_ref *tablet)
@@ -153,9 +153,9 @@ bool prune_tablet(struct pruning *pruning, const struct tablet_ref *tablet)
 bool prune_results(struct pruning *pruning, const struct tablet_ref *tablet,
                    bool join, struct interval *ranges)
 {
-    for (unsigned i = 0; i < pruning->params.pack->feed_count; i++) {
-        unsigned column = feed_table_column(
-            pruning->params.table, pruning->params.pack->feeds[i].column);
+    for (unsigned i = 0; i < pruning->params.pack->input_count; i++) {
+        unsigned column = column_input_number(
+            pruning->params.table, pruning->params.pack->inputs[i].column);
         if (column == NO_KEY) {
             pruning->ranges[i] = row_numbers(tablet);
             continue;

@@ -17,13 +17,13 @@ struct pruning_params {
     const struct table *table;
     const struct run_dictionary *dictionary; /* of the run; NULL: it has none */
     /* of build rows, build_side_ranges(); NULL: there are none */
-    const struct feed_range *build_side;
+    const struct input_range *build_side;
 };
 
 struct pruning {
     struct pruning_params params;
-    struct feed_range *ranges; /* as program_reaches() wants them    */
-    void *room;                /* of program_reaches()               */
+    struct input_range *ranges; /* as program_reaches() wants them   */
+    void *room;                 /* of program_reaches()               */
 };
 
 /* Makes room in `arena`. False: no memory. */

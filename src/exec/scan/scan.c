@@ -7,7 +7,7 @@
  */
 #include "exec/scan/scan.h"
 
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 #include "exec/scan/source.h"
 #include "exec/scan/walk.h"
 
@@ -28,8 +28,8 @@ struct scan {
     struct sink *sink;         /* that takes the rows; NULL: none */
     const struct table *table; /* NULL: a program without a table, one row */
     struct source_params sources;
-    struct feed *feeds;   /* of the launch at hand, morsel by morsel  */
-    struct vector copies; /* struct device_copy: likewise             */
+    struct column_input *inputs; /* of the launch at hand, morsel by morsel */
+    struct vector copies;        /* struct device_copy: likewise             */
     struct part parts[LAUNCHER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;        /* the oldest of them                       */
     struct walk walk;      /* over the table, if any: what comes next  */
@@ -45,7 +45,7 @@ struct scan {
     struct arena arena;
 };
 
-static enum vdbq_status feed(struct scan *scan, struct error *error);
+static enum vdbq_status start_launches(struct scan *scan, struct error *error);
 
 /* ---------------------------------------------------------- open, close -- */
 
@@ -95,14 +95,14 @@ static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
 static bool find_columns(struct scan *scan)
 {
     struct source_params *sources = &scan->sources;
-    unsigned feeds = sources->pack->feed_count;
+    unsigned inputs = sources->pack->input_count;
     unsigned *columns =
-        arena_alloc(&scan->arena, (feeds + 1) * sizeof *columns);
+        arena_alloc(&scan->arena, (inputs + 1) * sizeof *columns);
     sources->columns = columns;
-    for (unsigned i = 0; columns != NULL && scan->table != NULL && i < feeds;
+    for (unsigned i = 0; columns != NULL && scan->table != NULL && i < inputs;
          i++) {
         unsigned column =
-            feed_table_column(scan->table, sources->pack->feeds[i].column);
+            column_input_number(scan->table, sources->pack->inputs[i].column);
         if (column != NO_KEY)
             columns[sources->column_count++] = column;
     }
@@ -155,10 +155,10 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     scan->copies = VECTOR(struct device_copy);
     if (!find_columns(scan))
         return error_no_memory(error);
-    scan->feeds =
-        arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1)
-                                      * LAUNCH_MORSELS * sizeof *scan->feeds);
-    if (scan->feeds == NULL)
+    scan->inputs =
+        arena_alloc(&scan->arena, (scan->sources.pack->input_count + 1)
+                                      * LAUNCH_MORSELS * sizeof *scan->inputs);
+    if (scan->inputs == NULL)
         return error_no_memory(error);
     if (scan->table != NULL
         && !walk_init(&scan->walk,
@@ -256,7 +256,7 @@ static void part_done(struct scan *scan)
 static enum vdbq_status part_landed(struct scan *scan, struct error *error)
 {
     part_close(scan, &scan->parts[scan->first], false);
-    return rows_done(scan) > 0 ? feed(scan, error) : VDBQ_OK;
+    return rows_done(scan) > 0 ? start_launches(scan, error) : VDBQ_OK;
 }
 
 /* The next rows of the oldest launch in flight, where there is one; rows 0: it
@@ -264,7 +264,8 @@ static enum vdbq_status part_landed(struct scan *scan, struct error *error)
 static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
                                   bool *more, struct error *error)
 {
-    enum vdbq_status status = scan->failed ? VDBQ_OK : feed(scan, error);
+    enum vdbq_status status =
+        scan->failed ? VDBQ_OK : start_launches(scan, error);
     *batch = (struct vdbq_batch){ 0 };
     *more = !scan->failed && status == VDBQ_OK
             && launcher_in_flight(scan->launcher) > 0;
@@ -309,9 +310,9 @@ static uint64_t morsel_bytes(const struct scan *scan,
                              const struct launcher_morsel *morsel)
 {
     uint64_t bytes = 0;
-    for (unsigned i = 0; i < scan->sources.pack->feed_count; i++)
-        bytes += feed_value_bytes(&morsel->feeds[i], morsel->rows)
-                 + feed_null_bytes(&morsel->feeds[i], morsel->rows);
+    for (unsigned i = 0; i < scan->sources.pack->input_count; i++)
+        bytes += column_input_value_bytes(&morsel->inputs[i], morsel->rows)
+                 + column_input_null_bytes(&morsel->inputs[i], morsel->rows);
     return bytes;
 }
 
@@ -323,8 +324,8 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
     const struct tablet_ref *tablet = &scan->table->tablets[scan->walk.tablet];
     struct source_params *sources = &scan->sources;
     struct source *source = &part->sources[request->count];
-    struct feed *feeds =
-        scan->feeds + request->count * sources->pack->feed_count;
+    struct column_input *inputs =
+        scan->inputs + request->count * sources->pack->input_count;
     uint64_t left = tablet->rows - scan->walk.row;
     uint64_t most = launcher_rows_max(scan->launcher) - part->rows;
     size_t copies = scan->copies.count;
@@ -335,14 +336,14 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
         return status;
     }
     struct launcher_morsel *morsel = &request->morsels[request->count++];
-    *morsel = (struct launcher_morsel){ .feeds = feeds,
+    *morsel = (struct launcher_morsel){ .inputs = inputs,
                                         .rows = left < most ? left : most,
                                         .data = source_data(source, sources),
                                         .host = source_host(source, sources) };
     if (scan->dictionary.base != NULL)
         morsel->order_codes =
             run_dictionary_codes(&scan->dictionary, scan->walk.tablet);
-    source_feeds(source, sources, scan->walk.row, feeds);
+    source_inputs(source, sources, scan->walk.row, inputs);
     uint64_t bytes = morsel_bytes(scan, morsel);
     part->bytes += bytes;
     part->bytes_mapped += source_mapped(source) ? bytes : 0;
@@ -409,7 +410,7 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
     return launcher_start(
         scan->launcher,
         &(struct launcher_request){
-            .morsels = { { .feeds = scan->feeds, .rows = 1 } }, .count = 1 },
+            .morsels = { { .inputs = scan->inputs, .rows = 1 } }, .count = 1 },
         error);
 }
 
@@ -441,7 +442,7 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
 /* Starts launches while there is room. A failure is held back until the rows
  * of those before it are out. Where a budget has no room beside what is in
  * flight, the ring is as short as that. */
-static enum vdbq_status feed(struct scan *scan, struct error *error)
+static enum vdbq_status start_launches(struct scan *scan, struct error *error)
 {
     while (!scan->fed && launcher_has_room(scan->launcher)) {
         if (stopped(scan))

@@ -90,9 +90,9 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
         memory_zeroed(input->step->column_count + 1, sizeof *taker->reads);
     if (taker->reads == NULL)
         return error_no_memory(error);
-    for (unsigned i = 0; i < scan->chunks.pack->feed_count; i++)
-        if (scan->chunks.feeds[i].column >= 0)
-            taker->reads[scan->chunks.feeds[i].column] = true;
+    for (unsigned i = 0; i < scan->chunks.pack->input_count; i++)
+        if (scan->chunks.inputs[i].column >= 0)
+            taker->reads[scan->chunks.inputs[i].column] = true;
     taker->sink = (struct sink){ .reads = taker->reads,
                                  .take = sink_take,
                                  .wait = sink_wait };
@@ -160,7 +160,7 @@ static enum vdbq_status start_chunk(struct scan_rows *scan, struct error *error)
 }
 
 /* Starts chunks while there is room. */
-static void feed(struct scan_rows *scan, struct error *error)
+static void start_chunks(struct scan_rows *scan, struct error *error)
 {
     while (!scan->fed && chunks_have_room(&scan->chunks)) {
         if (start_chunk(scan, error) == VDBQ_OK)
@@ -176,7 +176,7 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
 {
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && batch->rows == 0) {
-        feed(scan, error);
+        start_chunks(scan, error);
         if (chunks_in_flight(&scan->chunks) == 0)
             break;
         status = chunks_batch(&scan->chunks, batch, error);

@@ -7,7 +7,7 @@
 #include "exec/scan/source.h"
 
 #include "data/tablet/tablet.h"
-#include "exec/launch/feed.h"
+#include "exec/launch/column_input.h"
 
 static enum vdbq_status open_slot(struct source *source,
                                   struct source_params *params,
@@ -91,15 +91,16 @@ bool source_mapped(const struct source *source)
     return source->slot != NULL && source->slot->in_place;
 }
 
-void source_feeds(const struct source *source,
-                  const struct source_params *params, uint64_t row,
-                  struct feed *feeds)
+void source_inputs(const struct source *source,
+                   const struct source_params *params, uint64_t row,
+                   struct column_input *inputs)
 {
-    for (unsigned i = 0; i < params->pack->feed_count; i++) {
+    for (unsigned i = 0; i < params->pack->input_count; i++) {
         unsigned column =
-            feed_table_column(params->table, params->pack->feeds[i].column);
-        feeds[i] = column == NO_KEY ? feed_numbers(source->ref->row_first + row)
-                                    : feed_column(source->tablet, column, row);
+            column_input_number(params->table, params->pack->inputs[i].column);
+        inputs[i] = column == NO_KEY
+                        ? column_input_numbers(source->ref->row_first + row)
+                        : column_input_of(source->tablet, column, row);
     }
 }
 
@@ -151,14 +152,14 @@ static bool copy_column(const struct source *source, unsigned column,
 {
     if (resident_has(source->resident, column))
         return true;
-    struct feed from = feed_column(source->slot->tablet, column, 0);
-    struct feed to = feed_column(source->tablet, column, 0);
+    struct column_input from = column_input_of(source->slot->tablet, column, 0);
+    struct column_input to = column_input_of(source->tablet, column, 0);
     uint64_t rows = source->ref->rows;
     resident_add(source->resident, column);
     return add_copy(source, from.values, to.values,
-                    feed_value_bytes(&from, rows), copies)
+                    column_input_value_bytes(&from, rows), copies)
            && add_copy(source, from.nulls, to.nulls,
-                       feed_null_bytes(&from, rows), copies);
+                       column_input_null_bytes(&from, rows), copies);
 }
 
 static enum vdbq_status open_resident(struct source *source,

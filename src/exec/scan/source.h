@@ -51,9 +51,9 @@ void source_close(struct source *source, const struct source_params *params,
 bool source_mapped(const struct source *source);
 
 /* Where the columns start at row `row`, for launcher_request. */
-void source_feeds(const struct source *source,
-                  const struct source_params *params, uint64_t row,
-                  struct feed *feeds);
+void source_inputs(const struct source *source,
+                   const struct source_params *params, uint64_t row,
+                   struct column_input *inputs);
 /* The memory that they are in, on the device or for it; NULL: ... */
 struct device_memory *source_data(const struct source *source,
                                   const struct source_params *params);

@@ -42,7 +42,7 @@ struct dataflow {
     const struct program *program;
     const struct program_pack *pack;
     const struct run_values *values; /* NULL: not known */
-    const struct feed_range *ranges;
+    const struct input_range *ranges;
     struct interval *registers;
     bool *live; /* one an instruction */
     bool *valid;
@@ -101,7 +101,7 @@ static bool step(struct dataflow *dataflow, int pc)
 /* Runs the rows' part until something can be noticed, or only a result. */
 static bool run(const struct program *program, const struct program_pack *pack,
                 const struct run_values *values,
-                const struct feed_range *ranges, bool only_results, void *room)
+                const struct input_range *ranges, bool only_results, void *room)
 {
     size_t count = instructions(program);
     struct program_part part = program_part(program);
@@ -130,7 +130,7 @@ static bool run(const struct program *program, const struct program_pack *pack,
 bool program_reaches(const struct program *program,
                      const struct program_pack *pack,
                      const struct run_values *values,
-                     const struct feed_range *ranges, void *room)
+                     const struct input_range *ranges, void *room)
 {
     return run(program, pack, values, ranges, false, room);
 }
@@ -138,7 +138,7 @@ bool program_reaches(const struct program *program,
 bool program_dataflow_results(const struct program *program,
                               const struct program_pack *pack,
                               const struct run_values *values,
-                              const struct feed_range *ranges, void *room)
+                              const struct input_range *ranges, void *room)
 {
     return run(program, pack, values, ranges, true, room);
 }
@@ -417,18 +417,18 @@ static struct interval column_at(const struct dataflow *dataflow, int pc)
 {
     const struct instruction *in = program_at(dataflow->program, pc);
     const struct interval *row = &dataflow->registers[in->d];
-    const struct feed_range *feed =
+    const struct input_range *input =
         &dataflow
-             ->ranges[dataflow->pack->feed_count + dataflow->pack->code[pc].b];
+             ->ranges[dataflow->pack->input_count + dataflow->pack->code[pc].b];
     const struct interval zero = { 0 };
     bool missing = row->low < 0, there = row->high >= 0;
     if (in->op == OP_COLUMN_AT_NULL)
-        return interval_truth(
-            (struct verdict){ missing || feed->null, there && feed->not_null });
-    if (!there || !feed->not_null)
+        return interval_truth((struct verdict){ missing || input->null,
+                                                there && input->not_null });
+    if (!there || !input->not_null)
         return zero;
-    return missing || feed->null ? interval_join(&zero, &feed->value)
-                                 : feed->value;
+    return missing || input->null ? interval_join(&zero, &input->value)
+                                  : input->value;
 }
 
 /* A row, which is found where a key may equal one of the index. */
@@ -437,9 +437,9 @@ static struct interval probe(const struct dataflow *dataflow, int pc)
     const struct instruction *in = program_at(dataflow->program, pc);
     const struct interval none = { .low = -1, .high = -1 };
     const struct interval *key = &dataflow->registers[in->b];
-    const struct feed_range *keys =
+    const struct input_range *keys =
         &dataflow
-             ->ranges[dataflow->pack->feed_count + dataflow->pack->build_count
+             ->ranges[dataflow->pack->input_count + dataflow->pack->build_count
                       + dataflow->pack->code[pc].d];
     bool may_be = keys->not_null && key->low <= keys->value.high
                   && key->high >= keys->value.low;
@@ -453,15 +453,15 @@ static struct interval value(const struct dataflow *dataflow, int pc,
     const struct instruction *in = program_at(dataflow->program, pc);
     const struct op_facts *facts = op_facts(in->op);
     const struct interval *registers = dataflow->registers;
-    const struct feed_range *feed;
+    const struct input_range *input;
     switch (facts->form) {
     case FORM_COLUMN:
     case FORM_ROWID:
-        feed = &dataflow->ranges[dataflow->pack->code[pc].b];
+        input = &dataflow->ranges[dataflow->pack->code[pc].b];
         if (in->op == OP_COLUMN_NULL)
             return interval_truth(
-                (struct verdict){ feed->null, feed->not_null });
-        return feed->value;
+                (struct verdict){ input->null, input->not_null });
+        return input->value;
     case FORM_COLUMN_AT:
         return column_at(dataflow, pc);
     case FORM_PROBE:

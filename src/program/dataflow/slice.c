@@ -23,23 +23,23 @@ struct slicing {
     int *places;       /* ... and where it is there                      */
     int *writers;      /* of each register, the instruction              */
     int *registers;    /* of each register, its number in the slice      */
-    const struct program_feed *feeds; /* of the cursor                    */
-    unsigned feed_count;
+    const struct program_input *inputs; /* of the cursor                  */
+    unsigned input_count;
 };
 
-const struct program_feed *program_axis_feeds(const struct program_pack *pack,
-                                              int cursor, unsigned *count)
+const struct program_input *program_axis_inputs(const struct program_pack *pack,
+                                                int cursor, unsigned *count)
 {
-    const struct program_feed *feeds =
-        cursor == 0 ? pack->feeds : pack->build_feeds;
-    const struct program_feed *end =
-        feeds + (cursor == 0 ? pack->feed_count : pack->build_count);
-    while (feeds < end && feeds->cursor != cursor)
-        feeds++;
+    const struct program_input *inputs =
+        cursor == 0 ? pack->inputs : pack->build_inputs;
+    const struct program_input *end =
+        inputs + (cursor == 0 ? pack->input_count : pack->build_count);
+    while (inputs < end && inputs->cursor != cursor)
+        inputs++;
     *count = 0;
-    while (feeds + *count < end && feeds[*count].cursor == cursor)
+    while (inputs + *count < end && inputs[*count].cursor == cursor)
         ++*count;
-    return feeds;
+    return inputs;
 }
 
 /* ---------------------------------------------------------------- what -- */
@@ -168,7 +168,7 @@ static bool asks_nulls(const struct slicing *slicing, int column)
  * a result. Gives 1 + the highest. */
 static unsigned number_registers(struct slicing *slicing)
 {
-    unsigned next = 2 * slicing->feed_count + 1;
+    unsigned next = 2 * slicing->input_count + 1;
     for (int pc = slicing->first; pc < slicing->result; pc++) {
         struct instruction in = *program_at(slicing->program, pc);
         const char *letters = op_operands(in.op);
@@ -225,12 +225,12 @@ static bool add_wanted(struct slicing *slicing, int pc, int result)
     return keep_name(slicing, &in) && add(slicing, &in);
 }
 
-/* TYPE_... of a feed, with texts as such. */
-static int type_of(const struct slicing *slicing, unsigned feed)
+/* TYPE_... of an input, with texts as such. */
+static int type_of(const struct slicing *slicing, unsigned input)
 {
     const struct program_table *table =
         vector_at(&slicing->program->tables, (size_t)slicing->cursor);
-    int column = slicing->feeds[feed].column;
+    int column = slicing->inputs[input].column;
     return column < 0 ? table->key_type : table->column_types[column];
 }
 
@@ -249,10 +249,10 @@ static enum opcode typed(enum opcode op, int type)
     return op == OP_ROWID_I32 ? keys[type] : columns[type];
 }
 
-/* Result column `feed`; `null`: where its flags are, or -1. */
-static bool add_result_column(struct slicing *slicing, unsigned feed, int null)
+/* Result column `input`; `null`: where its flags are, or -1. */
+static bool add_result_column(struct slicing *slicing, unsigned input, int null)
 {
-    int type = type_of(slicing, feed);
+    int type = type_of(slicing, input);
     return add(slicing,
                &(struct instruction){ .op = OP_RESULT_COLUMN,
                                       .a = type == TYPE_WORD ? TYPE_I32 : type,
@@ -261,14 +261,14 @@ static bool add_result_column(struct slicing *slicing, unsigned feed, int null)
                                       .name = "" });
 }
 
-static bool add_value(struct slicing *slicing, unsigned feed, int null)
+static bool add_value(struct slicing *slicing, unsigned input, int null)
 {
-    int column = slicing->feeds[feed].column;
+    int column = slicing->inputs[input].column;
     bool made =
         add(slicing, &(struct instruction){
                          .op = typed(column < 0 ? OP_ROWID_I32 : OP_COLUMN_I32,
-                                     type_of(slicing, feed)),
-                         .a = (int)feed,
+                                     type_of(slicing, input)),
+                         .a = (int)input,
                          .b = column < 0 ? 0 : column });
     if (made && null >= 0)
         made = add(slicing, &(struct instruction){
@@ -277,11 +277,11 @@ static bool add_value(struct slicing *slicing, unsigned feed, int null)
 }
 
 /* Where the NULL flags of a result are, -1: it needs none. */
-static int null_register(const struct slicing *slicing, unsigned feed)
+static int null_register(const struct slicing *slicing, unsigned input)
 {
-    int column = slicing->feeds[feed].column;
+    int column = slicing->inputs[input].column;
     return column >= 0 && asks_nulls(slicing, column)
-               ? (int)(slicing->feed_count + feed)
+               ? (int)(slicing->input_count + input)
                : -1;
 }
 
@@ -299,9 +299,9 @@ static bool add_head(struct slicing *slicing, int finish)
     bool made = table->name != NULL
                 && add(slicing, &(struct instruction){ .op = OP_TABLE,
                                                        .name = table->name });
-    for (unsigned i = 0; i < slicing->feed_count && made; i++)
+    for (unsigned i = 0; i < slicing->input_count && made; i++)
         made = add_result_column(slicing, i, null_register(slicing, i));
-    if (made && slicing->feed_count == 0)
+    if (made && slicing->input_count == 0)
         made = add(slicing, &(struct instruction){ .op = OP_RESULT_COLUMN,
                                                    .a = TYPE_I32,
                                                    .name = "" });
@@ -313,8 +313,8 @@ static bool add_head(struct slicing *slicing, int finish)
 /* Instructions that give the results. */
 static unsigned value_count(const struct slicing *slicing)
 {
-    unsigned count = slicing->feed_count;
-    for (unsigned i = 0; i < slicing->feed_count; i++)
+    unsigned count = slicing->input_count;
+    for (unsigned i = 0; i < slicing->input_count; i++)
         count += null_register(slicing, i) >= 0;
     return count > 0 ? count : 1;
 }
@@ -322,16 +322,16 @@ static unsigned value_count(const struct slicing *slicing)
 static bool add_values(struct slicing *slicing)
 {
     bool made = true;
-    for (unsigned i = 0; i < slicing->feed_count && made; i++)
+    for (unsigned i = 0; i < slicing->input_count && made; i++)
         made = add_value(slicing, i, null_register(slicing, i));
-    if (made && slicing->feed_count == 0)
+    if (made && slicing->input_count == 0)
         made = add(slicing, &(struct instruction){ .op = OP_INTEGER_I32 });
     return made;
 }
 
 static bool add_all(struct slicing *slicing)
 {
-    unsigned results = slicing->feed_count > 0 ? slicing->feed_count : 1;
+    unsigned results = slicing->input_count > 0 ? slicing->input_count : 1;
     int values = number_places(slicing, (int)results + 2);
     int result = values + (int)value_count(slicing);
     bool made = add_head(slicing, result + 2);
@@ -372,7 +372,7 @@ enum vdbq_status program_slice(const struct program *program,
                                .slice = slice,
                                .cursor = cursor };
     struct arena arena = { 0 };
-    slicing.feeds = program_axis_feeds(pack, cursor, &slicing.feed_count);
+    slicing.inputs = program_axis_inputs(pack, cursor, &slicing.input_count);
     bool made = start(&slicing, &arena);
     if (made) {
         want_conditions(&slicing);
@@ -397,7 +397,8 @@ static void find_done(struct slicing *slicing, const struct program_pack *pack,
         if (table->input > 0)
             continue;
         slicing->cursor = (int)i;
-        slicing->feeds = program_axis_feeds(pack, (int)i, &slicing->feed_count);
+        slicing->inputs =
+            program_axis_inputs(pack, (int)i, &slicing->input_count);
         memset(slicing->wanted, 0, count * sizeof *slicing->wanted);
         want_conditions(slicing);
         for (int pc = slicing->first; pc < slicing->result; pc++)

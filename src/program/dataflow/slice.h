@@ -12,7 +12,7 @@
  * Makes a program over one axis of a checked program: it keeps the rows that
  * the conditions about that axis alone keep, as far as these cannot fail, and
  * gives the columns that the whole program reads of it, in the order of the
- * pack's feeds; NULL flags where the whole program asks for them. Without such
+ * pack's inputs; NULL flags where the whole program asks for them. Without such
  * columns it gives a number. The slice is checked. Fails as program_check().
  */
 enum vdbq_status program_slice(const struct program *program,
@@ -22,15 +22,15 @@ enum vdbq_status program_slice(const struct program *program,
 /*
  * Makes the program that gives the same for rows of axes that slices have
  * kept: without the conditions that these are. Axes that are steps have no
- * slices. The rest is checked, and has a pack of its own, whose feeds slices
+ * slices. The rest is checked, and has a pack of its own, whose inputs slices
  * are to give. Fails as program_check().
  */
 enum vdbq_status program_rest(const struct program *program,
                               const struct program_pack *pack,
                               struct program *rest, struct error *error);
 
-/* The feeds of an axis: these and `count` more of the pack's lists. */
-const struct program_feed *program_axis_feeds(const struct program_pack *pack,
-                                              int cursor, unsigned *count);
+/* The inputs of an axis: these and `count` more of the pack's lists. */
+const struct program_input *program_axis_inputs(const struct program_pack *pack,
+                                                int cursor, unsigned *count);
 
 #endif

@@ -171,7 +171,7 @@ static struct seen query_run(struct device *device, unsigned most)
     struct launcher *launcher;
     struct error error;
     struct device_memory *data;
-    struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
+    struct column_input input = { .width = 4, .encoding = ENCODING_PLAIN };
     program_make(&program, program_text);
     struct launcher_params params = { .device = device,
                                       .program = &program,
@@ -186,7 +186,7 @@ static struct seen query_run(struct device *device, unsigned most)
         values[i] = value_at(i);
     assert_int_equal(launcher_open(&params, &launcher, &error), VDBQ_OK);
     struct launcher_request request = {
-        .morsels = { { .feeds = &feed, .rows = ROWS, .host = (u8 *)values } },
+        .morsels = { { .inputs = &input, .rows = ROWS, .host = (u8 *)values } },
         .count = 1
     };
     unsigned after = 0;
@@ -215,9 +215,9 @@ static uint64_t rows_expected(const struct seen *seen)
 /* Starts launches over `data` while there is room; how many. */
 static unsigned start_all(struct launcher *launcher, struct device_memory *data)
 {
-    struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
+    struct column_input input = { .width = 4, .encoding = ENCODING_PLAIN };
     struct launcher_request request = {
-        .morsels = { { .feeds = &feed, .rows = ROWS, .data = data } },
+        .morsels = { { .inputs = &input, .rows = ROWS, .data = data } },
         .count = 1
     };
     struct error error;
@@ -382,7 +382,7 @@ static void failed_build_changes_nothing(void **state)
     fake_close(device);
 }
 
-/* The program's text where the feed is encoded so in all launches; 0: not. */
+/* The program's text where the input is encoded so in all launches; 0: not. */
 static void body_make(const struct program *program, unsigned char encoding)
 {
     struct program_pack pack;
@@ -400,11 +400,11 @@ static void body_make(const struct program *program, unsigned char encoding)
 }
 
 /* One launch over some rows, of which none is kept. */
-static void launch_none(struct launcher *launcher, struct feed feed,
+static void launch_none(struct launcher *launcher, struct column_input input,
                         void *values)
 {
     struct launcher_request request = {
-        .morsels = { { .feeds = &feed, .rows = 64, .host = values } },
+        .morsels = { { .inputs = &input, .rows = 64, .host = values } },
         .count = 1
     };
     struct vdbq_batch batch;
@@ -414,13 +414,15 @@ static void launch_none(struct launcher *launcher, struct feed feed,
     assert_int_equal(batch.rows, 0);
 }
 
-/* A launch whose feeds are encoded otherwise gets another machine, which then
+/* A launch whose inputs are encoded otherwise gets another machine, which then
  * serves both; until it is there, launches are interpreted. */
 static void other_encodings_change_the_machine(void **state)
 {
     static int32_t values[64];
-    const struct feed plain = { .width = 4, .encoding = ENCODING_PLAIN };
-    const struct feed constant = { .width = 4, .encoding = ENCODING_CONSTANT };
+    const struct column_input plain = { .width = 4,
+                                        .encoding = ENCODING_PLAIN };
+    const struct column_input constant = { .width = 4,
+                                           .encoding = ENCODING_CONSTANT };
     struct device *device = fake_open(0, 3);
     struct program program;
     struct launcher *launcher;

@@ -493,7 +493,7 @@ static void expect_index(int64_t step, bool wide, enum index_kind kind)
         else
             ((int32_t *)values)[i] = (int32_t)key;
     }
-    struct feed_range range = build_facts(&column, KEYS, NULL, 4);
+    struct input_range range = build_facts(&column, KEYS, NULL, 4);
     assert_true(range.null && range.not_null);
     assert_int_equal(range.value.low, 0);
     assert_int_equal(range.value.high, (KEYS / 2 - 1) * step);

@@ -19,51 +19,54 @@
 
 enum { ROWS = 1000 };
 
-static struct feed packed(int64_t base, unsigned bits)
+static struct column_input packed(int64_t base, unsigned bits)
 {
-    return (
-        struct feed){ .encoding = ENCODING_PACKED, .base = base, .bits = bits };
+    return (struct column_input){ .encoding = ENCODING_PACKED,
+                                  .base = base,
+                                  .bits = bits };
 }
 
-static struct feed same(int64_t value)
+static struct column_input same(int64_t value)
 {
-    return (struct feed){ .encoding = ENCODING_CONSTANT, .base = value };
+    return (struct column_input){ .encoding = ENCODING_CONSTANT,
+                                  .base = value };
 }
 
-static struct feed sequence(int64_t first)
+static struct column_input sequence(int64_t first)
 {
-    return (struct feed){ .encoding = ENCODING_SEQUENCE, .base = first };
+    return (struct column_input){ .encoding = ENCODING_SEQUENCE,
+                                  .base = first };
 }
 
-/* What becomes of a column of `width` bytes with these feeds, one a morsel. */
-static struct output outcome(unsigned width, const struct feed *feeds,
+/* What becomes of a column of `width` bytes with these inputs, one a morsel. */
+static struct output outcome(unsigned width, const struct column_input *inputs,
                              unsigned morsels,
                              const struct order_codes *order_codes)
 {
     struct output output = { .width = width, .narrow = 99 };
-    int result_feed = 0;
-    struct program_pack pack = { .feed_count = 1,
+    int result_input = 0;
+    struct program_pack pack = { .input_count = 1,
                                  .result_count = 1,
-                                 .result_feeds = &result_feed };
+                                 .result_inputs = &result_input };
     struct launcher_request request = { .count = morsels };
 
     for (unsigned i = 0; i < morsels; i++)
         request.morsels[i] = (struct launcher_morsel){
-            .feeds = &feeds[i], .rows = ROWS, .order_codes = order_codes
+            .inputs = &inputs[i], .rows = ROWS, .order_codes = order_codes
         };
     bool any = narrow_outputs(&pack, &request, &output);
     assert_int_equal(any, output.narrow > 0);
     return output;
 }
 
-static void expect(unsigned width, struct feed feed, unsigned narrow)
+static void expect(unsigned width, struct column_input input, unsigned narrow)
 {
-    struct output output = outcome(width, &feed, 1, NULL);
+    struct output output = outcome(width, &input, 1, NULL);
 
     assert_int_equal(output.width, width);
     assert_int_equal(output.narrow, narrow);
     if (narrow > 0)
-        assert_int_equal(output.base, feed.base);
+        assert_int_equal(output.base, input.base);
 }
 
 static void codes_say_how_narrow(void **state)
@@ -87,14 +90,16 @@ static void codes_say_how_narrow(void **state)
 
 static void what_is_not_known_stays_wide(void **state)
 {
-    struct feed plain = { .encoding = ENCODING_PLAIN };
-    struct feed mixed[] = { packed(0, 3), plain }, dictionary = packed(0, 3);
+    struct column_input plain = { .encoding = ENCODING_PLAIN };
+    struct column_input mixed[] = { packed(0, 3), plain },
+                        dictionary = packed(0, 3);
     const int32_t numbers[] = { 700 };
     const struct order_codes looked_up = { .order_codes = numbers, .count = 1 };
     const struct order_codes none = { 0 };
     struct output output = { .width = 4 };
     int computed = -1;
-    struct program_pack pack = { .result_count = 1, .result_feeds = &computed };
+    struct program_pack pack = { .result_count = 1,
+                                 .result_inputs = &computed };
 
     (void)state;
     expect(4, plain, 0);
@@ -109,10 +114,11 @@ static void what_is_not_known_stays_wide(void **state)
 
 static void pieces_are_taken_together(void **state)
 {
-    const struct feed near[] = { packed(100, 4), same(-50), packed(0, 7) };
-    const struct feed far[] = { same(INT64_MIN), same(INT64_MAX) };
-    const struct feed apart[] = { packed(0, 2), packed(65532, 2) };
-    const struct feed next[] = { packed(0, 2), packed(65533, 2) };
+    const struct column_input near[] = { packed(100, 4), same(-50),
+                                         packed(0, 7) };
+    const struct column_input far[] = { same(INT64_MIN), same(INT64_MAX) };
+    const struct column_input apart[] = { packed(0, 2), packed(65532, 2) };
+    const struct column_input next[] = { packed(0, 2), packed(65533, 2) };
 
     (void)state;
     assert_int_equal(outcome(8, near, 3, NULL).narrow, 1);

@@ -132,11 +132,11 @@ static void run_chunk(struct launcher *launcher,
                       const struct run_dictionary *table, size_t chunk,
                       int32_t *codes)
 {
-    struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
+    struct column_input input = { .width = 4, .encoding = ENCODING_PLAIN };
     struct error error = { 0 };
     struct vdbq_batch batch;
     struct launcher_request request = {
-        .morsels = { { .feeds = &feed,
+        .morsels = { { .inputs = &input,
                        .order_codes = run_dictionary_codes(table, chunk),
                        .host = (u8 *)codes,
                        .rows = ROWS } },

@@ -289,11 +289,11 @@ static void faults_of_text_have_a_place(void **state)
 
 /* ------------------------------------------------------------- packing -- */
 
-static void columns_become_feeds(void **state)
+static void columns_become_inputs(void **state)
 {
-    static const struct program_feed feeds[] = { { 0, -1 },
-                                                 { 0, 0 },
-                                                 { 0, 2 } };
+    static const struct program_input inputs[] = { { 0, -1 },
+                                                   { 0, 0 },
+                                                   { 0, 2 } };
     struct program program;
     struct program_pack pack;
     struct error error;
@@ -303,10 +303,10 @@ static void columns_become_feeds(void **state)
     assert_int_equal(program_result(&program, 0).null_register, 5);
     assert_int_equal(program_pack(&program, &program.arena, &pack, &error),
                      VDBQ_OK);
-    assert_int_equal(pack.feed_count, 3);
+    assert_int_equal(pack.input_count, 3);
     for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(pack.feeds[i].cursor, feeds[i].cursor);
-        assert_int_equal(pack.feeds[i].column, feeds[i].column);
+        assert_int_equal(pack.inputs[i].cursor, inputs[i].cursor);
+        assert_int_equal(pack.inputs[i].column, inputs[i].column);
     }
     assert_int_equal(pack.code[4].op, OP_COLUMN_F32);
     assert_int_equal(pack.code[4].b, 2);
@@ -322,7 +322,7 @@ static void columns_become_feeds(void **state)
 
 /* Of probed cursors: what is read and what is probed are lists of their own,
  * each by cursors and columns. */
-static void build_columns_become_feeds(void **state)
+static void build_columns_become_inputs(void **state)
 {
     static const char text[] = "Table 0 0 0 \"t\"\n"
                                "Table 0 0 1 \"u\"\n"
@@ -348,11 +348,11 @@ static void build_columns_become_feeds(void **state)
     assert_int_equal(program_axes(&program), 1);
     assert_int_equal(program_pack(&program, &program.arena, &pack, &error),
                      VDBQ_OK);
-    assert_int_equal(pack.feed_count, 2);
+    assert_int_equal(pack.input_count, 2);
     assert_int_equal(pack.build_count, 3);
-    assert_int_equal(pack.build_feeds[0].cursor, 1);
-    assert_int_equal(pack.build_feeds[1].cursor, 2);
-    assert_int_equal(pack.build_feeds[1].column, 1);
+    assert_int_equal(pack.build_inputs[0].cursor, 1);
+    assert_int_equal(pack.build_inputs[1].cursor, 2);
+    assert_int_equal(pack.build_inputs[1].column, 1);
     assert_int_equal(pack.index_count, 2);
     assert_int_equal(pack.indexes[0].cursor, 1);
     assert_int_equal(pack.indexes[1].column, 1);
@@ -611,8 +611,8 @@ int main(void)
         cmocka_unit_test(lines_say_what_they_do),
         cmocka_unit_test(text_may_be_written_freely),
         cmocka_unit_test(faults_of_text_have_a_place),
-        cmocka_unit_test(columns_become_feeds),
-        cmocka_unit_test(build_columns_become_feeds),
+        cmocka_unit_test(columns_become_inputs),
+        cmocka_unit_test(build_columns_become_inputs),
         cmocka_unit_test(constants_get_places),
         cmocka_unit_test(specialised_text_is_calls),
         cmocka_unit_test(specialised_text_knows_loads),
