@@ -25,16 +25,20 @@ static inline i64 order_flip_64(i64 bits)
 #define ORDER_NAN_F32 0x7fffffff
 #define ORDER_NAN_F64 0x7fffffffffffffffL
 
+/* Adding 0.0 makes -0.0 a 0.0. NaN is asked of the sum: asked of the value,
+ * loops over many are not made vectors of by gcc (ten times slower). */
 static inline i32 order_f32(f32 value)
 {
-    i32 order = order_flip_32((i32)bits_of_f32(value + 0.0f));
-    return value != value ? ORDER_NAN_F32 : order;
+    f32 sum = value + 0.0f;
+    i32 order = order_flip_32((i32)bits_of_f32(sum));
+    return sum != sum ? ORDER_NAN_F32 : order;
 }
 
 static inline i64 order_f64(f64 value)
 {
-    i64 order = order_flip_64((i64)bits_of_f64(value + 0.0));
-    return value != value ? ORDER_NAN_F64 : order;
+    f64 sum = value + 0.0;
+    i64 order = order_flip_64((i64)bits_of_f64(sum));
+    return sum != sum ? ORDER_NAN_F64 : order;
 }
 
 /* The way back; a NaN's is one NaN. */
