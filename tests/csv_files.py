@@ -200,7 +200,7 @@ def check_text(rng, shell):
 
 
 def check_large(rng, shell):
-    """A file of several chunks, with quotes that are quotes and others."""
+    """A file of several parts, with quotes that are quotes and others."""
     values = ['5" nail', 'a\nb', '"', '', None, 'x,y', '\r\n', 'plain', '""', '1,2\n3,4\n', '7']
     rows = [[str(i), rng.choice(values), rng.choice(values)] for i in range(150000)]
     text = 'id,a,b\n' + ''.join(

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CHUNK_BYTES = 1 << 20 };
+enum { PART_BYTES = 1 << 20 };
 
 struct csv_reader import_reader(const struct import *import, const char *start,
                                 const char *end)
@@ -26,19 +26,19 @@ struct csv_reader import_reader(const struct import *import, const char *start,
                                 .single = import->columns == 1 };
 }
 
-/* Cuts the text after the header into chunks of whole records. */
+/* Cuts the text after the header into parts of whole records. */
 static enum vdbq_status cut(struct import *import)
 {
     size_t size = (size_t)(import->end - import->body);
-    import->chunk = calloc(size / CHUNK_BYTES + 1, sizeof *import->chunk);
-    if (!import->chunk)
+    import->part = calloc(size / PART_BYTES + 1, sizeof *import->part);
+    if (!import->part)
         return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
     struct csv_reader reader = import_reader(import, import->body, import->end);
     while (reader.at < reader.end) {
-        struct import_chunk *chunk = &import->chunk[import->chunks++];
-        chunk->start = reader.at;
-        reader.at = csv_split(&reader, CHUNK_BYTES);
-        chunk->end = reader.at;
+        struct import_part *part = &import->part[import->parts++];
+        part->start = reader.at;
+        reader.at = csv_split(&reader, PART_BYTES);
+        part->end = reader.at;
     }
     return VDBQ_OK;
 }
@@ -85,11 +85,11 @@ static enum vdbq_status run(struct import *import)
     }
     if (status == VDBQ_OK)
         status = cut(import);
-    if (status == VDBQ_OK && import->chunks && must_infer(import))
+    if (status == VDBQ_OK && import->parts && must_infer(import))
         status = import_infer(import);
     if (status == VDBQ_OK)
         status = import_table(import);
-    if (status == VDBQ_OK && import->chunks)
+    if (status == VDBQ_OK && import->parts)
         status = import_rows(import);
     return import_is_cut(import) && status != VDBQ_OK ? import_fail_cut(import)
                                                       : status;
@@ -140,7 +140,7 @@ enum vdbq_status import_csv(const struct import_params *params,
     for (unsigned i = 0; i < import.columns; i++)
         free(import.column[i].name);
     free(import.column);
-    free(import.chunk);
+    free(import.part);
     import_unguard(&import);
     import_file_close(&import);
     return report->status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the import share. The text is cut into chunks of whole
- * records; threads look at chunks, the caller's thread takes what they found
- * in the chunks' order, so that the first fault of the file is the one told.
+ * What the files of the import share. The text is cut into parts of whole
+ * records; threads look at parts, the caller's thread takes what they found
+ * in the parts' order, so that the first fault of the file is the one told.
  */
 #ifndef VDBQ_IO_IMPORT_INNER_H
 #define VDBQ_IO_IMPORT_INNER_H
@@ -22,7 +22,7 @@ struct import_column {
     unsigned target; /* the table's column                         */
 };
 
-struct import_chunk {
+struct import_part {
     const char *start, *end; /* whole records */
 };
 
@@ -38,8 +38,8 @@ struct import {
     unsigned columns; /* of the file                            */
     struct import_column *column;
     unsigned targets; /* columns of the table                   */
-    struct import_chunk *chunk;
-    unsigned chunks;
+    struct import_part *part;
+    unsigned parts;
 };
 
 /* What is wrong at a place in the text, found in some thread. */
@@ -103,16 +103,16 @@ unsigned import_table_find(vdbq *db, const char *name);
 /* import_rows.c: parses and appends every row. */
 enum vdbq_status import_rows(struct import *import);
 
-/* import_work.c: runs `look` on each chunk in threads and `take` on each in
+/* import_work.c: runs `look` on each part in threads and `take` on each in
  * order in the calling thread. Slots are numbered from 0; what look() leaves
  * in a slot is take()'s until it returns. Ends when take() returns false. */
 enum { IMPORT_SLOTS_MAX = 18 };
 struct import_work {
     unsigned threads; /* that look                  */
     unsigned slots;   /* more than threads, at most IMPORT_SLOTS_MAX */
-    unsigned chunks;
-    void (*look)(void *context, unsigned chunk, unsigned slot);
-    bool (*take)(void *context, unsigned chunk, unsigned slot);
+    unsigned parts;
+    void (*look)(void *context, unsigned part, unsigned slot);
+    bool (*take)(void *context, unsigned part, unsigned slot);
     void *context;
 };
 void import_work(const struct import_work *work);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The second look at the file: each chunk becomes vectors of the table's
+ * The second look at the file: each part becomes vectors of the table's
  * types, which are appended in order. Everything is one transaction.
  */
 #include "io/import_inner.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One chunk as columns. */
+/* One part as columns. */
 struct slot {
     void **values;   /* one a column of the file     */
     uint8_t **nulls; /* likewise                     */
@@ -49,7 +49,7 @@ static size_t type_size(enum vdbq_type type)
 }
 
 /* A text stays where it is in the file, unless quotes are doubled in it; all
- * that are in a chunk have room in `plain`. */
+ * that are in a part have room in `plain`. */
 static enum number_status parse_text(struct slot *slot,
                                      const struct csv_field *field,
                                      struct vdbq_text *text)
@@ -183,7 +183,7 @@ static bool reserve(const struct import *import, struct slot *slot,
     return true;
 }
 
-/* Room for the undoubled texts of a chunk of `size` bytes. */
+/* Room for the undoubled texts of a part of `size` bytes. */
 static bool reserve_plain(struct slot *slot, size_t size)
 {
     slot->plain_used = 0;
@@ -196,11 +196,11 @@ static bool reserve_plain(struct slot *slot, size_t size)
 }
 
 /* A record takes a byte a column at least: a delimiter or the line end. */
-static void look(void *context, unsigned chunk, unsigned number)
+static void look(void *context, unsigned part, unsigned number)
 {
     struct append *append = context;
     const struct import *import = append->import;
-    const struct import_chunk *text = &import->chunk[chunk];
+    const struct import_part *text = &import->part[part];
     struct slot *slot = &append->slot[number];
     struct csv_reader reader = import_reader(import, text->start, text->end);
     slot->rows = 0;
@@ -259,25 +259,25 @@ static enum vdbq_status append_slot(struct append *append,
 }
 
 /* Inferring, where it was done, was the first half of the work. */
-static bool keep_on(struct import *import, unsigned chunk)
+static bool keep_on(struct import *import, unsigned part)
 {
     const struct import_params *params = import->params;
     uint64_t all = (uint64_t)(import->end - import->text);
-    uint64_t done = (uint64_t)(import->chunk[chunk].end - import->text);
+    uint64_t done = (uint64_t)(import->part[part].end - import->text);
     bool inferred = import->report->created && !params->types;
     return !params->progress
            || params->progress(params->context,
                                inferred ? (all + done) / 2 : done, all);
 }
 
-static bool take(void *context, unsigned chunk, unsigned number)
+static bool take(void *context, unsigned part, unsigned number)
 {
     struct append *append = context;
     struct import *import = append->import;
     struct slot *slot = &append->slot[number];
     if (slot->fault.kind)
         append->status = import_fail_at(import, &slot->fault);
-    else if (!keep_on(import, chunk))
+    else if (!keep_on(import, part))
         append->status = import_fail(import, VDBQ_CANCELLED, "",
                                      "interrupted: nothing was imported");
     else
@@ -347,7 +347,7 @@ static void run(struct append *append, unsigned threads)
     }
     import_work(&(struct import_work){ .threads = threads,
                                        .slots = threads + 1,
-                                       .chunks = import->chunks,
+                                       .parts = import->parts,
                                        .look = look,
                                        .take = take,
                                        .context = append });

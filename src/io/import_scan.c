@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was found in one chunk. */
+/* What was found in one part. */
 struct slot {
     unsigned *seen;           /* one a column */
     struct csv_field *fields; /* of a record  */
@@ -63,13 +63,13 @@ static void see_record(const struct import *import, struct slot *slot)
             slot->seen[i] |= import_seen(&slot->fields[i]);
 }
 
-static void look(void *context, unsigned chunk, unsigned number)
+static void look(void *context, unsigned part, unsigned number)
 {
     struct scan *scan = context;
     const struct import *import = scan->import;
     struct slot *slot = &scan->slot[number];
-    struct csv_reader reader = import_reader(import, import->chunk[chunk].start,
-                                             import->chunk[chunk].end);
+    struct csv_reader reader =
+        import_reader(import, import->part[part].start, import->part[part].end);
     slot->fault.kind = FAULT_NONE;
     memset(slot->seen, 0, import->columns * sizeof *slot->seen);
     while (csv_record(&reader)
@@ -77,23 +77,23 @@ static void look(void *context, unsigned chunk, unsigned number)
         see_record(import, slot);
 }
 
-static bool keep_on(struct import *import, unsigned chunk)
+static bool keep_on(struct import *import, unsigned part)
 {
     const struct import_params *params = import->params;
-    uint64_t done = (uint64_t)(import->chunk[chunk].end - import->text);
+    uint64_t done = (uint64_t)(import->part[part].end - import->text);
     return !params->progress
            || params->progress(params->context, done / 2,
                                (uint64_t)(import->end - import->text));
 }
 
-static bool take(void *context, unsigned chunk, unsigned number)
+static bool take(void *context, unsigned part, unsigned number)
 {
     struct scan *scan = context;
     struct import *import = scan->import;
     struct slot *slot = &scan->slot[number];
     if (slot->fault.kind)
         scan->status = import_fail_at(import, &slot->fault);
-    else if (!keep_on(import, chunk))
+    else if (!keep_on(import, part))
         scan->status = import_fail(import, VDBQ_CANCELLED, "", "interrupted");
     for (unsigned i = 0; i < import->columns; i++)
         import->column[i].seen |= slot->seen[i];
@@ -128,7 +128,7 @@ enum vdbq_status import_infer(struct import *import)
     if (slots_open(&scan, threads + 1))
         import_work(&(struct import_work){ .threads = threads,
                                            .slots = threads + 1,
-                                           .chunks = import->chunks,
+                                           .parts = import->parts,
                                            .look = look,
                                            .take = take,
                                            .context = &scan });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks looked at in threads and taken in order. One lock guards the state;
- * chunk n is always in slot n % slots, and is begun only once the chunk that
+ * Parts looked at in threads and taken in order. One lock guards the state;
+ * part n is always in slot n % slots, and is begun only once the part that
  * had the slot before it has been taken.
  */
 #include "io/import_inner.h"
@@ -13,8 +13,8 @@ struct state {
     const struct import_work *work;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned next;                /* the chunk that will be begun next       */
-    unsigned taken;               /* chunks taken                            */
+    unsigned next;                /* the part that will be begun next        */
+    unsigned taken;               /* parts taken                             */
     bool stop;                    /* begin no more                           */
     bool ready[IMPORT_SLOTS_MAX]; /* looked at, and not taken  */
 };
@@ -27,53 +27,53 @@ unsigned import_threads(const struct import *import)
     unsigned threads = cores < 1            ? 1
                        : cores > (long)most ? most
                                             : (unsigned)cores;
-    return threads < import->chunks ? threads : import->chunks;
+    return threads < import->parts ? threads : import->parts;
 }
 
-/* The next chunk to look at; false when there is none left. */
-static bool begin(struct state *state, unsigned *chunk)
+/* The next part to look at; false when there is none left. */
+static bool begin(struct state *state, unsigned *part)
 {
     const struct import_work *work = state->work;
-    while (!state->stop && state->next < work->chunks
+    while (!state->stop && state->next < work->parts
            && state->next >= state->taken + work->slots)
         pthread_cond_wait(&state->changed, &state->lock);
-    if (state->stop || state->next == work->chunks)
+    if (state->stop || state->next == work->parts)
         return false;
-    *chunk = state->next++;
+    *part = state->next++;
     return true;
 }
 
-static void *look_at_chunks(void *context)
+static void *look_at_parts(void *context)
 {
     struct state *state = context;
     const struct import_work *work = state->work;
-    unsigned chunk;
+    unsigned part;
     pthread_mutex_lock(&state->lock);
-    while (begin(state, &chunk)) {
+    while (begin(state, &part)) {
         pthread_mutex_unlock(&state->lock);
-        work->look(work->context, chunk, chunk % work->slots);
+        work->look(work->context, part, part % work->slots);
         pthread_mutex_lock(&state->lock);
-        state->ready[chunk % work->slots] = true;
+        state->ready[part % work->slots] = true;
         pthread_cond_broadcast(&state->changed);
     }
     pthread_mutex_unlock(&state->lock);
     return NULL;
 }
 
-static void take_chunks(struct state *state)
+static void take_parts(struct state *state)
 {
     const struct import_work *work = state->work;
     bool more = true;
     pthread_mutex_lock(&state->lock);
-    for (unsigned chunk = 0; more && chunk < work->chunks; chunk++) {
-        unsigned slot = chunk % work->slots;
+    for (unsigned part = 0; more && part < work->parts; part++) {
+        unsigned slot = part % work->slots;
         while (!state->ready[slot])
             pthread_cond_wait(&state->changed, &state->lock);
         pthread_mutex_unlock(&state->lock);
-        more = work->take(work->context, chunk, slot);
+        more = work->take(work->context, part, slot);
         pthread_mutex_lock(&state->lock);
         state->ready[slot] = false;
-        state->taken = chunk + 1;
+        state->taken = part + 1;
         pthread_cond_broadcast(&state->changed);
     }
     state->stop = true;
@@ -84,9 +84,9 @@ static void take_chunks(struct state *state)
 /* Where no thread can be had. */
 static void work_alone(const struct import_work *work)
 {
-    for (unsigned chunk = 0; chunk < work->chunks; chunk++) {
-        work->look(work->context, chunk, 0);
-        if (!work->take(work->context, chunk, 0))
+    for (unsigned part = 0; part < work->parts; part++) {
+        work->look(work->context, part, 0);
+        if (!work->take(work->context, part, 0))
             return;
     }
 }
@@ -99,10 +99,10 @@ void import_work(const struct import_work *work)
     pthread_mutex_init(&state.lock, NULL);
     pthread_cond_init(&state.changed, NULL);
     while (started < work->threads
-           && !pthread_create(&threads[started], NULL, look_at_chunks, &state))
+           && !pthread_create(&threads[started], NULL, look_at_parts, &state))
         started++;
     if (started)
-        take_chunks(&state);
+        take_parts(&state);
     else
         work_alone(work);
     for (unsigned i = 0; i < started; i++)

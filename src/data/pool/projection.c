@@ -19,13 +19,13 @@
 
 /* Bytes that are read and summed up at a time: few enough to be in a core's
  * own cache when they are summed up. */
-enum { CHUNK = 256 << 10 };
+enum { READ_BYTES = 256 << 10 };
 
 /* A tablet that is being read from its start to its end. */
 struct stream {
     const struct projection *projection;
     struct checksum whole;
-    uint8_t *scratch; /* CHUNK bytes               */
+    uint8_t *scratch; /* READ_BYTES bytes               */
     uint64_t at;      /* in the tablet             */
     struct error *error;
 };
@@ -202,16 +202,16 @@ static enum vdbq_status read_on(struct stream *stream, uint64_t end,
 
     while (stream->at < end) {
         uint64_t left = end - stream->at;
-        size_t size = left < CHUNK ? (size_t)left : CHUNK;
-        uint8_t *chunk = to != NULL ? to : stream->scratch;
+        size_t size = left < READ_BYTES ? (size_t)left : READ_BYTES;
+        uint8_t *place = to != NULL ? to : stream->scratch;
         enum vdbq_status status =
-            file_read(&projection->database->file, chunk, size,
+            file_read(&projection->database->file, place, size,
                       projection->tablet->offset + stream->at, stream->error);
         if (status != VDBQ_OK)
             return status;
-        checksum_add(&stream->whole, chunk, size);
+        checksum_add(&stream->whole, place, size);
         if (sum != NULL)
-            checksum_add(sum, chunk, size);
+            checksum_add(sum, place, size);
         stream->at += size;
         to = to != NULL ? to + size : NULL;
     }
@@ -265,7 +265,7 @@ static enum vdbq_status prove_bytes(const struct projection *projection,
 {
     struct stream stream = { .projection = projection,
                              .error = error,
-                             .scratch = memory_resize(NULL, CHUNK) };
+                             .scratch = memory_resize(NULL, READ_BYTES) };
     enum vdbq_status status = VDBQ_OK;
 
     if (stream.scratch == NULL)

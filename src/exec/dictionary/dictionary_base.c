@@ -86,7 +86,7 @@ static bool fill(struct dictionary_base *base,
                  struct dictionary *const *dictionaries)
 {
     struct parts parts = { 0 };
-    size_t count = base->chunks * base->inputs;
+    size_t count = base->morsels * base->inputs;
     base->order_codes =
         arena_alloc(&base->arena, (count + 1) * sizeof *base->order_codes);
     base->counts =
@@ -106,14 +106,14 @@ static bool fill(struct dictionary_base *base,
 }
 
 struct dictionary_base *
-dictionary_base_make(struct dictionary *const *dictionaries, size_t chunks,
+dictionary_base_make(struct dictionary *const *dictionaries, size_t morsels,
                      unsigned inputs)
 {
     struct dictionary_base *base = memory_zeroed(1, sizeof *base);
     if (base == NULL)
         return NULL;
     base->holders = 1;
-    base->chunks = chunks;
+    base->morsels = morsels;
     base->inputs = inputs;
     if (fill(base, dictionaries))
         return base;

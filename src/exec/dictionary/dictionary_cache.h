@@ -23,7 +23,7 @@ struct dictionary_cache_params {
     struct device_times *times;      /* added to                      */
 };
 
-/* The words of the text columns that a program reads: chunk i is tablet i.
+/* The words of the text columns that a program reads: morsel i is tablet i.
  * The caller releases them. Reads tablets where they are not kept: fails as
  * pool_pin() does. */
 enum vdbq_status

@@ -183,7 +183,7 @@ static bool renumber_order_codes(struct making *making,
 static bool make_order_codes(struct making *making)
 {
     const struct dictionary_base *base = making->params->base;
-    size_t count = base->chunks * base->inputs;
+    size_t count = base->morsels * base->inputs;
     making->table->order_codes = base->order_codes;
     if (making->renumbered == NULL)
         return true;
@@ -205,24 +205,24 @@ static bool make_order_codes(struct making *making)
     return order_codes != NULL;
 }
 
-/* The most bytes that the order codes of a chunk take. */
+/* The most bytes that the order codes of a morsel take. */
 static u64 order_codes_bytes(const struct run_dictionary *table)
 {
     u64 most = 0;
-    for (size_t chunk = 0; chunk < table->base->chunks; chunk++) {
+    for (size_t morsel = 0; morsel < table->base->morsels; morsel++) {
         u64 size = 0;
         for (unsigned i = 0; i < table->base->inputs; i++)
             size += order_codes_size(
-                &table->order_codes[chunk * table->base->inputs + i]);
+                &table->order_codes[morsel * table->base->inputs + i]);
         most = size > most ? size : most;
     }
     return most;
 }
 
-void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
+void run_dictionary_range(const struct run_dictionary *table, size_t morsel,
                           unsigned input, int64_t *low, int64_t *high)
 {
-    size_t place = chunk * table->base->inputs + input;
+    size_t place = morsel * table->base->inputs + input;
     const struct order_codes *order_codes = &table->order_codes[place];
     uint32_t count = table->base->counts[place];
     if (count == 0)
@@ -234,10 +234,10 @@ void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
 }
 
 const struct order_codes *
-run_dictionary_codes(const struct run_dictionary *table, size_t chunk)
+run_dictionary_codes(const struct run_dictionary *table, size_t morsel)
 {
     return table->values.order_codes_bytes > 0
-               ? &table->order_codes[chunk * table->base->inputs]
+               ? &table->order_codes[morsel * table->base->inputs]
                : NULL;
 }
 

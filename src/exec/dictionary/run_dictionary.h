@@ -6,7 +6,7 @@
  * From them come the values of constants and parameters, the lookup tables,
  * and the order codes: which number each code of a column stands for.
  *
- * Dictionaries come from where rows come from: a table's tablets, the chunks
+ * Dictionaries come from where rows come from: a table's tablets, the morsels
  * of another step's rows, build rows. Where a run adds no word to those of one
  * dictionary, its codes are the numbers and nothing is computed.
  */
@@ -22,18 +22,18 @@ struct dictionary_base {
     unsigned holders;
     struct dictionary *dictionary;
     unsigned inputs;
-    size_t chunks;
+    size_t morsels;
     bool *is_text; /* whether input f has words                  */
-    /* of input f in chunk c: [c * inputs + f] */
+    /* of input f in morsel c: [c * inputs + f] */
     struct order_codes *order_codes;
     uint32_t *counts; /* words of the dictionaries: likewise        */
     struct arena arena;
 };
 
-/* `dictionaries[c * inputs + f]`: the words of input f in chunk c; NULL where
+/* `dictionaries[c * inputs + f]`: the words of input f in morsel c; NULL where
  * it is no text. They may be released afterwards. NULL: no memory. */
 struct dictionary_base *
-dictionary_base_make(struct dictionary *const *dictionaries, size_t chunks,
+dictionary_base_make(struct dictionary *const *dictionaries, size_t morsels,
                      unsigned inputs);
 struct dictionary_base *dictionary_base_hold(struct dictionary_base *base);
 void dictionary_base_release(struct dictionary_base *base); /* accepts NULL */
@@ -71,13 +71,13 @@ enum vdbq_status run_dictionary_init(struct run_dictionary *table,
 /* Accepts a zeroed one. */
 void run_dictionary_finish(struct run_dictionary *table);
 
-/* The least and the greatest number of the words that an input has in a chunk;
+/* The least and the greatest number of the words that an input has in a morsel;
  * unchanged where it has none. */
-void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
+void run_dictionary_range(const struct run_dictionary *table, size_t morsel,
                           unsigned input, int64_t *low, int64_t *high);
 
-/* The order codes of the inputs in a chunk, for launcher_request. */
+/* The order codes of the inputs in a morsel, for launcher_request. */
 const struct order_codes *
-run_dictionary_codes(const struct run_dictionary *table, size_t chunk);
+run_dictionary_codes(const struct run_dictionary *table, size_t morsel);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The left rows of a grid, a chunk at a time, in pinned memory: two chunks,
+ * The left rows of a grid, a morsel at a time, in pinned memory: two morsels,
  * so that one may be filled while launches work on the other.
  */
 #ifndef VDBQ_EXEC_GRID_LEFT_H
@@ -8,7 +8,7 @@
 
 #include "exec/grid/grid_axis.h"
 
-struct left_chunk {
+struct left_morsel {
     struct device_memory *memory; /* NULL: none yet                       */
     uint64_t rows_room;
     uint64_t rows;
@@ -20,14 +20,14 @@ struct left_chunk {
 struct grid_left {
     struct axis *axis;
     struct device *device;
-    bool mapped; /* launches read the chunk where it is     */
-    struct left_chunk chunks[2];
+    bool mapped; /* launches read the morsel where it is    */
+    struct left_morsel morsels[2];
     unsigned now;              /* the one that is filled, or was last     */
-    struct vdbq_batch pending; /* rows that are in no chunk yet, from
+    struct vdbq_batch pending; /* rows that are in no morsel yet, from
                                   `taken` on                              */
     uint64_t taken;
-    uint64_t rows_room;   /* of the next chunk                       */
-    uint64_t rows_filled; /* in chunks so far                        */
+    uint64_t rows_room;   /* of the next morsel                      */
+    uint64_t rows_filled; /* in morsels so far                       */
     bool ended;
     struct column_input *places; /* of a launch                     */
 };
@@ -37,15 +37,15 @@ enum vdbq_status grid_left_init(struct grid_left *left, struct arena *arena,
                                 struct error *error);
 void grid_left_finish(struct grid_left *left); /* accepts a zeroed struct */
 
-/* Whether the next chunk can be filled: no launch reads it. */
+/* Whether the next morsel can be filled: no launch reads it. */
 bool grid_left_has_room(const struct grid_left *left);
 /* Fills it; no row: there are no more. Rows that came before a failure are in
  * it. */
 enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
                                 struct device_times *times,
                                 struct error *error);
-/* The chunk that was filled last. */
-struct left_chunk *grid_left_chunk(struct grid_left *left);
+/* The morsel that was filled last. */
+struct left_morsel *grid_left_filled(struct grid_left *left);
 /* Its inputs, from row `row` on, a multiple of 64, for `rows` rows, and where
  * they lie. */
 struct launcher_morsel grid_left_morsel(struct grid_left *left, uint64_t row,

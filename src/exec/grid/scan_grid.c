@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_SCAN of several axes: a program over the cells of a grid. The rows of
- * the axes but the first are gathered, the left ones come in chunks; launches
+ * the axes but the first are gathered, the left ones come in morsels; launches
  * cover neighbouring cells, so that work is bounded whatever the numbers of
  * rows are, and result rows come in the order of cells. A failure comes where
  * its row would have come.
  *
- * Launches run over blocks: all left rows of a chunk with all build rows; or
+ * Launches run over blocks: all left rows of a morsel with all build rows; or
  * where the build rows are there in parts, a left row with a part.
  */
 #include "device/kernel.h"
@@ -17,7 +17,7 @@
 
 /* Cells that are not run over yet. */
 struct block {
-    uint64_t left_first, left_rows; /* of the chunk                       */
+    uint64_t left_first, left_rows; /* of the morsel                      */
     uint64_t part;                  /* of the build rows                  */
     uint64_t cell, cells;           /* the next one, and all              */
 };
@@ -35,7 +35,7 @@ struct scan_grid {
     struct run_dictionary dictionary;
     struct launcher *launcher; /* NULL: an axis has no rows             */
     struct block block;
-    struct left_chunk *chunks[LAUNCHER_RING_MAX]; /* that launches in flight
+    struct left_morsel *morsels[LAUNCHER_RING_MAX]; /* that launches in flight
                                     read, the oldest first                */
     uint64_t cells_done;
     struct device *device;       /* that may take the rows; NULL: none    */
@@ -262,25 +262,25 @@ static uint64_t row_cells(const struct scan_grid *grid, uint64_t part)
 static void block_begin(struct scan_grid *grid, uint64_t left_first,
                         uint64_t part)
 {
-    struct left_chunk *chunk = grid_left_chunk(&grid->left);
-    uint64_t rows = grid->build_side.parts > 1 ? 1 : chunk->rows;
+    struct left_morsel *morsel = grid_left_filled(&grid->left);
+    uint64_t rows = grid->build_side.parts > 1 ? 1 : morsel->rows;
     grid->block = (struct block){ .left_first = left_first,
                                   .left_rows = rows,
                                   .part = part,
                                   .cells = rows * row_cells(grid, part) };
 }
 
-/* Goes on to the next block of the chunk, or to the next chunk; without one
+/* Goes on to the next block of the morsel, or to the next morsel; without one
  * the grid is fed. */
 static enum vdbq_status next_block(struct scan_grid *grid, struct error *error)
 {
     const struct block *block = &grid->block;
-    struct left_chunk *chunk = grid_left_chunk(&grid->left);
+    struct left_morsel *morsel = grid_left_filled(&grid->left);
     if (block->part + 1 < grid->build_side.parts && block->cells > 0) {
         block_begin(grid, block->left_first, block->part + 1);
         return VDBQ_OK;
     }
-    if (block->left_first + block->left_rows < chunk->rows) {
+    if (block->left_first + block->left_rows < morsel->rows) {
         block_begin(grid, block->left_first + block->left_rows, 0);
         return VDBQ_OK;
     }
@@ -289,7 +289,7 @@ static enum vdbq_status next_block(struct scan_grid *grid, struct error *error)
     if (status != VDBQ_OK)
         grid->held = *error;
     grid->block = (struct block){ 0 };
-    grid->fed = grid_left_chunk(&grid->left)->rows == 0;
+    grid->fed = grid_left_filled(&grid->left)->rows == 0;
     if (!grid->fed)
         block_begin(grid, 0, 0);
     return VDBQ_OK;
@@ -322,15 +322,15 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
     enum vdbq_status status = launcher_start(grid->launcher, &request, error);
     if (status != VDBQ_OK)
         return status;
-    struct left_chunk *chunk = grid_left_chunk(&grid->left);
-    grid->chunks[launcher_in_flight(grid->launcher) - 1] = chunk;
-    chunk->in_flight++;
+    struct left_morsel *morsel = grid_left_filled(&grid->left);
+    grid->morsels[launcher_in_flight(grid->launcher) - 1] = morsel;
+    morsel->in_flight++;
     block->cell += cells;
     grid->cells_done += cells;
     return VDBQ_OK;
 }
 
-/* Whether a launch must wait for those in flight: the chunk that is to be
+/* Whether a launch must wait for those in flight: the morsel that is to be
  * filled, or the build rows, are in use. */
 static bool must_wait(const struct scan_grid *grid)
 {
@@ -377,9 +377,9 @@ static enum vdbq_status input(struct scan_grid *grid, struct error *error)
 /* The oldest launch has given all its rows. */
 static void launch_done(struct scan_grid *grid)
 {
-    grid->chunks[0]->in_flight--;
+    grid->morsels[0]->in_flight--;
     for (unsigned i = 0; i < launcher_in_flight(grid->launcher); i++)
-        grid->chunks[i] = grid->chunks[i + 1];
+        grid->morsels[i] = grid->morsels[i + 1];
 }
 
 /* The next rows of launches, maybe none where a sink takes them; `*more`: they

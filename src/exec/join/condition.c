@@ -102,19 +102,20 @@ enum vdbq_status condition_init(struct condition *condition,
     struct dictionary **dictionaries = words_of_pairs(params);
     if (dictionaries == NULL)
         return error_no_memory(error);
-    status = chunks_init(&condition->chunks,
-                         &(struct chunk_params){ .stream = params->stream,
-                                                 .program = &condition->program,
-                                                 .dictionaries = dictionaries,
-                                                 .rows = params->pairs },
-                         error);
+    status = host_morsels_init(
+        &condition->morsels,
+        &(struct host_morsels_params){ .stream = params->stream,
+                                       .program = &condition->program,
+                                       .dictionaries = dictionaries,
+                                       .rows = params->pairs },
+        error);
     memory_release(dictionaries);
     return status;
 }
 
 void condition_finish(struct condition *condition)
 {
-    chunks_finish(&condition->chunks);
+    host_morsels_finish(&condition->morsels);
     program_finish(&condition->program);
     memory_release(condition->left);
     memory_release(condition->right);
@@ -132,7 +133,7 @@ static bool grow(uint32_t **numbers, uint64_t count)
     return larger != NULL;
 }
 
-/* Makes room for the pairs of a chunk. */
+/* Makes room for the pairs of a morsel. */
 static enum vdbq_status make_room(struct condition *condition, uint64_t rows,
                                   struct error *error)
 {
@@ -162,16 +163,16 @@ static uint64_t take_pairs(struct condition *condition,
     return count;
 }
 
-/* Runs the chunk that was filled, and marks what it keeps. */
-static enum vdbq_status run_chunk(struct condition *condition, uint8_t *kept,
-                                  struct error *error)
+/* Runs the morsel that was filled, and marks what it keeps. */
+static enum vdbq_status run_morsel(struct condition *condition, uint8_t *kept,
+                                   struct error *error)
 {
-    struct chunks *chunks = &condition->chunks;
-    int64_t first = (int64_t)chunks->rows_started;
-    enum vdbq_status status = chunks_start(chunks, error);
-    while (status == VDBQ_OK && chunks_in_flight(chunks) > 0) {
+    struct host_morsels *morsels = &condition->morsels;
+    int64_t first = (int64_t)morsels->rows_started;
+    enum vdbq_status status = host_morsels_start(morsels, error);
+    while (status == VDBQ_OK && host_morsels_in_flight(morsels) > 0) {
         struct vdbq_batch batch = { 0 };
-        status = chunks_batch(chunks, &batch, error);
+        status = host_morsels_batch(morsels, &batch, error);
         for (uint64_t i = 0; status == VDBQ_OK && i < batch.rows; i++)
             kept[condition->at[((const int64_t *)batch.column[0].values)[i]
                                - first]] = 1;
@@ -184,27 +185,28 @@ enum vdbq_status condition_run(struct condition *condition,
                                uint8_t *kept, uint64_t *judged,
                                struct error *error)
 {
-    struct chunks *chunks = &condition->chunks;
+    struct host_morsels *morsels = &condition->morsels;
     enum vdbq_status status = VDBQ_OK;
     uint64_t next = 0;
     memset(kept, 0, pairs->count);
     *judged = 0;
     while (next < pairs->count && status == VDBQ_OK) {
-        struct chunk *chunk;
-        status = chunks_begin(chunks, &chunk, error);
+        struct host_morsel *morsel;
+        status = host_morsels_begin(morsels, &morsel, error);
         if (status == VDBQ_OK)
-            status = make_room(condition, chunk->rows_room, error);
+            status = make_room(condition, morsel->rows_room, error);
         if (status != VDBQ_OK)
             return status;
-        uint64_t count = take_pairs(condition, pairs, chunk->rows_room, &next);
+        uint64_t count = take_pairs(condition, pairs, morsel->rows_room, &next);
         if (count == 0)
             break;
-        chunk_pick(chunks, chunk, 0, pairs->left, condition->left, count);
-        chunk_pick(chunks, chunk, pairs->left->column_count, pairs->right,
-                   condition->right, count);
-        status = run_chunk(condition, kept, error);
+        host_morsel_pick(morsels, morsel, 0, pairs->left, condition->left,
+                         count);
+        host_morsel_pick(morsels, morsel, pairs->left->column_count,
+                         pairs->right, condition->right, count);
+        status = run_morsel(condition, kept, error);
         if (status == VDBQ_RANGE)
-            *judged = condition->at[launcher_rows_before(chunks->launcher)];
+            *judged = condition->at[launcher_rows_before(morsels->launcher)];
     }
     return status;
 }

@@ -6,13 +6,13 @@
 #ifndef VDBQ_EXEC_CONDITION_H
 #define VDBQ_EXEC_CONDITION_H
 
-#include "exec/scan/chunk.h"
+#include "exec/scan/host_morsel.h"
 
 struct condition {
     struct program program; /* gives the numbers of the rows that it keeps */
-    struct chunks chunks;
+    struct host_morsels morsels;
     uint64_t room;          /* of these:                                   */
-    uint32_t *left, *right; /* rows of the pairs of a chunk                */
+    uint32_t *left, *right; /* rows of the pairs of a morsel               */
     uint32_t *at;           /* ... and their places among the candidates   */
 };
 

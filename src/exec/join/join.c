@@ -219,7 +219,7 @@ static struct dictionary *join_dictionary(const struct stream *stream,
 static void join_stats(const struct stream *stream, struct vdbq_stats *stats)
 {
     const struct join_stream *join = (const struct join_stream *)stream;
-    chunks_stats(&join->condition.chunks, stats);
+    host_morsels_stats(&join->condition.morsels, stats);
     if (join->partitions != NULL)
         stats->steps = join_partitions_text(join->partitions);
 }

@@ -299,7 +299,7 @@ static enum vdbq_status open_output(struct join_partitions *partitions,
 
 /* Whether all left rows may have pairs with all right ones, so that a few come
  * at a time. Right rows without a partner are known behind all of them. */
-static bool is_chunked(const struct join_partitions *partitions)
+static bool all_pair(const struct join_partitions *partitions)
 {
     return partitions->right.keys->count == 0
            && !gives_right(kind_of(partitions));
@@ -307,14 +307,14 @@ static bool is_chunked(const struct join_partitions *partitions)
 
 bool join_rounds_more(const struct join_partitions *partitions)
 {
-    return is_chunked(partitions)
+    return all_pair(partitions)
            && partitions->left_next < partitions->left.count;
 }
 
 /* Joins the next left rows; so many that their pairs take about as much room
  * as the right rows, which are read again for them. */
-static enum vdbq_status join_chunk(struct join_partitions *partitions,
-                                   struct error *error)
+static enum vdbq_status join_next_left(struct join_partitions *partitions,
+                                       struct error *error)
 {
     uint64_t left = partitions->left.count - partitions->left_next;
     uint64_t most =
@@ -337,8 +337,8 @@ enum vdbq_status join_rounds_run(struct join_partitions *partitions,
                                  struct error *error)
 {
     enum vdbq_status status = open_output(partitions, error);
-    if (is_chunked(partitions))
-        status = status == VDBQ_OK ? join_chunk(partitions, error) : status;
+    if (all_pair(partitions))
+        status = status == VDBQ_OK ? join_next_left(partitions, error) : status;
     else
         for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++)
             status =

@@ -75,10 +75,10 @@ static struct interval word_values(const struct pruning *pruning,
                                    const struct tablet_ref *tablet,
                                    unsigned input)
 {
-    size_t chunk = (size_t)(tablet - pruning->params.table->tablets);
+    size_t morsel = (size_t)(tablet - pruning->params.table->tablets);
     struct interval range = interval_any(TYPE_I32);
     if (pruning->params.dictionary != NULL)
-        run_dictionary_range(pruning->params.dictionary, chunk, input,
+        run_dictionary_range(pruning->params.dictionary, morsel, input,
                              &range.low, &range.high);
     return range;
 }

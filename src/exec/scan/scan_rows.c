@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_SCAN over an input: a program over the rows of another step, in
- * chunks. A failure comes where its row would have come. Where the device has
+ * morsels. A failure comes where its row would have come. Where the device has
  * the rows already, the program runs over them there.
  */
-#include "exec/scan/chunk.h"
+#include "exec/scan/host_morsel.h"
 #include "exec/stream/stream_inner.h"
 
 /* Rows that the device has. */
@@ -21,12 +21,12 @@ struct scan_rows {
     struct stream *input; /* whose rows are run over: the others' are
                                   build rows                               */
     struct build_side *build_side;
-    struct chunks chunks;
+    struct host_morsels morsels;
     struct taker taker;        /* where the device has the rows            */
     struct device *device;     /* ... that is it; NULL: batches come       */
     uint64_t room;             /* of its memory, for a step                */
     struct sink *given;        /* takes the result rows there; NULL: none  */
-    struct vdbq_batch pending; /* of the input: rows that are not in a chunk
+    struct vdbq_batch pending; /* of the input: rows that are not in a morsel
                                   yet, from `taken` on                     */
     uint64_t taken;
     bool fed;                    /* nothing is left to start                 */
@@ -35,7 +35,8 @@ struct scan_rows {
 };
 
 /* Opens the program for rows with the input's words. */
-static enum vdbq_status open_chunks(struct scan_rows *scan, struct error *error)
+static enum vdbq_status open_morsels(struct scan_rows *scan,
+                                     struct error *error)
 {
     const struct stream *input = scan->input;
     unsigned count = input->step->column_count;
@@ -45,9 +46,9 @@ static enum vdbq_status open_chunks(struct scan_rows *scan, struct error *error)
         return error_no_memory(error);
     for (unsigned i = 0; i < count; i++)
         dictionaries[i] = stream_dictionary(input, i);
-    enum vdbq_status status = chunks_init(
-        &scan->chunks,
-        &(struct chunk_params){
+    enum vdbq_status status = host_morsels_init(
+        &scan->morsels,
+        &(struct host_morsels_params){
             .stream = scan->head.params,
             .program = &scan->head.step->scan.program,
             .build_side = scan->build_side,
@@ -84,15 +85,16 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
     struct taker *taker = &scan->taker;
     struct device *device = stream_device(input, &scan->room);
     taker->rows = VECTOR(struct sink_rows);
-    if (device == NULL || device != scan->chunks.device || !scan->chunks.takes)
+    if (device == NULL || device != scan->morsels.device
+        || !scan->morsels.takes)
         return VDBQ_OK;
     taker->reads =
         memory_zeroed(input->step->column_count + 1, sizeof *taker->reads);
     if (taker->reads == NULL)
         return error_no_memory(error);
-    for (unsigned i = 0; i < scan->chunks.pack->input_count; i++)
-        if (scan->chunks.inputs[i].column >= 0)
-            taker->reads[scan->chunks.inputs[i].column] = true;
+    for (unsigned i = 0; i < scan->morsels.pack->input_count; i++)
+        if (scan->morsels.inputs[i].column >= 0)
+            taker->reads[scan->morsels.inputs[i].column] = true;
     taker->sink = (struct sink){ .reads = taker->reads,
                                  .take = sink_take,
                                  .wait = sink_wait };
@@ -115,13 +117,13 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
     enum vdbq_status status =
         build_side_gather(stream, NULL, &scan->build_side, error);
     if (status == VDBQ_OK)
-        status = open_chunks(scan, error);
+        status = open_morsels(scan, error);
     return status == VDBQ_OK ? take_rows(scan, error) : status;
 }
 
 /* ------------------------------------------------------ rows of the host -- */
 
-/* Fetches the input's next rows where all are in chunks; notes its end. */
+/* Fetches the input's next rows where all are in morsels; notes its end. */
 static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -135,35 +137,39 @@ static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
     return status;
 }
 
-/* Fills the next chunk and starts it. */
-static enum vdbq_status start_chunk(struct scan_rows *scan, struct error *error)
+/* Fills the next morsel and starts it. */
+static enum vdbq_status start_morsel(struct scan_rows *scan,
+                                     struct error *error)
 {
-    struct chunk *chunk;
+    struct host_morsel *morsel;
     enum vdbq_status status = fetch(scan, error);
     if (status != VDBQ_OK || scan->fed)
         return status;
-    status = chunks_begin(&scan->chunks, &chunk, error);
-    while (status == VDBQ_OK && !scan->fed && chunk->rows < chunk->rows_room) {
+    status = host_morsels_begin(&scan->morsels, &morsel, error);
+    while (status == VDBQ_OK && !scan->fed
+           && morsel->rows < morsel->rows_room) {
         uint64_t left = scan->pending.rows - scan->taken;
-        uint64_t room = chunk->rows_room - chunk->rows;
+        uint64_t room = morsel->rows_room - morsel->rows;
         uint64_t rows = left < room ? left : room;
-        chunk_add(&scan->chunks, chunk, &scan->pending, scan->taken, rows);
+        host_morsel_add(&scan->morsels, morsel, &scan->pending, scan->taken,
+                        rows);
         scan->taken += rows;
-        if (chunk->rows < chunk->rows_room)
+        if (morsel->rows < morsel->rows_room)
             status = fetch(scan, error);
     }
     if (status != VDBQ_OK) {
         scan->held = *error;
-        status = chunk->rows > 0 ? VDBQ_OK : status;
+        status = morsel->rows > 0 ? VDBQ_OK : status;
     }
-    return status == VDBQ_OK ? chunks_start(&scan->chunks, error) : status;
+    return status == VDBQ_OK ? host_morsels_start(&scan->morsels, error)
+                             : status;
 }
 
-/* Starts chunks while there is room. */
-static void start_chunks(struct scan_rows *scan, struct error *error)
+/* Starts morsels while there is room. */
+static void start_morsels(struct scan_rows *scan, struct error *error)
 {
-    while (!scan->fed && chunks_have_room(&scan->chunks)) {
-        if (start_chunk(scan, error) == VDBQ_OK)
+    while (!scan->fed && host_morsels_have_room(&scan->morsels)) {
+        if (start_morsel(scan, error) == VDBQ_OK)
             continue;
         scan->held = *error;
         scan->fed = true;
@@ -176,10 +182,10 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
 {
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && batch->rows == 0) {
-        start_chunks(scan, error);
-        if (chunks_in_flight(&scan->chunks) == 0)
+        start_morsels(scan, error);
+        if (host_morsels_in_flight(&scan->morsels) == 0)
             break;
-        status = chunks_batch(&scan->chunks, batch, error);
+        status = host_morsels_batch(&scan->morsels, batch, error);
     }
     if (status == VDBQ_OK && batch->rows == 0 && scan->held.status != VDBQ_OK) {
         *error = scan->held;
@@ -194,16 +200,16 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
 static enum vdbq_status start_taken(struct scan_rows *scan, struct error *error)
 {
     struct taker *taker = &scan->taker;
-    uint64_t most = launcher_rows_max(scan->chunks.launcher);
+    uint64_t most = launcher_rows_max(scan->morsels.launcher);
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && taker->next < taker->rows.count
-           && chunks_have_room(&scan->chunks)) {
+           && host_morsels_have_room(&scan->morsels)) {
         const struct sink_rows *rows = vector_at(&taker->rows, taker->next);
         uint64_t left = rows->count - taker->done;
         uint64_t some = left < most ? left : most;
         if (some > 0)
-            status = chunks_start_rows(&scan->chunks, rows, taker->done, some,
-                                       error);
+            status = host_morsels_start_rows(&scan->morsels, rows, taker->done,
+                                             some, error);
         taker->done += some;
         if (taker->done == rows->count) {
             taker->done = 0;
@@ -234,8 +240,8 @@ static enum vdbq_status device_rows(struct scan_rows *scan,
     *more = true;
     if (status != VDBQ_OK)
         return status;
-    if (chunks_in_flight(&scan->chunks) > 0)
-        return chunks_batch(&scan->chunks, batch, error);
+    if (host_morsels_in_flight(&scan->morsels) > 0)
+        return host_morsels_batch(&scan->morsels, batch, error);
     *more = !scan->fed;
     return *more ? take_more(scan, error) : VDBQ_OK;
 }
@@ -319,7 +325,7 @@ static void scan_rows_sink(struct stream *stream, struct sink *sink)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
     scan->given = sink;
-    launcher_sink(scan->chunks.launcher, sink);
+    launcher_sink(scan->morsels.launcher, sink);
 }
 
 static enum vdbq_status scan_rows_advance(struct stream *stream, bool *more,
@@ -346,7 +352,7 @@ static struct dictionary *scan_rows_dictionary(const struct stream *stream,
 {
     return stream->step->columns[column].type == VDBQ_TEXT
                ? ((const struct scan_rows *)stream)
-                     ->chunks.dictionary.dictionary
+                     ->morsels.dictionary.dictionary
                : NULL;
 }
 
@@ -355,13 +361,13 @@ static void scan_rows_stats(const struct stream *stream,
 {
     const struct scan_rows *scan = (const struct scan_rows *)stream;
     build_side_stats(scan->build_side, stats);
-    chunks_stats(&scan->chunks, stats);
+    host_morsels_stats(&scan->morsels, stats);
 }
 
 static void scan_rows_close(struct stream *stream)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
-    chunks_finish(&scan->chunks);
+    host_morsels_finish(&scan->morsels);
     build_side_close(scan->build_side);
     vector_finish(&scan->taker.rows);
     memory_release(scan->taker.reads);

@@ -56,7 +56,7 @@ static void a_scan_reads_another_steps_rows(void **state)
 }
 
 /* A million rows: those of 1,000 times 1,000 pairs. */
-static void check_chunks(enum run_mode mode)
+static void check_morsels(enum run_mode mode)
 {
     struct stream *stream;
     struct vdbq_batch batch = { .rows = 1 };
@@ -87,12 +87,12 @@ static void check_chunks(enum run_mode mode)
     two_tables_close(&joined);
 }
 
-static void many_rows_come_in_chunks(void **state)
+static void many_rows_come_in_morsels(void **state)
 {
     (void)state;
-    check_chunks(MODE_MAPPED);
-    check_chunks(MODE_SERIAL);
-    check_chunks(MODE_STREAMED);
+    check_morsels(MODE_MAPPED);
+    check_morsels(MODE_SERIAL);
+    check_morsels(MODE_STREAMED);
 }
 
 static void limits_cut_batches(void **state)
@@ -583,7 +583,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_reads_another_steps_rows),
-        cmocka_unit_test(many_rows_come_in_chunks),
+        cmocka_unit_test(many_rows_come_in_morsels),
         cmocka_unit_test(limits_cut_batches),
         cmocka_unit_test(concat_joins_words),
         cmocka_unit_test(joins_compare_texts),

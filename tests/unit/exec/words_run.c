@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words of a run: programs over chunks of codes with dictionaries of their
+ * Words of a run: programs over morsels of codes with dictionaries of their
  * own give the texts, and the values of calls, that they should; and where a
  * run adds no word to those of one dictionary, there are no order codes.
  */
@@ -17,11 +17,11 @@
 #include "exec/dictionary/run_dictionary.h"
 #include "exec/launch/launcher.h"
 
-enum { CHUNKS = 2, ROWS = 3 };
+enum { MORSELS = 2, ROWS = 3 };
 
-/* What the chunks hold, and the codes in each one's dictionary. */
-static const char *const texts[CHUNKS][ROWS] = { { "Anna", "bob", "anna" },
-                                                 { "Carl", "bob", "Zoé" } };
+/* What the morsels hold, and the codes in each one's dictionary. */
+static const char *const texts[MORSELS][ROWS] = { { "Anna", "bob", "anna" },
+                                                  { "Carl", "bob", "Zoé" } };
 
 static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
                                    "ResultColumn 1 0 0 0 \"word\"\n"
@@ -63,11 +63,11 @@ static struct vdbq_text text_of(const char *bytes)
     return (struct vdbq_text){ bytes, strlen(bytes) };
 }
 
-/* The base of all chunks, and each one's codes. */
-static struct dictionary_base *make_base(size_t chunks, int32_t codes[][ROWS])
+/* The base of all morsels, and each one's codes. */
+static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
 {
-    struct dictionary *dictionaries[CHUNKS];
-    for (size_t c = 0; c < chunks; c++) {
+    struct dictionary *dictionaries[MORSELS];
+    for (size_t c = 0; c < morsels; c++) {
         struct vdbq_text all[ROWS];
         for (int i = 0; i < ROWS; i++)
             all[i] = text_of(texts[c][i]);
@@ -75,9 +75,9 @@ static struct dictionary_base *make_base(size_t chunks, int32_t codes[][ROWS])
         assert_non_null(dictionaries[c]);
     }
     struct dictionary_base *base =
-        dictionary_base_make(dictionaries, chunks, 1);
+        dictionary_base_make(dictionaries, morsels, 1);
     assert_non_null(base);
-    for (size_t c = 0; c < chunks; c++)
+    for (size_t c = 0; c < morsels; c++)
         dictionary_release(dictionaries[c]);
     return base;
 }
@@ -128,16 +128,16 @@ static void expect_row(const struct run_dictionary *table,
     assert_int_equal(narrow[5][row], strcmp(text, "Bert") < 0);
 }
 
-static void run_chunk(struct launcher *launcher,
-                      const struct run_dictionary *table, size_t chunk,
-                      int32_t *codes)
+static void run_morsel(struct launcher *launcher,
+                       const struct run_dictionary *table, size_t morsel,
+                       int32_t *codes)
 {
     struct column_input input = { .width = 4, .encoding = ENCODING_PLAIN };
     struct error error = { 0 };
     struct vdbq_batch batch;
     struct launcher_request request = {
         .morsels = { { .inputs = &input,
-                       .order_codes = run_dictionary_codes(table, chunk),
+                       .order_codes = run_dictionary_codes(table, morsel),
                        .host = (u8 *)codes,
                        .rows = ROWS } },
         .count = 1,
@@ -146,17 +146,17 @@ static void run_chunk(struct launcher *launcher,
     assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, ROWS);
     for (int i = 0; i < ROWS; i++)
-        expect_row(table, &batch, (uint64_t)i, texts[chunk][i]);
+        expect_row(table, &batch, (uint64_t)i, texts[morsel][i]);
     assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, 0);
 }
 
-/* Chunks run by turns, so that order codes change, and stay. */
+/* Morsels run by turns, so that order codes change, and stay. */
 static void calls_follow_the_words(void **state)
 {
     static const size_t order[] = { 0, 1, 1, 0 };
-    int32_t codes[CHUNKS][ROWS];
-    struct dictionary_base *base = make_base(CHUNKS, codes);
+    int32_t codes[MORSELS][ROWS];
+    struct dictionary_base *base = make_base(MORSELS, codes);
     struct program program;
     struct run_dictionary table;
     struct device *device;
@@ -176,7 +176,7 @@ static void calls_follow_the_words(void **state)
                       &launcher, &error),
         VDBQ_OK);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        run_chunk(launcher, &table, order[i], codes[order[i]]);
+        run_morsel(launcher, &table, order[i], codes[order[i]]);
     launcher_close(launcher);
     device_close(device);
     run_dictionary_finish(&table);
@@ -195,7 +195,7 @@ static const char plain_text[] = "Table 0 0 0 0 \"t\"\n"
 
 static void one_dictionary_needs_no_ranks(void **state)
 {
-    int32_t codes[CHUNKS][ROWS];
+    int32_t codes[MORSELS][ROWS];
     struct dictionary_base *base = make_base(1, codes);
     struct program program;
     struct run_dictionary table;
@@ -217,7 +217,7 @@ static void one_dictionary_needs_no_ranks(void **state)
 
 static void malformed_calls_are_refused(void **state)
 {
-    int32_t codes[CHUNKS][ROWS];
+    int32_t codes[MORSELS][ROWS];
     struct dictionary_base *base = make_base(1, codes);
     struct program program;
     struct run_dictionary table;

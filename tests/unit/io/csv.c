@@ -365,7 +365,7 @@ static void sniffs(void **unused)
     assert_int_equal(asked.quote, CSV_UNQUOTED);
 }
 
-/* However a text is cut, the chunks are whole records. */
+/* However a text is cut, the parts are whole records. */
 static void splits(void **unused)
 {
     static const char text[] = "a,b\n1,\"x\ny\"\n\"p\"\"\n\",2\n3,4\n\n5,"
