@@ -18,7 +18,7 @@ static enum vdbq_status describe(struct build_rows *rows, struct stream *stream,
         if (step->columns[i].type == VDBQ_TEXT)
             row_set_dictionary(&rows->row_set, i,
                                dictionary_hold(stream_dictionary(stream, i)));
-    rows->row_set.rows = build_device_rows(rows->taken);
+    rows->row_set.rows = build_device_rows(rows->device_rows);
     return status;
 }
 
@@ -27,10 +27,10 @@ enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
                                  struct error *error)
 {
     enum vdbq_status status =
-        build_device_take(params, stream, &rows->taken, error);
+        build_device_take(params, stream, &rows->device_rows, error);
     if (status != VDBQ_OK)
         return status;
-    return rows->taken != NULL
+    return rows->device_rows != NULL
                ? describe(rows, stream, error)
                : stream_materialise(stream, &rows->row_set, error);
 }
@@ -38,14 +38,14 @@ enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
 void build_rows_finish(struct build_rows *rows)
 {
     row_set_finish(&rows->row_set);
-    build_device_free(rows->taken);
+    build_device_free(rows->device_rows);
     *rows = (struct build_rows){ 0 };
 }
 
 bool build_rows_nullable(const struct build_rows *rows, unsigned column)
 {
-    return rows->taken != NULL
-               ? build_device_column(rows->taken, column)->nullable
+    return rows->device_rows != NULL
+               ? build_device_column(rows->device_rows, column)->nullable
                : rows->row_set.columns[column].nulls != NULL;
 }
 
@@ -70,11 +70,12 @@ enum vdbq_status build_rows_write(struct build_rows *rows, unsigned column,
 {
     const struct row_set_column *from = &rows->row_set.columns[column];
     enum vdbq_status status;
-    if (rows->taken != NULL) {
-        status = build_device_copy(rows->taken, column, first, count, to, place,
-                                   error);
-        return status == VDBQ_OK ? build_device_wait(rows->taken, times, error)
-                                 : status;
+    if (rows->device_rows != NULL) {
+        status = build_device_copy(rows->device_rows, column, first, count, to,
+                                   place, error);
+        return status == VDBQ_OK
+                   ? build_device_wait(rows->device_rows, times, error)
+                   : status;
     }
     status = device_write(to, place->values,
                           (const u8 *)from->values + first * from->width,

@@ -12,9 +12,10 @@
 #include "exec/rows/row_set.h"
 
 struct build_rows {
-    struct row_set row_set;     /* how many they are, and the words; and the
-                                   rows, unless the device took them       */
-    struct build_device *taken; /* ... which has them; NULL: it did not    */
+    /* How many they are, and the words; and the rows, unless the device took
+     * them. */
+    struct row_set row_set;
+    struct build_device *device_rows; /* those it took; NULL: none       */
 };
 
 /* Takes all rows of a stream: on `device`, if they are and can be there (NULL:

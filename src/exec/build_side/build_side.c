@@ -32,10 +32,10 @@ uint64_t build_rows_at(const struct build_side *build_side, unsigned i)
     return build_side->rows[build_input_at(build_side, i)->cursor].row_set.rows;
 }
 
-struct build_device *build_taken_at(const struct build_side *build_side,
-                                    unsigned i)
+struct build_device *build_device_at(const struct build_side *build_side,
+                                     unsigned i)
 {
-    return build_side->rows[build_input_at(build_side, i)->cursor].taken;
+    return build_side->rows[build_input_at(build_side, i)->cursor].device_rows;
 }
 
 /* -------------------------------------------------------------- gather -- */

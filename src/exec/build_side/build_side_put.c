@@ -41,7 +41,7 @@ static struct input_range device_range(const struct build_side *build_side,
 {
     const struct program_input *input = build_input_at(build_side, i);
     const struct device_column *column = build_device_column(
-        build_taken_at(build_side, i), (unsigned)input->column);
+        build_device_at(build_side, i), (unsigned)input->column);
     struct input_range range = { .null = column->nullable, .not_null = true };
     range.value = interval_any(step_machine_type(column->type));
     if (column->type == VDBQ_TEXT && dictionary->dictionary != NULL)
@@ -62,7 +62,7 @@ prepare_column(struct build_side *build_side, unsigned i,
         dictionary->build_order_codes != NULL
             ? &dictionary->build_order_codes[i]
             : NULL;
-    if (build_taken_at(build_side, i) == NULL)
+    if (build_device_at(build_side, i) == NULL)
         return build_facts(build_column_at(build_side, i),
                            build_rows_at(build_side, i), order_codes,
                            stream_threads(build_side->params));
@@ -124,7 +124,7 @@ static bool needs_keys(const struct build_side *build_side, unsigned number)
     const struct row_set_column *column = build_column_at(build_side, i);
     bool hashed = build_side->indexes[number].kind == INDEX_HASHED;
     return first_of(build_side, i) >= build_side->pack.build_count
-           && (build_taken_at(build_side, i) != NULL
+           && (build_device_at(build_side, i) != NULL
                || (hashed && column->width == sizeof(i64)));
 }
 
@@ -143,7 +143,7 @@ static void place_index(struct build_side *build_side, unsigned number,
     if (needs_keys(build_side, number))
         keys->values = take(end, column.rows * column.width);
     if (needs_keys(build_side, number) && build_side->ranges[i].null
-        && build_taken_at(build_side, i) != NULL)
+        && build_device_at(build_side, i) != NULL)
         keys->nulls = take(end, column.rows);
     index->keys = keys->values;
 }
@@ -162,7 +162,7 @@ static void lay_out(struct build_side *build_side, bool on_gpu)
     u64 end = TABLET_ALIGN;
     for (int device = 0; device <= 1; device++) {
         for (unsigned i = 0; i < build_column_count(build_side); i++) {
-            if ((build_taken_at(build_side, i) != NULL) != device)
+            if ((build_device_at(build_side, i) != NULL) != device)
                 continue;
             if (i < build_side->pack.build_count)
                 place_input(build_side, i, &end);
@@ -215,7 +215,7 @@ static void fill_index(const struct build_side *build_side, unsigned number,
     unsigned i = build_side->pack.build_count + number;
     struct key_column column = key_column(build_side, number);
     const struct key_index *index = &build_side->indexes[number];
-    if (build_taken_at(build_side, i) != NULL)
+    if (build_device_at(build_side, i) != NULL)
         return;
     key_index_fill(index, &column, stream_threads(build_side->params),
                    block + index->slots);
@@ -229,7 +229,7 @@ static void fill(const struct build_side *build_side, u8 *block)
 {
     for (unsigned i = 0; i < build_side->pack.build_count; i++) {
         const struct row_set_column *column = build_column_at(build_side, i);
-        if (build_taken_at(build_side, i) != NULL)
+        if (build_device_at(build_side, i) != NULL)
             continue;
         copy(build_side, block + build_side->inputs[i].values, column->values,
              build_rows_at(build_side, i) * column->width);
@@ -298,13 +298,13 @@ static enum vdbq_status put_device(struct build_side *build_side,
 }
 
 /* Copies the columns that are on the device already, and makes indexes. */
-static enum vdbq_status put_taken(struct build_side *build_side,
-                                  struct error *error)
+static enum vdbq_status put_from_device(struct build_side *build_side,
+                                        struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0;
          i < build_column_count(build_side) && status == VDBQ_OK; i++) {
-        struct build_device *rows = build_taken_at(build_side, i);
+        struct build_device *rows = build_device_at(build_side, i);
         const struct build_input *input = &build_side->inputs[i];
         bool index = i >= build_side->pack.build_count;
         unsigned number = i - build_side->pack.build_count;
@@ -356,9 +356,9 @@ static enum vdbq_status reserve(struct build_side *build_side,
 static void name(struct build_side *build_side)
 {
     size_t length = 0, size = sizeof build_side->text;
-    unsigned taken = 0;
+    unsigned on_device = 0;
     for (unsigned i = 0; i < build_side->cursors; i++)
-        taken += build_side->rows[i].taken != NULL;
+        on_device += build_side->rows[i].device_rows != NULL;
     for (unsigned i = 0; i < build_side->pack.index_count; i++) {
         bool dense = build_side->indexes[i].kind == INDEX_DENSE;
         uint64_t rows =
@@ -372,9 +372,9 @@ static void name(struct build_side *build_side)
     length +=
         (size_t)snprintf(build_side->text + length, size - length, ": %llu KB",
                          (unsigned long long)(build_side->bytes >> 10));
-    if (taken > 0)
+    if (on_device > 0)
         length += (size_t)snprintf(build_side->text + length, size - length,
-                                   ", %u on the device", taken);
+                                   ", %u on the device", on_device);
     snprintf(build_side->text + length, size - length, ")");
 }
 
@@ -394,7 +394,7 @@ enum vdbq_status build_side_put(struct build_side *build_side,
                  ? put_shared(build_side, place->device, error)
                  : put_device(build_side, place->device, error);
     if (status == VDBQ_OK)
-        status = put_taken(build_side, error);
+        status = put_from_device(build_side, error);
     name(build_side);
     build_release_rows(build_side);
     return status;

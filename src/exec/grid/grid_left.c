@@ -121,9 +121,9 @@ static enum vdbq_status fetch(struct grid_left *left, struct stream *grid,
                               struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    if (left->ended || left->taken < left->pending.rows)
+    if (left->ended || left->pending_next < left->pending.rows)
         return VDBQ_OK;
-    left->taken = 0;
+    left->pending_next = 0;
     status = stream_pause(grid->params, error);
     if (status == VDBQ_OK)
         status = stream_batch(left->axis->rows, &left->pending, error);
@@ -159,13 +159,14 @@ static void add_rows(struct grid_left *left, struct left_morsel *morsel,
             continue;
         const struct vdbq_vector *from = &left->pending.column[input->column];
         memcpy(host + values_at(left, morsel, i) + morsel->rows * input->width,
-               (const u8 *)from->values + left->taken * input->width,
+               (const u8 *)from->values + left->pending_next * input->width,
                rows * input->width);
         add_nulls(left, morsel, i,
-                  from->nulls != NULL ? from->nulls + left->taken : NULL, rows);
+                  from->nulls != NULL ? from->nulls + left->pending_next : NULL,
+                  rows);
     }
     morsel->rows += rows;
-    left->taken += rows;
+    left->pending_next += rows;
     left->rows_filled += rows;
 }
 
@@ -178,7 +179,7 @@ enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
         status = fetch(left, grid, error);
     while (status == VDBQ_OK && !left->ended
            && morsel->rows < morsel->rows_room) {
-        uint64_t more = left->pending.rows - left->taken;
+        uint64_t more = left->pending.rows - left->pending_next;
         uint64_t room = morsel->rows_room - morsel->rows;
         add_rows(left, morsel, more < room ? more : room);
         if (morsel->rows < morsel->rows_room)

@@ -24,8 +24,8 @@ struct grid_left {
     struct left_morsel morsels[2];
     unsigned now;              /* the one that is filled, or was last     */
     struct vdbq_batch pending; /* rows that are in no morsel yet, from
-                                  `taken` on                              */
-    uint64_t taken;
+                                  `pending_next` on                       */
+    uint64_t pending_next;
     uint64_t rows_room;   /* of the next morsel                      */
     uint64_t rows_filled; /* in morsels so far                       */
     bool ended;

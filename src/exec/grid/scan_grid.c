@@ -83,14 +83,14 @@ static enum vdbq_status choose(struct scan_grid *grid, struct error *error)
 static enum vdbq_status gather_axes(struct scan_grid *grid, struct error *error)
 {
     enum vdbq_status status = choose(grid, error);
-    bool taken = false;
+    bool on_device = false;
     for (unsigned a = 1; a < grid->axis_count && status == VDBQ_OK; a++) {
         status =
             axis_gather(&grid->axes[a], &grid->head,
                         grid->place.takes ? grid->place.device : NULL, error);
-        taken |= grid->axes[a].build_side.taken != NULL;
+        on_device |= grid->axes[a].build_side.device_rows != NULL;
     }
-    if (status != VDBQ_OK || !taken)
+    if (status != VDBQ_OK || !on_device)
         return status == VDBQ_OK ? choose(grid, error) : status;
     grid->head.rows_most = cells_most(grid);
     return VDBQ_OK;

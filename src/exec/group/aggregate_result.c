@@ -46,9 +46,9 @@ static i128 integer_sum(const struct aggregate *aggregate, const void *state)
     return (i128)wide->high * ((i128)1 << 64) + wide->low;
 }
 
-/* SUM, TOTAL, AVG of `taken` values. */
+/* SUM, TOTAL, AVG of `counted` values. */
 static enum vdbq_status sum_result(const struct aggregate *aggregate,
-                                   const void *state, uint64_t taken,
+                                   const void *state, uint64_t counted,
                                    void *values, uint8_t *nulls, uint64_t row,
                                    struct error *error)
 {
@@ -56,7 +56,7 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
     bool integers = aggregate->kind != AGGREGATE_REAL;
     double real;
 
-    nulls[row] = taken == 0 && function != AGGREGATE_TOTAL;
+    nulls[row] = counted == 0 && function != AGGREGATE_TOTAL;
     if (integers && function == AGGREGATE_SUM) {
         i128 sum = integer_sum(aggregate, state);
         if (sum > INT64_MAX || sum < INT64_MIN)
@@ -67,8 +67,8 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
     }
     real = integers ? (double)integer_sum(aggregate, state)
                     : sum_value(&((const struct real_state *)state)->sum);
-    if (function == AGGREGATE_AVG && taken > 0)
-        real /= (double)taken;
+    if (function == AGGREGATE_AVG && counted > 0)
+        real /= (double)counted;
     nulls[row] |= isnan(real) != 0;
     ((double *)values)[row] = real;
     return VDBQ_OK;
@@ -88,13 +88,13 @@ enum vdbq_status aggregate_result(const struct aggregate *aggregate,
                                   struct error *error)
 {
     const void *state = record + aggregate->at;
-    uint64_t taken = rows - *(const uint64_t *)state;
+    uint64_t counted = rows - *(const uint64_t *)state;
     const struct earliest_state *earliest = state;
     size_t width = aggregate_width(aggregate);
 
     switch (aggregate->kind) {
     case AGGREGATE_ROWS:
-        ((int64_t *)values)[row] = (int64_t)taken;
+        ((int64_t *)values)[row] = (int64_t)counted;
         nulls[row] = 0;
         return VDBQ_OK;
     case AGGREGATE_EARLIEST:
@@ -102,11 +102,11 @@ enum vdbq_status aggregate_result(const struct aggregate *aggregate,
         memcpy((uint8_t *)values + row * width, &earliest->value, width);
         return VDBQ_OK;
     case AGGREGATE_BEST:
-        nulls[row] = taken == 0;
+        nulls[row] = counted == 0;
         best_result(aggregate, ((const struct best_state *)state)->best, values,
                     row);
         return VDBQ_OK;
     default:
-        return sum_result(aggregate, state, taken, values, nulls, row, error);
+        return sum_result(aggregate, state, counted, values, nulls, row, error);
     }
 }

@@ -159,8 +159,8 @@ static enum vdbq_status tell_failure(const struct join_stream *join,
 static enum vdbq_status next_left(struct join_stream *join, struct error *error)
 {
     enum vdbq_status status = stream_pause(join->head.params, error);
-    if (status == VDBQ_OK && join->taken == join->pending.rows) {
-        join->taken = 0;
+    if (status == VDBQ_OK && join->pending_next == join->pending.rows) {
+        join->pending_next = 0;
         status = join->left_failure.status == VDBQ_OK
                      ? stream_batch(join->head.inputs[0], &join->pending, error)
                      : tell_failure(join, error);
@@ -168,15 +168,15 @@ static enum vdbq_status next_left(struct join_stream *join, struct error *error)
     }
     if (status != VDBQ_OK || join->left_ended)
         return status;
-    uint64_t rows = join->pending.rows - join->taken;
+    uint64_t rows = join->pending.rows - join->pending_next;
     uint64_t most = (uint64_t)LEFT_ROWS_EACH * join->threads;
     rows = rows < most ? rows : most;
-    join_view(&join->left, &join->pending, join->taken, rows);
+    join_view(&join->left, &join->pending, join->pending_next, rows);
     if (join->numbered)
         join->left_numbers =
             (const uint64_t *)join->pending.column[join->pending.columns].values
-            + join->taken;
-    join->taken += rows;
+            + join->pending_next;
+    join->pending_next += rows;
     join->slot = 0;
     return join_search_begin(&join->search, &join->left, error);
 }

@@ -129,9 +129,9 @@ struct join_stream {
     struct row_set right;
     struct row_set early;      /* left rows that came before the right ones */
     struct error left_failure; /* what came behind them; status OK: nothing */
-    struct vdbq_batch pending; /* left rows, taken up to `taken`            */
+    struct vdbq_batch pending; /* left rows, used up to `pending_next`      */
     struct vdbq_vector *early_vectors; /* of the first one                  */
-    uint64_t taken;
+    uint64_t pending_next;
     struct row_set left; /* the rows at hand: a view of `pending`     */
     uint64_t slot;       /* of theirs: the next round's first one     */
     struct join_search search;
@@ -146,7 +146,7 @@ struct join_stream {
                                   when the left ones have ended             */
     struct row_set output;
     struct vdbq_vector *vectors;
-    uint64_t taken_bytes; /* of the params' memory                     */
+    uint64_t counted_bytes; /* of the params' memory                     */
     /* NULL: the right rows are all at hand */
     struct join_partitions *partitions;
     /* Of a pass over a part (join_partitions.h), whose left rows have numbers

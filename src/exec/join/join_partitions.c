@@ -32,8 +32,8 @@ bool join_memory(struct join_stream *join, uint64_t bytes)
         return true;
     if (bytes > join_memory_room(join))
         return false;
-    memory->used_bytes += bytes - join->taken_bytes;
-    join->taken_bytes = bytes;
+    memory->used_bytes += bytes - join->counted_bytes;
+    join->counted_bytes = bytes;
     return true;
 }
 
@@ -42,7 +42,7 @@ uint64_t join_memory_room(const struct join_stream *join)
     const struct stream_memory *memory = join->head.params->memory;
     if (memory == NULL)
         return UINT64_MAX;
-    uint64_t others = memory->used_bytes - join->taken_bytes;
+    uint64_t others = memory->used_bytes - join->counted_bytes;
     uint64_t least = memory->limit_bytes / ROOM_SHARE;
     return others + least < memory->limit_bytes ? memory->limit_bytes - others
                                                 : least;

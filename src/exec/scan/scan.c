@@ -219,7 +219,7 @@ void scan_sink(struct scan *scan, struct sink *sink)
     launcher_sink(scan->launcher, sink);
 }
 
-uint64_t scan_taken(const struct scan *scan)
+uint64_t scan_sink_rows(const struct scan *scan)
 {
     return scan->sink != NULL ? scan->sink->rows : 0;
 }

@@ -41,7 +41,7 @@ void scan_close(struct scan *scan);
 /* From now on a sink takes the rows; as launcher_sink(). */
 void scan_sink(struct scan *scan, struct sink *sink);
 /* The rows that the sink took so far. */
-uint64_t scan_taken(const struct scan *scan);
+uint64_t scan_sink_rows(const struct scan *scan);
 /* What is known of the values that are not NULL of the result's columns, as
  * far as the facts of all tablets tell: an interval for each. False: nothing,
  * or no memory. */

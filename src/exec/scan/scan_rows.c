@@ -27,8 +27,8 @@ struct scan_rows {
     uint64_t room;             /* of its memory, for a step                */
     struct sink *given;        /* takes the result rows there; NULL: none  */
     struct vdbq_batch pending; /* of the input: rows that are not in a morsel
-                                  yet, from `taken` on                     */
-    uint64_t taken;
+                                  yet, from `pending_next` on              */
+    uint64_t pending_next;
     bool fed;                    /* nothing is left to start                 */
     struct error held;           /* ... since this happened; status OK: not  */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
@@ -127,12 +127,12 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
 static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    if (scan->taken < scan->pending.rows)
+    if (scan->pending_next < scan->pending.rows)
         return VDBQ_OK;
     status = stream_pause(scan->head.params, error);
     if (status == VDBQ_OK)
         status = stream_batch(scan->input, &scan->pending, error);
-    scan->taken = 0;
+    scan->pending_next = 0;
     scan->fed = status != VDBQ_OK || scan->pending.rows == 0;
     return status;
 }
@@ -148,12 +148,12 @@ static enum vdbq_status start_morsel(struct scan_rows *scan,
     status = host_morsels_begin(&scan->morsels, &morsel, error);
     while (status == VDBQ_OK && !scan->fed
            && morsel->rows < morsel->rows_room) {
-        uint64_t left = scan->pending.rows - scan->taken;
+        uint64_t left = scan->pending.rows - scan->pending_next;
         uint64_t room = morsel->rows_room - morsel->rows;
         uint64_t rows = left < room ? left : room;
-        host_morsel_add(&scan->morsels, morsel, &scan->pending, scan->taken,
-                        rows);
-        scan->taken += rows;
+        host_morsel_add(&scan->morsels, morsel, &scan->pending,
+                        scan->pending_next, rows);
+        scan->pending_next += rows;
         if (morsel->rows < morsel->rows_room)
             status = fetch(scan, error);
     }
@@ -197,7 +197,8 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
 /* ------------------------------------------- rows that the device has -- */
 
 /* Starts launches over the rows that were taken while there is room. */
-static enum vdbq_status start_taken(struct scan_rows *scan, struct error *error)
+static enum vdbq_status start_device_rows(struct scan_rows *scan,
+                                          struct error *error)
 {
     struct taker *taker = &scan->taker;
     uint64_t most = launcher_rows_max(scan->morsels.launcher);
@@ -236,7 +237,7 @@ static enum vdbq_status device_rows(struct scan_rows *scan,
                                     struct vdbq_batch *batch, bool *more,
                                     struct error *error)
 {
-    enum vdbq_status status = start_taken(scan, error);
+    enum vdbq_status status = start_device_rows(scan, error);
     *more = true;
     if (status != VDBQ_OK)
         return status;

@@ -148,7 +148,7 @@ static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
 {
     struct scan *scan = ((struct scan_stream *)stream)->scan;
     enum vdbq_status status = scan_advance(scan, more, error);
-    stream->rows = scan_taken(scan);
+    stream->rows = scan_sink_rows(scan);
     return status;
 }
 

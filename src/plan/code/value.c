@@ -141,17 +141,17 @@ static struct value choice(struct generator *generator,
 {
     struct value condition = value_truth(generator, e->condition);
     struct value left, right, value = { .null = -1 };
-    int taken = condition.r, other;
+    int chosen = condition.r, other;
 
-    taken = register_unless(generator, taken, condition.null);
-    other = e->left->faults ? register_not(generator, taken) : -1;
+    chosen = register_unless(generator, chosen, condition.null);
+    other = e->left->faults ? register_not(generator, chosen) : -1;
     left = guarded(generator, e->left, e->machine, other);
-    right = guarded(generator, e->right, e->machine, taken);
-    value.r = register_choose(generator, e->machine, left.r, right.r, taken);
+    right = guarded(generator, e->right, e->machine, chosen);
+    value.r = register_choose(generator, e->machine, left.r, right.r, chosen);
     if (left.null >= 0 || right.null >= 0)
         value.null =
             register_choose(generator, TYPE_I32, null_flags(generator, left),
-                            null_flags(generator, right), taken);
+                            null_flags(generator, right), chosen);
     return value;
 }
 

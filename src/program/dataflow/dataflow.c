@@ -373,8 +373,8 @@ static struct verdict truth(const struct dataflow *dataflow,
 /* What rows go on with: any value where the exact one may not fit the type,
  * for an opcode that does not fail then gives another one; `*fails`: it may
  * not fit. */
-static struct interval taken(struct interval_result result, int type,
-                             bool *fails)
+static struct interval accepted(struct interval_result result, int type,
+                                bool *fails)
 {
     *fails = result.overflows;
     result.value.nan |= result.by_zero; /* 0 / 0 */
@@ -404,12 +404,12 @@ static struct interval arithmetic(const struct dataflow *dataflow,
         break;
     case OP_ABS_I32:
     case OP_ABS_I64:
-        return taken(interval_size(type, b), type, fails);
+        return accepted(interval_size(type, b), type, fails);
     default: /* an opcode that is not known here */
         *fails = true;
         return interval_any(type);
     }
-    return taken(interval_arithmetic(arithmetic, type, b, c), type, fails);
+    return accepted(interval_arithmetic(arithmetic, type, b, c), type, fails);
 }
 
 /* A column of a build row: 0 where there is no row, and for NULL. */
@@ -476,7 +476,7 @@ static struct interval value(const struct dataflow *dataflow, int pc,
     case FORM_CHOICE:
         return choice(&registers[in->d], &registers[in->b], &registers[in->c]);
     case FORM_CAST:
-        return taken(
+        return accepted(
             interval_cast(facts->writes, facts->reads, &registers[in->b]),
             facts->writes, fails);
     default:
