@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows on their way into a tablet: gathered column by column in memory.
+ * Rows on their way into a tablet: kept column by column in memory.
  */
 #ifndef VDBQ_DATA_ROWS_H
 #define VDBQ_DATA_ROWS_H

@@ -69,7 +69,7 @@ static enum vdbq_status begin(struct transaction *transaction,
     struct database *database = transaction->writer.database;
     enum vdbq_status status;
 
-    transaction->gathers = VECTOR(struct gather);
+    transaction->new_rows = VECTOR(struct new_rows);
     status = database_refresh(database, error);
     if (status == VDBQ_OK)
         status = file_check_writable(&database->file, error);
@@ -118,14 +118,14 @@ static enum vdbq_status find_space(struct transaction *transaction,
     return status;
 }
 
-/* Forgets the rows that were gathered. */
+/* Forgets the new rows. */
 static void forget_rows(struct transaction *transaction)
 {
-    struct gather *gather = transaction->gathers.items;
+    struct new_rows *new_rows = transaction->new_rows.items;
 
-    for (size_t i = 0; i < transaction->gathers.count; i++)
-        gather_finish(&gather[i]);
-    transaction->gathers.count = 0;
+    for (size_t i = 0; i < transaction->new_rows.count; i++)
+        new_rows_finish(&new_rows[i]);
+    transaction->new_rows.count = 0;
 }
 
 /* Lets the writer's place go and frees the transaction. */
@@ -135,7 +135,7 @@ static void end(struct transaction *transaction)
 
     forget_rows(transaction);
     unique_sets_settle(database, NULL);
-    vector_finish(&transaction->gathers);
+    vector_finish(&transaction->new_rows);
     space_finish(&transaction->writer.space);
     catalogue_release(transaction->marked);
     catalogue_release(transaction->draft);
@@ -208,19 +208,20 @@ void transaction_take(struct transaction *transaction, struct catalogue *next)
 
 /* --------------------------------------------------- states in between -- */
 
-/* Writes what was gathered. */
+/* Writes the new rows. */
 static enum vdbq_status flush_all(struct transaction *transaction, bool *any,
                                   struct error *error)
 {
-    struct gather *gather = transaction->gathers.items;
+    struct new_rows *new_rows = transaction->new_rows.items;
     enum vdbq_status status = VDBQ_OK;
 
     *any = false;
-    for (size_t i = 0; i < transaction->gathers.count; i++) {
+    for (size_t i = 0; i < transaction->new_rows.count; i++) {
         const struct table *table =
-            catalogue_table_id(transaction->draft, gather[i].table_id);
-        *any |= gather_any(&gather[i]);
-        status = gather_flush(&gather[i], &transaction->writer, table, error);
+            catalogue_table_id(transaction->draft, new_rows[i].table_id);
+        *any |= new_rows_any(&new_rows[i]);
+        status =
+            new_rows_flush(&new_rows[i], &transaction->writer, table, error);
         if (status != VDBQ_OK)
             return status;
     }
@@ -230,16 +231,16 @@ static enum vdbq_status flush_all(struct transaction *transaction, bool *any,
 /* Adds what was written to the draft; false: no memory. */
 static bool take_written(struct transaction *transaction)
 {
-    const struct gather *gather = transaction->gathers.items;
+    const struct new_rows *new_rows = transaction->new_rows.items;
     struct catalogue *next = transaction_next(transaction, 0);
 
     if (next == NULL)
         return false;
-    for (size_t i = 0; i < transaction->gathers.count; i++)
-        if (gather_any(&gather[i])
-            && !catalogue_extend(next, gather[i].table_id, gather[i].kept,
-                                 gather[i].written.items,
-                                 gather[i].written.count)) {
+    for (size_t i = 0; i < transaction->new_rows.count; i++)
+        if (new_rows_any(&new_rows[i])
+            && !catalogue_extend(next, new_rows[i].table_id, new_rows[i].kept,
+                                 new_rows[i].written.items,
+                                 new_rows[i].written.count)) {
             catalogue_release(next);
             return false;
         }

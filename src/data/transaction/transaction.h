@@ -48,7 +48,7 @@ enum vdbq_status transaction_create_index(struct transaction *transaction,
 enum vdbq_status transaction_drop_index(struct transaction *transaction,
                                         const char *name, struct error *error);
 
-/* Appends rows: one vector for each column, of its type. Rows are gathered
+/* Appends rows: one vector for each column, of its type. Rows are kept
  * in memory and written as tablets fill up and at the commit. Fails with
  * CONSTRAINT for a NULL in the primary key (a key that is there twice is
  * found here or at the commit), IO, NO_MEMORY. */

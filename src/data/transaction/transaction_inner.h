@@ -6,17 +6,17 @@
 #define VDBQ_DATA_TRANSACTION_INNER_H
 
 #include "data/catalogue/catalogue_inner.h"
-#include "data/transaction/gather.h"
+#include "data/transaction/new_rows.h"
 #include "data/transaction/transaction.h"
 
 struct transaction {
     struct writer writer;
     uint64_t generation;      /* that the commit will have                 */
     struct catalogue *draft;  /* the next catalogue, without the rows that
-                                 are being gathered; before there is any
+                                 are being kept; before there is any
                                  change, the current one                   */
     struct catalogue *marked; /* the draft at transaction_mark(), or NULL  */
-    struct vector gathers;    /* struct gather: of tables that rows come to */
+    struct vector new_rows;   /* struct new_rows: of tables that rows come to */
     uint64_t size_before;     /* of the file                               */
     enum vdbq_status failed;  /* of an earlier call, or OK                 */
 };
@@ -37,8 +37,8 @@ struct catalogue *transaction_next(const struct transaction *transaction,
 void transaction_take(struct transaction *transaction, struct catalogue *next);
 
 /* The rows that come to a table; NULL: none came. */
-struct gather *transaction_gather(const struct transaction *transaction,
-                                  uint32_t table_id);
+struct new_rows *transaction_new_rows(const struct transaction *transaction,
+                                      uint32_t table_id);
 /* Forgets them. */
 void transaction_forget(struct transaction *transaction, uint32_t table_id);
 /* The table of that id in the draft, or NULL with the error UNKNOWN. */

@@ -92,19 +92,20 @@ static bool claims_few(const struct adding *adding)
 }
 
 /* Who sees to the primary key: the set of all keys, or key.c. All rows of one
- * gather go the same way. */
+ * new rows go the same way. */
 static enum vdbq_status claim_key(struct adding *adding, enum conflict conflict)
 {
-    const struct gather *gather =
-        transaction_gather(adding->transaction, adding->table->id);
+    const struct new_rows *new_rows =
+        transaction_new_rows(adding->transaction, adding->table->id);
     uint32_t id = adding->table->id;
     enum vdbq_status status = VDBQ_OK;
 
     if (adding->table->key == NO_KEY)
         return VDBQ_OK;
-    adding->claims = conflict != CONFLICT_FAIL
-                     || (gather != NULL ? gather->claimed : claims_few(adding));
-    if (!adding->claims || gather == NULL || gather->claimed)
+    adding->claims =
+        conflict != CONFLICT_FAIL
+        || (new_rows != NULL ? new_rows->claimed : claims_few(adding));
+    if (!adding->claims || new_rows == NULL || new_rows->claimed)
         return VDBQ_OK;
     status = transaction_settle(adding->transaction, adding->error);
     adding->table = catalogue_table_id(adding->transaction->draft, id);
@@ -113,19 +114,19 @@ static enum vdbq_status claim_key(struct adding *adding, enum conflict conflict)
 
 /* ------------------------------------------------------------------- add -- */
 
-static struct gather *add_gather(const struct adding *adding)
+static struct new_rows *add_new_rows(const struct adding *adding)
 {
     struct transaction *transaction = adding->transaction;
-    struct gather *gather = vector_add(&transaction->gathers);
+    struct new_rows *new_rows = vector_add(&transaction->new_rows);
 
-    if (gather == NULL)
+    if (new_rows == NULL)
         return NULL;
-    if (gather_init(gather, adding->table)) {
-        gather->claimed = adding->claims;
-        return gather;
+    if (new_rows_init(new_rows, adding->table)) {
+        new_rows->claimed = adding->claims;
+        return new_rows;
     }
-    gather_finish(gather);
-    transaction->gathers.count--;
+    new_rows_finish(new_rows);
+    transaction->new_rows.count--;
     return NULL;
 }
 
@@ -134,14 +135,15 @@ static enum vdbq_status add_checked(const struct adding *adding, uint64_t rows,
                                     const struct vdbq_vector *vectors)
 {
     struct transaction *transaction = adding->transaction;
-    struct gather *gather = transaction_gather(transaction, adding->table->id);
+    struct new_rows *new_rows =
+        transaction_new_rows(transaction, adding->table->id);
 
-    if (gather == NULL)
-        gather = add_gather(adding);
-    if (gather == NULL)
+    if (new_rows == NULL)
+        new_rows = add_new_rows(adding);
+    if (new_rows == NULL)
         return error_no_memory(adding->error);
-    return gather_add(gather, &transaction->writer, adding->table, rows,
-                      vectors, adding->error);
+    return new_rows_add(new_rows, &transaction->writer, adding->table, rows,
+                        vectors, adding->error);
 }
 
 /* Adds rows first .. first + rows - 1. */

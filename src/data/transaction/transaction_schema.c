@@ -304,25 +304,25 @@ const struct table *transaction_table(const struct transaction *transaction,
     return table;
 }
 
-struct gather *transaction_gather(const struct transaction *transaction,
-                                  uint32_t table_id)
+struct new_rows *transaction_new_rows(const struct transaction *transaction,
+                                      uint32_t table_id)
 {
-    struct gather *gather = transaction->gathers.items;
+    struct new_rows *new_rows = transaction->new_rows.items;
 
-    for (size_t i = 0; i < transaction->gathers.count; i++)
-        if (gather[i].table_id == table_id)
-            return &gather[i];
+    for (size_t i = 0; i < transaction->new_rows.count; i++)
+        if (new_rows[i].table_id == table_id)
+            return &new_rows[i];
     return NULL;
 }
 
 void transaction_forget(struct transaction *transaction, uint32_t table_id)
 {
-    struct gather *gather = transaction_gather(transaction, table_id);
+    struct new_rows *new_rows = transaction_new_rows(transaction, table_id);
 
-    if (gather == NULL)
+    if (new_rows == NULL)
         return;
-    gather_finish(gather);
-    *gather = *(struct gather *)vector_at(&transaction->gathers,
-                                          transaction->gathers.count - 1);
-    transaction->gathers.count--;
+    new_rows_finish(new_rows);
+    *new_rows = *(struct new_rows *)vector_at(&transaction->new_rows,
+                                              transaction->new_rows.count - 1);
+    transaction->new_rows.count--;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Build rows as build_side.c gathered them, for build_side_put.c, which lays
+ * Build rows as build_side.c took them, for build_side_put.c, which lays
  * them out. Columns are numbered as build_side_dictionaries() has them: those
  * that the program reads, then those that it probes.
  */

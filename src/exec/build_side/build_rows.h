@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All rows of one input, gathered to be reached by their numbers: rows that a
+ * All rows of one input, kept to be reached by their numbers: rows that a
  * program probes, and those of a grid's axes but the first. They are the
  * host's, or where the device has them already, its own.
  */

@@ -38,7 +38,7 @@ struct build_device *build_device_at(const struct build_side *build_side,
     return build_side->rows[build_input_at(build_side, i)->cursor].device_rows;
 }
 
-/* -------------------------------------------------------------- gather -- */
+/* -------------------------------------------------------------- rows -- */
 
 /* Which columns of a cursor's rows the program reads or probes; false: it
  * probes a text, which the host makes numbers of. */
@@ -121,9 +121,10 @@ static enum vdbq_status describe(struct build_side *build_side,
     return VDBQ_OK;
 }
 
-static enum vdbq_status gather(struct build_side *build_side,
-                               struct stream *stream, struct device *device,
-                               struct error *error)
+static enum vdbq_status take_all_rows(struct build_side *build_side,
+                                      struct stream *stream,
+                                      struct device *device,
+                                      struct error *error)
 {
     enum vdbq_status status = describe(build_side, error);
     for (unsigned i = program_axes(build_side->program);
@@ -136,9 +137,9 @@ static enum vdbq_status gather(struct build_side *build_side,
     return status;
 }
 
-enum vdbq_status build_side_gather(struct stream *stream, struct device *device,
-                                   struct build_side **build_side,
-                                   struct error *error)
+enum vdbq_status build_side_open(struct stream *stream, struct device *device,
+                                 struct build_side **build_side,
+                                 struct error *error)
 {
     const struct program *program = &stream->step->scan.program;
     *build_side = NULL;
@@ -150,7 +151,7 @@ enum vdbq_status build_side_gather(struct stream *stream, struct device *device,
     made->params = stream->params;
     made->program = program;
     made->cursors = (unsigned)program->tables.count;
-    enum vdbq_status status = gather(made, stream, device, error);
+    enum vdbq_status status = take_all_rows(made, stream, device, error);
     if (status == VDBQ_OK)
         *build_side = made;
     else

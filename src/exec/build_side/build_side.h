@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Build rows: those of the cursors that a scan's program probes. They are
- * gathered from the step's inputs and put, with the indexes that find them,
+ * taken from the step's inputs and put, with the indexes that find them,
  * into one memory of the device (cl/launch.h).
  */
 #ifndef VDBQ_EXEC_BUILD_SIDE_H
@@ -16,9 +16,9 @@ struct build_side;
 /* Takes all rows of the inputs that the program of a scan's stream probes, and
  * closes these. What is scanned on `device`, where the program is to run, stays
  * there if it can (NULL: nothing does). `*inner` NULL: it probes none. */
-enum vdbq_status build_side_gather(struct stream *stream, struct device *device,
-                                   struct build_side **build_side,
-                                   struct error *error);
+enum vdbq_status build_side_open(struct stream *stream, struct device *device,
+                                 struct build_side **build_side,
+                                 struct error *error);
 /* Nothing that reads the rows may be in flight; accepts NULL. */
 void build_side_close(struct build_side *build_side);
 

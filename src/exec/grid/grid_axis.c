@@ -96,8 +96,8 @@ static void close_rows(struct axis *axis, struct stream *grid)
     axis->rows = NULL;
 }
 
-enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
-                             struct device *device, struct error *error)
+enum vdbq_status axis_take_rows(struct axis *axis, struct stream *grid,
+                                struct device *device, struct error *error)
 {
     unsigned columns = axis->rows->step->column_count;
     bool *wanted = memory_zeroed(columns + (size_t)1, sizeof *wanted);

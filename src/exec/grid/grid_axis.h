@@ -24,7 +24,7 @@ struct axis {
     struct steps steps;  /* the slice, of a table; else zeroed          */
     struct axis_input *inputs;
     unsigned input_count;
-    struct build_rows build_side; /* all rows, once they were gathered        */
+    struct build_rows build_side; /* all rows, once they are here           */
 };
 
 /* Opens the rows of axis `cursor` of a grid. axis_finish() is due whatever it
@@ -34,8 +34,8 @@ enum vdbq_status axis_open(struct axis *axis, struct stream *grid,
                            struct error *error);
 void axis_finish(struct axis *axis, struct stream *grid);
 /* Gathers the rows; on `device` if they are there (NULL: they come). */
-enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
-                             struct device *device, struct error *error);
+enum vdbq_status axis_take_rows(struct axis *axis, struct stream *grid,
+                                struct device *device, struct error *error);
 
 /* The words of an input; NULL: it is no text. */
 struct dictionary *axis_dictionary(const struct axis *axis, unsigned input);
@@ -57,7 +57,7 @@ struct grid_build {
                                    caller's to set                       */
 };
 
-/* Gives the gathered rows of the axes their places, within a share of the
+/* Gives the rows of the axes their places, within a share of the
  * budget (NULL: of the device's memory); a zeroed struct with axes and their
  * count. Fails with LIMIT where not even a part fits. */
 enum vdbq_status grid_build_init(struct grid_build *build_side,

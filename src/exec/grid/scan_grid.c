@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_SCAN of several axes: a program over the cells of a grid. The rows of
- * the axes but the first are gathered, the left ones come in morsels; launches
- * cover neighbouring cells, so that work is bounded whatever the numbers of
+ * the axes but the first are materialised, the left ones come in morsels;
+ * launches cover neighbouring cells, so that work is bounded whatever the numbers of
  * rows are, and result rows come in the order of cells. A failure comes where
  * its row would have come.
  *
@@ -80,14 +80,14 @@ static enum vdbq_status choose(struct scan_grid *grid, struct error *error)
 
 /* Gathers the rows of all axes but the first. What the device has stays there,
  * and then the cells are there, too; else they are counted once more. */
-static enum vdbq_status gather_axes(struct scan_grid *grid, struct error *error)
+static enum vdbq_status take_axes(struct scan_grid *grid, struct error *error)
 {
     enum vdbq_status status = choose(grid, error);
     bool on_device = false;
     for (unsigned a = 1; a < grid->axis_count && status == VDBQ_OK; a++) {
-        status =
-            axis_gather(&grid->axes[a], &grid->head,
-                        grid->place.takes ? grid->place.device : NULL, error);
+        status = axis_take_rows(&grid->axes[a], &grid->head,
+                                grid->place.takes ? grid->place.device : NULL,
+                                error);
         on_device |= grid->axes[a].build_side.device_rows != NULL;
     }
     if (status != VDBQ_OK || !on_device)
@@ -102,7 +102,7 @@ static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
     for (unsigned a = 0; a < grid->axis_count && status == VDBQ_OK; a++)
         status =
             axis_open(&grid->axes[a], &grid->head, &grid->pack, (int)a, error);
-    return status == VDBQ_OK ? gather_axes(grid, error) : status;
+    return status == VDBQ_OK ? take_axes(grid, error) : status;
 }
 
 /* The words of an axis' inputs, into `words`; a text without any has `none`. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STEP_JOIN. The right rows are gathered and indexed by their keys; the left
- * ones come batch by batch. What memory it takes beside the right rows is
+ * STEP_JOIN. The right rows are materialised and indexed by their keys;
+ * the left ones come batch by batch. What memory it takes beside the right rows is
  * bounded: pairs are made and given out in rounds. Where the right rows are
- * too many for the memory there is, both sides are joined in parts.
+ * too many for the memory there is, both sides are joined in partitions.
  */
 #include "exec/join/join_partitions.h"
 
@@ -117,7 +117,7 @@ static enum vdbq_status join_open(struct stream *stream, struct error *error)
     enum vdbq_status status =
         join_view_init(&join->left, stream->inputs[0], error);
     if (status == VDBQ_OK)
-        status = join_gather(join, error);
+        status = join_materialise(join, error);
     if (status != VDBQ_OK)
         return status;
     stream_close_input(stream, 1);

@@ -174,7 +174,8 @@ void join_view(struct row_set *row_set, const struct vdbq_batch *batch,
                uint64_t first, uint64_t rows);
 /* Gathers the right side; where the left one is much smaller, those rows
  * alone that may have a partner. */
-enum vdbq_status join_gather(struct join_stream *join, struct error *error);
+enum vdbq_status join_materialise(struct join_stream *join,
+                                  struct error *error);
 
 /* join_round.c: makes rows of the next slots of the left rows at hand, of
  * which there are some left: maybe none. */

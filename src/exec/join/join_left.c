@@ -174,8 +174,7 @@ static void close_filter(struct filter *filter)
 }
 
 /* Gathers the right rows that equal an early one. */
-static enum vdbq_status gather_kept(struct join_stream *join,
-                                    struct error *error)
+static enum vdbq_status take_kept(struct join_stream *join, struct error *error)
 {
     struct filter filter = { .join = join };
     struct vdbq_batch batch = { .rows = 1 };
@@ -193,7 +192,7 @@ static enum vdbq_status gather_kept(struct join_stream *join,
 
 /* --------------------------------------------------------- early rows -- */
 
-/* Bytes of a row of an input, gathered. */
+/* Bytes of a row of an input, materialised. */
 static uint64_t row_bytes(const struct stream *input)
 {
     return spill_row_bytes(input->step->columns, input->step->column_count,
@@ -238,8 +237,8 @@ static bool looks_left(const struct join_stream *join)
 }
 
 /* Gathers left rows until they end, fail, or are too many. */
-static enum vdbq_status gather_early(struct join_stream *join, bool *few,
-                                     struct error *error)
+static enum vdbq_status take_early(struct join_stream *join, bool *few,
+                                   struct error *error)
 {
     uint64_t most = early_most(join);
     struct vdbq_batch batch = { .rows = 1 };
@@ -276,8 +275,7 @@ static enum vdbq_status give_early(struct join_stream *join,
 }
 
 /* Gathers all right rows. */
-static enum vdbq_status gather_all(struct join_stream *join,
-                                   struct error *error)
+static enum vdbq_status take_all(struct join_stream *join, struct error *error)
 {
     struct stream *input = join->head.inputs[1];
     struct vdbq_batch batch = { .rows = 1 };
@@ -295,18 +293,18 @@ static enum vdbq_status gather_all(struct join_stream *join,
     return status;
 }
 
-enum vdbq_status join_gather(struct join_stream *join, struct error *error)
+enum vdbq_status join_materialise(struct join_stream *join, struct error *error)
 {
     bool few = false;
     enum vdbq_status status = VDBQ_OK;
     if (looks_left(join)) {
-        status = gather_early(join, &few, error);
+        status = take_early(join, &few, error);
         if (status == VDBQ_OK)
             status = give_early(join, error);
     }
     if (status != VDBQ_OK)
         return status;
-    status = few ? gather_kept(join, error) : gather_all(join, error);
+    status = few ? take_kept(join, error) : take_all(join, error);
     return status == VDBQ_OK && join->partitions != NULL
                ? join_partitions_right(join, error)
                : status;

@@ -325,7 +325,7 @@ static enum vdbq_status cut_batch(struct join_partitions *partitions,
 
 /* ---------------------------------------------------------- right side -- */
 
-/* Forgets the rows that were gathered, and their memory. */
+/* Forgets the rows that were materialised, and their memory. */
 static void forget(struct row_set *row_set)
 {
     for (unsigned i = 0; i < row_set->column_count; i++) {
@@ -348,7 +348,7 @@ static bool marks_null(const struct join_stream *join)
     return key->nulls != NULL && memchr(key->nulls, 1, join->right.rows);
 }
 
-/* Puts the right rows that were gathered into their partitions. */
+/* Puts the right rows that were materialised into their partitions. */
 static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
 {
     unsigned count = join->right.column_count;
@@ -468,7 +468,7 @@ static enum vdbq_status begin_merge(struct join_partitions *partitions,
 {
     join_merge_destroy(partitions->merge);
     partitions->merge = NULL;
-    enum vdbq_status status = join_rounds_run(partitions, error);
+    enum vdbq_status status = join_passes_run(partitions, error);
     return status == VDBQ_OK
                ? join_merge_create(partitions, &partitions->merge, error)
                : status;
@@ -478,7 +478,7 @@ static enum vdbq_status begin_merge(struct join_partitions *partitions,
 static bool is_over(const struct join_partitions *partitions)
 {
     bool failed = partitions->failure.status != VDBQ_OK;
-    return !join_rounds_more(partitions)
+    return !join_passes_more(partitions)
            || (failed && partitions->left_next > partitions->failed_left);
 }
 

@@ -9,7 +9,7 @@
  *
  *     join_partitions.c   the cut, and memory that is counted
  *     join_pass.c    a pass: a join stream over rows of files
- *     join_rounds.c  which passes the kind of a join takes
+ *     join_passes.c  which passes the kind of a join takes
  *     join_merge.c   their rows in order
  *
  * Without keys a partition's rows would all have pairs: left rows then come a
@@ -119,13 +119,13 @@ struct join_pass {
 enum vdbq_status join_pass_run(const struct join_pass *pass,
                                struct error *error);
 
-/* -------------------------------------------------------------- rounds -- */
+/* -------------------------------------------------------------- passes -- */
 
 /* Joins all partitions, or the next left rows, into `output`. */
-enum vdbq_status join_rounds_run(struct join_partitions *partitions,
+enum vdbq_status join_passes_run(struct join_partitions *partitions,
                                  struct error *error);
 /* Whether left rows are still to come. */
-bool join_rounds_more(const struct join_partitions *partitions);
+bool join_passes_more(const struct join_partitions *partitions);
 
 /* --------------------------------------------------------------- merge -- */
 

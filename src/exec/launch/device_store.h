@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are gathered in one memory of a device, column by column: those
+ * Rows that are kept in one memory of a device, column by column: those
  * that a sink takes, or those of a row set.
  */
 #ifndef VDBQ_EXEC_DEVICE_STORE_H

@@ -24,7 +24,7 @@ struct apply_stream {
     struct row_set answers; /* one column: the answer to each tuple   */
     struct vector texts;    /* of struct vdbq_text: likewise          */
     struct arena arena;     /* of these                               */
-    bool gathered;          /* the rows are all here                  */
+    bool materialised;      /* the rows are all here              */
     struct rescan input;    /* ... these                              */
     struct row_set column;  /* of the batch: its rows' answers        */
     struct vector numbers;  /* of uint32_t: likewise, their numbers   */
@@ -404,7 +404,7 @@ static enum vdbq_status answer_texts(struct apply_stream *apply,
         stream_materialise_some(&apply->head, &apply->input.row_set, error);
     if (status == VDBQ_OK)
         status = answer_all(apply, error);
-    apply->gathered = true;
+    apply->materialised = true;
     if (status != VDBQ_OK || apply->texts.count == 0)
         return status;
     struct row_set_column *column = &apply->answers.columns[0];
@@ -421,7 +421,7 @@ static enum vdbq_status apply_batch(struct stream *stream,
 {
     struct apply_stream *apply = (struct apply_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
-    if (apply->gathered)
+    if (apply->materialised)
         rescan_batch(&apply->input, batch);
     else
         status = stream_batch(stream->inputs[0], batch, error);

@@ -12,7 +12,7 @@
 
 struct map_stream {
     struct stream head;
-    bool gathered;          /* the rows are all here                      */
+    bool materialised;      /* the rows are all here                  */
     struct rescan input;    /* ... these                                  */
     struct row_set results; /* of these rows, or of the batch: a column a
                                  function                                   */
@@ -219,7 +219,7 @@ static enum vdbq_status compute_all(struct map_stream *map, struct error *error)
         arena_finish(&map->arena);
     }
     map->results.rows = row_set->rows = batch.rows;
-    map->gathered = true;
+    map->materialised = true;
     return status;
 }
 
@@ -244,11 +244,11 @@ static enum vdbq_status map_batch(struct stream *stream,
 {
     struct map_stream *map = (struct map_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
-    if (map->gathered)
+    if (map->materialised)
         rescan_batch(&map->input, batch);
     else
         status = stream_batch(stream->inputs[0], batch, error);
-    if (status == VDBQ_OK && batch->rows > 0 && !map->gathered)
+    if (status == VDBQ_OK && batch->rows > 0 && !map->materialised)
         status = compute_batch(map, batch, error);
     if (status != VDBQ_OK || batch->rows == 0)
         return status;

@@ -115,7 +115,7 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
     if (scan->vectors == NULL)
         return error_no_memory(error);
     enum vdbq_status status =
-        build_side_gather(stream, NULL, &scan->build_side, error);
+        build_side_open(stream, NULL, &scan->build_side, error);
     if (status == VDBQ_OK)
         status = open_morsels(scan, error);
     return status == VDBQ_OK ? take_rows(scan, error) : status;

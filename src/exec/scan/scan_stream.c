@@ -86,7 +86,7 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
     if (place.takes && table != NULL && device_has_kernels(place.device))
         made->device = place.device;
     made->room = stream_place_room(&place);
-    status = build_side_gather(stream, made->device, &made->build_side, error);
+    status = build_side_open(stream, made->device, &made->build_side, error);
     return status == VDBQ_OK ? open_scan(made, &place, error) : status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting (STEP_SORT) on the device that scans: result rows are gathered in
+ * Sorting (STEP_SORT) on the device that scans: result rows are kept in
  * its memory, sorted there, and come to the host in their order. It is that
  * of exec/sort/sort.h.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first rows of an order: rows are gathered until they are more than
+ * The first rows of an order: rows are kept until they are more than
  * twice as many as are asked for; then they are sorted and those behind are
  * dropped. The first key of the last one is the bound from then on: what is
- * not before it need not be gathered.
+ * not before it need not be kept.
  */
 #include "exec/sort/sort.h"
 
@@ -98,7 +98,7 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
             kept[i] = may_null(top, equal);
 }
 
-/* ---------------------------------------------------------- gathering -- */
+/* ---------------------------------------------------------- taking -- */
 
 /* Copies rows of a column, by their places, one behind the other. */
 static struct vdbq_vector pick(const struct vdbq_vector *column, uint64_t start,

@@ -14,15 +14,15 @@ enum { SORT_BATCH_ROWS = 1 << 16 };
 
 struct sort_stream {
     struct stream head;
-    struct sort_top top;        /* few rows ...                       */
-    struct row_set gathered;    /* ... or all                         */
-    struct device_sort *device; /* has `gathered`, sorted; or NULL  */
-    struct device_times times;  /* of it                            */
-    char where[96];             /* for stats                        */
-    const struct row_set *rows; /* which of the two                */
-    uint32_t *order;            /* numbers of rows; NULL: as they are */
-    uint64_t next, end;         /* places in the order                */
-    struct row_set output;      /* rows of a batch                    */
+    struct sort_top top;         /* few rows ...                       */
+    struct row_set materialised; /* ... or all                     */
+    struct device_sort *device;  /* has `materialised`, sorted; or NULL */
+    struct device_times times;   /* of it                            */
+    char where[96];              /* for stats                        */
+    const struct row_set *rows;  /* which of the two                */
+    uint32_t *order;             /* numbers of rows; NULL: as they are */
+    uint64_t next, end;          /* places in the order                */
+    struct row_set output;       /* rows of a batch                    */
     struct vdbq_vector *vectors;
 };
 
@@ -55,7 +55,7 @@ static enum vdbq_status open_top(struct sort_stream *sort, struct error *error)
     return status == VDBQ_OK ? sort_top_end(&sort->top, error) : status;
 }
 
-/* Sorts the rows that were gathered. */
+/* Sorts the rows that were materialised. */
 static enum vdbq_status make_order(struct sort_stream *sort,
                                    struct error *error)
 {
@@ -63,13 +63,13 @@ static enum vdbq_status make_order(struct sort_stream *sort,
     unsigned count = (unsigned)keys->count;
     struct sort_key *made = memory_zeroed(count, sizeof *made);
     enum vdbq_status status = VDBQ_OK;
-    sort->order = memory_zeroed(sort->gathered.rows, sizeof *sort->order);
+    sort->order = memory_zeroed(sort->materialised.rows, sizeof *sort->order);
     if (made == NULL || sort->order == NULL)
         status = error_no_memory(error);
     if (status == VDBQ_OK) {
-        sort_keys(&sort->gathered, keys->items, count, made);
+        sort_keys(&sort->materialised, keys->items, count, made);
         status =
-            sort_order(made, count, (uint32_t)sort->gathered.rows,
+            sort_order(made, count, (uint32_t)sort->materialised.rows,
                        stream_threads(sort->head.params), sort->order, error);
     }
     memory_release(made);
@@ -78,9 +78,9 @@ static enum vdbq_status make_order(struct sort_stream *sort,
 
 static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 {
-    sort->rows = &sort->gathered;
+    sort->rows = &sort->materialised;
     enum vdbq_status status =
-        stream_materialise(sort->head.inputs[0], &sort->gathered, error);
+        stream_materialise(sort->head.inputs[0], &sort->materialised, error);
     return status == VDBQ_OK ? make_order(sort, error) : status;
 }
 
@@ -90,15 +90,15 @@ static enum vdbq_status run_on_device(struct sort_stream *sort,
                                       struct error *error)
 {
     enum vdbq_status status =
-        row_set_init(&sort->gathered, sort->head.step->columns,
+        row_set_init(&sort->materialised, sort->head.step->columns,
                      sort->head.step->column_count, error);
     stream_sink(sort->head.inputs[0], device_sort_sink(sort->device));
     if (status == VDBQ_OK)
         status = stream_drain(sort->head.inputs[0], error);
     if (status == VDBQ_OK)
-        status = device_sort_finish(sort->device, &sort->gathered, error);
+        status = device_sort_finish(sort->device, &sort->materialised, error);
     sort->times = *device_sort_times(sort->device);
-    sort->rows = &sort->gathered;
+    sort->rows = &sort->materialised;
     return status;
 }
 
@@ -183,9 +183,9 @@ static void sort_close(struct stream *stream)
 {
     struct sort_stream *sort = (struct sort_stream *)stream;
     sort_top_finish(&sort->top);
-    device_sort_take_back(sort->device, &sort->gathered);
+    device_sort_take_back(sort->device, &sort->materialised);
     device_sort_destroy(sort->device);
-    row_set_finish(&sort->gathered);
+    row_set_finish(&sort->materialised);
     row_set_finish(&sort->output);
     memory_release(sort->order);
     memory_release(sort->vectors);

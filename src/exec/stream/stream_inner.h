@@ -128,7 +128,7 @@ enum vdbq_status stream_advance(struct stream *stream, bool *more,
 /* The same to the end. */
 enum vdbq_status stream_drain(struct stream *stream, struct error *error);
 
-/* ------------------------------------------------------------ gathered -- */
+/* -------------------------------------------------------- materialised -- */
 
 /* Puts in a stream's place one that has all its rows in memory; it was closed
  * then. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream of rows that were gathered before anybody asked for them: where
+ * A stream of rows that were materialised before anybody asked for them: where
  * what is to be done with them depends on how many there are.
  */
 #include "exec/rows/rescan.h"

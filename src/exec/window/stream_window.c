@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STEP_WINDOW as a stream: all rows are gathered and their windows computed
+ * STEP_WINDOW as a stream: all rows are materialised and their windows computed
  * while it is opened.
  */
 #include <string.h>

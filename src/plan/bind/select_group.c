@@ -73,7 +73,7 @@ static struct expression *first_of(struct binder *binder,
     return e;
 }
 
-static bool gather(void *context, struct expression **operand)
+static bool collect(void *context, struct expression **operand)
 {
     struct selecting *selecting = context;
     struct expression *e = *operand;
@@ -85,13 +85,13 @@ static bool gather(void *context, struct expression **operand)
     if (e == NULL)
         return false;
     if (e->kind != EXPRESSION_AGGREGATE)
-        return expression_each(e, gather, context);
+        return expression_each(e, collect, context);
     return aggregate_of(selecting, e) >= 0
            || vector_append(&selecting->aggregates, &e, 1);
 }
 
 /* Finds every aggregate in use. */
-static enum vdbq_status gather_aggregates(struct selecting *selecting)
+static enum vdbq_status collect_aggregates(struct selecting *selecting)
 {
     size_t count;
     struct expression ***places = select_places(selecting, &count);
@@ -99,7 +99,7 @@ static enum vdbq_status gather_aggregates(struct selecting *selecting)
     if (places == NULL)
         return selecting->binder->error->status;
     for (size_t i = 0; i < count; i++)
-        if (!gather(selecting, places[i]))
+        if (!collect(selecting, places[i]))
             return error_no_memory(selecting->binder->error);
     return VDBQ_OK;
 }
@@ -221,7 +221,7 @@ enum vdbq_status select_group(struct selecting *selecting)
         .columns = VECTOR_IN(selecting->binder->arena, struct expression *),
         .aggregates = VECTOR_IN(selecting->binder->arena, struct step_aggregate)
     };
-    enum vdbq_status status = gather_aggregates(selecting);
+    enum vdbq_status status = collect_aggregates(selecting);
     struct node *node = NULL;
 
     if (status == VDBQ_OK && !fill_grouping(selecting, &grouping))

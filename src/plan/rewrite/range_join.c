@@ -6,8 +6,8 @@
  * the best, and then what is on the right.
  *
  * A pair that a range finds costs as much as many cells of a grid, for it is
- * written as two row numbers, and its columns are gathered: a range pays where
- * it leaves few pairs.
+ * written as two row numbers, by which its columns are fetched: a range pays
+ * where it leaves few pairs.
  */
 #include "plan/rewrite/range_join.h"
 

@@ -48,7 +48,7 @@ static void check_all_rows(struct rig *rig)
 {
     static int32_t rows[ROWS + 1];
 
-    rig_check_rows(rig, rows, rig_gather(rig, rows));
+    rig_check_rows(rig, rows, rig_collect(rig, rows));
 }
 
 /* Runs the program, whose rows must be right; what its kernel took. */

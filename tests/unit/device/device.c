@@ -246,7 +246,7 @@ static void check_machine(const char *choice, enum device_build build,
     if (rig_open(&rig, choice, build, rows, &error) != VDBQ_OK
         || rig_run(&rig, &error) != VDBQ_OK)
         fail_msg("%s\n%s", error.message, error.hint);
-    rig_check_rows(&rig, values, rig_gather(&rig, values));
+    rig_check_rows(&rig, values, rig_collect(&rig, values));
     rig_close(&rig);
     free(values);
 }

@@ -264,7 +264,7 @@ static enum vdbq_status join_part(struct join_partitions *partitions,
     return status;
 }
 
-/* --------------------------------------------------------------- rounds -- */
+/* ------------------------------------------------------------------ run -- */
 
 /* About how many passes give rows, at most. */
 static uint64_t passes_most(const struct join_partitions *partitions)
@@ -305,7 +305,7 @@ static bool all_pair(const struct join_partitions *partitions)
            && !gives_right(kind_of(partitions));
 }
 
-bool join_rounds_more(const struct join_partitions *partitions)
+bool join_passes_more(const struct join_partitions *partitions)
 {
     return all_pair(partitions)
            && partitions->left_next < partitions->left.count;
@@ -333,7 +333,7 @@ static enum vdbq_status join_next_left(struct join_partitions *partitions,
     return status;
 }
 
-enum vdbq_status join_rounds_run(struct join_partitions *partitions,
+enum vdbq_status join_passes_run(struct join_partitions *partitions,
                                  struct error *error)
 {
     enum vdbq_status status = open_output(partitions, error);

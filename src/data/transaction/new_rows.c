@@ -6,7 +6,7 @@
  * tablets nor write a row again more than log2(tablet_rows) times. Rows
  * stay in the order in which they came.
  */
-#include "data/transaction/gather.h"
+#include "data/transaction/new_rows.h"
 
 #include "base/type.h"
 #include "data/catalogue/facts.h"
@@ -14,7 +14,7 @@
 
 enum { TEXT_BYTES_FULL = 256 << 20 }; /* of texts: a tablet is full */
 
-static enum vdbq_status check_keys(struct gather *gather,
+static enum vdbq_status check_keys(struct new_rows *new_rows,
                                    struct database *database,
                                    const struct table *table,
                                    struct error *error);
@@ -23,51 +23,51 @@ static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
 static enum vdbq_status take_in(struct rows *rows, struct database *database,
                                 const struct table *table, size_t first,
                                 struct error *error);
-static enum vdbq_status write_tablet(struct gather *gather,
+static enum vdbq_status write_tablet(struct new_rows *new_rows,
                                      struct writer *writer,
                                      const struct table *table,
                                      const struct rows *rows,
                                      struct error *error);
 
-bool gather_init(struct gather *gather, const struct table *table)
+bool new_rows_init(struct new_rows *new_rows, const struct table *table)
 {
-    *gather = (struct gather){ .table_id = table->id,
-                               .written = VECTOR(struct tablet_ref),
-                               .kept = table->tablet_count };
+    *new_rows = (struct new_rows){ .table_id = table->id,
+                                   .written = VECTOR(struct tablet_ref),
+                                   .kept = table->tablet_count };
     if (table->key != NO_KEY)
-        gather->keys = key_watch_init(table);
-    return rows_init(&gather->rows, table);
+        new_rows->keys = key_watch_init(table);
+    return rows_init(&new_rows->rows, table);
 }
 
-void gather_finish(struct gather *gather)
+void new_rows_finish(struct new_rows *new_rows)
 {
-    rows_finish(&gather->rows);
-    key_watch_finish(&gather->keys);
-    vector_finish(&gather->written);
-    arena_finish(&gather->arena);
+    rows_finish(&new_rows->rows);
+    key_watch_finish(&new_rows->keys);
+    vector_finish(&new_rows->written);
+    arena_finish(&new_rows->arena);
 }
 
-bool gather_any(const struct gather *gather)
+bool new_rows_any(const struct new_rows *new_rows)
 {
-    return gather->rows.count > 0 || gather->written.count > 0;
+    return new_rows->rows.count > 0 || new_rows->written.count > 0;
 }
 
 /* Notes the keys of rows that come next. */
-static bool watch_keys(struct gather *gather, const struct table *table,
+static bool watch_keys(struct new_rows *new_rows, const struct table *table,
                        const struct vdbq_vector *vectors, uint64_t first,
                        uint32_t count)
 {
-    const struct rows *rows = &gather->rows;
+    const struct rows *rows = &new_rows->rows;
     const char *values;
 
-    if (table->key == NO_KEY || gather->claimed)
+    if (table->key == NO_KEY || new_rows->claimed)
         return true;
     values = vectors[table->key].values;
     values += first * type_bytes(vectors[table->key].type);
     return key_watch_add(
-        &gather->keys, (struct key_values){ values, count },
+        &new_rows->keys, (struct key_values){ values, count },
         (struct key_values){ rows->columns[table->key].values, rows->count },
-        gather->written.count);
+        new_rows->written.count);
 }
 
 /* How many of the next `count` rows, one at least, have texts of no more than
@@ -91,57 +91,59 @@ static uint32_t rows_within(const struct table *table,
     return count;
 }
 
-enum vdbq_status gather_add(struct gather *gather, struct writer *writer,
-                            const struct table *table, uint64_t rows,
-                            const struct vdbq_vector *vectors,
-                            struct error *error)
+enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
+                              const struct table *table, uint64_t rows,
+                              const struct vdbq_vector *vectors,
+                              struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
     for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
-        uint32_t room = writer->database->tablet_rows - gather->rows.count;
+        uint32_t room = writer->database->tablet_rows - new_rows->rows.count;
         uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
         count = rows_within(table, vectors, at, count);
-        if (!watch_keys(gather, table, vectors, at, count)
-            || !rows_add(&gather->rows, vectors, at, count))
+        if (!watch_keys(new_rows, table, vectors, at, count)
+            || !rows_add(&new_rows->rows, vectors, at, count))
             return error_no_memory(error);
         at += count;
-        if (gather->rows.count == writer->database->tablet_rows
-            || gather->rows.text_bytes >= TEXT_BYTES_FULL) {
-            status = write_tablet(gather, writer, table, &gather->rows, error);
-            rows_clear(&gather->rows);
+        if (new_rows->rows.count == writer->database->tablet_rows
+            || new_rows->rows.text_bytes >= TEXT_BYTES_FULL) {
+            status =
+                write_tablet(new_rows, writer, table, &new_rows->rows, error);
+            rows_clear(&new_rows->rows);
         }
     }
     return status;
 }
 
-enum vdbq_status gather_flush(struct gather *gather, struct writer *writer,
-                              const struct table *table, struct error *error)
+enum vdbq_status new_rows_flush(struct new_rows *new_rows,
+                                struct writer *writer,
+                                const struct table *table, struct error *error)
 {
     struct database *database = writer->database;
-    struct rows *rows = &gather->rows;
+    struct rows *rows = &new_rows->rows;
     size_t small = 0;
-    enum vdbq_status status = check_keys(gather, database, table, error);
+    enum vdbq_status status = check_keys(new_rows, database, table, error);
 
     if (status != VDBQ_OK || rows->count == 0)
         return status;
-    if (gather->written.count == 0)
+    if (new_rows->written.count == 0)
         small = small_at_end(table, database->tablet_rows, rows->count);
-    gather->kept = table->tablet_count - small;
+    new_rows->kept = table->tablet_count - small;
     if (small > 0)
-        status = take_in(rows, database, table, gather->kept, error);
+        status = take_in(rows, database, table, new_rows->kept, error);
     if (status == VDBQ_OK)
-        status = write_tablet(gather, writer, table, rows, error);
+        status = write_tablet(new_rows, writer, table, rows, error);
     rows_clear(rows);
     return status;
 }
 
-static enum vdbq_status check_keys(struct gather *gather,
+static enum vdbq_status check_keys(struct new_rows *new_rows,
                                    struct database *database,
                                    const struct table *table,
                                    struct error *error)
 {
-    struct key_watch *keys = &gather->keys;
+    struct key_watch *keys = &new_rows->keys;
     enum vdbq_status status = VDBQ_OK;
 
     if (!keys->loose || key_count(keys) == 0)
@@ -151,7 +153,7 @@ static enum vdbq_status check_keys(struct gather *gather,
         status = key_compare(keys, database, table, table->tablets,
                              table->tablet_count, error);
     if (status == VDBQ_OK)
-        status = key_compare(keys, database, table, gather->written.items,
+        status = key_compare(keys, database, table, new_rows->written.items,
                              keys->tablets_before, error);
     return status;
 }
@@ -219,7 +221,7 @@ static enum vdbq_status take_in(struct rows *rows, struct database *database,
 /* -------------------------------------------------------------- write -- */
 
 /* Writes a block that holds a tablet, and notes it. */
-static enum vdbq_status write_block(struct gather *gather,
+static enum vdbq_status write_block(struct new_rows *new_rows,
                                     struct writer *writer,
                                     const struct block *block,
                                     struct tablet_ref *tablet,
@@ -231,7 +233,7 @@ static enum vdbq_status write_block(struct gather *gather,
     tablet->size_bytes = block->size;
     tablet->checksum = block_checksum(block->bytes, block->size);
     tablet->identity = identity_give(&writer->identities);
-    if (!vector_append(&gather->written, tablet, 1))
+    if (!vector_append(&new_rows->written, tablet, 1))
         return error_no_memory(error);
     return file_write_block(&writer->database->file, block, tablet->offset,
                             error);
@@ -288,7 +290,7 @@ static void encoded_finish(struct encoded *encoded, size_t count)
 }
 
 /* Builds a tablet of all of `rows` and writes it. */
-static enum vdbq_status write_tablet(struct gather *gather,
+static enum vdbq_status write_tablet(struct new_rows *new_rows,
                                      struct writer *writer,
                                      const struct table *table,
                                      const struct rows *rows,
@@ -300,7 +302,7 @@ static enum vdbq_status write_tablet(struct gather *gather,
     struct block block = { 0 };
     enum vdbq_status status = VDBQ_OK;
 
-    tablet.facts = arena_alloc(&gather->arena, count * sizeof *tablet.facts);
+    tablet.facts = arena_alloc(&new_rows->arena, count * sizeof *tablet.facts);
     if (tablet.facts == NULL || !encode(rows, &encoded)) {
         status = error_no_memory(error);
         goto release_all;
@@ -320,7 +322,7 @@ static enum vdbq_status write_tablet(struct gather *gather,
     tablet_build(&source, encoded.columns, block.bytes);
     for (size_t i = 0; i < count; i++)
         writer->features |= encoding_at(encoded.columns[i].encoding)->feature;
-    status = write_block(gather, writer, &block, &tablet, error);
+    status = write_block(new_rows, writer, &block, &tablet, error);
 
 release_all:
     block_destroy(&block);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows that a transaction adds to one table: gathered until they fill a
+ * The rows that a transaction adds to one table: kept until they fill a
  * tablet, or until the commit.
  */
-#ifndef VDBQ_DATA_GATHER_H
-#define VDBQ_DATA_GATHER_H
+#ifndef VDBQ_DATA_NEW_ROWS_H
+#define VDBQ_DATA_NEW_ROWS_H
 
 #include "data/database/database_inner.h"
 #include "data/index/key.h"
@@ -19,7 +19,7 @@ struct writer {
     uint64_t features; /* that these need: of the file's head, features_read */
 };
 
-struct gather {
+struct new_rows {
     uint32_t table_id;
     struct rows rows;      /* that are in no tablet yet                     */
     struct key_watch keys; /* where the table has a primary key             */
@@ -31,19 +31,20 @@ struct gather {
 };
 
 /* False: no memory. */
-bool gather_init(struct gather *gather, const struct table *table);
-void gather_finish(struct gather *gather); /* accepts a zeroed one */
+bool new_rows_init(struct new_rows *new_rows, const struct table *table);
+void new_rows_finish(struct new_rows *new_rows); /* accepts a zeroed one */
 
 /* Whether there is anything to commit. */
-bool gather_any(const struct gather *gather);
+bool new_rows_any(const struct new_rows *new_rows);
 /* Adds checked vectors; writes tablets that are full. */
-enum vdbq_status gather_add(struct gather *gather, struct writer *writer,
-                            const struct table *table, uint64_t rows,
-                            const struct vdbq_vector *vectors,
-                            struct error *error);
+enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
+                              const struct table *table, uint64_t rows,
+                              const struct vdbq_vector *vectors,
+                              struct error *error);
 /* Checks the keys and writes the rest, together with small tablets at the
  * table's end. */
-enum vdbq_status gather_flush(struct gather *gather, struct writer *writer,
-                              const struct table *table, struct error *error);
+enum vdbq_status new_rows_flush(struct new_rows *new_rows,
+                                struct writer *writer,
+                                const struct table *table, struct error *error);
 
 #endif
