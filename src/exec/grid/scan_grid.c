@@ -2,8 +2,8 @@
 /*
  * STEP_SCAN of several axes: a program over the cells of a grid. The rows of
  * the axes but the first are materialised, the left ones come in morsels;
- * launches cover neighbouring cells, so that work is bounded whatever the numbers of
- * rows are, and result rows come in the order of cells. A failure comes where
+ * launches cover neighbouring cells, so that work is bounded whatever the
+ * numbers of rows are, and result rows come in the order of cells. A failure comes where
  * its row would have come.
  *
  * Launches run over blocks: all left rows of a morsel with all build rows; or

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_JOIN. The right rows are materialised and indexed by their keys;
- * the left ones come batch by batch. What memory it takes beside the right rows is
- * bounded: pairs are made and given out in rounds. Where the right rows are
+ * the left ones come batch by batch. What memory it takes beside the right rows
+ * is bounded: pairs are made and given out in rounds. Where the right rows are
  * too many for the memory there is, both sides are joined in partitions.
  */
 #include "exec/join/join_partitions.h"
