@@ -113,10 +113,10 @@ struct expression *expression_assigned(struct binder *binder,
     }
     if (e != NULL && e->kind == EXPRESSION_CONSTANT && !e->constant.null
         && is_number(e->type) && is_number((int)column->type)) {
+        bool whole = is_float(e->type) && is_integer((int)column->type);
         e = assigned_number(binder, e, column);
-        if (e != NULL && e->constant.integer != 0 && is_float(e->type)
-            && is_integer((int)column->type))
-            e = assigned_number(binder, e, column);
+        if (e != NULL && whole && e->kind == EXPRESSION_CONSTANT)
+            e = assigned_number(binder, e, column); /* as a BIGINT now */
     }
     return e ? expression_cast(binder, e, type_of(column), e->at) : NULL;
 }
@@ -142,14 +142,15 @@ lone_result(const struct ast_statement *statement)
                : NULL;
 }
 
-/* The text of a DEFAULT was an expression when the table was made. It comes
- * from the file, so that it may be anything now. */
+/* CREATE TABLE took the text for a constant. It comes from the file, so that
+ * it may be anything now. */
 static struct expression *refuse_stored(struct binder *binder,
-                                        const struct column *column)
+                                        const struct column *column,
+                                        const char *what)
 {
     error_set(binder->error, VDBQ_CORRUPT,
-              "the file's default of column %s is no expression: %s",
-              column->name, column->default_sql);
+              "the file's default of column %s is no %s: %s", column->name,
+              what, column->default_sql);
     return NULL;
 }
 
@@ -168,7 +169,24 @@ static struct expression *bind_stored(struct binder *inner,
         return NULL;
     if (status == VDBQ_OK && consumed == inner->sql_length)
         tree = lone_result(statement);
-    return tree ? bind_expression(inner, tree) : refuse_stored(inner, column);
+    return tree ? expression_default_bound(inner, tree, column)
+                : refuse_stored(inner, column, "expression");
+}
+
+struct expression *expression_default_bound(struct binder *binder,
+                                            const struct ast_expression *tree,
+                                            const struct column *column)
+{
+    struct binder inner = *binder;
+    struct expression *e;
+    struct scope scope;
+
+    inner.scope = NULL;
+    scope_enter(&inner, &scope); /* which has no names */
+    e = bind_expression(&inner, tree);
+    scope_leave(&inner, &scope);
+    binder->machine = inner.machine;
+    return e ? expression_assigned(binder, e, column) : NULL;
 }
 
 struct expression *expression_default(struct binder *binder,
@@ -178,20 +196,18 @@ struct expression *expression_default(struct binder *binder,
     struct expression *e = expression_null(binder, (int)column->type, at);
     struct text sql = { 0 };
     struct binder inner = *binder;
-    struct scope scope;
 
     if (column->default_sql == NULL || e == NULL)
         return e ? expression_cast(binder, e, type_of(column), at) : NULL;
     text_print(&sql, "SELECT %s", column->default_sql);
     inner.sql = arena_copy(binder->arena, sql.bytes, sql.length);
     inner.sql_length = sql.length;
-    inner.scope = NULL;
     text_finish(&sql);
     if (inner.sql == NULL)
         return error_no_memory(binder->error), NULL;
-    scope_enter(&inner, &scope); /* which has no names */
     e = bind_stored(&inner, column);
-    scope_leave(&inner, &scope);
     binder->machine = inner.machine;
-    return e ? expression_assigned(binder, e, column) : NULL;
+    if (e != NULL && e->kind != EXPRESSION_CONSTANT)
+        return refuse_stored(binder, column, "constant");
+    return e;
 }

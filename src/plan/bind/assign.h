@@ -15,7 +15,13 @@
 struct expression *expression_assigned(struct binder *binder,
                                        struct expression *e,
                                        const struct column *column);
-/* The value of a column that nothing is said of; NULL: likewise. */
+/* What DEFAULT's expression is as the column's type; no column can be named
+ * in it. CREATE TABLE takes a constant alone. NULL: likewise. */
+struct expression *expression_default_bound(struct binder *binder,
+                                            const struct ast_expression *tree,
+                                            const struct column *column);
+/* The value of a column that nothing is said of, a constant: its DEFAULT, or
+ * NULL. NULL: likewise; CORRUPT: the file has another DEFAULT. */
 struct expression *expression_default(struct binder *binder,
                                       const struct column *column,
                                       struct position at);

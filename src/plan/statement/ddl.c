@@ -206,7 +206,7 @@ static enum vdbq_status read_default(struct binder *binder,
                                      tree->end - tree->begin);
     if (column->default_sql == NULL)
         return error_no_memory(binder->error);
-    e = expression_default(binder, column, tree->at);
+    e = expression_default_bound(binder, tree, column);
     if (e == NULL)
         return binder->error->status;
     if (e->kind != EXPRESSION_CONSTANT)

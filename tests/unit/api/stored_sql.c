@@ -89,12 +89,13 @@ static void bad_defaults_are_corrupt(void **state)
             fail_msg("DEFAULT %s is taken", texts[i]);
 }
 
-/* As INSERT takes them in VALUES. */
-static void queries_are_what_they_are_elsewhere(void **state)
+/* CREATE TABLE takes a constant alone. */
+static void what_is_computed_is_corrupt(void **state)
 {
     (void)state;
-    assert_int_equal(insert_into("(SELECT 1)"), VDBQ_OK);
-    assert_int_equal(insert_into("EXISTS (SELECT 1)"), VDBQ_OK);
+    assert_int_equal(insert_into("(SELECT 1)"), VDBQ_CORRUPT);
+    assert_int_equal(insert_into("EXISTS (SELECT 1)"), VDBQ_CORRUPT);
+    assert_int_equal(insert_into("1 IN (SELECT 1)"), VDBQ_CORRUPT);
 }
 
 /* Names and aggregates are told as in any place where they cannot stand. */
@@ -110,7 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_defaults_are_used),
         cmocka_unit_test(bad_defaults_are_corrupt),
-        cmocka_unit_test(queries_are_what_they_are_elsewhere),
+        cmocka_unit_test(what_is_computed_is_corrupt),
         cmocka_unit_test(names_are_refused),
     };
 
