@@ -24,6 +24,12 @@ struct vector {
 /* One that nobody finishes: its items end with the arena. */
 #define VECTOR_IN(arena_, type)                                                \
     ((struct vector){ .width = sizeof(type), .arena = (arena_) })
+/* One that shows `count_` items of somebody's array; nobody adds to it. */
+#define VECTOR_OF(array, count_)                                               \
+    ((struct vector){ .items = (array),                                        \
+                      .count = (count_),                                       \
+                      .capacity = (count_),                                    \
+                      .width = sizeof *(array) })
 /* The items as an array of `type`. */
 #define VECTOR_ITEMS(vector, type) ((type *)(vector)->items)
 

@@ -361,13 +361,10 @@ static void missing_memory_is_told(void **state)
     output[0] = input[0];
     output[1] = columns_of(VDBQ_DOUBLE);
     for (unsigned keys = 0; keys < 2; keys++) {
-        struct step_group step = { .keys = keys };
+        struct step_group step = { .keys = keys,
+                                   .aggregates = VECTOR_OF(&aggregate, 1) };
         struct group_params params = { &step, input, 1 };
         enum vdbq_status status = VDBQ_NO_MEMORY;
-
-        step.aggregates = VECTOR(struct step_aggregate);
-        step.aggregates.items = &aggregate;
-        step.aggregates.count = 1;
         for (unsigned calls = 0; status != VDBQ_OK; calls++) {
             memory_fail_after(calls);
             status = run_once(&params, &batch, output + !keys, 1 + keys);

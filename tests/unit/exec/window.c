@@ -134,8 +134,7 @@ static void check_aggregate(const struct step_window_function *f,
                             const uint32_t *rows, uint32_t count)
 {
     struct step_aggregate aggregate = f->aggregate;
-    struct step_group step = { .aggregates = { &aggregate, 1, 1,
-                                               sizeof aggregate } };
+    struct step_group step = { .aggregates = VECTOR_OF(&aggregate, 1) };
     struct group_params params = { &step, input_columns, 1 };
     struct step_column column = { .name = "x", .type = result->type };
     struct vdbq_vector vectors[RANDOM_COLUMNS];
@@ -247,8 +246,7 @@ static void windows_are_as_naive_ones(void **state)
     for (unsigned round = 0; round < 300; round++) {
         struct step_window_function functions[2] = { random_function(),
                                                      random_function() };
-        struct step_window step = { .functions = { functions, 2, 2,
-                                                   sizeof *functions } };
+        struct step_window step = { .functions = VECTOR_OF(functions, 2) };
         struct window_params params = { &step, &input, 1 + round % 2 };
         struct step_column columns[2] = { { .name = "a" }, { .name = "b" } };
         struct row_set results;
@@ -272,8 +270,7 @@ static void windows_are_as_naive_ones(void **state)
 static void missing_memory_is_told(void **state)
 {
     struct step_window_function function = random_function();
-    struct step_window step = { .functions = { &function, 1, 1,
-                                               sizeof function } };
+    struct step_window step = { .functions = VECTOR_OF(&function, 1) };
     struct window_params params = { &step, &input, 1 };
     struct step_column column = { .name = "a", .type = VDBQ_BIGINT };
     enum vdbq_status status = VDBQ_NO_MEMORY;
