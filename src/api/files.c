@@ -31,10 +31,7 @@ enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
 vdbq *session_of(vdbq *db, const struct table *table)
 {
     bool of_file = table != NULL && table->id >= CATALOGUE_FILES;
-    if (!of_file)
-        return db;
-    memcpy(db->files->options, db->options, sizeof db->options);
-    return db->files;
+    return of_file ? db->files : db;
 }
 
 /* -------------------------------------------------------------- reading -- */
@@ -77,6 +74,8 @@ enum vdbq_status query_files_open(vdbq_query *query)
         || query->statement->kind == AST_CREATE_VIEW)
         return VDBQ_OK;
     enum vdbq_status status = open_files(db);
+    if (status == VDBQ_OK)
+        db->files->options = db->options;
     for (; from != NULL && status == VDBQ_OK; from = from->next_file)
         status = read_file(db, from);
     query_files_close(query);

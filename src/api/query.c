@@ -27,7 +27,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
                                   const struct catalogue *catalogue)
 {
     struct error *error = &query->db->error;
-    const struct plan_limits limits = options_limits(query->db);
+    const struct plan_limits limits = plan_limits_now(query->db);
     enum vdbq_status status;
     forget_plan(query);
     if (query->statement == NULL)
@@ -234,7 +234,7 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 static bool wants_times(const vdbq_query *query)
 {
     return query->plan.explain == AST_EXPLAIN_ANALYZE
-           || name_equal(query->db->options[OPTION_PROFILING], "on");
+           || query->settings.profiling;
 }
 
 /* Has a device that the query runs on keep times, where they are wanted. */
@@ -261,7 +261,8 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
 {
     vdbq_query *query = context;
     vdbq *home = session_of(query->db, table);
-    enum vdbq_status status = place_choose(home, table, rows, place);
+    enum vdbq_status status =
+        place_choose(home, &query->settings, table, rows, place);
     if (status != VDBQ_OK && error != &home->error)
         *error = home->error;
     if (status == VDBQ_OK)
@@ -272,7 +273,7 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
         query->device = place->device;
     stream_list(device_facts(place->device)->name, query->device_text,
                 sizeof query->device_text);
-    stream_list(launcher_mode_name(place->mode), query->mode_text,
+    stream_list(run_mode_name(place->mode), query->mode_text,
                 sizeof query->mode_text);
     return VDBQ_OK;
 }
@@ -304,14 +305,14 @@ enum vdbq_status query_stream(vdbq_query *query)
         .choose = choose_place,
         .choose_context = query,
         .choose_kind = operator_kind,
-        .threads = host_threads(db),
+        .threads = host_threads(db, &query->settings),
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,
         .parameters = query->parameters,
         .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
-        .memory = options_memory(db),
+        .memory = steps_memory(db, &query->settings),
     };
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         query->stats.counts = &query->counts;
@@ -373,6 +374,7 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     query->reading = READING_NOT;
     query->row = 0;
     query->failed = false;
+    query->settings = db->options.settings;
     if (!db->executing)
         atomic_store(&db->cancelled, false);
     if (status == VDBQ_OK)

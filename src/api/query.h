@@ -43,7 +43,8 @@ struct vdbq_query {
 
     enum query_state state;
     enum query_reading reading;
-    bool failed; /* the run; it has to be started again    */
+    bool failed;              /* the run; it has to be started again    */
+    struct settings settings; /* of the connection, as the run began        */
     struct snapshot snapshot;
     struct snapshot files;    /* of the database of files; zeroed: none */
     struct catalogue *joined; /* of both, while rows come; held        */

@@ -13,7 +13,8 @@ enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report, void *context)
     struct station *station;
     enum vdbq_status status = session_begin(db);
     if (status == VDBQ_OK)
-        status = station_choose(db, UINT64_MAX, &station);
+        status =
+            station_choose(db, &db->options.settings, UINT64_MAX, &station);
     if (status == VDBQ_OK)
         status = device_open(&(struct device_params){ .choice = "host" }, &host,
                              &db->error);

@@ -8,40 +8,26 @@
 
 #include <stdatomic.h>
 
+#include "base/settings.h"
 #include "data/pool/pool.h"
 #include "data/transaction/transaction.h"
 #include "exec/stream/stream.h"
 #include "exec/dictionary/dictionary_cache.h"
 #include "plan/plan.h"
 
-enum { OPTION_BYTES_MAX = 256 };
-
-enum option {
-    OPTION_DEVICE,
-    OPTION_MODE,
-    OPTION_BUILD,
-    OPTION_MEMORY,
-    OPTION_DEVICE_MEMORY,
-    OPTION_CORES,
-    OPTION_ENCODING,
-    OPTION_PRUNE,
-    OPTION_STEPS,
-    OPTION_TABLET_ROWS,
-    OPTION_MAP,
-    OPTION_PROFILING,
-    OPTION_TIMEOUT,
-    OPTIONS
+/* A connection's settings, and the texts that gave them: for vdbq_get(). */
+struct options {
+    struct settings settings;
+    char texts[SETTINGS_MAX][SETTING_BYTES_MAX]; /* by number of the setting */
 };
 
 /* A device with the tablets it works on, in host memory and in its own.
  * Stations stay until the connection ends, so that queries may keep one while
  * the options change. */
 struct station {
-    char choice[OPTION_BYTES_MAX];
-    unsigned cores;
-    uint64_t memory_bytes;
-    uint64_t device_bytes; /* as asked for; 0: the device's default */
-    bool maps;             /* tablets are used where they lie       */
+    struct settings settings; /* that it was opened for, with the device and
+                                 the cores that were chosen; `map`: tablets
+                                 are used where they lie                    */
     struct device *device;
     struct pool *pool;
     struct resident *resident;
@@ -52,7 +38,7 @@ struct station {
 struct vdbq {
     struct database *database; /* NULL: it could not be opened   */
     int process;               /* that opened it                 */
-    char options[OPTIONS][OPTION_BYTES_MAX];
+    struct options options;    /* changed by vdbq_set() alone    */
     struct station *stations;
     struct stream_memory memory;     /* for rows that steps hold      */
     uint64_t host_rows_max;          /* 0: not looked up yet           */
@@ -114,29 +100,28 @@ vdbq *session_of(vdbq *db, const struct table *table);
 enum vdbq_status options_init(vdbq *db);
 /* Hands the database those that concern it. */
 void options_apply(vdbq *db);
-/* Milliseconds to wait for other connections. */
-uint64_t options_timeout(const vdbq *db);
 
 /* Where a query over `rows` rows is to run, opened if need be: the device
  * that was asked for, else the host below a number of rows and the first CPU
  * device above it. */
-enum vdbq_status station_choose(vdbq *db, uint64_t rows,
-                                struct station **station);
+enum vdbq_status station_choose(vdbq *db, const struct settings *settings,
+                                uint64_t rows, struct station **station);
 void stations_close(vdbq *db);
 
 /* What plans of the connection keep to. */
-struct plan_limits options_limits(vdbq *db);
+struct plan_limits plan_limits_now(vdbq *db);
 
 /* Host memory for rows that a query's steps hold, within the limit that the
- * options set now. It and what is used of it are the connection's. */
-struct stream_memory *options_memory(vdbq *db);
+ * settings have. It and what is used of it are the connection's. */
+struct stream_memory *steps_memory(vdbq *db, const struct settings *settings);
 
 /* Threads of the host that a query may use. */
-unsigned host_threads(vdbq *db);
+unsigned host_threads(vdbq *db, const struct settings *settings);
 
 /* Where a scan over `rows` rows is to run, and how: rows of a table, or where
  * that is NULL, of no table. */
-enum vdbq_status place_choose(vdbq *db, const struct table *table,
-                              uint64_t rows, struct stream_place *place);
+enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
+                              const struct table *table, uint64_t rows,
+                              struct stream_place *place);
 
 #endif

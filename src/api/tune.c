@@ -17,15 +17,17 @@ enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
     enum vdbq_status status = session_begin(db);
     atomic_store(&db->cancelled, false);
     if (status == VDBQ_OK)
-        status = station_choose(db, UINT64_MAX, &station);
+        status =
+            station_choose(db, &db->options.settings, UINT64_MAX, &station);
     params.open_ns = os_time_ns() - start;
     if (status == VDBQ_OK)
         status = device_open(&(struct device_params){ .choice = "host" },
                              &params.host, &db->error);
     if (status == VDBQ_OK)
-        status = device_open(&(struct device_params){ .choice = station->choice,
-                                                      .cores = station->cores },
-                             &params.again, &db->error);
+        status = device_open(
+            &(struct device_params){ .choice = station->settings.device,
+                                     .cores = station->settings.cores },
+            &params.again, &db->error);
     if (status == VDBQ_OK) {
         params.device = station->device;
         status = tune(&params, &db->error);
@@ -44,7 +46,8 @@ enum vdbq_status vdbq_measure_limits(vdbq *db, struct vdbq_limits *limits)
     enum vdbq_status status = session_begin(db);
     *limits = (struct vdbq_limits){ 0 };
     if (status == VDBQ_OK)
-        status = station_choose(db, UINT64_MAX, &station);
+        status =
+            station_choose(db, &db->options.settings, UINT64_MAX, &station);
     if (status == VDBQ_OK)
         status = device_limits_measure(station->device, &db->error);
     if (status == VDBQ_OK)

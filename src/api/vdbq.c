@@ -21,7 +21,7 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
         .path = in_memory ? ":memory:" : path,
         .flags = in_memory ? flags | VDBQ_OPEN_CREATE : flags,
         .files = in_memory ? &os_memory_files : &os_files,
-        .wait = { options_timeout(db), &db->cancelled },
+        .wait = { db->options.settings.timeout_ms, &db->cancelled },
     };
     return database_open(&params, &db->database, &db->error);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "base/text.h"
 #include "cl/launch.h"
 
@@ -127,8 +128,6 @@ enum vdbq_status device_read(struct device_memory *memory, uint64_t offset,
                              struct device_times *times, struct error *error);
 
 /* ----------------------------------------------------------- machine -- */
-
-enum device_build { BUILD_INTERPRETED, BUILD_SPECIALISED };
 
 /* Fails with DEVICE where the device has no such build of the machine. */
 enum vdbq_status device_check_build(const struct device *device,

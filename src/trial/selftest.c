@@ -506,7 +506,7 @@ static enum vdbq_status test_way(struct testing *test, bool tame)
     snprintf(line, sizeof line,
              "ok: %u opcodes, %d %s rows, %s, %s, as on the host",
              test->opcodes, SELFTEST_ROWS, tame ? "tame" : "edge",
-             launcher_mode_name(test->device.mode),
+             run_mode_name(test->device.mode),
              test->device.build == BUILD_SPECIALISED ? "specialised"
                                                      : "interpreted");
     test->report(test->context, line);

@@ -8,16 +8,10 @@
 #ifndef VDBQ_DATA_ENCODING_H
 #define VDBQ_DATA_ENCODING_H
 
+#include "base/settings.h"
 #include "cl/launch.h"
 #include "cl/tablet.h"
 #include "data/catalogue/facts.h"
-
-/* Which encodings a tablet's columns get. */
-enum encoding_choice {
-    CHOOSE_AUTO,  /* what stores fewest bytes; plain unless it saves a fifth */
-    CHOOSE_PLAIN, /* always plain                                            */
-    CHOOSE_PACKED /* what is not plain, wherever it can be: for tests        */
-};
 
 /* Values that are to be stored. */
 struct encoding_source {

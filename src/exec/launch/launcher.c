@@ -42,17 +42,6 @@ struct launcher {
     struct device_times times;
 };
 
-const char *launcher_mode_name(enum run_mode mode)
-{
-    static const char *const names[RUN_MODES] = {
-        [MODE_SERIAL] = "serial",
-        [MODE_STREAMED] = "streamed",
-        [MODE_MAPPED] = "mapped",
-        [MODE_CACHED] = "cached",
-    };
-    return names[mode];
-}
-
 /* -------------------------------------------------------- open, close -- */
 
 static uint64_t least(uint64_t a, uint64_t b)

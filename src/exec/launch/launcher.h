@@ -8,21 +8,12 @@
 #ifndef VDBQ_EXEC_LAUNCHER_H
 #define VDBQ_EXEC_LAUNCHER_H
 
+#include "base/settings.h"
 #include "cl/tablet.h"
 #include "device/job.h"
 #include "exec/launch/sink.h"
 #include "exec/launch/control.h"
 #include "program/program.h"
-
-/* How data gets to the machine and back. */
-enum run_mode {
-    MODE_SERIAL,   /* copied in, run, copied out, one after another      */
-    MODE_STREAMED, /* the same, while other launches do the same         */
-    MODE_MAPPED,   /* the machine works in the host's pinned memory      */
-    MODE_CACHED    /* as streamed, of tablets that stay on the device    */
-};
-enum { RUN_MODES = MODE_CACHED + 1 };
-const char *launcher_mode_name(enum run_mode mode);
 
 /* Launches that are in flight at most: four keep a link busy both ways. */
 enum { LAUNCHER_RING_MAX = 4 };

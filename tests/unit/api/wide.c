@@ -94,7 +94,8 @@ static bool widen(vdbq *db, const struct shape *shape)
     struct device_tuning tuning;
 
     if (vdbq_device_open(db) != VDBQ_OK
-        || station_choose(db, UINT64_MAX, &station) != VDBQ_OK)
+        || station_choose(db, &db->options.settings, UINT64_MAX, &station)
+               != VDBQ_OK)
         return false;
     device = station->device;
     if (!device_facts(device)->is_gpu
