@@ -15,9 +15,9 @@ Form = namedtuple('Form', 'name arity text aggregate', defaults=(False,))
 FUNCTIONS = 'src/program/functions/function_table.h'
 FUNCTION = r'^    (?:BOUND|OPCODE|HOST)\((\w+), (\d+), (\w+), '
 PLANNERS = '#define INNER_FUNCTIONS'  # and below: they have no names in SQL
-ROW = r'\{ "(\w+)", '
-AGGREGATES = ('src/plan/bind/bind_aggregate.c', ROW + 'AGGREGATE_')
-WINDOWS = ('src/plan/bind/bind_aggregate.c', ROW + r'WINDOW_\w+, (\d+), (\d+)')
+AGGREGATES = ('src/program/steps/aggregates.h',
+              r'^    _\([A-Z]+, (?!first\b)(\w+), [A-Z]+, [A-Z]+, ')  # first() has no name in SQL
+WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\d+), ')
 UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
 OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')

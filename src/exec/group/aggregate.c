@@ -28,16 +28,22 @@ struct aggregate aggregate_make(const struct step_aggregate *step, int type,
 {
     struct aggregate made = { .step = *step, .type = type, .at = at };
 
-    if (step->function == AGGREGATE_FIRST)
-        made.kind = AGGREGATE_EARLIEST;
-    else if (step->function == AGGREGATE_MIN || step->function == AGGREGATE_MAX)
-        made.kind = AGGREGATE_BEST;
-    else if (step->function == AGGREGATE_COUNT)
+    switch (aggregate_row(step->function)->keeps) {
+    case AGGREGATE_KEEPS_NOTHING:
         made.kind = AGGREGATE_ROWS;
-    else if (is_float(type))
-        made.kind = AGGREGATE_REAL;
-    else
-        made.kind = type == TYPE_I64 ? AGGREGATE_WIDE : AGGREGATE_NARROW;
+        break;
+    case AGGREGATE_KEEPS_SUM:
+        made.kind = is_float(type)     ? AGGREGATE_REAL
+                    : type == TYPE_I64 ? AGGREGATE_WIDE
+                                       : AGGREGATE_NARROW;
+        break;
+    case AGGREGATE_KEEPS_BEST:
+        made.kind = AGGREGATE_BEST;
+        break;
+    case AGGREGATE_KEEPS_FIRST:
+        made.kind = AGGREGATE_EARLIEST;
+        break;
+    }
     return made;
 }
 
@@ -56,13 +62,12 @@ size_t aggregate_bytes(const struct aggregate *aggregate)
 
 int aggregate_result_type(const struct aggregate *aggregate)
 {
-    switch (aggregate->step.function) {
-    case AGGREGATE_COUNT:
+    switch (aggregate_row(aggregate->step.function)->gives) {
+    case AGGREGATE_GIVES_COUNT:
         return TYPE_I64;
-    case AGGREGATE_SUM:
+    case AGGREGATE_GIVES_SUM:
         return is_float(aggregate->type) ? TYPE_F64 : TYPE_I64;
-    case AGGREGATE_TOTAL:
-    case AGGREGATE_AVG:
+    case AGGREGATE_GIVES_DOUBLE:
         return TYPE_F64;
     default:
         return aggregate->type;

@@ -52,12 +52,13 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
                                    void *values, uint8_t *nulls, uint64_t row,
                                    struct error *error)
 {
-    enum aggregate_function function = aggregate->step.function;
+    const struct aggregate_row *function =
+        aggregate_row(aggregate->step.function);
     bool integers = aggregate->kind != AGGREGATE_REAL;
     double real;
 
-    nulls[row] = counted == 0 && function != AGGREGATE_TOTAL;
-    if (integers && function == AGGREGATE_SUM) {
+    nulls[row] = counted == 0 && function->none == AGGREGATE_NULL;
+    if (integers && function->gives == AGGREGATE_GIVES_SUM) {
         i128 sum = integer_sum(aggregate, state);
         if (sum > INT64_MAX || sum < INT64_MIN)
             return error_at(error, VDBQ_RANGE, aggregate->step.at,
@@ -67,7 +68,7 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
     }
     real = integers ? (double)integer_sum(aggregate, state)
                     : sum_value(&((const struct real_state *)state)->sum);
-    if (function == AGGREGATE_AVG && counted > 0)
+    if (function->function == AGGREGATE_AVG && counted > 0)
         real /= (double)counted;
     nulls[row] |= isnan(real) != 0;
     ((double *)values)[row] = real;

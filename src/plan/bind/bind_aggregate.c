@@ -17,44 +17,28 @@
 
 /* ---------------------------------------------------------- aggregates -- */
 
-struct aggregate_name {
-    const char *name;
-    enum aggregate_function function;
-};
-static const struct aggregate_name aggregate_names[] = {
-    { "count", AGGREGATE_COUNT }, { "sum", AGGREGATE_SUM },
-    { "total", AGGREGATE_TOTAL }, { "avg", AGGREGATE_AVG },
-    { "min", AGGREGATE_MIN },     { "max", AGGREGATE_MAX },
-};
-
-const struct aggregate_name *aggregate_named(const struct ast_expression *tree)
+const struct aggregate_row *call_aggregate(const struct ast_expression *tree)
 {
-    const size_t count = sizeof aggregate_names / sizeof *aggregate_names;
+    const struct aggregate_row *row = aggregate_named(tree->column.text);
 
-    for (size_t i = 0; i < count; i++) {
-        const struct aggregate_name *name = &aggregate_names[i];
-        bool several =
-            name->function >= AGGREGATE_MIN && tree->argument_count > 1;
-        if (name_equal(tree->column.text, name->name))
-            return several ? NULL : name;
-    }
-    return NULL;
+    return row != NULL && row->keeps == AGGREGATE_KEEPS_BEST
+                   && tree->argument_count > 1
+               ? NULL
+               : row;
 }
 
 /* The argument in a type that the aggregate adds up. */
 static struct expression *summand(struct binder *binder,
                                   const struct call *call,
-                                  enum aggregate_function function,
+                                  const struct aggregate_row *row,
                                   struct expression *e)
 {
-    bool sums = function == AGGREGATE_SUM || function == AGGREGATE_TOTAL
-                || function == AGGREGATE_AVG;
-
-    if (!sums || is_float(e->type) || is_integer(e->type))
+    if (row->keeps != AGGREGATE_KEEPS_SUM || is_float(e->type)
+        || is_integer(e->type))
         return e;
     if (e->type == VDBQ_BOOLEAN)
         return expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
-    if (e->type == VDBQ_DECIMAL && function == AGGREGATE_SUM)
+    if (e->type == VDBQ_DECIMAL && row->gives == AGGREGATE_GIVES_SUM)
         return e;
     if (e->type == VDBQ_DECIMAL)
         return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
@@ -83,7 +67,7 @@ static void type_aggregate(struct expression *e,
 
 struct expression *bind_aggregate(struct binder *binder,
                                   const struct call *call,
-                                  const struct aggregate_name *name)
+                                  const struct aggregate_row *row)
 {
     const struct ast_expression *tree = call->tree;
     struct expression *e =
@@ -92,39 +76,25 @@ struct expression *bind_aggregate(struct binder *binder,
     if (e == NULL)
         return NULL;
     if (call->count > 1
-        || (call->count == 0 && name->function != AGGREGATE_COUNT)) {
+        || (call->count == 0 && row->keeps != AGGREGATE_KEEPS_NOTHING)) {
         error_at(binder->error, VDBQ_TYPE, tree->at,
                  "%s takes one argument, not %u", call->name, call->count);
         return NULL;
     }
-    e->aggregate.function = name->function;
+    e->aggregate.function = row->function;
     e->aggregate.distinct = tree->distinct;
     expression_place(binder, e, tree);
     if (call->count == 1) {
-        e->left = summand(binder, call, name->function, call->arguments[0]);
+        e->left = summand(binder, call, row, call->arguments[0]);
         if (e->left == NULL)
             return NULL;
     }
     e->condition = call->filter;
-    type_aggregate(e, name->function);
+    type_aggregate(e, row->function);
     return expression_fits(binder, e) ? e : NULL;
 }
 
 /* -------------------------------------------------------------- windows -- */
-
-static const struct {
-    const char *name;
-    enum window_function function;
-    unsigned least, most;
-} window_names[] = {
-    { "row_number", WINDOW_ROW_NUMBER, 0, 0 },
-    { "rank", WINDOW_RANK, 0, 0 },
-    { "dense_rank", WINDOW_DENSE_RANK, 0, 0 },
-    { "lag", WINDOW_LAG, 1, 3 },
-    { "lead", WINDOW_LEAD, 1, 3 },
-    { "first_value", WINDOW_FIRST, 1, 1 },
-    { "last_value", WINDOW_LAST, 1, 1 },
-};
 
 /* LAG and LEAD: how far, and what is there where no row is. */
 static bool bind_distance(struct binder *binder, const struct call *call,
@@ -173,11 +143,10 @@ static struct expression *new_window(struct binder *binder,
 
 static struct expression *window_of_aggregate(struct binder *binder,
                                               const struct call *call,
-                                              const struct aggregate_name *name)
+                                              const struct aggregate_row *row)
 {
     struct expression *e = new_window(binder, call);
-    struct expression *aggregate =
-        e ? bind_aggregate(binder, call, name) : NULL;
+    struct expression *aggregate = e ? bind_aggregate(binder, call, row) : NULL;
 
     if (aggregate == NULL)
         return NULL;
@@ -186,23 +155,20 @@ static struct expression *window_of_aggregate(struct binder *binder,
     e->window->distinct = aggregate->aggregate.distinct;
     e->left = aggregate->left;
     e->condition = aggregate->condition;
-    type_aggregate(e, name->function);
+    type_aggregate(e, row->function);
     return expression_fits(binder, e) ? e : NULL;
 }
 
 struct expression *bind_window(struct binder *binder, const struct call *call)
 {
-    const struct aggregate_name *name = aggregate_named(call->tree);
-    const size_t names = sizeof window_names / sizeof *window_names;
+    const struct aggregate_row *row = call_aggregate(call->tree);
+    const struct window_row *window = window_named(call->name);
     struct expression *e;
-    size_t i = 0;
 
-    if (name != NULL)
-        return window_of_aggregate(binder, call, name);
-    while (i < names && !name_equal(call->name, window_names[i].name))
-        i++;
-    if (i == names || call->count < window_names[i].least
-        || call->count > window_names[i].most) {
+    if (row != NULL)
+        return window_of_aggregate(binder, call, row);
+    if (window == NULL || call->count < window->least
+        || call->count > window->most) {
         error_at(binder->error, VDBQ_UNKNOWN, call->tree->at,
                  "there is no window function %s with %u arguments", call->name,
                  call->count);
@@ -211,7 +177,7 @@ struct expression *bind_window(struct binder *binder, const struct call *call)
     e = new_window(binder, call);
     if (e == NULL)
         return NULL;
-    e->window->function = window_names[i].function;
+    e->window->function = window->function;
     if (call->count > 0) {
         struct expression *argument = call->arguments[0];
         e->left = argument;

@@ -91,7 +91,7 @@ static bool bind_over(struct binder *binder, const struct ast_window *over,
  * in aggregates of the same query. */
 static struct expression *bind_own_aggregate(struct binder *binder,
                                              struct call *call,
-                                             const struct aggregate_name *name)
+                                             const struct aggregate_row *row)
 {
     struct scope *scope = binder->scope;
     bool aggregates = scope->aggregates, windows = scope->windows;
@@ -99,7 +99,7 @@ static struct expression *bind_own_aggregate(struct binder *binder,
 
     scope->aggregates = scope->windows = false;
     if (bind_arguments(binder, call) && bind_filter(binder, call))
-        e = bind_aggregate(binder, call, name);
+        e = bind_aggregate(binder, call, row);
     scope->aggregates = aggregates;
     scope->windows = windows;
     return e;
@@ -110,12 +110,12 @@ static struct expression *bind_own_aggregate(struct binder *binder,
  * of this one. It is bound here to learn that. */
 static struct expression *bind_aggregate_call(struct binder *binder,
                                               struct call *call,
-                                              const struct aggregate_name *name)
+                                              const struct aggregate_row *row)
 {
     struct scope *scope = binder->scope, *owner;
     uint64_t lookups = binder->lookups;
     int parameters = binder->parameter_count;
-    struct expression *e = bind_own_aggregate(binder, call, name);
+    struct expression *e = bind_own_aggregate(binder, call, row);
 
     owner = scope_user(scope, lookups);
     if (e == NULL)
@@ -127,7 +127,7 @@ static struct expression *bind_aggregate_call(struct binder *binder,
         return e;
     scope_forget(scope, parameters);
     binder->scope = owner;
-    e = bind_own_aggregate(binder, call, name);
+    e = bind_own_aggregate(binder, call, row);
     binder->scope = scope;
     return e ? scope_ask(binder, owner, e) : NULL;
 }
@@ -163,7 +163,7 @@ struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree)
 {
     struct call call = { .tree = tree, .name = tree->column.text };
-    const struct aggregate_name *aggregate = aggregate_named(tree);
+    const struct aggregate_row *aggregate = call_aggregate(tree);
 
     if (aggregate != NULL && tree->over == NULL)
         return bind_aggregate_call(binder, &call, aggregate);

@@ -32,12 +32,12 @@ struct expression *refuse_argument(struct binder *binder,
                                    const struct expression *argument);
 
 /* bind_aggregate.c */
-struct aggregate_name;
-/* The aggregate that a call names; NULL: none. */
-const struct aggregate_name *aggregate_named(const struct ast_expression *tree);
+/* The aggregate that a call names; NULL: none. min() and max() of several
+ * arguments are scalar functions. */
+const struct aggregate_row *call_aggregate(const struct ast_expression *tree);
 struct expression *bind_aggregate(struct binder *binder,
                                   const struct call *call,
-                                  const struct aggregate_name *name);
+                                  const struct aggregate_row *row);
 /* A call with OVER. */
 struct expression *bind_window(struct binder *binder, const struct call *call);
 

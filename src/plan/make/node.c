@@ -261,24 +261,23 @@ void aggregate_column(enum aggregate_function function,
                       const struct node_column *argument,
                       struct node_column *column)
 {
-    switch (function) {
-    case AGGREGATE_COUNT:
+    switch (aggregate_row(function)->gives) {
+    case AGGREGATE_GIVES_COUNT:
         *column = (struct node_column){ .type = VDBQ_BIGINT };
         column->range.high = INT64_MAX;
         break;
-    case AGGREGATE_SUM:
+    case AGGREGATE_GIVES_SUM:
         *column = *argument;
         column->nullable = true;
         if (argument->type != VDBQ_DECIMAL)
             column->type = is_float(argument->type) ? VDBQ_DOUBLE : VDBQ_BIGINT;
         column->range = range_full(column->type);
         break;
-    case AGGREGATE_TOTAL:
-    case AGGREGATE_AVG:
+    case AGGREGATE_GIVES_DOUBLE:
         *column = (struct node_column){ .type = VDBQ_DOUBLE, .nullable = true };
         column->range = range_full(VDBQ_DOUBLE);
         break;
-    default:
+    case AGGREGATE_GIVES_VALUE:
         *column = *argument;
         column->nullable = true;
         column->range = range_full(column->type);

@@ -350,12 +350,12 @@ static struct expression *of_nothing(void *context, struct expression *e,
         return NULL;
     aggregate =
         vector_at(&nothing->group->aggregates, (size_t)e->column.number);
-    if (aggregate->function == AGGREGATE_COUNT)
-        value = expression_integer(nothing->binder, 0, e->at);
-    else if (aggregate->function == AGGREGATE_TOTAL)
+    if (aggregate_row(aggregate->function)->none == AGGREGATE_NULL)
+        value = expression_null(nothing->binder, e->type, e->at);
+    else if (is_float(e->type))
         value = expression_real(nothing->binder, VDBQ_DOUBLE, 0, e->at);
     else
-        value = expression_null(nothing->binder, e->type, e->at);
+        value = expression_integer(nothing->binder, 0, e->at);
     *failed = value == NULL;
     return value;
 }

@@ -183,36 +183,6 @@ static void print_choice(const struct print_scope *scope,
 
 /* -------------------------------------------------- what becomes nodes -- */
 
-static const char *aggregate_name(enum aggregate_function function)
-{
-    static const char *const names[] = {
-        [AGGREGATE_COUNT] = "count", [AGGREGATE_SUM] = "sum",
-        [AGGREGATE_TOTAL] = "total", [AGGREGATE_AVG] = "avg",
-        [AGGREGATE_MIN] = "min",     [AGGREGATE_MAX] = "max",
-        [AGGREGATE_FIRST] = "first",
-    };
-
-    assert((size_t)function < sizeof names / sizeof *names);
-    return names[function];
-}
-
-static const char *window_name(enum window_function function)
-{
-    static const char *const names[] = {
-        [WINDOW_ROW_NUMBER] = "row_number",
-        [WINDOW_RANK] = "rank",
-        [WINDOW_DENSE_RANK] = "dense_rank",
-        [WINDOW_LAG] = "lag",
-        [WINDOW_LEAD] = "lead",
-        [WINDOW_FIRST] = "first_value",
-        [WINDOW_LAST] = "last_value",
-        [WINDOW_AGGREGATE] = "",
-    };
-
-    assert((size_t)function < sizeof names / sizeof *names);
-    return names[function];
-}
-
 void print_direction(bool descending, bool nulls_last, struct text *text)
 {
     if (descending)

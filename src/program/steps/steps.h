@@ -14,6 +14,7 @@
 #define VDBQ_PROGRAM_STEPS_H
 
 #include "program/program.h"
+#include "program/steps/aggregates.h"
 
 enum step_kind {
     STEP_SCAN,   /* a program over a table, over an input's rows, or once */
@@ -49,16 +50,6 @@ struct step_scan {
 /* STEP_GROUP. Rows of one group have the same keys, NULL being one of them.
  * Gives the keys, then a column for each aggregate; groups come in the order
  * of their first rows. Without keys there is exactly one group. */
-enum aggregate_function {
-    AGGREGATE_COUNT, /* BIGINT: rows, or values that are not NULL          */
-    AGGREGATE_SUM,   /* of integers BIGINT, an overflow fails; of floats
-                        DOUBLE; of DECIMAL the same scale                  */
-    AGGREGATE_TOTAL, /* DOUBLE; 0 where there is no value                  */
-    AGGREGATE_AVG,   /* DOUBLE, of integers and floats                     */
-    AGGREGATE_MIN,   /* of the column's type                               */
-    AGGREGATE_MAX,
-    AGGREGATE_FIRST /* the value of the first row, NULL or not            */
-};
 struct step_aggregate {
     enum aggregate_function function;
     int column;         /* of the input; -1: rows are counted              */
@@ -145,17 +136,6 @@ struct step_parameter {
 
 /* STEP_WINDOW. Gives the input's columns, then one for each function; rows
  * stay in their order. */
-enum window_function {
-    WINDOW_ROW_NUMBER,
-    WINDOW_RANK,
-    WINDOW_DENSE_RANK, /* BIGINT         */
-    WINDOW_LAG,
-    WINDOW_LEAD, /* of the row `offset` before or behind      */
-    WINDOW_FIRST,
-    WINDOW_LAST,     /* of the frame                            */
-    WINDOW_AGGREGATE /* over the partition up to the last peer of the row,
-                         or all of it where there is no order            */
-};
 struct step_window_function {
     enum window_function function;
     struct step_aggregate aggregate; /* its column: the argument         */

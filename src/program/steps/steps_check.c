@@ -285,7 +285,8 @@ static enum vdbq_status check_join(const struct checking *check)
 static enum vdbq_status check_aggregate(const struct checking *check,
                                         const struct step_aggregate *aggregate)
 {
-    bool rows = aggregate->function == AGGREGATE_COUNT;
+    bool rows =
+        aggregate_row(aggregate->function)->keeps == AGGREGATE_KEEPS_NOTHING;
     enum vdbq_status status = check_column(check, aggregate->column, rows);
     return status == VDBQ_OK ? check_column(check, aggregate->filter, true)
                              : status;

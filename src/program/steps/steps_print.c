@@ -74,13 +74,7 @@ static void print_aggregate(const struct printing *printing,
                             const struct step_aggregate *aggregate)
 {
     struct text *text = printing->text;
-    static const char *const names[] = {
-        [AGGREGATE_COUNT] = "count", [AGGREGATE_SUM] = "sum",
-        [AGGREGATE_TOTAL] = "total", [AGGREGATE_AVG] = "avg",
-        [AGGREGATE_MIN] = "min",     [AGGREGATE_MAX] = "max",
-        [AGGREGATE_FIRST] = "first",
-    };
-    text_print(text, "%s(%s", names[aggregate->function],
+    text_print(text, "%s(%s", aggregate_name(aggregate->function),
                aggregate->distinct ? "distinct " : "");
     if (aggregate->column >= 0)
         print_column(printing, step, 0, aggregate->column);
@@ -220,21 +214,12 @@ static void print_window_function(const struct printing *printing,
                                   const struct step *step,
                                   const struct step_window_function *function)
 {
-    static const char *const names[] = {
-        [WINDOW_ROW_NUMBER] = "row_number",
-        [WINDOW_RANK] = "rank",
-        [WINDOW_DENSE_RANK] = "dense_rank",
-        [WINDOW_LAG] = "lag",
-        [WINDOW_LEAD] = "lead",
-        [WINDOW_FIRST] = "first_value",
-        [WINDOW_LAST] = "last_value",
-    };
     struct text *text = printing->text;
 
     if (function->function == WINDOW_AGGREGATE) {
         print_aggregate(printing, step, &function->aggregate);
     } else {
-        text_print(text, "%s(", names[function->function]);
+        text_print(text, "%s(", window_name(function->function));
         if (!printing->named || function->aggregate.column >= 0)
             print_column(printing, step, 0, function->aggregate.column);
         text_print(text, ")");

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The aggregates and the window functions: a row each. What a call is bound
+ * to, its type, its value of no rows, what the executor keeps of a group's
+ * rows, and the names in EXPLAIN all follow from these rows.
+ *
+ *   _(NAME, name, keeps, gives, of no rows, meaning)
+ *
+ * To add an aggregate that one of the states below is enough for: its row here,
+ * and its value of that state in aggregate_result() (exec/group). Another state
+ * is also a kind of exec/group/aggregate.h and of cl/group.h.
+ */
+#ifndef VDBQ_PROGRAM_AGGREGATES_H
+#define VDBQ_PROGRAM_AGGREGATES_H
+
+#include <stdbool.h>
+
+/* What is kept of a group's rows, beside how many do not count. */
+enum aggregate_keeps {
+    AGGREGATE_KEEPS_NOTHING,
+    AGGREGATE_KEEPS_SUM,  /* of numbers: BOOLEAN and DECIMAL are cast      */
+    AGGREGATE_KEEPS_BEST, /* the least or the greatest value               */
+    AGGREGATE_KEEPS_FIRST /* the value of the first row, NULL or not       */
+};
+
+/* The type of the result. */
+enum aggregate_gives {
+    AGGREGATE_GIVES_COUNT,  /* BIGINT, never NULL                          */
+    AGGREGATE_GIVES_SUM,    /* of integers BIGINT, an overflow fails; of
+                               floats DOUBLE; of DECIMAL the same scale    */
+    AGGREGATE_GIVES_DOUBLE, /* whatever numbers are added                  */
+    AGGREGATE_GIVES_VALUE   /* one of the values: the column's type        */
+};
+
+/* The result where no row counts. */
+enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
+
+/* clang-format off */
+
+/* Those with names in SQL. */
+#define AGGREGATES(_)                                                          \
+    _(COUNT, count, NOTHING, COUNT, ZERO,                                      \
+      "rows, or values that are not NULL")                                     \
+    _(SUM, sum, SUM, SUM, NULL, "the sum, exact until it is rounded")          \
+    _(TOTAL, total, SUM, DOUBLE, ZERO, "the sum as a DOUBLE")                  \
+    _(AVG, avg, SUM, DOUBLE, NULL, "the sum through the number of values")     \
+    _(MIN, min, BEST, VALUE, NULL, "the least value")                          \
+    _(MAX, max, BEST, VALUE, NULL, "the greatest value")
+
+/* Those that the planner alone makes. */
+#define INNER_AGGREGATES(_)                                                    \
+    _(FIRST, first, FIRST, VALUE, NULL, "the value of the first row")
+
+/*
+ *   _(NAME, name, least, most, meaning)
+ *
+ * `least` and `most` count arguments. With OVER an aggregate is one, too.
+ */
+#define WINDOW_FUNCTIONS(_)                                                    \
+    _(ROW_NUMBER, row_number, 0, 0, "the row's place in its partition")        \
+    _(RANK, rank, 0, 0, "the place of the first of its peers")                 \
+    _(DENSE_RANK, dense_rank, 0, 0, "the place of its peers among others")     \
+    _(LAG, lag, 1, 3, "the value some rows before")                            \
+    _(LEAD, lead, 1, 3, "the value some rows behind")                          \
+    _(FIRST, first_value, 1, 1, "the first value of the frame")                \
+    _(LAST, last_value, 1, 1, "the last value of the frame")
+
+#define AGGREGATE(NAME, name, keeps, gives, none, meaning) AGGREGATE_##NAME,
+enum aggregate_function { AGGREGATES(AGGREGATE) INNER_AGGREGATES(AGGREGATE) };
+#undef AGGREGATE
+
+#define WINDOW(NAME, name, least, most, meaning) WINDOW_##NAME,
+enum window_function {
+    WINDOW_FUNCTIONS(WINDOW)
+    WINDOW_AGGREGATE /* over the partition up to the last peer of the row, or
+                        all of it where there is no order                  */
+};
+#undef WINDOW
+
+/* clang-format on */
+
+struct aggregate_row {
+    enum aggregate_function function;
+    const char *name;
+    enum aggregate_keeps keeps;
+    enum aggregate_gives gives;
+    enum aggregate_of_none none;
+};
+struct window_row {
+    enum window_function function;
+    const char *name;
+    unsigned least, most; /* arguments                                     */
+};
+
+const struct aggregate_row *aggregate_row(enum aggregate_function function);
+const char *aggregate_name(enum aggregate_function function);
+/* Not of WINDOW_AGGREGATE, which is called by the aggregate's name. */
+const char *window_name(enum window_function function);
+
+/* What SQL calls by that name; NULL: nothing. */
+const struct aggregate_row *aggregate_named(const char *name);
+const struct window_row *window_named(const char *name);
+
+#endif
