@@ -8,15 +8,14 @@
 
 #include <string.h>
 
+#include "cl/bits.h"
 #include "cl/tablet.h"
 
 /* The bits by which a device knows a constant. */
 static int64_t constant_bits(const struct instruction *in)
 {
-    int64_t bits = in->integer;
-    if (in->op == OP_FLOAT_F32 || in->op == OP_FLOAT_F64)
-        memcpy(&bits, &in->real, sizeof bits);
-    return bits;
+    bool real = in->op == OP_FLOAT_F32 || in->op == OP_FLOAT_F64;
+    return real ? (int64_t)bits_of_f64(in->real) : in->integer;
 }
 
 /* A list of columns in the order of cursors and columns, so that what lies

@@ -8,11 +8,11 @@
 #include "data/catalogue/facts.h"
 
 #include "base/type.h"
+#include "cl/bits.h"
 #include "cl/order.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* Values of either kind, read as their bits. */
 typedef int32_t value_32 __attribute__((may_alias));
@@ -60,24 +60,18 @@ bool facts_count(enum vdbq_type type, const void *values,
     return true;
 }
 
-static int64_t bits_of(double value)
-{
-    int64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 int64_t facts_minimum_bits(enum vdbq_type type,
                            const struct column_facts *facts)
 {
-    return type_is_real(type) ? bits_of(facts->minimum_real) : facts->minimum;
+    return type_is_real(type) ? (int64_t)bits_of_f64(facts->minimum_real)
+                              : facts->minimum;
 }
 
 int64_t facts_maximum_bits(enum vdbq_type type,
                            const struct column_facts *facts)
 {
-    return type_is_real(type) ? bits_of(facts->maximum_real) : facts->maximum;
+    return type_is_real(type) ? (int64_t)bits_of_f64(facts->maximum_real)
+                              : facts->maximum;
 }
 
 struct column_facts facts_of_text(const struct column_facts *codes)
@@ -134,8 +128,8 @@ bool facts_from_bits(enum vdbq_type type, uint32_t rows, uint64_t null_count,
     if (facts->empty)
         return bits[0] == 0 && bits[1] == 0;
     if (type_is_real(type)) {
-        memcpy(&facts->minimum_real, &bits[0], sizeof(double));
-        memcpy(&facts->maximum_real, &bits[1], sizeof(double));
+        facts->minimum_real = f64_of_bits((u64)bits[0]);
+        facts->maximum_real = f64_of_bits((u64)bits[1]);
     } else {
         facts->minimum = bits[0];
         facts->maximum = bits[1];

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/type.h"
+#include "cl/order.h"
 #include "data/tablet/block.h"
 #include "data/catalogue/facts.h"
 #include "data/index/key_text.h"
@@ -29,20 +30,10 @@ static enum vdbq_status compare_tablet(struct database *database,
                                        const struct vector *codes,
                                        struct error *error);
 
-static uint64_t code_of_integer(int64_t value)
-{
-    return (uint64_t)value ^ (UINT64_C(1) << 63);
-}
-
-/* -0.0 and 0.0 are one key. */
+/* Codes are those of cl/order.h: -0.0 and 0.0 are one key. */
 static uint64_t code_of_real(double value)
 {
-    const uint64_t sign = UINT64_C(1) << 63;
-    uint64_t bits;
-
-    value = value == 0 ? 0 : value;
-    memcpy(&bits, &value, sizeof bits);
-    return bits & sign ? ~bits : bits | sign;
+    return order_code(order_f64(value));
 }
 
 struct key_watch key_watch_init(const struct table *table)
@@ -55,7 +46,7 @@ struct key_watch key_watch_init(const struct table *table)
     watch.loose = watch.type == VDBQ_TEXT;
     watch.any = !facts.empty;
     watch.last = type_is_real(watch.type) ? code_of_real(facts.maximum_real)
-                                          : code_of_integer(facts.maximum);
+                                          : order_code(facts.maximum);
     return watch;
 }
 
@@ -203,9 +194,9 @@ enum vdbq_status key_compare(const struct key_watch *watch,
         const struct column_facts *facts = &tablets[i].facts[table->key];
         bool real = type_is_real(watch->type);
         uint64_t low = real ? code_of_real(facts->minimum_real)
-                            : code_of_integer(facts->minimum);
+                            : order_code(facts->minimum);
         uint64_t high = real ? code_of_real(facts->maximum_real)
-                             : code_of_integer(facts->maximum);
+                             : order_code(facts->maximum);
         struct vector within = watch->codes;
         size_t first = count_below(&watch->codes, low);
         size_t end = high == UINT64_MAX ? watch->codes.count
@@ -299,11 +290,11 @@ static void encode(enum vdbq_type type, const void *values, uint64_t first,
     switch (type_machine(type)) {
     case TYPE_I32:
         for (uint64_t i = 0; i < count; i++)
-            codes[i] = code_of_integer(narrow[first + i]);
+            codes[i] = order_code(narrow[first + i]);
         break;
     case TYPE_I64:
         for (uint64_t i = 0; i < count; i++)
-            codes[i] = code_of_integer(wide[first + i]);
+            codes[i] = order_code(wide[first + i]);
         break;
     case TYPE_F32:
         for (uint64_t i = 0; i < count; i++)
@@ -358,23 +349,21 @@ static bool sort_codes(uint64_t *codes, size_t count)
 static enum vdbq_status twice(const struct table *table, uint64_t code,
                               struct error *error)
 {
-    const uint64_t sign = UINT64_C(1) << 63;
     const struct column *column = &table->columns[table->key];
-    bool real = type_is_real(column->type);
-    uint64_t bits = code & sign || !real ? code ^ sign : ~code;
-    int32_t narrow = (int32_t)bits;
+    int64_t wide = order_of_code(code);
+    int32_t narrow = (int32_t)wide;
+    double real = order_to_f64(wide);
+    float single = (float)real;
     char text[TYPE_TEXT_MAX];
-    double value;
-    float single;
 
-    memcpy(&value, &bits, sizeof value);
-    single = (float)value;
     if (column->type == VDBQ_FLOAT)
         type_print(column->type, 0, &single, text);
     else if (type_bytes(column->type) == sizeof narrow)
         type_print(column->type, 0, &narrow, text);
+    else if (type_is_real(column->type))
+        type_print(column->type, 0, &real, text);
     else
-        type_print(column->type, column->scale, &bits, text);
+        type_print(column->type, column->scale, &wide, text);
     return error_set(error, VDBQ_CONSTRAINT,
                      "table %s: the primary key %s is there twice: %s",
                      table->name, column->name, text);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/type.h"
+#include "cl/bits.h"
 #include "data/tablet/tablet_inner.h"
 
 #define ENCODING_ENTRY(NAME, name, number) [ENCODING_##NAME] = &encoding_##name,
@@ -242,16 +243,9 @@ const struct encoding encoding_sequence = { .name = "sequence",
 /* The base of a constant column of which that is the minimum. */
 static int64_t constant_base(enum vdbq_type type, int64_t minimum)
 {
-    double real;
-    float narrow;
-    uint32_t bits;
-
     if (type != VDBQ_FLOAT)
         return minimum;
-    memcpy(&real, &minimum, sizeof real);
-    narrow = (float)real;
-    memcpy(&bits, &narrow, sizeof bits);
-    return bits;
+    return bits_of_f32((float)f64_of_bits((u64)minimum));
 }
 
 static bool constant_fits(const struct encoding_source *source,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exec/dictionary/run_dictionary_inner.h"
+#include "cl/bits.h"
 
 /* Whether a program leaves something open in an instruction. */
 static bool is_open(const struct instruction *in)
@@ -97,13 +98,6 @@ static struct vdbq_text constant_text(const struct making *making,
     return text;
 }
 
-static i64 bits_of_real(double real)
-{
-    i64 bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
 /* The bits of a parameter that is a number. */
 static i64 parameter_bits(const struct making *making,
                           const struct instruction *in)
@@ -115,8 +109,8 @@ static i64 parameter_bits(const struct making *making,
         return parameter->null;
     case OP_PARAMETER_F32:
     case OP_PARAMETER_F64:
-        return bits_of_real(real ? parameter->real
-                                 : (double)parameter->integer);
+        return (i64)bits_of_f64(real ? parameter->real
+                                     : (double)parameter->integer);
     default:
         return real ? 0 : parameter->integer;
     }

@@ -42,7 +42,7 @@ static u64 codes_of(const struct device_column *column, u64 *base)
         least = type == TYPE_I64 || column->low > least ? column->low : least;
         most = type == TYPE_I64 || column->high < most ? column->high : most;
     }
-    *base = (u64)least ^ UINT64_C(1) << 63;
+    *base = order_code(least);
     return least <= most ? (u64)most - (u64)least + 1 : 1;
 }
 

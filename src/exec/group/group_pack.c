@@ -7,23 +7,20 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "cl/bits.h"
 #include "cl/types.h"
 
 /* Bits of floats, the same for equal ones. */
 static uint32_t bits_f32(float value)
 {
-    uint32_t bits;
     value += 0.0f;
-    memcpy(&bits, &value, sizeof bits);
-    return value != value ? 0x7fc00000u : bits;
+    return value != value ? 0x7fc00000u : bits_of_f32(value);
 }
 
 static uint64_t bits_f64(double value)
 {
-    uint64_t bits;
     value += 0.0;
-    memcpy(&bits, &value, sizeof bits);
-    return value != value ? UINT64_C(0x7ff8) << 48 : bits;
+    return value != value ? UINT64_C(0x7ff8) << 48 : bits_of_f64(value);
 }
 
 static void put_wide(pack_unit *unit, uint64_t value)

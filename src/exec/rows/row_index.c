@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "cl/bits.h"
 #include "cl/hash.h"
 
 enum { BUCKETS_MIN = 16 };
@@ -38,10 +39,7 @@ static uint64_t value_bits(const struct row_set_column *key, uint64_t row)
         double value = key->type == VDBQ_FLOAT
                            ? ((const float *)key->values)[row]
                            : ((const double *)key->values)[row];
-        uint64_t bits;
-        value = value == 0 ? 0 : value; /* there are two of them */
-        memcpy(&bits, &value, sizeof bits);
-        return bits;
+        return bits_of_f64(value == 0 ? 0 : value); /* of two zeros, one */
     }
     if (key->width == sizeof(uint32_t))
         return ((const uint32_t *)key->values)[row];

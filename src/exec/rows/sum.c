@@ -96,9 +96,9 @@ static bool add_lanes(const double *values, size_t count, double scale,
             second = left + SUM_ROUND_1;
             left -= second - SUM_ROUND_1;
             third = left + SUM_ROUND_2;
-            lanes[0][lane] += sum_bits(first);
-            lanes[1][lane] += sum_bits(second);
-            lanes[2][lane] += sum_bits(third);
+            lanes[0][lane] += bits_of_f64(first);
+            lanes[1][lane] += bits_of_f64(second);
+            lanes[2][lane] += bits_of_f64(third);
             nothing[lane] += third - third;
         }
     for (unsigned lane = 0; lane < LANES; lane++) {
@@ -117,11 +117,11 @@ void sum_add_all(struct sum *sum, const double *values, size_t count)
 
     if (most <= 0x1.fffffffffffffp1023) {
         uint64_t sums[3] = { 0 };
-        sum_raise(sum, sum_bits(most));
+        sum_raise(sum, bits_of_f64(most));
         if (add_lanes(values, whole, sum_scale(sum->top), sums)) {
             for (unsigned k = 0; k < 3; k++)
                 sum->limbs[k] +=
-                    (int64_t)(sums[k] - whole * sum_bits(rounding[k]));
+                    (int64_t)(sums[k] - whole * bits_of_f64(rounding[k]));
             done = whole;
         }
     }

@@ -22,9 +22,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "cl/bits.h"
 
 #define SUM_VALUES_MAX 0xfffffffeu
 
@@ -50,20 +50,6 @@ void sum_merge(struct sum *sum, const struct sum *other);
  * were added, NaN where these were of both signs or a NaN was. */
 double sum_value(const struct sum *sum);
 
-static inline uint64_t sum_bits(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline double sum_double(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* 1.5 * 2^52 units: a value that is added to it is rounded to units, and the
  * lowest bits of the result are their number. */
 #define SUM_ROUND_0 0x1.8p52
@@ -73,12 +59,12 @@ static inline double sum_double(uint64_t bits)
 /* 2^-g. */
 static inline double sum_scale(uint32_t top)
 {
-    return sum_double((uint64_t)(2046 - 32 * top) << 52);
+    return f64_of_bits((uint64_t)(2046 - 32 * top) << 52);
 }
 
 static inline void sum_add(struct sum *sum, double value)
 {
-    uint64_t bits = sum_bits(value), exponent = bits >> 52 & 0x7ff;
+    uint64_t bits = bits_of_f64(value), exponent = bits >> 52 & 0x7ff;
     double left, rounded;
 
     if (exponent > 30 + 32 * sum->top) {
@@ -88,13 +74,13 @@ static inline void sum_add(struct sum *sum, double value)
     }
     left = value * sum_scale(sum->top);
     rounded = left + SUM_ROUND_0;
-    sum->limbs[0] += (int64_t)(sum_bits(rounded) - sum_bits(SUM_ROUND_0));
+    sum->limbs[0] += (int64_t)(bits_of_f64(rounded) - bits_of_f64(SUM_ROUND_0));
     left -= rounded - SUM_ROUND_0;
     rounded = left + SUM_ROUND_1;
-    sum->limbs[1] += (int64_t)(sum_bits(rounded) - sum_bits(SUM_ROUND_1));
+    sum->limbs[1] += (int64_t)(bits_of_f64(rounded) - bits_of_f64(SUM_ROUND_1));
     left -= rounded - SUM_ROUND_1;
     rounded = left + SUM_ROUND_2;
-    sum->limbs[2] += (int64_t)(sum_bits(rounded) - sum_bits(SUM_ROUND_2));
+    sum->limbs[2] += (int64_t)(bits_of_f64(rounded) - bits_of_f64(SUM_ROUND_2));
 }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "cl/order.h"
 #include "cl/tablet.h"
 #include "exec/sort/device_radix.h"
 #include "exec/launch/device_store.h"
@@ -130,7 +131,7 @@ static unsigned bits_of(const struct device_column *column, uint64_t *base)
         low = type == TYPE_I64 || column->low > low ? column->low : low;
         high = type == TYPE_I64 || column->high < high ? column->high : high;
     }
-    *base = (uint64_t)low ^ UINT64_C(1) << 63;
+    *base = order_code(low);
     return low < high ? device_radix_bits((uint64_t)high - (uint64_t)low) : 1;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "cl/bits.h"
 #include "cl/hash.h"
 
 /* A label: where it is, and from where it is first jumped to. */
@@ -140,9 +141,8 @@ int emit_result_register(struct generator *generator, int r)
 /* What makes two instructions the same, but for the register written. */
 static unsigned hash_of(const struct instruction *in)
 {
-    uint64_t bits, hash = (uint64_t)in->op;
+    uint64_t bits = bits_of_f64(in->real), hash = (uint64_t)in->op;
 
-    memcpy(&bits, &in->real, sizeof bits);
     hash = hash_mix(hash, (unsigned)in->a);
     hash = hash_mix(hash, (unsigned)in->b);
     hash = hash_mix(hash, (unsigned)in->c);

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "program/program.h"
+#include "cl/bits.h"
 
 enum { WORDS_MAX = 1 << 16 }; /* that a lookup is tried for */
 
@@ -283,7 +284,7 @@ static struct interval open_constant(const struct dataflow *dataflow, int pc)
         bits = (int32_t)bits; /* as the machine does */
     if (type == TYPE_I32 || type == TYPE_I64)
         return (struct interval){ .low = bits, .high = bits };
-    memcpy(&real, &bits, sizeof real);
+    real = f64_of_bits((u64)bits);
     return interval_real(type == TYPE_F32 ? (double)(float)real : real);
 }
 
