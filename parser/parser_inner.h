@@ -11,8 +11,9 @@
 #include "parser/ast.h"
 
 enum {
-    EXPECTED_MAX = 160,  /* more tokens than the grammar has       */
-    SCANNER_BYTES = 1024 /* for flex's own structs, some 250 bytes */
+    EXPECTED_MAX = 160,    /* more tokens than the grammar has          */
+    TOKEN_CODES_MAX = 512, /* more than the codes of tokens (TOKEN_...) */
+    SCANNER_BYTES = 1024   /* for flex's own structs, some 250 bytes    */
 };
 
 /* The bytes of some text of the statement, and where it starts. */
@@ -439,6 +440,13 @@ struct unexpected {
     const char *keywords[EXPECTED_MAX]; /* all that would fit          */
     unsigned keyword_count;
 };
+/* expected.c: fills in what is told of tokens that would fit, the end first. */
+struct expected_token {
+    int token;        /* TOKEN_... of sql_parser.h                     */
+    const char *name; /* as for `expected`                             */
+};
+void parse_expected(const struct expected_token *tokens, unsigned count,
+                    struct unexpected *found);
 void parse_unexpected(struct parse *parse, const struct unexpected *found);
 
 /* A token that is none by itself, with the way to write it. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The grammar of one statement, without its semicolon. Each action is one
- * call of a constructor in ast*.c. Operators bind as they do in SQLite.
+ * call of a constructor in ast*.c. Operators bind as they do in SQLite. The
+ * grammar is one file: bison reads no more, and a rule may name any other.
+ * expected.c and syntax.c say what is wrong with text that it refuses.
  *
  * AND and OR join `term`s, so that the AND of BETWEEN is never theirs. The
  * NOT of IS NOT is a token of its own, made by the scanner: `a IS NOT b` is
@@ -823,96 +825,30 @@ static void sql_grammar_error(const struct span *at, struct parse *parse,
 
 /* ------------------------------------------------------ syntax errors -- */
 
-/* Tokens that messages tell as a group. */
-enum role {
-    ROLE_OTHER,
-    ROLE_WORD,    /* a name unless more is meant, see `name` */
-    ROLE_OPERAND, /* starts an expression                    */
-    ROLE_BOTH,    /* the same, or an operator                */
-    ROLE_OPERATOR
-};
-
-static enum role role_of(yysymbol_kind_t token)
+/* The scanner's number of a symbol that is a token: both count the list of
+ * tokens above. */
+static int token_of(yysymbol_kind_t symbol)
 {
-    switch (token) {
-    case YYSYMBOL_INTEGER: case YYSYMBOL_DECIMAL: case YYSYMBOL_STRING:
-    case YYSYMBOL_NULL: case YYSYMBOL_TRUE: case YYSYMBOL_FALSE:
-    case YYSYMBOL_LEFT: case YYSYMBOL_IS_NOT: case YYSYMBOL_CASE:
-    case YYSYMBOL_EXISTS: case YYSYMBOL_PARAMETER: case YYSYMBOL_NAME:
-    case YYSYMBOL_DISTINCT:
-        return ROLE_OPERAND;
-    case YYSYMBOL_NOT: case YYSYMBOL_PLUS: case YYSYMBOL_MINUS:
-    case YYSYMBOL_LIKE:
-        return ROLE_BOTH;
-    default:
-        break;
-    }
-    if (token >= YYSYMBOL_QUOTED && token <= YYSYMBOL_VIEW)
-        return ROLE_WORD;
-    return token >= YYSYMBOL_OR && token <= YYSYMBOL_PERCENT
-           ? ROLE_OPERATOR : ROLE_OTHER;
-}
-
-/* What a message says of a token that would fit; NULL: nothing. `fits` says
- * of every token whether it would. */
-static const char *told_name(yysymbol_kind_t token, const bool *fits)
-{
-    bool operand = fits[YYSYMBOL_INTEGER] && fits[YYSYMBOL_NULL];
-    bool operator = fits[YYSYMBOL_PERCENT];
-    bool sized = fits[YYSYMBOL_PRIMARY] && fits[YYSYMBOL_RIGHT];
-    enum role role = role_of(token);
-
-    if (operand && token == YYSYMBOL_INTEGER)
-        return "an expression";
-    if (operand && (role == ROLE_OPERAND || role == ROLE_BOTH))
-        return NULL;
-    if (token == YYSYMBOL_AND && !fits[YYSYMBOL_OR])
-        return "AND"; /* of BETWEEN */
-    if (operator && token == YYSYMBOL_PERCENT)
-        return "an operator";
-    if (operator && (role == ROLE_OPERATOR || role == ROLE_BOTH
-                     || token == YYSYMBOL_STAR || token == YYSYMBOL_DOT
-                     || token == YYSYMBOL_LEFT))
-        return NULL;
-    if (sized && token == YYSYMBOL_LEFT)
-        return NULL; /* a length, which few types take */
-    if (fits[YYSYMBOL_TYPE_WORDS]
-            && (token == YYSYMBOL_TYPE_WORDS || token == YYSYMBOL_NAME))
-        return token == YYSYMBOL_NAME ? "a type" : NULL;
-    if (fits[YYSYMBOL_NAME] && role == ROLE_WORD)
-        return NULL;
-    if (token == YYSYMBOL_YYEOF && fits[YYSYMBOL_SELECT])
-        return NULL;
-    return yysymbol_name(token);
-}
-
-static bool is_keyword(yysymbol_kind_t token)
-{
-    const char *name = yysymbol_name(token);
-
-    return name[0] >= 'A' && name[0] <= 'Z';
+    _Static_assert(TOKEN_VIEW - TOKEN_SELECT
+                   == (int)YYSYMBOL_VIEW - (int)YYSYMBOL_SELECT,
+                   "tokens and symbols are counted alike");
+    _Static_assert((int)TOKEN_PREFIX < (int)TOKEN_CODES_MAX, "room for tokens");
+    return symbol == YYSYMBOL_YYEOF ? TOKEN_END
+           : TOKEN_SELECT + (int)symbol - (int)YYSYMBOL_SELECT;
 }
 
 static void list_expected(const yypcontext_t *context,
                           struct unexpected *found)
 {
-    yysymbol_kind_t tokens[YYNTOKENS];
-    int count = yypcontext_expected_tokens(context, tokens, YYNTOKENS);
-    bool fits[YYNTOKENS] = { false };
+    yysymbol_kind_t symbols[YYNTOKENS];
+    struct expected_token tokens[YYNTOKENS];
+    int count = yypcontext_expected_tokens(context, symbols, YYNTOKENS);
 
-    for (int i = 0; i < count; i++)
-        fits[tokens[i]] = true;
     for (int i = 0; i < count; i++) {
-        /* the end, the first of all tokens, is told last */
-        yysymbol_kind_t token = tokens[(i + fits[YYSYMBOL_YYEOF]) % count];
-        const char *name = told_name(token, fits);
-        if (name != NULL)
-            found->expected[found->count++] = name;
-        if (is_keyword(token))
-            found->keywords[found->keyword_count++] = yysymbol_name(token);
+        tokens[i].token = token_of(symbols[i]);
+        tokens[i].name = yysymbol_name(symbols[i]);
     }
-    found->operand_before = fits[YYSYMBOL_PERCENT];
-    found->may_end = fits[YYSYMBOL_YYEOF] && !fits[YYSYMBOL_SELECT];
+    parse_expected(tokens, count > 0 ? (unsigned)count : 0, found);
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context,
