@@ -33,16 +33,6 @@ enum vdbq_status options_init(vdbq *db)
     return status;
 }
 
-void options_apply(vdbq *db)
-{
-    const struct settings *settings = &db->options.settings;
-    if (db->database == NULL)
-        return;
-    database_encode(db->database, settings->encoding);
-    database_fill(db->database, settings->tablet_rows);
-    database_patience(db->database, settings->timeout_ms);
-}
-
 enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
 {
     if (option == NULL || value == NULL)
@@ -57,7 +47,6 @@ enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
             error_set(&db->error, VDBQ_UNKNOWN, "no option \"%s\"", option);
     else
         status = set(db, number, value);
-    options_apply(db);
     for (vdbq_query *query = db->queries; query != NULL; query = query->next)
         query->replan = true; /* plans keep to limits that options set */
     return session_report(db, status, NULL, 0);

@@ -98,8 +98,6 @@ vdbq *session_of(vdbq *db, const struct table *table);
 
 /* First values of the options, from the environment. */
 enum vdbq_status options_init(vdbq *db);
-/* Hands the database those that concern it. */
-void options_apply(vdbq *db);
 
 /* Where a query over `rows` rows is to run, opened if need be: the device
  * that was asked for, else the host below a number of rows and the first CPU

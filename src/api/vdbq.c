@@ -21,7 +21,8 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
         .path = in_memory ? ":memory:" : path,
         .flags = in_memory ? flags | VDBQ_OPEN_CREATE : flags,
         .files = in_memory ? &os_memory_files : &os_files,
-        .wait = { db->options.settings.timeout_ms, &db->cancelled },
+        .settings = &db->options.settings,
+        .cancelled = &db->cancelled,
     };
     return database_open(&params, &db->database, &db->error);
 }
@@ -37,7 +38,6 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     enum vdbq_status status = options_init(made);
     if (status == VDBQ_OK)
         status = open_database(made, path, flags);
-    options_apply(made);
     return session_report(made, status, NULL, 0);
 }
 

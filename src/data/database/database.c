@@ -38,7 +38,6 @@ enum vdbq_status database_open(const struct database_params *params,
         return error_no_memory(error);
     opened->snapshots = VECTOR(struct catalogue *);
     opened->unique_sets = VECTOR(struct unique_set);
-    database_fill(opened, params->tablet_rows);
     status = file_open(params, &opened->file, error);
     if (status == VDBQ_OK)
         status = refresh_locked(opened, error);
@@ -79,22 +78,12 @@ const char *database_warning(const struct database *database)
     return warning->status == VDBQ_OK ? "" : warning->message;
 }
 
-void database_encode(struct database *database, enum encoding_choice encoding)
+uint32_t database_tablet_rows(const struct database *database)
 {
-    database->encoding = encoding;
-}
+    uint32_t rows = database->file.settings->tablet_rows;
 
-void database_fill(struct database *database, uint32_t tablet_rows)
-{
-    if (tablet_rows == 0)
-        tablet_rows = HOSTILE(3, TABLET_ROWS_MAX);
-    database->tablet_rows =
-        tablet_rows < TABLET_ROWS_MAX ? tablet_rows : TABLET_ROWS_MAX;
-}
-
-void database_patience(struct database *database, uint64_t timeout_ms)
-{
-    database->file.wait.timeout_ms = timeout_ms;
+    assert(rows <= TABLET_ROWS_MAX);
+    return rows > 0 ? rows : HOSTILE(3, TABLET_ROWS_MAX);
 }
 
 const char *database_path(const struct database *database)

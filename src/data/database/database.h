@@ -28,14 +28,6 @@ bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */
 bool database_maps(const struct database *database);
 
-/* How tablets that are written from now on are encoded. */
-void database_encode(struct database *database, enum encoding_choice encoding);
-/* How many rows a full tablet has that is written from now on; 0:
- * TABLET_ROWS_MAX. Never between two rows of one statement. */
-void database_fill(struct database *database, uint32_t tablet_rows);
-/* How long the database waits from now on. */
-void database_patience(struct database *database, uint64_t timeout_ms);
-
 /* A state of the database to read: the newest commit, kept readable (also
  * against writers in other processes) until it is closed. */
 struct snapshot {

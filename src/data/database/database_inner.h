@@ -12,8 +12,6 @@
 
 struct database {
     struct file file;
-    uint32_t tablet_rows;            /* of a full tablet                  */
-    enum encoding_choice encoding;   /* of tablets that are written       */
     struct catalogue *current;       /* of the newest commit seen         */
     struct vector snapshots;         /* struct catalogue *, one for each
                                         snapshot that is open             */
@@ -21,6 +19,10 @@ struct database {
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;
 };
+
+/* Rows of a full tablet, as the settings have it now. It may have become less
+ * than rows that wait for theirs to be full. */
+uint32_t database_tablet_rows(const struct database *database);
 
 /* Makes the newest commit, perhaps of another connection, current. */
 enum vdbq_status database_refresh(struct database *database,

@@ -72,11 +72,12 @@ struct file {
     enum head_state states[FILE_HEADS]; /* of these                       */
     uint64_t copies;                    /* where second copies are; 0: there are
                                   none yet                                */
-    unsigned current;          /* the head whose state is being used; set
+    unsigned current;    /* the head whose state is being used; set
                                   by database.c                           */
-    uint64_t size_bytes;       /* when the heads were read                */
-    struct database_wait wait; /* for what other connections hold         */
-    struct error warning;      /* what the user is to know of the heads;
+    uint64_t size_bytes; /* when the heads were read                */
+    const struct settings *settings; /* of the params                       */
+    const atomic_bool *cancelled;    /* likewise                            */
+    struct error warning;            /* what the user is to know of the heads;
                                   status OK: nothing                      */
 };
 

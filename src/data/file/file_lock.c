@@ -72,7 +72,7 @@ void file_unlock_writer(struct file *file)
 
 static struct wait wait_start(const struct file *file, uint64_t least_ms)
 {
-    uint64_t now = os_time_ns(), most = file->wait.timeout_ms;
+    uint64_t now = os_time_ns(), most = file->settings->timeout_ms;
 
     return (struct wait){ .file = file,
                           .start_ns = now,
@@ -84,7 +84,7 @@ static struct wait wait_start(const struct file *file, uint64_t least_ms)
 
 static bool is_cancelled(const struct wait *wait)
 {
-    const atomic_bool *cancelled = wait->file->wait.cancelled;
+    const atomic_bool *cancelled = wait->file->cancelled;
 
     return wait->may_end && cancelled != NULL && atomic_load(cancelled);
 }

@@ -99,14 +99,15 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
     enum vdbq_status status = VDBQ_OK;
 
     for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
-        uint32_t room = writer->database->tablet_rows - new_rows->rows.count;
+        uint32_t room =
+            database_tablet_rows(writer->database) - new_rows->rows.count;
         uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
         count = rows_within(table, vectors, at, count);
         if (!watch_keys(new_rows, table, vectors, at, count)
             || !rows_add(&new_rows->rows, vectors, at, count))
             return error_no_memory(error);
         at += count;
-        if (new_rows->rows.count == writer->database->tablet_rows
+        if (new_rows->rows.count == database_tablet_rows(writer->database)
             || new_rows->rows.text_bytes >= TEXT_BYTES_FULL) {
             status =
                 write_tablet(new_rows, writer, table, &new_rows->rows, error);
@@ -128,7 +129,8 @@ enum vdbq_status new_rows_flush(struct new_rows *new_rows,
     if (status != VDBQ_OK || rows->count == 0)
         return status;
     if (new_rows->written.count == 0)
-        small = small_at_end(table, database->tablet_rows, rows->count);
+        small =
+            small_at_end(table, database_tablet_rows(database), rows->count);
     new_rows->kept = table->tablet_count - small;
     if (small > 0)
         status = take_in(rows, database, table, new_rows->kept, error);
@@ -307,12 +309,13 @@ static enum vdbq_status write_tablet(struct new_rows *new_rows,
         status = error_no_memory(error);
         goto release_all;
     }
-    const struct tablet_source source = { .table = table,
-                                          .rows = rows->count,
-                                          .vectors = encoded.vectors,
-                                          .dictionaries = encoded.dictionaries,
-                                          .choice =
-                                              writer->database->encoding };
+    const struct tablet_source source = {
+        .table = table,
+        .rows = rows->count,
+        .vectors = encoded.vectors,
+        .dictionaries = encoded.dictionaries,
+        .choice = writer->database->file.settings->encoding
+    };
     block =
         block_create(tablet_describe(&source, encoded.columns, tablet.facts));
     if (block.bytes == NULL) {

@@ -119,9 +119,11 @@ static void make_table(void)
         { .name = "k", .type = VDBQ_INTEGER },
         { .name = "d", .type = VDBQ_DOUBLE }
     };
+    const struct settings settings = settings_default();
     const struct database_params params = { .path = path,
                                             .flags = VDBQ_OPEN_CREATE,
-                                            .files = &os_files };
+                                            .files = &os_files,
+                                            .settings = &settings };
     struct database *database;
     struct transaction *transaction;
     struct error error;

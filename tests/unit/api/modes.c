@@ -18,6 +18,7 @@
 
 #include "base/os/os.h"
 #include "fixtures/answer.h"
+#include "fixtures/settings.h"
 #include "api/session.h"
 #include "cl/launch.h"
 #include "data/transaction/transaction.h"
@@ -81,18 +82,19 @@ static int make_file(void **state)
         { .name = "x", .type = VDBQ_BIGINT },
         { .name = "y", .type = VDBQ_DOUBLE }
     };
+    struct settings *settings = settings_for_tests(TABLET_ROWS);
     struct database_params params = { .path = path,
                                       .flags = VDBQ_OPEN_CREATE,
                                       .files = &os_files,
-                                      .tablet_rows = TABLET_ROWS };
+                                      .settings = settings };
     struct database *database;
     struct transaction *transaction;
     struct snapshot snapshot;
 
     (void)state;
+    settings->encoding = CHOOSE_PLAIN; /* bytes are counted here */
     assert_true(mkstemp(path) >= 0);
     assert_int_equal(database_open(&params, &database, &error), VDBQ_OK);
-    database_encode(database, CHOOSE_PLAIN); /* bytes are counted here */
     assert_int_equal(transaction_begin(database, &transaction, &error),
                      VDBQ_OK);
     assert_int_equal(

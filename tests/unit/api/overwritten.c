@@ -24,6 +24,7 @@
 #include "data/tablet/tablet_inner.h"
 #include "fixtures/chance.h"
 #include "fixtures/sample_tables.h"
+#include "fixtures/settings.h"
 
 enum { ROWS = 3000 };
 
@@ -99,7 +100,8 @@ static void overwrite_all(void)
 {
     const struct database_params params = { .path = path,
                                             .flags = VDBQ_OPEN_READ_ONLY,
-                                            .files = &os_files };
+                                            .files = &os_files,
+                                            .settings = settings_for_tests(0) };
     struct database *database;
     struct snapshot snapshot;
     const struct table *table;

@@ -17,6 +17,7 @@
 #include "api/vdbq.h"
 #include "data/database/database.h"
 #include "data/transaction/transaction.h"
+#include "fixtures/settings.h"
 
 /* A database whose table t has a column with that DEFAULT. */
 static void make_file(const char *path, const char *default_sql)
@@ -27,7 +28,8 @@ static void make_file(const char *path, const char *default_sql)
     };
     const struct database_params params = { .path = path,
                                             .flags = VDBQ_OPEN_CREATE,
-                                            .files = &os_files };
+                                            .files = &os_files,
+                                            .settings = settings_for_tests(0) };
     struct database *database;
     struct transaction *transaction;
     struct error error = { 0 };

@@ -14,6 +14,7 @@
 #include "data/transaction/transaction.h"
 #include "device/device.h"
 #include "exec/dictionary/dictionary_cache.h"
+#include "fixtures/settings.h"
 #include "plan/plan.h"
 
 struct rig {
@@ -51,11 +52,13 @@ static void append(struct rig *rig, const char *word)
 static void open_rig(struct rig *rig)
 {
     *rig = (struct rig){ .cache = dictionary_cache_create() };
-    expect_ok(rig, database_open(
-                       &(struct database_params){ .path = ":memory:",
-                                                  .flags = VDBQ_OPEN_CREATE,
-                                                  .files = &os_memory_files },
-                       &rig->database, &rig->error));
+    expect_ok(
+        rig, database_open(
+                 &(struct database_params){ .path = ":memory:",
+                                            .flags = VDBQ_OPEN_CREATE,
+                                            .files = &os_memory_files,
+                                            .settings = settings_for_tests(0) },
+                 &rig->database, &rig->error));
     expect_ok(rig, device_open(&(struct device_params){ .choice = "host" },
                                &rig->device, &rig->error));
     expect_ok(rig, pool_create(rig->database, rig->device, 64 << 20, &rig->pool,

@@ -26,14 +26,17 @@
 #include "fixtures/chance.h"
 #include "fixtures/files.h"
 #include "fixtures/sample_tables.h"
+#include "fixtures/settings.h"
 
 static enum vdbq_status open_with(unsigned flags, struct database **database)
 {
+    struct settings *settings = settings_for_tests(1000);
     const struct database_params params = { .path = test_path,
                                             .flags = flags,
                                             .files = &os_files,
-                                            .tablet_rows = 1000 };
+                                            .settings = settings };
 
+    settings->encoding = CHOOSE_PLAIN; /* tables of a known size */
     return database_open(&params, database, ERROR);
 }
 
@@ -43,7 +46,6 @@ static struct database *open_it(void)
 
     if (open_with(VDBQ_OPEN_CREATE, &database) != VDBQ_OK)
         fail_msg("%s", ERROR->message);
-    database_encode(database, CHOOSE_PLAIN); /* tables of a known size */
     return database;
 }
 

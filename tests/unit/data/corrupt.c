@@ -142,13 +142,15 @@ static void survey(const struct catalogue *catalogue)
 static int make_base(void **state)
 {
     struct database_params params = params_on_disk(3);
+    struct settings settings = *params.settings;
     struct database *database;
     struct snapshot snapshot;
 
     (void)state;
+    settings.encoding = CHOOSE_PACKED;
+    params.settings = &settings;
     disk_start(NULL, 0);
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
-    database_encode(database, CHOOSE_PACKED);
     for (unsigned n = 0; n < 3; n++) {
         memory_release(base.older_content);
         base.older_content = base.newest_content;

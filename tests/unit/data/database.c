@@ -669,7 +669,9 @@ static void keys_in_order_read_nothing(void **state)
 
 static void memory_databases_are_like_others(void **state)
 {
-    const struct database_params params = { .files = &os_memory_files };
+    const struct settings settings = settings_default();
+    const struct database_params params = { .files = &os_memory_files,
+                                            .settings = &settings };
     struct database *one, *two;
 
     (void)state;

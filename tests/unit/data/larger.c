@@ -27,6 +27,7 @@
 #include "data/tablet/tablet_inner.h"
 #include "fixtures/chance.h"
 #include "fixtures/sample_tables.h"
+#include "fixtures/settings.h"
 
 enum { TABLET_ROWS = 40000, TABLETS = 80, ROWS = TABLET_ROWS * TABLETS };
 enum { ID, BIG, F, D }; /* columns of the fixture's table */
@@ -41,19 +42,20 @@ static uint64_t table_bytes;
 
 static int set_up(void **state)
 {
+    struct settings *settings = settings_for_tests(TABLET_ROWS);
     struct database_params params = { .path = path,
                                       .flags =
                                           VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
                                       .files = &os_files,
-                                      .tablet_rows = TABLET_ROWS };
+                                      .settings = settings };
     struct device_params host = { .choice = "host" };
     struct transaction *transaction;
 
     (void)state;
+    settings->encoding = CHOOSE_PLAIN;
     close(mkstemp(path));
     assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
-    database_encode(database, CHOOSE_PLAIN);
     assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
     for (int i = 0; i < TABLETS; i++)

@@ -27,6 +27,7 @@
 #include "fixtures/chance.h"
 #include "fixtures/disk.h"
 #include "fixtures/sample_tables.h"
+#include "fixtures/settings.h"
 
 enum { TABLET_ROWS = 5000, TABLETS = 20 };
 enum { ID, BIG, F, D, S, COLUMNS }; /* columns of the fixture's table */
@@ -71,15 +72,16 @@ static int counted_read(struct os_file *file, void *bytes, size_t size,
 
 static struct database *open_it(void)
 {
+    struct settings *settings = settings_for_tests(TABLET_ROWS);
     const struct database_params params = { .path = path,
                                             .flags = VDBQ_OPEN_CREATE
                                                      | VDBQ_OPEN_NO_SYNC,
                                             .files = &counted,
-                                            .tablet_rows = TABLET_ROWS };
+                                            .settings = settings };
     struct database *opened;
 
+    settings->encoding = CHOOSE_PLAIN;
     assert_int_equal(database_open(&params, &opened, ERROR), VDBQ_OK);
-    database_encode(opened, CHOOSE_PLAIN);
     return opened;
 }
 
@@ -434,7 +436,9 @@ static void writers_keep_off(void **state)
 
 static void memory_has_no_place(void **state)
 {
-    const struct database_params params = { .files = &os_memory_files };
+    const struct settings settings = settings_default();
+    const struct database_params params = { .files = &os_memory_files,
+                                            .settings = &settings };
     struct database *memory;
 
     (void)state;

@@ -241,11 +241,15 @@ static void fill(struct values *values, int first)
     memcpy(values->vectors, vectors, sizeof vectors);
 }
 
-static struct database *open_disk(void)
+static struct database *open_disk(enum encoding_choice choice)
 {
+    static struct settings settings;
     struct database_params params = params_on_disk(25);
     struct database *database;
 
+    settings = *params.settings;
+    settings.encoding = choice;
+    params.settings = &settings;
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
     return database;
 }
@@ -271,8 +275,7 @@ static struct database *create(unsigned key, enum encoding_choice choice)
     struct transaction *transaction;
 
     disk_start(NULL, 0);
-    database = open_disk();
-    database_encode(database, choice);
+    database = open_disk(choice);
     assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     assert_int_equal(transaction_create_table(transaction, "x", columns,
                                               TYPES_STORED, key, ERROR),
@@ -333,7 +336,7 @@ static void rows_of_every_type_come_back(void **state)
             assert_int_equal(append(database, values.vectors, ROWS), VDBQ_OK);
         }
         database_close(database);
-        database = open_disk();
+        database = open_disk(CHOOSE_AUTO);
         assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
         table = catalogue_table(snapshot.catalogue, "x");
         assert_int_equal(table->rows, 80);
@@ -360,7 +363,7 @@ static void the_catalogue_keeps_columns(void **state)
 
     (void)state;
     database_close(database);
-    database = open_disk();
+    database = open_disk(CHOOSE_AUTO);
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table_sql(catalogue_table(snapshot.catalogue, "x"), &text);
     assert_string_equal(

@@ -27,21 +27,26 @@
 enum { LONG_MS = 30000 };
 
 static atomic_bool cancelled;
+/* Of connections that wait for nobody, and of others. */
+static struct settings hasty, patient;
 
 static int begin_test(void **state)
 {
     atomic_store(&cancelled, false);
+    hasty = patient = settings_default();
+    hasty.timeout_ms = 0;
+    patient.timeout_ms = LONG_MS;
     return make_folder(state);
 }
 
-static struct database *open_it(uint64_t timeout_ms)
+static struct database *open_it(const struct settings *settings)
 {
-    const struct database_params params = {
-        .path = test_path,
-        .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
-        .files = &os_files,
-        .wait = { timeout_ms, &cancelled }
-    };
+    const struct database_params params = { .path = test_path,
+                                            .flags = VDBQ_OPEN_CREATE
+                                                     | VDBQ_OPEN_NO_SYNC,
+                                            .files = &os_files,
+                                            .settings = settings,
+                                            .cancelled = &cancelled };
     struct database *database;
 
     if (database_open(&params, &database, ERROR) != VDBQ_OK)
@@ -74,15 +79,16 @@ static void expect_busy(struct database *database, const char *who)
 
 static void who_waits_for_himself_is_told(void **state)
 {
-    struct database *one = open_it(0), *two = open_it(60);
+    struct database *one = open_it(&hasty), *two = open_it(&patient);
     struct transaction *transaction = begin(one);
     uint64_t start = os_time_ns(), waited;
 
     (void)state;
+    patient.timeout_ms = 60;
     expect_busy(two, "another connection of this program");
     waited = os_time_ns() - start;
     assert_true(waited >= 60000000);
-    database_patience(two, 0);
+    patient.timeout_ms = 0; /* from now on */
     expect_busy(two, "another connection of this program");
     transaction_abort(transaction);
     transaction_abort(begin(two));
@@ -106,7 +112,7 @@ static void *cancel_soon(void *context)
 
 static void the_place_is_taken_when_it_is_free(void **state)
 {
-    struct database *one = open_it(0), *two = open_it(LONG_MS);
+    struct database *one = open_it(&hasty), *two = open_it(&patient);
     struct transaction *transaction = begin(one);
     pthread_t thread;
 
@@ -121,7 +127,7 @@ static void the_place_is_taken_when_it_is_free(void **state)
 
 static void a_cancel_ends_the_wait(void **state)
 {
-    struct database *one = open_it(0), *two = open_it(LONG_MS);
+    struct database *one = open_it(&hasty), *two = open_it(&patient);
     struct transaction *transaction = begin(one), *other;
     pthread_t thread;
 
@@ -148,7 +154,7 @@ static pid_t start_holder(void)
     assert_int_equal(pipe(pipes), 0);
     child = fork();
     if (child == 0) {
-        begin(open_it(LONG_MS));
+        begin(open_it(&patient));
         if (write(pipes[1], "x", 1) == 1)
             pause();
         _exit(1);
@@ -161,7 +167,7 @@ static pid_t start_holder(void)
 
 static void a_process_is_named_and_may_be_killed(void **state)
 {
-    struct database *database = open_it(0);
+    struct database *database = open_it(&hasty);
     pid_t holder = start_holder();
     char who[64];
 
@@ -178,19 +184,19 @@ static void a_process_is_named_and_may_be_killed(void **state)
  * its lock nor its name go. */
 static void other_connections_do_not_let_it_go(void **state)
 {
-    struct database *one = open_it(0), *two = open_it(0);
+    struct database *one = open_it(&hasty), *two = open_it(&hasty);
     struct transaction *transaction = begin(one);
     char who[64];
     int result;
     pid_t child;
 
     (void)state;
-    database_close(open_it(0));
+    database_close(open_it(&hasty));
     database_close(two);
     snprintf(who, sizeof who, "process %d (", (int)getpid());
     child = fork();
     if (child == 0) {
-        expect_busy(open_it(0), who);
+        expect_busy(open_it(&hasty), who);
         _exit(0);
     }
     waitpid(child, &result, 0);
@@ -204,7 +210,7 @@ enum { CHILDREN = 8, TURNS_MIN = 20, TURNS_MAX = 5 * TURNS_MIN };
 /* Writes again and again until everybody has had his turns, and counts. */
 static void take_turns(atomic_uint *turns, unsigned who)
 {
-    struct database *database = open_it(LONG_MS);
+    struct database *database = open_it(&patient);
     bool all = false;
 
     while (!all) {
@@ -228,7 +234,7 @@ static void writers_take_turns(void **state)
 {
     atomic_uint *turns = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    struct database *database = open_it(0);
+    struct database *database = open_it(&hasty);
     struct transaction *transaction = begin(database);
     pid_t children[CHILDREN], killed;
     int result;
