@@ -91,28 +91,39 @@ static uint32_t rows_within(const struct table *table,
     return count;
 }
 
+/* Writes a tablet of the rows that wait, if they fill one of `full` rows. */
+static enum vdbq_status write_full(struct new_rows *new_rows,
+                                   struct writer *writer,
+                                   const struct table *table, uint32_t full,
+                                   struct error *error)
+{
+    struct rows *rows = &new_rows->rows;
+    enum vdbq_status status;
+
+    if (rows->count < full && rows->text_bytes < TEXT_BYTES_FULL)
+        return VDBQ_OK;
+    status = write_tablet(new_rows, writer, table, rows, error);
+    rows_clear(rows);
+    return status;
+}
+
 enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
                               const struct table *table, uint64_t rows,
                               const struct vdbq_vector *vectors,
                               struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
+    const uint32_t full = database_tablet_rows(writer->database);
+    enum vdbq_status status = write_full(new_rows, writer, table, full, error);
 
     for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
-        uint32_t room =
-            database_tablet_rows(writer->database) - new_rows->rows.count;
+        uint32_t room = full - new_rows->rows.count;
         uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
         count = rows_within(table, vectors, at, count);
         if (!watch_keys(new_rows, table, vectors, at, count)
             || !rows_add(&new_rows->rows, vectors, at, count))
             return error_no_memory(error);
         at += count;
-        if (new_rows->rows.count == database_tablet_rows(writer->database)
-            || new_rows->rows.text_bytes >= TEXT_BYTES_FULL) {
-            status =
-                write_tablet(new_rows, writer, table, &new_rows->rows, error);
-            rows_clear(&new_rows->rows);
-        }
+        status = write_full(new_rows, writer, table, full, error);
     }
     return status;
 }

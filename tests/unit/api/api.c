@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "api/vdbq.h"
+#include "cl/tablet.h"
 
 static vdbq *open_memory(void)
 {
@@ -306,6 +309,39 @@ static void test_append(void **state)
     vdbq_tables(db);
     assert_int_equal(vdbq_table_rows(db, 0), 3);
     vdbq_close(db);
+}
+
+/* Tablets become smaller while an append holds more rows than such a tablet
+ * has: they fill one, and none gets more rows than a file may have in one. */
+static void test_smaller_tablets(void **state)
+{
+    enum { ROWS = TABLET_ROWS_MAX / 2 + 1 };
+    char path[] = "/tmp/vdbq-api-XXXXXX";
+    vdbq *db;
+    vdbq_append *append;
+    int32_t *values = calloc(ROWS, sizeof *values);
+    const struct vdbq_vector vector = { VDBQ_INTEGER, values, NULL };
+    (void)state;
+    assert_non_null(values);
+    close(mkstemp(path));
+    assert_int_equal(vdbq_open(path, VDBQ_OPEN_CREATE, &db), VDBQ_OK);
+    run(db, "create table t (a integer)");
+    assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
+    assert_int_equal(vdbq_append_rows(append, ROWS, &vector), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "tablet_rows", "100000"), VDBQ_OK);
+    assert_int_equal(vdbq_append_rows(append, ROWS, &vector), VDBQ_OK);
+    assert_int_equal(vdbq_append_commit(append), VDBQ_OK);
+    vdbq_append_close(append);
+    vdbq_close(db);
+    assert_int_equal(vdbq_open(path, 0, &db), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
+    vdbq_query *query = prepare(db, "select count(*) from t where a = 0");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), 2 * ROWS);
+    vdbq_query_close(query);
+    vdbq_close(db);
+    unlink(path);
+    free(values);
 }
 
 static void test_options(void **state)
@@ -689,6 +725,7 @@ int main(void)
         cmocka_unit_test(test_refused_program),
         cmocka_unit_test(test_snapshot),
         cmocka_unit_test(test_append),
+        cmocka_unit_test(test_smaller_tablets),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_cancel_between),
