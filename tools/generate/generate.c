@@ -1,37 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the tables of the benchmarks, as CSV, as columns of bare numbers, or
- * straight into a database; here, the table `test` of the Virginian benchmark.
- * Equal seeds give equal tables, everywhere: the numbers come from GSL's
- * ranlxd2, row by row, column by column in table order; a longer table begins
- * with a shorter one's rows. Relies on vdbq.h alone.
+ * straight into a database: the command line. Equal seeds give equal tables,
+ * everywhere. Relies on vdbq.h alone.
  */
 #include "generate.h"
 
-#include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define COLUMNS 7
-
-static const char *const names[COLUMNS] = { "id",        "uniformi", "normali5",
-                                            "normali20", "uniformf", "normalf5",
-                                            "normalf20" };
-static const enum vdbq_type types[COLUMNS] = { VDBQ_INTEGER, VDBQ_INTEGER,
-                                               VDBQ_INTEGER, VDBQ_INTEGER,
-                                               VDBQ_FLOAT,   VDBQ_FLOAT,
-                                               VDBQ_FLOAT };
-static const char schema[] =
-    "(id integer primary key, uniformi integer, normali5 integer, "
-    "normali20 integer, uniformf float, normalf5 float, normalf20 float)";
-
-/* Rows in columns, as vdbq_append_rows() takes them. */
-struct batch {
-    int32_t id[GENERATE_BATCH];
-    int32_t whole[3][GENERATE_BATCH]; /* uniformi, normali5, normali20 */
-    float real[3][GENERATE_BATCH];    /* uniformf, normalf5, normalf20 */
+/* Benchmarks of several tables, whose size is a scale. */
+static const struct benchmark {
+    const char *option;
+    int (*write)(const struct tables_options *options);
+} benchmarks[] = {
+    { "--ssb", ssb_write },
+    { "--tpch", tpch_write },
 };
 
 struct options {
@@ -41,7 +26,8 @@ struct options {
     uint64_t seed;
     uint64_t first, distinct;
     enum keys_kind keys;
-    double scale; /* of SSB; 0: another table */
+    const struct benchmark *benchmark; /* NULL: one table */
+    double scale;                      /* of it           */
     uint64_t threads;
     bool schema; /* print the CREATE TABLE statement instead */
 };
@@ -49,7 +35,7 @@ struct options {
 static int parse(int argc, char **argv, struct options *options);
 static int write_test(const struct options *options);
 static int write_keys(const struct options *options);
-static int write_ssb(const struct options *options);
+static int write_benchmark(const struct options *options);
 
 int main(int argc, char **argv)
 {
@@ -64,10 +50,18 @@ int main(int argc, char **argv)
     if (status != 0)
         return status;
     if (options.schema)
-        return printf("create table %s %s;\n", options.table, schema) < 0;
-    if (options.scale > 0)
-        return write_ssb(&options);
+        return printf("create table %s %s;\n", options.table, test_schema) < 0;
+    if (options.benchmark)
+        return write_benchmark(&options);
     return options.keys ? write_keys(&options) : write_test(&options);
+}
+
+static int write_test(const struct options *options)
+{
+    return test_write(&(struct test_options){ .table = options->table,
+                                              .rows = options->rows,
+                                              .seed = options->seed },
+                      &options->places);
 }
 
 static int write_keys(const struct options *options)
@@ -81,14 +75,14 @@ static int write_keys(const struct options *options)
                       &options->places);
 }
 
-static int write_ssb(const struct options *options)
+static int write_benchmark(const struct options *options)
 {
-    return ssb_write(
-        &(struct ssb_options){ .scale = options->scale,
-                               .seed = options->seed,
-                               .threads = (unsigned)options->threads,
-                               .db = options->places.db,
-                               .csv = options->places.csv });
+    return options->benchmark->write(&(struct tables_options){
+        .scale = options->scale,
+        .seed = options->seed,
+        .places = { .threads = (unsigned)options->threads,
+                    .db = options->places.db,
+                    .csv = options->places.csv } });
 }
 
 /* ------------------------------------------------------- command line -- */
@@ -99,8 +93,9 @@ static int usage(void)
           "--raw FOLDER |\n"
           "                --schema\n"
           "       generate --keys KIND [--first N | --distinct N] ...\n"
-          "       generate --ssb SCALE [--threads N] [--csv FOLDER] "
-          "[--db FILE]\n"
+          "       generate --ssb SCALE | --tpch SCALE [--seed N] "
+          "[--threads N]\n"
+          "                [--csv FOLDER] [--db FILE]\n"
           "  --csv FILE  write CSV with a header (- is standard output)\n"
           "  --db FILE   make the table `test` in a database\n"
           "  --raw FOLDER  write each column's values, 4 bytes each, into a "
@@ -118,7 +113,9 @@ static int usage(void)
           "(1000)\n"
           "              skewed: likewise, but every other one is 0\n"
           "  --ssb SCALE   the Star Schema Benchmark's five tables instead\n"
-          "  --threads N   that make their rows (one a core)\n",
+          "  --tpch SCALE  the eight tables of TPC-H instead\n"
+          "  --threads N   that make their rows (one a core); what they make "
+          "is the same\n",
           stderr);
     return 2;
 }
@@ -183,8 +180,11 @@ static bool parse_option(const char *name, const char *value,
             return parse_number(value, numbers[i].max, numbers[i].value);
     if (strcmp(name, "--keys") == 0)
         return parse_keys(value, &options->keys);
-    if (strcmp(name, "--ssb") == 0)
-        return parse_scale(value, &options->scale);
+    for (size_t i = 0; i < sizeof benchmarks / sizeof benchmarks[0]; i++)
+        if (strcmp(name, benchmarks[i].option) == 0) {
+            options->benchmark = &benchmarks[i];
+            return parse_scale(value, &options->scale);
+        }
     return parse_text(name, value, options);
 }
 
@@ -196,7 +196,7 @@ static bool is_possible(const struct options *options)
         options->schema + !!places->csv + !!places->raw + !!places->db;
     if (options->threads == 0 || options->distinct == 0)
         return false;
-    if (options->scale > 0)
+    if (options->benchmark)
         return targets > 0 && !options->schema && !places->raw
                && !options->keys;
     return options->schema ? targets == 1 && !options->keys : targets > 0;
@@ -213,82 +213,4 @@ static int parse(int argc, char **argv, struct options *options)
             i++;
     }
     return is_possible(options) ? 0 : usage();
-}
-
-/* ---------------------------------------------------------------- test -- */
-
-static void draw_row(gsl_rng *random, struct batch *batch, uint64_t row)
-{
-    batch->whole[0][row] = (int32_t)gsl_ran_flat(random, -100, 100);
-    batch->whole[1][row] = (int32_t)gsl_ran_gaussian(random, 5);
-    batch->whole[2][row] = (int32_t)gsl_ran_gaussian(random, 20);
-    batch->real[0][row] = (float)gsl_ran_flat(random, -100, 100);
-    batch->real[1][row] = (float)gsl_ran_gaussian(random, 5);
-    batch->real[2][row] = (float)gsl_ran_gaussian(random, 20);
-}
-
-static void fill(gsl_rng *random, uint64_t first, uint64_t rows,
-                 struct batch *batch)
-{
-    for (uint64_t row = 0; row < rows; row++) {
-        batch->id[row] = (int32_t)(first + row);
-        draw_row(random, batch, row);
-    }
-}
-
-static void point_at(const struct batch *batch, struct vdbq_vector *vectors)
-{
-    vectors[0] =
-        (struct vdbq_vector){ .type = VDBQ_INTEGER, .values = batch->id };
-    for (int i = 0; i < 3; i++) {
-        vectors[1 + i] = (struct vdbq_vector){ .type = VDBQ_INTEGER,
-                                               .values = batch->whole[i] };
-        vectors[4 + i] = (struct vdbq_vector){ .type = VDBQ_FLOAT,
-                                               .values = batch->real[i] };
-    }
-}
-
-static int write_rows(const struct options *options, gsl_rng *random,
-                      struct batch *batch, struct output *output)
-{
-    struct vdbq_vector vectors[COLUMNS];
-    int status = 0;
-    point_at(batch, vectors);
-    gsl_rng_set(random, (unsigned long)options->seed);
-    for (uint64_t row = 0; status == 0 && row < options->rows;
-         row += GENERATE_BATCH) {
-        uint64_t left = options->rows - row;
-        struct output_batch part = {
-            .rows = left < GENERATE_BATCH ? left : GENERATE_BATCH,
-            .vectors = vectors,
-        };
-        fill(random, row, part.rows, batch);
-        status = output_rows(output, &part);
-    }
-    return status;
-}
-
-static int write_test(const struct options *options)
-{
-    const struct output_table table = {
-        .name = options->table,
-        .schema = schema,
-        .columns = COLUMNS,
-        .names = names,
-        .types = types,
-    };
-    struct output output;
-    int status = output_open(&output, &options->places, &table);
-    gsl_rng *random = gsl_rng_alloc(gsl_rng_ranlxd2);
-    struct batch *batch = malloc(sizeof *batch);
-    if (status == 0 && (!random || !batch)) {
-        fputs("generate: out of memory\n", stderr);
-        status = 1;
-    }
-    if (status == 0)
-        status = write_rows(options, random, batch, &output);
-    free(batch);
-    if (random)
-        gsl_rng_free(random);
-    return output_close(&output, status);
 }

@@ -3,9 +3,20 @@
 #ifndef VDBQ_TOOLS_GENERATE_H
 #define VDBQ_TOOLS_GENERATE_H
 
-#include "output.h"
+#include "maker.h"
 
 #define GENERATE_BATCH 65536 /* rows that are written at once */
+
+/* The table of the Virginian benchmark. */
+struct test_options {
+    const char *table;
+    uint64_t rows;
+    uint64_t seed;
+};
+
+extern const char *const test_schema;
+int test_write(const struct test_options *options,
+               const struct output_places *places);
 
 /* Tables with a key and a value, for joins. */
 enum keys_kind {
@@ -29,16 +40,15 @@ struct keys_options {
 int keys_write(const struct keys_options *options,
                const struct output_places *places);
 
-/* The Star Schema Benchmark's tables. */
-struct ssb_options {
+/* The tables of a benchmark. */
+struct tables_options {
     double scale;
     uint64_t seed;
-    unsigned threads; /* that make rows; at least 1   */
-    const char *db;   /* NULL: none                   */
-    const char *csv;  /* folder for a file a table; NULL: none */
+    struct maker_options places;
 };
 
-int ssb_write(const struct ssb_options *options);
+int ssb_write(const struct tables_options *options);
+int tpch_write(const struct tables_options *options);
 
 /* Spreads every bit of x over all bits: neighbouring numbers give numbers that
  * look random (splitmix64). */

@@ -10,7 +10,7 @@
 static const char *const names[] = { "k", "v" };
 static const enum vdbq_type types[] = { VDBQ_INTEGER, VDBQ_INTEGER };
 
-struct batch {
+struct columns {
     int32_t k[GENERATE_BATCH];
     int32_t v[GENERATE_BATCH];
 };
@@ -56,21 +56,21 @@ static int32_t draw_key(const struct keys_options *options, uint64_t row)
 }
 
 static void fill(const struct keys_options *options, uint64_t first,
-                 uint64_t rows, struct batch *batch)
+                 uint64_t rows, struct columns *columns)
 {
     for (uint64_t i = 0; i < rows; i++) {
         uint64_t bits = generate_mix(~generate_mix(options->seed) + first + i);
-        batch->k[i] = draw_key(options, first + i);
-        batch->v[i] = (int32_t)generate_below(bits, 1000);
+        columns->k[i] = draw_key(options, first + i);
+        columns->v[i] = (int32_t)generate_below(bits, 1000);
     }
 }
 
-static int write_rows(const struct keys_options *options, struct batch *batch,
-                      struct output *output)
+static int write_rows(const struct keys_options *options,
+                      struct columns *columns, struct output *output)
 {
     const struct vdbq_vector vectors[] = {
-        { .type = VDBQ_INTEGER, .values = batch->k },
-        { .type = VDBQ_INTEGER, .values = batch->v },
+        { .type = VDBQ_INTEGER, .values = columns->k },
+        { .type = VDBQ_INTEGER, .values = columns->v },
     };
     int status = 0;
     for (uint64_t row = 0; row < options->rows && status == 0;
@@ -80,7 +80,7 @@ static int write_rows(const struct keys_options *options, struct batch *batch,
             .rows = left < GENERATE_BATCH ? left : GENERATE_BATCH,
             .vectors = vectors,
         };
-        fill(options, row, part.rows, batch);
+        fill(options, row, part.rows, columns);
         status = output_rows(output, &part);
     }
     return status;
@@ -97,12 +97,12 @@ int keys_write(const struct keys_options *options,
         .types = types,
     };
     struct output output;
-    struct batch *batch = malloc(sizeof *batch);
-    if (!batch)
+    struct columns *columns = malloc(sizeof *columns);
+    if (!columns)
         return fputs("generate: out of memory\n", stderr), 1;
     int status = output_open(&output, places, &table);
     if (status == 0)
-        status = write_rows(options, batch, &output);
-    free(batch);
+        status = write_rows(options, columns, &output);
+    free(columns);
     return output_close(&output, status);
 }

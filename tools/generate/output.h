@@ -12,6 +12,7 @@
 #include "api/vdbq.h"
 
 #define OUTPUT_COLUMNS_MAX 20
+#define OUTPUT_SCALE       2 /* digits behind the point of all DECIMALs */
 
 struct output_table {
     const char *name;
@@ -19,7 +20,7 @@ struct output_table {
                            the parentheses                                */
     unsigned columns;
     const char *const *names;    /* of the columns                        */
-    const enum vdbq_type *types; /* INTEGER, FLOAT or TEXT                */
+    const enum vdbq_type *types; /* INTEGER, FLOAT, DECIMAL, DATE or TEXT */
 };
 
 /* NULL: not there. */

@@ -8,7 +8,7 @@
 
 #include "output.h"
 
-enum { NUMBER_BYTES = 32 }; /* of a number with its comma, at most */
+enum { NUMBER_BYTES = VDBQ_VALUE_BYTES + 1 }; /* of a value with its comma */
 
 static bool reserve(struct output_text *text, size_t more)
 {
@@ -31,11 +31,11 @@ void output_text_finish(struct output_text *text)
 
 /* Each print_x() writes a value and returns where it ends. */
 
-static char *print_integer(char *to, int32_t value)
+static char *print_integer(char *to, int64_t value)
 {
-    char digits[12];
+    char digits[20];
     unsigned count = 0;
-    uint32_t rest = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
+    uint64_t rest = value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
     if (value < 0)
         *to++ = '-';
     do {
@@ -77,6 +77,14 @@ static char *print_value(char *to, const struct vdbq_vector *vector,
     switch (vector->type) {
     case VDBQ_TEXT:
         return print_words(to, ((const struct vdbq_text *)vector->values)[row]);
+    case VDBQ_DECIMAL:
+        return to
+               + vdbq_value_print(VDBQ_DECIMAL, OUTPUT_SCALE,
+                                  (const int64_t *)vector->values + row, to);
+    case VDBQ_DATE:
+        return to
+               + vdbq_value_print(VDBQ_DATE, 0,
+                                  (const int32_t *)vector->values + row, to);
     case VDBQ_FLOAT:
         return print_float(to, ((const float *)vector->values)[row]);
     default:

@@ -70,9 +70,9 @@ struct day {
     int year, month, in_month, in_year; /* from 1 */
 };
 
-static uint64_t row_count(const struct ssb *ssb)
+static uint64_t row_count(const void *tables)
 {
-    (void)ssb;
+    (void)tables;
     return SSB_DAYS;
 }
 
@@ -118,45 +118,45 @@ static bool is_holiday(const struct day *day)
 }
 
 static void fill_names(const struct day *day, unsigned weekday,
-                       struct ssb_batch *batch, uint64_t row)
+                       struct batch *batch, uint64_t row)
 {
     const char *month = months[day->month - 1];
-    ssb_print(batch, DATE, row, "%s %d, %d", month, day->in_month, day->year);
-    ssb_words(batch, DAYOFWEEK, row, weekdays[weekday]);
-    ssb_words(batch, MONTH, row, month);
-    ssb_print(batch, YEARMONTH, row, "%.3s%d", month, day->year);
-    ssb_words(batch, SELLINGSEASON, row, seasons[day->month - 1]);
+    batch_print(batch, DATE, row, "%s %d, %d", month, day->in_month, day->year);
+    batch_words(batch, DAYOFWEEK, row, weekdays[weekday]);
+    batch_words(batch, MONTH, row, month);
+    batch_print(batch, YEARMONTH, row, "%.3s%d", month, day->year);
+    batch_words(batch, SELLINGSEASON, row, seasons[day->month - 1]);
 }
 
 static void fill_day(const struct day *day, unsigned weekday,
-                     struct ssb_batch *batch, uint64_t row)
+                     struct batch *batch, uint64_t row)
 {
     fill_names(day, weekday, batch, row);
-    ssb_integer(batch, DATEKEY, row, key_of(day));
-    ssb_integer(batch, YEAR, row, day->year);
-    ssb_integer(batch, YEARMONTHNUM, row, day->year * 100 + day->month);
-    ssb_integer(batch, DAYNUMINWEEK, row, weekday + 1);
-    ssb_integer(batch, DAYNUMINMONTH, row, day->in_month);
-    ssb_integer(batch, DAYNUMINYEAR, row, day->in_year);
-    ssb_integer(batch, MONTHNUMINYEAR, row, day->month);
-    ssb_integer(batch, WEEKNUMINYEAR, row, day->in_year / 7 + 1);
-    ssb_integer(batch, LASTDAYINWEEKFL, row, weekday == 6);
-    ssb_integer(batch, LASTDAYINMONTHFL, row,
-                day->in_month == month_days(day->year, day->month));
-    ssb_integer(batch, HOLIDAYFL, row, is_holiday(day));
-    ssb_integer(batch, WEEKDAYFL, row, weekday >= 1 && weekday <= 5);
+    batch_integer(batch, DATEKEY, row, key_of(day));
+    batch_integer(batch, YEAR, row, day->year);
+    batch_integer(batch, YEARMONTHNUM, row, day->year * 100 + day->month);
+    batch_integer(batch, DAYNUMINWEEK, row, weekday + 1);
+    batch_integer(batch, DAYNUMINMONTH, row, day->in_month);
+    batch_integer(batch, DAYNUMINYEAR, row, day->in_year);
+    batch_integer(batch, MONTHNUMINYEAR, row, day->month);
+    batch_integer(batch, WEEKNUMINYEAR, row, day->in_year / 7 + 1);
+    batch_integer(batch, LASTDAYINWEEKFL, row, weekday == 6);
+    batch_integer(batch, LASTDAYINMONTHFL, row,
+                  day->in_month == month_days(day->year, day->month));
+    batch_integer(batch, HOLIDAYFL, row, is_holiday(day));
+    batch_integer(batch, WEEKDAYFL, row, weekday >= 1 && weekday <= 5);
 }
 
 /* All days fit one batch. */
-static void fill(const struct ssb *ssb, struct ssb_batch *batch)
+static void fill(const void *tables, struct batch *batch)
 {
     struct day day = { FIRST_YEAR, 1, 1, 1 };
-    (void)ssb;
+    (void)tables;
     for (uint64_t row = 0; row < batch->rows; row++, next_day(&day))
         fill_day(&day, (FIRST_WEEKDAY + row) % 7, batch, row);
 }
 
-const struct ssb_table ssb_date = {
+const struct maker ssb_date = {
     .output = {
         .name = "date", .columns = COLUMNS, .names = names, .types = types,
         .schema = "(d_datekey integer primary key, d_date text, "
@@ -168,5 +168,6 @@ const struct ssb_table ssb_date = {
                   "d_lastdayinweekfl integer, d_lastdayinmonthfl integer, "
                   "d_holidayfl integer, d_weekdayfl integer)",
     },
-    .text_bytes = SSB_TEXT_BYTES, .rows = row_count, .fill = fill,
+    .text_bytes = BATCH_TEXT_BYTES,
+    .batch_units = SSB_BATCH, .unit_rows = 1, .units = row_count, .fill = fill,
 };

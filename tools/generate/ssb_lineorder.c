@@ -6,6 +6,7 @@
  * keys are drawn as dbgen does.
  */
 #include "ssb.h"
+#include "words.h"
 
 enum {
     ORDERKEY,
@@ -42,94 +43,93 @@ static const enum vdbq_type types[COLUMNS] = {
     VDBQ_INTEGER, VDBQ_TEXT
 };
 
-static const char *const priorities[] = { "1-URGENT", "2-HIGH", "3-MEDIUM",
-                                          "4-NOT SPECIFIED", "5-LOW" };
-static const char *const ship_modes[] = { "REG AIR", "AIR", "RAIL", "TRUCK",
-                                          "MAIL",    "FOB", "SHIP" };
 enum {
     ORDER_DAYS = 2406, /* orders end on 1998-08-02        */
     COMMIT_FIRST = 30, /* days from an order to its commit */
     COMMIT_DAYS = 61
 };
 
-static uint64_t row_count(const struct ssb *ssb)
+static uint64_t row_count(const void *tables)
 {
-    return ssb->lines;
+    return ((const struct ssb *)tables)->lines;
 }
 
 /* How many lines each of the orders of a group has: 1 to 7 in some order. */
-static void draw_counts(struct ssb_random *random, unsigned *counts)
+static void draw_counts(struct random *random, unsigned *counts)
 {
     for (unsigned i = 0; i < SSB_GROUP_ORDERS; i++) {
-        unsigned other = ssb_draw(random, i + 1);
+        unsigned other = random_below(random, i + 1);
         counts[i] = counts[other];
         counts[other] = i + 1;
     }
 }
 
 /* A third of the customers have no orders, as in dbgen. */
-static int64_t draw_customer(const struct ssb *ssb, struct ssb_random *random)
+static int64_t draw_customer(const struct ssb *ssb, struct random *random)
 {
     uint64_t with_orders = ssb->customers - ssb->customers / 3;
-    uint32_t drawn = ssb_draw(random, (uint32_t)with_orders);
+    uint32_t drawn = random_below(random, (uint32_t)with_orders);
     return drawn / 2 * 3 + drawn % 2 + 1;
 }
 
 /* Fills a line; returns its part of the order's total price. */
-static int64_t fill_line(const struct ssb *ssb, struct ssb_random *random,
-                         struct ssb_batch *batch, uint64_t row)
+static int64_t fill_line(const struct ssb *ssb, struct random *random,
+                         struct batch *batch, uint64_t row)
 {
-    int64_t part = ssb_draw(random, (uint32_t)ssb->parts) + 1;
-    int64_t quantity = ssb_draw(random, 50) + 1;
-    int64_t discount = ssb_draw(random, 11), tax = ssb_draw(random, 9);
+    int64_t part = random_below(random, (uint32_t)ssb->parts) + 1;
+    int64_t quantity = random_below(random, 50) + 1;
+    int64_t discount = random_below(random, 11), tax = random_below(random, 9);
     int64_t price = ssb_part_price((uint64_t)part);
     int64_t extended = quantity * price;
     int64_t revenue = extended * (100 - discount) / 100;
-    ssb_integer(batch, PARTKEY, row, part);
-    ssb_integer(batch, SUPPKEY, row,
-                ssb_draw(random, (uint32_t)ssb->suppliers) + 1);
-    ssb_integer(batch, QUANTITY, row, quantity);
-    ssb_integer(batch, EXTENDEDPRICE, row, extended);
-    ssb_integer(batch, DISCOUNT, row, discount);
-    ssb_integer(batch, REVENUE, row, revenue);
-    ssb_integer(batch, SUPPLYCOST, row, 6 * price / 10);
-    ssb_integer(batch, TAX, row, tax);
-    ssb_words(batch, SHIPMODE, row, ship_modes[ssb_draw(random, 7)]);
+    batch_integer(batch, PARTKEY, row, part);
+    batch_integer(batch, SUPPKEY, row,
+                  random_below(random, (uint32_t)ssb->suppliers) + 1);
+    batch_integer(batch, QUANTITY, row, quantity);
+    batch_integer(batch, EXTENDEDPRICE, row, extended);
+    batch_integer(batch, DISCOUNT, row, discount);
+    batch_integer(batch, REVENUE, row, revenue);
+    batch_integer(batch, SUPPLYCOST, row, 6 * price / 10);
+    batch_integer(batch, TAX, row, tax);
+    batch_words(batch, SHIPMODE, row, words_draw(random, &words_ship_modes));
     return revenue * (100 + tax) / 100;
 }
 
 /* Fills the lines of an order from `row` on. Order numbers leave three
  * quarters of the keys out, as dbgen's do. */
-static void fill_order(const struct ssb *ssb, struct ssb_random *random,
-                       uint64_t order, unsigned lines, struct ssb_batch *batch,
+static void fill_order(const struct ssb *ssb, struct random *random,
+                       uint64_t order, unsigned lines, struct batch *batch,
                        uint64_t row)
 {
     int64_t key = (int64_t)((order >> 3) << 5 | (order & 7)) + 1;
     int64_t customer = draw_customer(ssb, random), total = 0;
-    uint32_t day = ssb_draw(random, ORDER_DAYS);
-    const char *priority = priorities[ssb_draw(random, 5)];
+    uint32_t day = random_below(random, ORDER_DAYS);
+    const char *priority = words_draw(random, &words_priorities);
     for (unsigned i = 0; i < lines; i++) {
-        uint32_t commit = day + COMMIT_FIRST + ssb_draw(random, COMMIT_DAYS);
-        ssb_integer(batch, ORDERKEY, row + i, key);
-        ssb_integer(batch, LINENUMBER, row + i, i + 1);
-        ssb_integer(batch, CUSTKEY, row + i, customer);
-        ssb_integer(batch, ORDERDATE, row + i, ssb->day_key[day]);
-        ssb_words(batch, ORDERPRIORITY, row + i, priority);
-        ssb_integer(batch, SHIPPRIORITY, row + i, 0);
-        ssb_integer(batch, COMMITDATE, row + i, ssb->day_key[commit]);
+        uint32_t commit =
+            day + COMMIT_FIRST + random_below(random, COMMIT_DAYS);
+        batch_integer(batch, ORDERKEY, row + i, key);
+        batch_integer(batch, LINENUMBER, row + i, i + 1);
+        batch_integer(batch, CUSTKEY, row + i, customer);
+        batch_integer(batch, ORDERDATE, row + i, ssb->day_key[day]);
+        batch_words(batch, ORDERPRIORITY, row + i, priority);
+        batch_integer(batch, SHIPPRIORITY, row + i, 0);
+        batch_integer(batch, COMMITDATE, row + i, ssb->day_key[commit]);
         total += fill_line(ssb, random, batch, row + i);
     }
     for (unsigned i = 0; i < lines; i++)
-        ssb_integer(batch, ORDTOTALPRICE, row + i, total);
+        batch_integer(batch, ORDTOTALPRICE, row + i, total);
 }
 
 /* A batch has room for whole groups, so the last one is filled, too. */
-static void fill(const struct ssb *ssb, struct ssb_batch *batch)
+static void fill(const void *tables, struct batch *batch)
 {
+    const struct ssb *ssb = tables;
     uint64_t group = batch->first / SSB_GROUP_LINES;
     for (uint64_t row = 0; row < batch->rows; group++) {
         unsigned counts[SSB_GROUP_ORDERS];
-        struct ssb_random random = ssb_random(ssb, &ssb_lineorder, group);
+        struct random random =
+            random_start(ssb->seed, &ssb_lineorder.output, group);
         draw_counts(&random, counts);
         for (unsigned i = 0; i < SSB_GROUP_ORDERS; i++) {
             fill_order(ssb, &random, group * SSB_GROUP_ORDERS + i, counts[i],
@@ -139,7 +139,7 @@ static void fill(const struct ssb *ssb, struct ssb_batch *batch)
     }
 }
 
-const struct ssb_table ssb_lineorder = {
+const struct maker ssb_lineorder = {
     .output = {
         .name = "lineorder", .columns = COLUMNS, .names = names,
         .types = types,
@@ -152,5 +152,5 @@ const struct ssb_table ssb_lineorder = {
                   "lo_revenue integer, lo_supplycost integer, "
                   "lo_tax integer, lo_commitdate integer, lo_shipmode text)",
     },
-    .rows = row_count, .fill = fill,
+    .batch_units = SSB_BATCH, .unit_rows = 1, .units = row_count, .fill = fill,
 };
