@@ -608,6 +608,8 @@ literal:
   | DATE STRING        { $$ = ast_typed(parse, @$, @2, VDBQ_DATE); }
   | TIMESTAMP STRING   { $$ = ast_typed(parse, @$, @2, VDBQ_TIMESTAMP); }
   | INTERVAL STRING UNIT   { $$ = ast_interval(parse, @$, @2, @3); }
+  | INTERVAL STRING UNIT "(" INTEGER ")"
+        { $$ = ast_interval(parse, @$, @2, @3); }
   | INTERVAL INTEGER UNIT  { $$ = ast_interval(parse, @$, @2, @3); }
   | INTERVAL STRING
         { $$ = ast_interval(parse, @$, @2, (struct span){ 0 }); }
