@@ -9,6 +9,8 @@
  * transfers, and nothing else. The clock runs from vdbq_query_run() to the batch that
  * says that no rows are left; a run that is measured does not look at its
  * rows, as a device would work on meanwhile. Those before and after them do.
+ * With --once each query is run once and never again: its time is that of its
+ * only run, with that of preparing it.
  * Relies on vdbq.h alone.
  */
 #include <inttypes.h>
@@ -42,6 +44,7 @@ struct options {
     const char *setting[SETTINGS]; /* NULL: not given                     */
     unsigned runs;                 /* measured, after one that is not     */
     bool limits;                   /* are measured first                  */
+    bool once;                     /* each query, and measured            */
 };
 
 /* What one run gave and cost. */
@@ -104,6 +107,7 @@ static int usage(void)
           "  --queries FILE  one SELECT a line\n"
           "  --runs N        measured runs of each, the median counts (5)\n"
           "  --limits yes    measure the limits of the device first\n"
+          "  --once yes      run each query once, with no run to warm up\n"
           "  --device, --mode, --build, --cores, --memory, --device_memory,\n"
           "  --steps VALUE   as the options of vdbq_set()\n",
           stderr);
@@ -121,6 +125,8 @@ static bool parse_option(const char *name, const char *value,
     }
     if (strcmp(name, "limits") == 0)
         return options->limits = true, strcmp(value, "yes") == 0;
+    if (strcmp(name, "once") == 0)
+        return options->once = true, strcmp(value, "yes") == 0;
     for (size_t i = 0; i < SETTINGS; i++)
         if (strcmp(name, settings[i]) == 0)
             return options->setting[i] = value, true;
@@ -363,6 +369,25 @@ static int measure(const struct options *options, unsigned number, vdbq *db,
     return GOOD;
 }
 
+/* The only run of a query, `plan_ns` after its preparation began. */
+static int measure_once(unsigned number, vdbq *db, vdbq_query *query,
+                        uint64_t plan_ns)
+{
+    struct run run;
+    if (run_once(query, false, &run) != VDBQ_OK)
+        return complain(db);
+    printf("{\"query\": %u, ", number);
+    print_text("device", run.stats.device);
+    print_text("mode", run.stats.mode);
+    print_text("build", run.stats.build);
+    printf("\"rows\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", ", run.rows,
+           peak_bytes());
+    print_ms("plan_ms", plan_ns, ", ");
+    print_ms("total_ms", plan_ns + run.total_ns, "}\n");
+    fflush(stdout);
+    return GOOD;
+}
+
 /* Measures and prints the limits, GB/s. */
 static int measure_limits(vdbq *db)
 {
@@ -390,8 +415,11 @@ static int measure_file(const struct options *options, vdbq *db)
     for (unsigned number = 0; code == GOOD && getline(&line, &size, file) > 0;
          number++) {
         vdbq_query *query;
+        uint64_t start = now_ns();
         if (vdbq_prepare(db, line, -1, &query, NULL) != VDBQ_OK)
             code = complain(db);
+        else if (query && options->once)
+            code = measure_once(number, db, query, now_ns() - start);
         else if (query)
             code = measure(options, number, db, query);
         vdbq_query_close(query);

@@ -7,6 +7,7 @@
     tools/figures.py --check PAGE FILE    fails where a page says something else
     tools/figures.py --plot SVG FILE      growth with the number of rows
     tools/figures.py --plot SVG --view join_growth FILE    ... of a join
+    tools/figures.py --plot SVG --view tpch FILE           TPC-H, query by query
     tools/figures.py --bars SVG FILE      times as fast as DuckDB
 
 A line is one configuration over one table: machine, command, rows (of the
@@ -22,9 +23,12 @@ import math
 import re
 import sys
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 sys.dont_write_bytecode = True
+import tpch_figures
+from amounts import amount, geometric, known, mean, over_known, short, times
+from svg import COLOURS, grid_line, scale, text
+
 PEERS = ('DuckDB', 'sqlite3')
 KINDS = {'integer': lambda number: number % 2 == 0, 'float': lambda number: number % 2 == 1,
          'all': lambda number: True}
@@ -63,29 +67,6 @@ def kernel_rate(record, number):
     return touched / 1e6 / max(record['kernel_ms'][number], 1e-3)
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
-def geometric(values):
-    return math.exp(mean([math.log(max(value, 1e-3)) for value in values]))
-
-
-def known(values):
-    """Those that were measured."""
-    return [value for value in values if value is not None]
-
-
-def over_known(average, values):
-    """An average of those that were measured; None: there are none."""
-    return average(known(values)) if known(values) else None
-
-
-def times(theirs, ours):
-    """How many times as long theirs is; '': not known."""
-    return short(theirs / ours) + 'x' if theirs and ours else ''
-
-
 def peer_of(record, records, counted=False):
     """DuckDB over the same table with as many threads, if it ran; `counted`:
     without the way of its rows to the caller."""
@@ -97,13 +78,6 @@ def peer_of(record, records, counted=False):
 # ---------------------------------------------------------------- tables --
 # Each takes the records of one machine and one table and gives rows of text,
 # the first of which is the head.
-
-def short(value):
-    """Three digits, at least the ones."""
-    if value is None:
-        return ''
-    return f'{value:.0f}' if value >= 99.5 else f'{value:.1f}' if value >= 9.95 else f'{value:.2f}'
-
 
 def queries(records):
     """Milliseconds of each query, and geometric means."""
@@ -190,12 +164,6 @@ def speedups(records):
     for record, baseline in pairs:
         yield [f'{record["label"]} over {baseline["label"]}',
                *(short(mean_of(baseline, kind) / mean_of(record, kind)) for kind in KINDS)]
-
-
-def amount(rows):
-    """Rows as a person says them."""
-    unit, name = (1e6, ' M') if rows >= 1e6 else (1e3, ' k') if rows >= 1e3 else (1, '')
-    return f'{rows / unit:g}{name}'
 
 
 def growth(records):
@@ -337,11 +305,11 @@ def sum_cells(ours, theirs):
     return short(ours), short(theirs), times(theirs, ours)
 
 
-OWN = ('statements', 'ssb', 'joins', 'join_growth', 'join_cases', 'join_memory')
+OWN = ('statements', 'ssb', 'tpch', 'joins', 'join_growth', 'join_cases', 'join_memory')
 VIEWS = {'summary': summary, 'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
          'speedups': speedups, 'growth': growth, 'largest': largest,
-         'statements': statements, 'ssb': ssb, 'joins': joins, 'join_growth': join_growth,
-         'join_cases': join_cases, 'join_memory': join_memory}
+         'statements': statements, 'ssb': ssb, 'tpch': tpch_figures.table, 'joins': joins,
+         'join_growth': join_growth, 'join_cases': join_cases, 'join_memory': join_memory}
 
 
 def markdown(rows):
@@ -424,13 +392,6 @@ def filled(text, records):
 # ------------------------------------------------------------------ plot --
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 420, 60, 170, 20, 45
-COLOURS = ('#1b6ca8', '#c0392b', '#2e8b57', '#8e44ad', '#b7791f', '#555555', '#0f9b9b', '#d6498f')
-
-
-def scale(value, low, high, start, end):
-    """Where a value lies between two pixels, by its logarithm."""
-    part = (math.log10(value) - math.log10(low)) / (math.log10(high) - math.log10(low))
-    return start + part * (end - start)
 
 
 def svg(records, what='ms, mean of the ten queries'):
@@ -470,11 +431,16 @@ def svg(records, what='ms, mean of the ten queries'):
     return '\n'.join([*parts, '</svg>', ''])
 
 
-PLOTS = {'growth': 'ms, mean of the ten queries', 'join_growth': 'ms, join of two tables'}
+def growth_plot(what):
+    return lambda records: svg(records, what)
+
+
+PLOTS = {'growth': growth_plot('ms, mean of the ten queries'),
+         'join_growth': growth_plot('ms, join of two tables'), 'tpch': tpch_figures.plot}
 
 
 def plot(records, view, machine):
-    return svg(select(records, view, machine), PLOTS[view])
+    return PLOTS[view](select(records, view, machine))
 
 
 def last_heights(labels, records, y):
@@ -485,16 +451,6 @@ def last_heights(labels, records, y):
     for label in sorted(labels, key=ends.get):
         last = heights[label] = max(ends[label], last + 15)
     return heights
-
-
-def grid_line(x1, y1, x2, y2):
-    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
-            'stroke="#dddddd"/>')
-
-
-def text(x, y, words, anchor, colour='#222222'):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">'
-            f'{escape(words)}</text>')
 
 
 # ------------------------------------------------------------------ bars --

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What the benchmarks of joins have in common: their options, tables that are
+"""What the benchmarks of many tables have in common: their options, tables that are
 made once, and vdbq's own measuring program, which runs queries in a process.
 """
 import argparse
 import json
 import os
+import queue
 import shlex
 import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 import figures
@@ -114,6 +116,62 @@ def run_limited(command, seconds):
         return said.read(), fault
 
 
+def run_once(options, database, queries, seconds, cores):
+    """What vdbq-benchmark says of queries that are run once each, on so many cores;
+    {'fault': why} of the first that fails or takes more than so many seconds."""
+    with tempfile.NamedTemporaryFile('w', suffix='.sql') as file:
+        file.write(''.join(' '.join(query.split()) + '\n' for query in queries))
+        file.flush()
+        said, fault = watched([options.benchmark, '--queries', file.name, '--once', 'yes',
+                               '--device', options.device, '--mode', options.mode,
+                               *cores_flags(options, cores), database], seconds, cores)
+    results = [json.loads(line) for line in said]
+    return results + ([{'fault': fault}] if len(results) < len(queries) else [])
+
+
+def cores_flags(options, cores):
+    return ['--cores', str(cores)] if options.device == 'cpu' and cores else []
+
+
+def keep_to(cores):
+    """Keeps this process, and what it starts, to so many cores; 0: to all."""
+    if cores:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+
+
+def watched(command, seconds, cores):
+    """(lines of standard output, why there are no more) of a command that is ended
+    when no line has come for so many seconds."""
+    lines = queue.SimpleQueue()
+    with tempfile.TemporaryFile('w+') as complaints, subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=complaints, text=True,
+            preexec_fn=lambda: keep_to(cores)) as process:
+        reader = threading.Thread(target=put_lines, args=(process.stdout, lines))
+        reader.start()
+        said = []
+        try:
+            while (line := lines.get(timeout=seconds)) is not None:
+                said.append(line)
+            process.wait()
+            complaints.seek(0)
+            fault = complaints.read().strip().split('\n')[0] or f'exit code {process.returncode}'
+        except queue.Empty:
+            process.kill()
+            fault = no_end(seconds)
+        reader.join()
+    return said, fault
+
+
+def put_lines(stream, lines):
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+def no_end(seconds):
+    return f'no end in {seconds:g} s'
+
+
 def shell(options, database, sql, target=None, form='csv'):
     """What the shell writes for a statement: its text, or a file's."""
     command = [options.vdbq, '--readonly', '--mode', form, '--no-header', '--device',
@@ -152,6 +210,39 @@ def generate_tables(options, folder, tables):
         (folder / table).mkdir(parents=True)
         subprocess.run([options.generate, '--table', table, *map(str, arguments),
                         '--raw', folder / table, '--db', folder / 'tables.vdb'], check=True)
+
+
+def benchmark_database(options, kind):
+    """The database of options.db, with the tables of a benchmark: ssb or tpch."""
+    return made_once(options.db, lambda partial: generate_benchmark(options, kind,
+                                                                    '--db', partial))
+
+
+def generate_benchmark(options, kind, *flags):
+    subprocess.run([options.generate, f'--{kind}', options.scale, *flags], check=True)
+
+
+def benchmark_duckdb(options, kind):
+    """A connection to the file beside the database, with the same rows; None: no DuckDB."""
+    if duckdb_open(options) is None:
+        return None
+    file = made_once(options.db.with_suffix('.duckdb'),
+                     lambda partial: load_duckdb(options, kind, partial))
+    return duckdb_open(options, file=file)
+
+
+def load_duckdb(options, kind, file):
+    """Fills a file from CSV, which goes again: it is larger than both databases."""
+    folder = options.db.with_suffix('.csv')
+    folder.mkdir(exist_ok=True)
+    generate_benchmark(options, kind, '--csv', folder)
+    db = duckdb_open(options, file=file)
+    for statement in shell(options, options.db, '.schema').splitlines():
+        db.execute(statement.replace(' PRIMARY KEY', ''))
+    for table in folder.iterdir():
+        db.execute(f"copy {table.stem} from '{table}' (header true)")
+    db.close()
+    shutil.rmtree(folder)
 
 
 # ---------------------------------------------------------------- DuckDB --
