@@ -20,8 +20,7 @@ static void print_list(const struct printing *printing);
 
 static void print_number_of(const struct printing *printing, int step)
 {
-    text_print(printing->text, "%s%d", printing->prefix,
-               step + printing->named);
+    text_print(printing->text, "%s%d", printing->prefix, step);
 }
 
 /* A column of one of a step's inputs. */
@@ -417,7 +416,7 @@ static void print_inner(const struct printing *printing,
 {
     struct text prefix = { 0 };
     struct printing inner = *printing;
-    text_print(&prefix, "%s%d.", printing->prefix, number + printing->named);
+    text_print(&prefix, "%s%d.", printing->prefix, number);
     printing->text->failed |= prefix.failed;
     inner.steps = step->apply.inner;
     inner.prefix = prefix.bytes;
