@@ -198,3 +198,12 @@ void ast_finish(struct parse *parse, enum ast_explain explain,
     statement->parameter_names = ast_parameter_names(parse);
     parse->statement = statement;
 }
+
+void ast_finish_expression(struct parse *parse, struct span whole,
+                           struct ast_expression *expression)
+{
+    if (parse->parameter_count > 0 && !parse_failed(parse))
+        error_at(parse->error, VDBQ_SYNTAX, whole.at,
+                 "a parameter cannot stand here");
+    parse->expression = expression;
+}

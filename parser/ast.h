@@ -386,6 +386,15 @@ enum vdbq_status sql_parse(const char *sql, size_t length, struct arena *arena,
                            struct ast_statement **statement, size_t *consumed,
                            struct error *error);
 
+/*
+ * Parses a text that is one expression without parameters and nothing else:
+ * what the file keeps of a DEFAULT. Else as sql_parse().
+ */
+enum vdbq_status sql_parse_expression(const char *sql, size_t length,
+                                      struct arena *arena,
+                                      const struct ast_expression **expression,
+                                      struct error *error);
+
 /* Whether `sql` ends behind a statement. If not, it wants more text: a shell
  * then prompts for the next line. Blanks and comments alone are complete. */
 bool sql_complete(const char *sql, size_t length);

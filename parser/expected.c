@@ -62,6 +62,8 @@ static const char *told_name(int token, const char *name, const bool *fits)
     bool sized = fits[TOKEN_PRIMARY] && fits[TOKEN_RIGHT];
     enum role role = role_of(token);
 
+    if (token == TOKEN_ONE_EXPRESSION)
+        return NULL; /* which nobody writes */
     if (before_operand && token == TOKEN_INTEGER)
         return "an expression";
     if (before_operand && (role == ROLE_OPERAND || role == ROLE_BOTH))

@@ -28,9 +28,11 @@ struct parse {
     size_t length;
     struct arena *arena;             /* of the tree                          */
     struct error *error;             /* the first failure                    */
-    struct ast_statement *statement; /* the result                       */
+    struct ast_statement *statement; /* the result: a statement ...      */
+    struct ast_expression *expression; /* ... or an expression alone      */
     /* the scanner's */
     void *scanner;            /* flex's                               */
+    int opening;              /* a token before the text's; 0: none   */
     size_t offset;            /* of the next token                    */
     struct position here;     /* of the next token                    */
     struct span last, before; /* the last token and the one before it */
@@ -233,6 +235,9 @@ struct ast_statement *ast_copy(struct parse *parse, struct ast_query *query,
 /* Makes the statement the parse's result. */
 void ast_finish(struct parse *parse, enum ast_explain explain,
                 struct ast_statement *statement);
+/* Makes the expression the parse's result; it must have no parameters. */
+void ast_finish_expression(struct parse *parse, struct span whole,
+                           struct ast_expression *expression);
 
 /* ---------------------------------------- constructors: ast_create.c -- */
 

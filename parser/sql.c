@@ -51,6 +51,29 @@ enum vdbq_status sql_parse(const char *sql, size_t length, struct arena *arena,
     return VDBQ_OK;
 }
 
+enum vdbq_status sql_parse_expression(const char *sql, size_t length,
+                                      struct arena *arena,
+                                      const struct ast_expression **expression,
+                                      struct error *error)
+{
+    struct parse parse = { .sql = sql,
+                           .length = length,
+                           .arena = arena,
+                           .error = error,
+                           .here = { 1, 1 },
+                           .opening = TOKEN_ONE_EXPRESSION };
+
+    *expression = NULL;
+    error_clear(error);
+    if (check_text(&parse))
+        run_grammar(&parse);
+    if (parse_failed(&parse))
+        return error->status;
+    assert(parse.expression != NULL);
+    *expression = parse.expression;
+    return VDBQ_OK;
+}
+
 bool sql_complete(const char *sql, size_t length)
 {
     for (;;) {

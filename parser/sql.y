@@ -177,6 +177,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     VIEW        "VIEW"
     RESERVED    "a reserved word"
     BAD         "no token"
+    /* before the first token of a text that is no statement: not written */
+    ONE_EXPRESSION "one expression"
 
 %precedence ALONE
 %precedence RIGHT
@@ -244,6 +246,8 @@ input:
                        { ast_finish(parse, AST_EXPLAIN_ANALYZE, $3); }
   | EXPLAIN "(" TREE ")" statement
                        { ast_finish(parse, AST_EXPLAIN_TREE, $5); }
+  | ONE_EXPRESSION expression
+                       { ast_finish_expression(parse, @$, $2); }
 
 statement:
     query              { $$ = ast_query_made(parse, AST_SELECT, $query); }

@@ -12,6 +12,14 @@
 
 /* --------------------------------------------------------- open, close -- */
 
+/* What the data floor knows of SQL; a default_parser. */
+static enum vdbq_status parse_default(const char *sql, struct arena *arena,
+                                      const struct ast_expression **tree,
+                                      struct error *error)
+{
+    return sql_parse_expression(sql, strlen(sql), arena, tree, error);
+}
+
 static enum vdbq_status open_database(vdbq *db, const char *path,
                                       unsigned flags)
 {
@@ -23,6 +31,7 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
         .files = in_memory ? &os_memory_files : &os_files,
         .settings = &db->options.settings,
         .cancelled = &db->cancelled,
+        .parse_default = parse_default,
     };
     return database_open(&params, &db->database, &db->error);
 }

@@ -34,6 +34,8 @@ void catalogue_release(struct catalogue *catalogue)
     assert(catalogue->holders > 0);
     if (--catalogue->holders > 0)
         return;
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        defaults_release(catalogue->tables[i].defaults);
     arena_finish(&catalogue->arena);
     memory_release(catalogue);
 }
@@ -167,6 +169,7 @@ void catalogue_remove(struct catalogue *catalogue, uint32_t id)
     for (size_t i = catalogue->index_count; i-- > 0;)
         if (catalogue->indexes[i].table_id == id)
             catalogue_remove_index(catalogue, catalogue->indexes[i].name);
+    defaults_release(place->defaults);
     after = catalogue->table_count - 1 - (size_t)(place - catalogue->tables);
     memmove(place, place + 1, after * sizeof *place);
     catalogue->table_count--;
@@ -261,6 +264,7 @@ static bool copy_table(struct arena *arena, const struct table *from,
         if (!copy_tablet(arena, from->column_count, &from->tablets[i],
                          &to->tablets[i]))
             return false;
+    defaults_hold(to->defaults);
     return true;
 }
 

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cl/tablet.h"
+#include "data/catalogue/defaults.h"
 #include "data/catalogue/identity.h"
 
 enum {
@@ -60,6 +61,9 @@ struct column {
     bool not_null;
     bool unique;
     const char *default_sql; /* an expression; NULL: there is no DEFAULT */
+    const struct ast_expression *default_tree; /* of default_sql: the table's
+                                                  `defaults` own it; NULL: it
+                                                  was not parsed           */
 };
 
 struct table {
@@ -73,7 +77,8 @@ struct table {
     uint64_t rows;
     size_t tablet_count;
     struct tablet_ref *tablets;
-    struct identity state; /* of its rows: identity rule 3 */
+    struct identity state;     /* of its rows: identity rule 3 */
+    struct defaults *defaults; /* held; NULL: no column has a tree */
 };
 #define NO_KEY TABLET_NO_KEY
 
@@ -104,7 +109,8 @@ struct catalogue {
     struct view *views;
     size_t index_count;
     struct index *indexes;
-    struct arena arena; /* everything above lives in it                */
+    struct arena arena; /* everything above lives in it, but trees
+                            of DEFAULTs                                 */
 };
 
 /* What becomes of a row whose key another row has. */

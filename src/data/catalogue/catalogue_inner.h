@@ -14,8 +14,8 @@
 struct catalogue *catalogue_create(void);
 struct catalogue *catalogue_copy(const struct catalogue *from, size_t room);
 
-/* Adds a table without tablets, in the room that catalogue_copy() made. The
- * names are copied. False: no memory. */
+/* Adds a table without tablets, in the room that catalogue_copy() made, as the
+ * last one. The names are copied. False: no memory. */
 bool catalogue_add(struct catalogue *catalogue, const struct table *table);
 /* Removes a table with its indexes. */
 void catalogue_remove(struct catalogue *catalogue, uint32_t id);
@@ -57,10 +57,11 @@ struct catalogue_bounds {
 };
 
 /* Reads the bytes back and proves that nothing in them points outside the
- * bounds or twice at the same place. Fails with CORRUPT, NO_MEMORY. */
+ * bounds or twice at the same place, and that DEFAULTs are expressions to
+ * `parse`. Fails with CORRUPT, NO_MEMORY. */
 enum vdbq_status catalogue_decode(const void *bytes,
                                   const struct catalogue_bounds *bounds,
-                                  const char *path,
+                                  const char *path, default_parser parse,
                                   struct catalogue **catalogue,
                                   struct error *error);
 

@@ -18,10 +18,11 @@ static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error);
 static enum vdbq_status create_file(struct database *database,
                                     struct error *error);
-static enum vdbq_status choose_head(struct file *file,
+static enum vdbq_status choose_head(struct database *database,
                                     struct catalogue **catalogue,
                                     struct error *error);
-static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
+static enum vdbq_status load_catalogue(const struct database *database,
+                                       unsigned which,
                                        struct catalogue **catalogue,
                                        struct error *error);
 
@@ -38,6 +39,7 @@ enum vdbq_status database_open(const struct database_params *params,
         return error_no_memory(error);
     opened->snapshots = VECTOR(struct catalogue *);
     opened->unique_sets = VECTOR(struct unique_set);
+    opened->parse_default = params->parse_default;
     status = file_open(params, &opened->file, error);
     if (status == VDBQ_OK)
         status = refresh_locked(opened, error);
@@ -153,7 +155,7 @@ enum vdbq_status database_refresh(struct database *database,
 
     if (status != VDBQ_OK || !changed)
         return status;
-    status = choose_head(file, &catalogue, error);
+    status = choose_head(database, &catalogue, error);
     if (status != VDBQ_OK) {
         file->known = false;
         return status;
@@ -164,13 +166,14 @@ enum vdbq_status database_refresh(struct database *database,
 }
 
 /* Takes the state of the older head for that of the file (rule 2). */
-static enum vdbq_status use_older(struct file *file, unsigned newest,
+static enum vdbq_status use_older(struct database *database, unsigned newest,
                                   struct catalogue **catalogue,
                                   struct error *error)
 {
+    struct file *file = &database->file;
     const struct error why = *error;
     enum vdbq_status status =
-        load_catalogue(file, 1 - newest, catalogue, error);
+        load_catalogue(database, 1 - newest, catalogue, error);
 
     if (status != VDBQ_OK) {
         if (status == VDBQ_CORRUPT)
@@ -188,10 +191,11 @@ static enum vdbq_status use_older(struct file *file, unsigned newest,
 }
 
 /* File rule 2. */
-static enum vdbq_status choose_head(struct file *file,
+static enum vdbq_status choose_head(struct database *database,
                                     struct catalogue **catalogue,
                                     struct error *error)
 {
+    struct file *file = &database->file;
     unsigned newest;
     enum vdbq_status status = file_newest(file, &newest, error);
 
@@ -199,19 +203,21 @@ static enum vdbq_status choose_head(struct file *file,
         return status;
     file->current = newest;
     file->uses_older = false;
-    status = load_catalogue(file, newest, catalogue, error);
+    status = load_catalogue(database, newest, catalogue, error);
     if (status != VDBQ_CORRUPT || !file_has_older(file, newest))
         return status;
     if (file->older)
-        return use_older(file, newest, catalogue, error);
+        return use_older(database, newest, catalogue, error);
     return error_hint(error, "the state before it may be whole: "
                              "--accept-older (VDBQ_OPEN_OLDER) opens that");
 }
 
-static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
+static enum vdbq_status load_catalogue(const struct database *database,
+                                       unsigned which,
                                        struct catalogue **catalogue,
                                        struct error *error)
 {
+    const struct file *file = &database->file;
     const struct file_head *head = &file->heads[which];
     const struct catalogue_bounds bounds = { .generation = head->generation,
                                              .first = FILE_FIRST,
@@ -239,8 +245,8 @@ static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
                            "checksum is wrong",
                            file->path, (unsigned long long)bounds.offset);
     if (status == VDBQ_OK)
-        status = catalogue_decode(block.bytes, &bounds, file->path, catalogue,
-                                  error);
+        status = catalogue_decode(block.bytes, &bounds, file->path,
+                                  database->parse_default, catalogue, error);
     block_destroy(&block);
     return status;
 }

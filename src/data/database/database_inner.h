@@ -12,6 +12,7 @@
 
 struct database {
     struct file file;
+    default_parser parse_default;    /* see struct database_params        */
     struct catalogue *current;       /* of the newest commit seen         */
     struct vector snapshots;         /* struct catalogue *, one for each
                                         snapshot that is open             */

@@ -19,6 +19,7 @@ struct decoder {
     const char *at, *end;
     const struct catalogue_bounds *bounds;
     const char *path;
+    default_parser parse; /* NULL: DEFAULTs stay texts */
     struct catalogue *catalogue;
     struct error *error;
     bool first;      /* it is of the first form ...             */
@@ -29,6 +30,7 @@ struct decoder {
 static void get_catalogue(struct decoder *decoder);
 static void get_table(struct decoder *decoder, struct table *table);
 static void get_columns(struct decoder *decoder, struct table *table);
+static void parse_defaults(struct decoder *decoder, struct table *table);
 static void get_uniques(struct decoder *decoder, struct table *table);
 static void get_tablets(struct decoder *decoder, struct table *table);
 static void get_views(struct decoder *decoder);
@@ -39,7 +41,7 @@ static void check_identities(struct decoder *decoder);
 
 enum vdbq_status catalogue_decode(const void *bytes,
                                   const struct catalogue_bounds *bounds,
-                                  const char *path,
+                                  const char *path, default_parser parse,
                                   struct catalogue **catalogue,
                                   struct error *error)
 {
@@ -47,6 +49,7 @@ enum vdbq_status catalogue_decode(const void *bytes,
                                .end = (const char *)bytes + bounds->size,
                                .bounds = bounds,
                                .path = path,
+                               .parse = parse,
                                .error = error,
                                .catalogue = catalogue_create() };
 
@@ -199,6 +202,8 @@ static void get_table(struct decoder *decoder, struct table *table)
     if (table->key != NO_KEY && table->key >= table->column_count)
         fail(decoder, "the primary key", table->name);
     get_columns(decoder, table);
+    if (!decoder->failed)
+        parse_defaults(decoder, table);
     if (!decoder->first)
         get_uniques(decoder, table);
     table->tablet_count =
@@ -254,6 +259,22 @@ static void get_columns(struct decoder *decoder, struct table *table)
         if (!column_valid(column)
             || (decoder->first && column->type >= VDBQ_TEXT))
             fail(decoder, "a column's type", table->name);
+    }
+}
+
+/* A database with one bad DEFAULT is not opened, as SQLite opens none with a
+ * malformed schema: its checksum is right, so that whoever wrote it was wrong
+ * about more than that one text. */
+static void parse_defaults(struct decoder *decoder, struct table *table)
+{
+    struct error why = { 0 };
+    enum vdbq_status status = defaults_parse(decoder->parse, table, &why);
+
+    if (status == VDBQ_CORRUPT) {
+        fail(decoder, why.message, NULL);
+    } else if (status != VDBQ_OK) {
+        *decoder->error = why;
+        decoder->failed = true;
     }
 }
 

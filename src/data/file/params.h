@@ -10,6 +10,7 @@
 
 #include "base/os/os.h"
 #include "base/settings.h"
+#include "data/catalogue/defaults.h"
 
 struct database_params {
     const char *path;                  /* ignored for files in memory   */
@@ -20,6 +21,8 @@ struct database_params {
     const struct settings *settings;
     const atomic_bool *cancelled; /* ends waiting for other connections;
                                      NULL: nothing does                     */
+    default_parser parse_default; /* NULL: DEFAULTs stay texts, and nobody
+                                     inserts by them                      */
 };
 
 #endif

@@ -27,6 +27,7 @@ enum vdbq_status transaction_create_table(struct transaction *transaction,
                                  .columns = (struct column *)columns,
                                  .column_count = column_count,
                                  .key = key };
+    const struct database *database = transaction->writer.database;
     struct catalogue *next;
     enum vdbq_status status = transaction_check(transaction, error);
 
@@ -38,6 +39,12 @@ enum vdbq_status transaction_create_table(struct transaction *transaction,
     if (next == NULL || !catalogue_add(next, &table)) {
         catalogue_release(next);
         return error_no_memory(error);
+    }
+    status = defaults_parse(database->parse_default,
+                            &next->tables[next->table_count - 1], error);
+    if (status != VDBQ_OK) {
+        catalogue_release(next);
+        return status;
     }
     transaction_take(transaction, next);
     return VDBQ_OK;
@@ -240,6 +247,20 @@ static enum vdbq_status check_name(const char *name, const char *what,
                      what, length, (int)NAME_BYTES_MAX);
 }
 
+/* That the file can hold the DEFAULT. */
+static enum vdbq_status check_default(const struct column *column,
+                                      struct error *error)
+{
+    const char *sql = column->default_sql;
+
+    if (sql == NULL || strlen(sql) <= STORED_SQL_MAX)
+        return VDBQ_OK;
+    return error_set(error, VDBQ_LIMIT,
+                     "the default of column %s has %zu bytes of SQL, at most "
+                     "%d are allowed",
+                     column->name, strlen(sql), (int)STORED_SQL_MAX);
+}
+
 static enum vdbq_status check_columns(const struct table *table,
                                       struct error *error)
 {
@@ -257,6 +278,8 @@ static enum vdbq_status check_columns(const struct table *table,
                                "column %s cannot be stored: its type has no "
                                "place in a table",
                                names[i]);
+        if (status == VDBQ_OK)
+            status = check_default(&table->columns[i], error);
     }
     twice = status == VDBQ_OK ? names_twice(names, table->column_count) : NULL;
     if (twice != NULL)

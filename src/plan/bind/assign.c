@@ -4,8 +4,10 @@
  */
 #include "plan/bind/assign.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "plan/bind/bind.h"
@@ -123,56 +125,6 @@ struct expression *expression_assigned(struct binder *binder,
 
 /* ------------------------------------------------------------- defaults -- */
 
-/* The one result of a query that has nothing else; NULL: it is not that. */
-static const struct ast_expression *
-lone_result(const struct ast_statement *statement)
-{
-    const struct ast_query *query = statement->query;
-    const struct ast_select *select = &query->select;
-    bool lone = statement->kind == AST_SELECT && query->kind == AST_QUERY_SELECT
-                && query->with == NULL && query->order == NULL
-                && query->limit == NULL && query->offset == NULL
-                && !select->distinct && select->result_count == 1
-                && select->from == NULL && select->where == NULL
-                && select->group == NULL && !select->group_all
-                && select->having == NULL && statement->parameter_count == 0;
-
-    return lone && select->results->alias.text == NULL
-               ? select->results->expression
-               : NULL;
-}
-
-/* CREATE TABLE took the text for a constant. It comes from the file, so that
- * it may be anything now. */
-static struct expression *refuse_stored(struct binder *binder,
-                                        const struct column *column,
-                                        const char *what)
-{
-    error_set(binder->error, VDBQ_CORRUPT,
-              "the file's default of column %s is no %s: %s", column->name,
-              what, column->default_sql);
-    return NULL;
-}
-
-/* Reads the text as SELECT's result; `inner` has no names. */
-static struct expression *bind_stored(struct binder *inner,
-                                      const struct column *column)
-{
-    const struct ast_expression *tree = NULL;
-    struct ast_statement *statement;
-    size_t consumed;
-    enum vdbq_status status =
-        sql_parse(inner->sql, inner->sql_length, inner->arena, &statement,
-                  &consumed, inner->error);
-
-    if (status == VDBQ_NO_MEMORY || status == VDBQ_LIMIT)
-        return NULL;
-    if (status == VDBQ_OK && consumed == inner->sql_length)
-        tree = lone_result(statement);
-    return tree ? expression_default_bound(inner, tree, column)
-                : refuse_stored(inner, column, "expression");
-}
-
 struct expression *expression_default_bound(struct binder *binder,
                                             const struct ast_expression *tree,
                                             const struct column *column)
@@ -189,25 +141,46 @@ struct expression *expression_default_bound(struct binder *binder,
     return e ? expression_assigned(binder, e, column) : NULL;
 }
 
+/* CREATE TABLE took the text for a constant. It comes from the file, so that
+ * it may be any expression now. */
+static struct expression *refuse_stored(struct binder *binder,
+                                        const struct column *column)
+{
+    error_set(binder->error, VDBQ_CORRUPT,
+              "the file's default of column %s is no constant: %s",
+              column->name, column->default_sql);
+    return NULL;
+}
+
+/* The text of a DEFAULT is, like a view's, not the statement's: nothing in it
+ * has a place there. */
+static struct expression *bind_stored(struct binder *binder,
+                                      const struct column *column)
+{
+    struct binder inner = *binder;
+    struct expression *e;
+
+    assert(column->default_tree != NULL);
+    inner.sql = column->default_sql;
+    inner.sql_length = strlen(column->default_sql);
+    inner.views++;
+    e = expression_default_bound(&inner, column->default_tree, column);
+    binder->machine = inner.machine;
+    if (e == NULL && binder->error->status == VDBQ_NO_MEMORY)
+        return NULL;
+    return e != NULL && e->kind == EXPRESSION_CONSTANT
+               ? e
+               : refuse_stored(binder, column);
+}
+
 struct expression *expression_default(struct binder *binder,
                                       const struct column *column,
                                       struct position at)
 {
-    struct expression *e = expression_null(binder, (int)column->type, at);
-    struct text sql = { 0 };
-    struct binder inner = *binder;
+    struct expression *e;
 
-    if (column->default_sql == NULL || e == NULL)
-        return e ? expression_cast(binder, e, type_of(column), at) : NULL;
-    text_print(&sql, "SELECT %s", column->default_sql);
-    inner.sql = arena_copy(binder->arena, sql.bytes, sql.length);
-    inner.sql_length = sql.length;
-    text_finish(&sql);
-    if (inner.sql == NULL)
-        return error_no_memory(binder->error), NULL;
-    e = bind_stored(&inner, column);
-    binder->machine = inner.machine;
-    if (e != NULL && e->kind != EXPRESSION_CONSTANT)
-        return refuse_stored(binder, column, "constant");
-    return e;
+    if (column->default_sql != NULL)
+        return bind_stored(binder, column);
+    e = expression_null(binder, (int)column->type, at);
+    return e ? expression_cast(binder, e, type_of(column), at) : NULL;
 }

@@ -99,6 +99,27 @@ static struct node *rename_columns(struct binder *binder, struct node *node,
     return node;
 }
 
+/* The query of a view's text. CREATE VIEW took it; it comes from the file, so
+ * that it may be anything now. NULL: a failure. */
+static const struct ast_statement *parse_view(struct binder *binder,
+                                              const struct view *view)
+{
+    size_t length = strlen(view->sql), consumed;
+    struct ast_statement *statement;
+    enum vdbq_status status = sql_parse(view->sql, length, binder->arena,
+                                        &statement, &consumed, binder->error);
+
+    if (status == VDBQ_OK && consumed == length
+        && statement->kind == AST_CREATE_VIEW
+        && statement->parameter_count == 0)
+        return statement;
+    if (status != VDBQ_NO_MEMORY)
+        error_set(binder->error, VDBQ_CORRUPT,
+                  "the file's view %s is no CREATE VIEW: %s", view->name,
+                  view->sql);
+    return NULL;
+}
+
 /* A view is its query, bound with nothing around it. */
 static struct node *bind_view(struct binder *binder, const struct view *view,
                               struct position at)
@@ -112,8 +133,7 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
                             .parameter_count = binder->parameter_count,
                             .nodes = binder->nodes,
                             .views = binder->views + 1 };
-    struct ast_statement *statement;
-    size_t consumed;
+    const struct ast_statement *statement;
     struct node *node = NULL;
 
     if (inner.views > VIEWS_DEEP_MAX) {
@@ -121,9 +141,8 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
                  view->name);
         return NULL;
     }
-    if (sql_parse(view->sql, inner.sql_length, binder->arena, &statement,
-                  &consumed, binder->error)
-        == VDBQ_OK)
+    statement = parse_view(binder, view);
+    if (statement != NULL)
         node = bind_query(&inner, statement->view.query);
     if (node != NULL)
         node = rename_columns(&inner, node, statement->view.columns,
