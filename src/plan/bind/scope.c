@@ -6,6 +6,7 @@
  */
 #include "plan/bind/scope.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -32,6 +33,7 @@ void scope_enter(struct binder *binder, struct scope *scope)
 
 void scope_leave(struct binder *binder, struct scope *scope)
 {
+    assert(binder->scope == scope);
     binder->scope = scope->outer;
 }
 

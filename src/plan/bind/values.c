@@ -6,6 +6,7 @@
  */
 #include "plan/bind/values.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "plan/make/compare.h"
@@ -46,6 +47,7 @@ struct node *values_node(struct binder *binder, struct node *const *parts,
     struct expression **values =
         arena_alloc(binder->arena, (columns * count + 1) * sizeof(*values));
 
+    assert(values_are_constant(parts, count));
     if (values == NULL)
         return error_no_memory(binder->error), NULL;
     for (unsigned c = 0; c < columns; c++)

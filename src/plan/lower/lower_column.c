@@ -58,6 +58,8 @@ int lower_add_step(struct lowering *lowering, enum step_kind kind,
     struct steps *steps = lowering->steps;
     struct step *step = steps_add(steps, kind);
 
+    for (unsigned i = 0; i < count; i++) /* inputs come before it */
+        assert(inputs[i] >= 0 && inputs[i] < (int)steps->steps.count);
     if (step != NULL)
         step->columns =
             arena_alloc(&steps->arena, (columns + 1) * sizeof *step->columns);
@@ -119,6 +121,7 @@ bool lower_move_keys(struct lowering *lowering, const struct vector *from,
     for (size_t i = 0; i < from->count; i++) {
         struct step_key key = VECTOR_ITEMS(from, struct step_key)[i];
         key.column = map[key.column];
+        assert(key.column >= 0);
         if (!vector_append(to, &key, 1)) {
             error_no_memory(lowering->binder->error);
             return false;

@@ -22,6 +22,7 @@ int lower_group(struct lowering *lowering, struct node *node,
 
     if (used == NULL || below == NULL)
         return -1;
+    assert(group->keys + group->aggregates.count == node->column_count);
     for (unsigned i = 0; i < group->keys; i++)
         used[i] = true;
     for (size_t i = 0; i < group->aggregates.count; i++) {

@@ -15,6 +15,8 @@
  */
 #include "plan/make/arithmetic.h"
 
+#include <assert.h>
+
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"
@@ -160,6 +162,7 @@ struct expression *expression_arithmetic(struct binder *binder,
 {
     bool divides = operator== AST_DIV || operator== AST_MOD;
 
+    assert(operator<= AST_MOD);
     if (is_null_constant(left) || is_null_constant(right)
         || (divides && is_zero(right)))
         return expression_null(binder, null_type(left, right, operator),

@@ -4,6 +4,8 @@
  */
 #include "plan/make/expression_new.h"
 
+#include <assert.h>
+
 #include "plan/make/fold.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
@@ -113,6 +115,7 @@ struct expression *expression_finish(struct binder *binder,
         && (right == NULL || right->kind == EXPRESSION_CONSTANT)
         && (e->condition == NULL || e->condition->kind == EXPRESSION_CONSTANT);
 
+    assert(e->kind >= EXPRESSION_OPERATOR && e->kind <= EXPRESSION_CHECK);
     if (!expression_fits(binder, e))
         return NULL;
     e->size = 1 + size_of(left) + size_of(right) + size_of(e->condition);

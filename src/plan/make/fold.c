@@ -51,6 +51,8 @@ enum vdbq_status fold(struct binder *binder, struct expression *expression)
     struct program program;
     enum vdbq_status status = binder->error->status;
 
+    assert(expression->kind > EXPRESSION_PARAMETER
+           && expression->kind <= EXPRESSION_CHECK);
     if (status != VDBQ_OK) /* checking a program would forget it */
         return status;
     program_init(&program);

@@ -4,6 +4,8 @@
  */
 #include "plan/make/logic.h"
 
+#include <assert.h>
+
 #include "plan/make/expression_new.h"
 #include "plan/tree/binder.h"
 #include "base/type.h"
@@ -29,6 +31,8 @@ struct expression *expression_logic(struct binder *binder,
 {
     int decides = operator== AST_OR;
 
+    assert(operator>= AST_AND && operator<= AST_NOT);
+    assert((right == NULL) == (operator== AST_NOT));
     if (expression_condition(binder, left, left->at) == NULL
         || (operator!= AST_NOT && expression_condition(binder, right, right->at)
             == NULL))

@@ -4,6 +4,7 @@
  */
 #include "plan/make/node.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/vector.h"
@@ -106,6 +107,7 @@ struct expression *node_column(struct binder *binder, const struct node *node,
                                unsigned column, struct position at)
 {
     const struct node_column *from = &node->columns[column];
+    assert(column < node->column_count);
     struct expression *e =
         expression_new(binder, EXPRESSION_COLUMN, from->type, at);
 
@@ -197,6 +199,7 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
 
     if (node == NULL)
         return NULL;
+    assert(kind <= JOIN_MARK && left != right);
     node->right = right;
     node->join =
         (struct step_join){ .kind = kind,
@@ -296,11 +299,14 @@ struct node *node_group(struct binder *binder, struct node *below,
     if (node == NULL
         || !copy_items(binder, aggregates, &node->group.aggregates))
         return NULL;
+    assert(keys <= below->column_count);
     node->group.keys = keys;
     memcpy(node->columns, below->columns, keys * sizeof *node->columns);
     for (unsigned i = keys; i < count; i++) {
         const struct step_aggregate *aggregate =
             vector_at(aggregates, i - keys);
+        assert(aggregate->column < (int)below->column_count
+               && aggregate->filter < (int)below->column_count);
         aggregate_column(
             aggregate->function,
             aggregate->column < 0 ? NULL : &below->columns[aggregate->column],
@@ -325,6 +331,7 @@ struct node *node_sort(struct binder *binder, struct node *below,
 
     if (node == NULL || !copy_items(binder, keys, &node->sort.keys))
         return NULL;
+    assert(columns <= below->column_count);
     node->sort.limit = UINT64_MAX;
     memcpy(node->columns, below->columns, columns * sizeof *node->columns);
     return node;
@@ -428,6 +435,7 @@ struct node *node_values(struct binder *binder,
 
     if (node == NULL)
         return NULL;
+    assert(values != NULL && count > 0);
     node->values = values;
     node->value_rows = rows;
     node->rows = (double)rows;

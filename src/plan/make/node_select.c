@@ -5,6 +5,8 @@
  */
 #include "plan/make/node_select.h"
 
+#include <assert.h>
+
 #include "plan/make/logic.h"
 #include "plan/make/node.h"
 #include "plan/make/replace.h"
@@ -25,6 +27,7 @@ static bool count_uses(void *context, struct expression **operand)
 
     if ((*operand)->kind != EXPRESSION_COLUMN)
         return expression_each(*operand, count_uses, context);
+    assert((unsigned)(*operand)->column.number < merging->below->column_count);
     merging->uses[(*operand)->column.number]++;
     return true;
 }
@@ -101,6 +104,7 @@ struct node *node_merge(struct binder *binder, struct node *node)
     const struct node *below = node->left;
     struct merging merging = { .binder = binder, .below = below };
 
+    assert(node->kind == NODE_SELECT && below != NULL);
     if (below->kind != NODE_SELECT)
         return node;
     merging.uses = arena_alloc(binder->arena, (below->column_count + 1)

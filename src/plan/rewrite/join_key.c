@@ -4,6 +4,8 @@
  */
 #include "plan/rewrite/join_key.h"
 
+#include <assert.h>
+
 #include "plan/make/convert.h"
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
@@ -51,6 +53,8 @@ enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
         if (columns[i] < 0)
             return binder->error->status;
     }
+    assert((unsigned)columns[0] < nodes[0]->column_count
+           && (unsigned)columns[1] < nodes[1]->column_count);
     if (!vector_append(&join->left_keys, &columns[0], 1)
         || !vector_append(&join->right_keys, &columns[1], 1))
         return error_no_memory(binder->error);

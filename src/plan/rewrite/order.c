@@ -329,6 +329,8 @@ static void place_columns(struct joining *joining, unsigned leaf,
 {
     unsigned count = joining->firsts[leaf + 1] - joining->firsts[leaf];
 
+    assert(!(joining->joined >> leaf & 1));
+    assert(first + count <= joining->node->column_count);
     for (unsigned i = 0; i < count; i++)
         joining->columns[joining->firsts[leaf] + i] = (int)(first + i);
     joining->joined |= (uint64_t)1 << leaf;

@@ -199,12 +199,14 @@ static bool visit_below(struct binder *binder, struct node *node)
 /* What a pass may change of a node without making a new one. */
 struct state {
     const struct node *node, *left;
+    unsigned columns;
     size_t conditions;
 };
 
 static struct state state_of(const struct node *node)
 {
-    return (struct state){ node, node->left, node->conditions.count };
+    return (struct state){ node, node->left, node->column_count,
+                           node->conditions.count };
 }
 
 /* One pass at one node. */
@@ -217,6 +219,7 @@ static bool apply_pass(struct binder *binder, const struct pass *pass,
     if (*place == NULL)
         return false;
     after = state_of(*place);
+    assert(after.columns == before.columns); /* those above name them */
     if (binder->trace != NULL
         && (after.node != before.node || after.left != before.left
             || after.conditions != before.conditions))
