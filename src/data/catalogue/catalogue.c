@@ -23,6 +23,7 @@ static int compare_names(const void *a, const void *b);
 
 struct catalogue *catalogue_hold(struct catalogue *catalogue)
 {
+    assert(catalogue->holders > 0);
     catalogue->holders++;
     return catalogue;
 }
@@ -76,6 +77,7 @@ bool column_valid(const struct column *column)
 
 struct column_facts table_facts(const struct table *table, unsigned column)
 {
+    assert(column < table->column_count);
     struct column_facts all = { .empty = true };
 
     for (size_t i = 0; i < table->tablet_count; i++)
@@ -229,6 +231,7 @@ const char *names_twice(const char **names, size_t count)
 
 /* ------------------------------------------------------------ helpers -- */
 
+/* Copies names and defaults too: a catalogue owns its texts. */
 static bool copy_columns(struct arena *arena, const struct table *from,
                          struct table *to)
 {
@@ -250,6 +253,7 @@ static bool copy_columns(struct arena *arena, const struct table *from,
     return true;
 }
 
+/* Everything goes into the arena; false: no memory. */
 static bool copy_table(struct arena *arena, const struct table *from,
                        struct table *to)
 {
@@ -268,6 +272,7 @@ static bool copy_table(struct arena *arena, const struct table *from,
     return true;
 }
 
+/* The facts are copied, one a column. */
 static bool copy_tablet(struct arena *arena, unsigned columns,
                         const struct tablet_ref *from, struct tablet_ref *to)
 {
@@ -279,6 +284,7 @@ static bool copy_tablet(struct arena *arena, unsigned columns,
     return true;
 }
 
+/* The table with this number, or NULL. */
 static struct table *find_id(const struct catalogue *catalogue, uint32_t id)
 {
     for (size_t i = 0; i < catalogue->table_count; i++)
@@ -314,6 +320,7 @@ void table_count_rows(struct table *table)
     table->state = state;
 }
 
+/* Facts of two sets of values together. */
 static void join_facts(struct column_facts *all,
                        const struct column_facts *more)
 {
@@ -334,6 +341,7 @@ static void join_facts(struct column_facts *all,
     all->null_count = nulls;
 }
 
+/* For qsort(). */
 static int compare_names(const void *a, const void *b)
 {
     return name_order(*(const char *const *)a, *(const char *const *)b);

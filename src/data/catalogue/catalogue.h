@@ -27,39 +27,39 @@ enum {
 
 /* What is known of the values of one column, in one tablet or in all. */
 struct column_facts {
-    uint64_t null_count;
+    uint64_t null_count; /* rows that are NULL */
     bool empty;          /* no value that is not NULL: no minimum        */
     int64_t minimum;     /* of an integer column                         */
     int64_t maximum;     /* ...; of a text column: the words in a tablet,
                              0: not known                                 */
     double minimum_real; /* of a floating-point column                   */
-    double maximum_real;
+    double maximum_real; /* of floats; not NaN */
 };
 
 /* Columns that no two rows have alike; NULLs are different from one another. */
 struct unique {
-    unsigned column_count;
-    unsigned *columns;
+    unsigned column_count; /* of `columns`, at least 1 */
+    unsigned *columns;     /* places in the table, in the order of the rule */
 };
 
 /* A tablet in the file. */
 struct tablet_ref {
-    struct identity identity; /* its own for ever: identity rule 1    */
-    uint64_t offset;          /* in the file                              */
-    uint64_t size_bytes;
-    uint64_t checksum;  /* XXH3 of its bytes                        */
-    uint64_t row_first; /* number of its first row in the table     */
-    uint32_t rows;
+    struct identity identity;   /* its own for ever: identity rule 1    */
+    uint64_t offset;            /* in the file                              */
+    uint64_t size_bytes;        /* as it is stored */
+    uint64_t checksum;          /* XXH3 of its bytes                        */
+    uint64_t row_first;         /* number of its first row in the table     */
+    uint32_t rows;              /* at least 1 */
     struct column_facts *facts; /* one for each column               */
 };
 
 struct column {
-    const char *name;
-    enum vdbq_type type;
-    unsigned precision; /* VDBQ_DECIMAL: digits in all, 1 to 18     */
-    unsigned scale;     /* VDBQ_DECIMAL: digits behind the point    */
-    bool not_null;
-    bool unique;
+    const char *name;        /* in the arena of the catalogue */
+    enum vdbq_type type;     /* of SQL */
+    unsigned precision;      /* VDBQ_DECIMAL: digits in all, 1 to 18     */
+    unsigned scale;          /* VDBQ_DECIMAL: digits behind the point    */
+    bool not_null;           /* NULL is refused */
+    bool unique;             /* a value may be there once */
     const char *default_sql; /* an expression; NULL: there is no DEFAULT */
     const struct ast_expression *default_tree; /* of default_sql: the table's
                                                   `defaults` own it; NULL: it
@@ -67,47 +67,47 @@ struct column {
 };
 
 struct table {
-    uint32_t id; /* never used again, but after a ROLLBACK */
-    const char *name;
-    unsigned column_count;
+    uint32_t id;           /* never used again, but after a ROLLBACK */
+    const char *name;      /* in the arena of the catalogue */
+    unsigned column_count; /* of `columns`, the key among them */
     struct column *columns;
-    unsigned key; /* the primary key's column, or NO_KEY */
-    unsigned unique_count;
-    struct unique *uniques; /* besides what is said of one column */
-    uint64_t rows;
-    size_t tablet_count;
-    struct tablet_ref *tablets;
-    struct identity state;     /* of its rows: identity rule 3 */
-    struct defaults *defaults; /* held; NULL: no column has a tree */
+    unsigned key;               /* the primary key's column, or NO_KEY */
+    unsigned unique_count;      /* rules of more than one column */
+    struct unique *uniques;     /* besides what is said of one column */
+    uint64_t rows;              /* of all tablets */
+    size_t tablet_count;        /* of `tablets` */
+    struct tablet_ref *tablets; /* in the order of their rows */
+    struct identity state;      /* of its rows: identity rule 3 */
+    struct defaults *defaults;  /* held; NULL: no column has a tree */
 };
 #define NO_KEY TABLET_NO_KEY
 
 struct view {
-    const char *name;
-    const char *sql; /* its CREATE VIEW statement */
+    const char *name; /* in the arena of the catalogue */
+    const char *sql;  /* its CREATE VIEW statement */
 };
 
 /* A named index. It costs nothing to keep; one that is unique says what rows
  * the table may have. */
 struct index {
-    const char *name;
-    uint32_t table_id;
-    bool unique;
-    unsigned column_count;
-    unsigned *columns; /* of the table */
+    const char *name;      /* in the arena of the catalogue */
+    uint32_t table_id;     /* the table it belongs to */
+    bool unique;           /* CREATE UNIQUE INDEX */
+    unsigned column_count; /* of `columns` */
+    unsigned *columns;     /* of the table */
 };
 
 struct catalogue {
-    unsigned holders;    /* catalogue_hold() and _release()             */
-    uint64_t generation; /* of the commit that made it; 0: a new file   */
-    uint64_t origin;     /* of the identities that the transaction gives
+    unsigned holders;       /* catalogue_hold() and _release()             */
+    uint64_t generation;    /* of the commit that made it; 0: a new file   */
+    uint64_t origin;        /* of the identities that the transaction gives
                              which made it; 0: it was read from the file */
-    uint32_t next_table_id;
-    size_t table_count;
+    uint32_t next_table_id; /* numbers are never given twice */
+    size_t table_count;     /* of `tables` */
     struct table *tables;
-    size_t view_count;
+    size_t view_count; /* of `views` */
     struct view *views;
-    size_t index_count;
+    size_t index_count; /* of `indexes` */
     struct index *indexes;
     struct arena arena; /* everything above lives in it, but trees
                             of DEFAULTs                                 */

@@ -51,9 +51,9 @@ struct catalogue_bounds {
     uint64_t first;      /* where blocks begin               */
     uint64_t end;        /* and end: the file is this long   */
     uint64_t offset;     /* the catalogue's own block        */
-    uint64_t size;
-    uint64_t copies; /* the second copies of the heads; 0: there are none */
-    uint64_t copies_size;
+    uint64_t size;       /* of the catalogue in bytes */
+    uint64_t copies;     /* the second copies of the heads; 0: there are none */
+    uint64_t copies_size; /* of the copies of the heads */
 };
 
 /* Reads the bytes back and proves that nothing in them points outside the

@@ -28,6 +28,7 @@ const struct index *catalogue_index(const struct catalogue *catalogue,
 
 /* ---------------------------------------------------------------- copies -- */
 
+/* Copies column numbers; none is no failure. */
 static unsigned *copy_numbers(struct arena *arena, const unsigned *numbers,
                               unsigned count)
 {
@@ -59,6 +60,7 @@ bool copy_uniques(struct arena *arena, const struct unique *uniques,
 
 bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
 {
+    assert(view->name != NULL && view->sql != NULL);
     struct view *place = &catalogue->views[catalogue->view_count];
 
     place->name = arena_copy(&catalogue->arena, view->name, strlen(view->name));
@@ -71,6 +73,7 @@ bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
 
 bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
 {
+    assert(index->column_count > 0);
     struct index *place = &catalogue->indexes[catalogue->index_count];
 
     *place = *index;

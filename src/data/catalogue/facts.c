@@ -11,6 +11,7 @@
 #include "cl/bits.h"
 #include "cl/order.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -20,9 +21,9 @@ typedef int64_t value_64 __attribute__((may_alias));
 
 /* What a pass over values finds: of their ordered numbers. */
 struct range {
-    int64_t minimum, maximum;
-    uint64_t nulls;
-    bool null_not_zero;
+    int64_t minimum, maximum; /* orders or integers, see order.h */
+    uint64_t nulls;           /* rows that are NULL */
+    bool null_not_zero;       /* a NULL has other bits than 0 */
 };
 
 static struct range range_of_32(const value_32 *values, const uint8_t *bits,
@@ -42,6 +43,7 @@ bool facts_count(enum vdbq_type type, const void *values,
                  const uint8_t *null_bits, uint32_t rows,
                  struct column_facts *facts)
 {
+    assert(rows > 0);
     bool wide = type_width(type_machine(type)) == 8;
     bool real = type_is_real(type);
     struct range range = wide ? range_of_64(values, null_bits, rows, real)
@@ -194,11 +196,13 @@ void facts_join(struct column_facts *facts, const struct column_facts *more)
 RANGE_OF(32, value_32, order_flip_32)
 RANGE_OF(64, value_64, order_flip_64)
 
+/* The float whose order this is. */
 static double real_of(int64_t order, bool wide)
 {
     return wide ? order_to_f64(order) : (double)order_to_f32((int32_t)order);
 }
 
+/* Turns orders into floats; false: a NaN is among them, which is no value. */
 static bool real_facts(const struct range *range, bool wide,
                        struct column_facts *facts)
 {

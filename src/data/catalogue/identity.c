@@ -4,6 +4,7 @@
  */
 #include "data/catalogue/identity.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -18,6 +19,7 @@ struct identity_source identity_source_init(uint64_t drawn)
 
 struct identity identity_give(struct identity_source *source)
 {
+    assert(source->given < UINT64_MAX);
     return (struct identity){ source->origin, source->given++ };
 }
 
@@ -41,6 +43,7 @@ bool identity_equal(struct identity a, struct identity b)
     return a.origin == b.origin && a.number == b.number;
 }
 
+/* For qsort(): any order that puts equal ones side by side. */
 static int compare(const void *a, const void *b)
 {
     const struct identity *left = a, *right = b;

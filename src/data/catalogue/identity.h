@@ -32,8 +32,8 @@ struct identity {
 
 /* Gives the identities of one transaction's tablets. */
 struct identity_source {
-    uint64_t origin;
-    uint64_t given; /* how many */
+    uint64_t origin; /* drawn when the file was opened for writing */
+    uint64_t given;  /* how many */
 };
 
 /* One that gives identities after `drawn`, 64 random bits. */

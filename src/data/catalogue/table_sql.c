@@ -4,6 +4,7 @@
  * name is quoted
  * unless it is plain letters, digits and '_' and is no word of SQL.
  */
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ void index_sql(const struct catalogue *catalogue, const struct index *index,
                struct text *text)
 {
     const struct table *table = catalogue_table_id(catalogue, index->table_id);
+    assert(table != NULL);
 
     text_print(text, "CREATE %sINDEX ", index->unique ? "UNIQUE " : "");
     print_name(index->name, text);
@@ -92,6 +94,7 @@ static const char *const words[] = {
     "when",     "where",      "window",    "with"
 };
 
+/* Whether the name is a word of SQL, which must be quoted. */
 static bool is_word(const char *name)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -112,6 +115,7 @@ bool name_is_plain(const char *name)
            && strspn(name, rest) == length && !is_word(name);
 }
 
+/* Quotes the name where it must be; a quote in it is doubled. */
 static void print_name(const char *name, struct text *text)
 {
     if (name_is_plain(name)) {
@@ -124,6 +128,7 @@ static void print_name(const char *name, struct text *text)
     text_add(text, "\"", 1);
 }
 
+/* The name of the type, and the digits of a DECIMAL. */
 static void print_type(const struct column *column, struct text *text)
 {
     text_print(text, " %s", type_name(column->type));

@@ -170,6 +170,7 @@ static enum vdbq_status use_older(struct database *database, unsigned newest,
                                   struct catalogue **catalogue,
                                   struct error *error)
 {
+    assert(newest < FILE_HEADS);
     struct file *file = &database->file;
     const struct error why = *error;
     enum vdbq_status status =
@@ -202,6 +203,7 @@ static enum vdbq_status choose_head(struct database *database,
     if (status != VDBQ_OK)
         return status;
     file->current = newest;
+    assert(newest < FILE_HEADS);
     file->uses_older = false;
     status = load_catalogue(database, newest, catalogue, error);
     if (status != VDBQ_CORRUPT || !file_has_older(file, newest))
@@ -212,11 +214,13 @@ static enum vdbq_status choose_head(struct database *database,
                              "--accept-older (VDBQ_OPEN_OLDER) opens that");
 }
 
+/* Reads the catalogue that a head points to, and checks it. */
 static enum vdbq_status load_catalogue(const struct database *database,
                                        unsigned which,
                                        struct catalogue **catalogue,
                                        struct error *error)
 {
+    assert(which < FILE_HEADS);
     const struct file *file = &database->file;
     const struct file_head *head = &file->heads[which];
     const struct catalogue_bounds bounds = { .generation = head->generation,
@@ -370,6 +374,7 @@ enum vdbq_status tablet_check_facts(const struct database *database,
                                     const void *head, unsigned column,
                                     struct error *error)
 {
+    assert(column < table->column_count);
     struct column_facts facts;
 
     tablet_facts(head, column, &facts);

@@ -31,8 +31,8 @@ bool database_maps(const struct database *database);
 /* A state of the database to read: the newest commit, kept readable (also
  * against writers in other processes) until it is closed. */
 struct snapshot {
-    struct database *database;
-    struct catalogue *catalogue;
+    struct database *database;   /* NULL: it is not open */
+    struct catalogue *catalogue; /* held; what the reader sees */
 };
 enum vdbq_status snapshot_open(struct database *database,
                                struct snapshot *snapshot, struct error *error);

@@ -11,14 +11,14 @@
 #include "data/tablet/tablet.h"
 
 struct database {
-    struct file file;
+    struct file file;                /* the open file */
     default_parser parse_default;    /* see struct database_params        */
     struct catalogue *current;       /* of the newest commit seen         */
     struct vector snapshots;         /* struct catalogue *, one for each
                                         snapshot that is open             */
     struct transaction *transaction; /* that is writing, or NULL          */
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
-    uint64_t unique_calls;
+    uint64_t unique_calls;           /* counts uses of `unique_sets` */
 };
 
 /* Rows of a full tablet, as the settings have it now. It may have become less

@@ -106,6 +106,8 @@ bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
 /* Copies the bytes of texts that were added behind the last row. */
 static bool own_texts(struct rows *rows, unsigned column, uint32_t count)
 {
+    assert(rows->columns[column].type == VDBQ_TEXT
+           && rows->count + count <= rows->capacity);
     const struct rows_column *place = &rows->columns[column];
     struct vdbq_text *texts = (struct vdbq_text *)place->values + rows->count;
 
@@ -127,6 +129,8 @@ static bool own_texts(struct rows *rows, unsigned column, uint32_t count)
 static bool add_tablet_texts(struct rows *rows, const void *block,
                              unsigned column, uint32_t count)
 {
+    assert(rows->columns[column].type == VDBQ_TEXT
+           && rows->count + count <= rows->capacity);
     struct vdbq_text *texts =
         (struct vdbq_text *)rows->columns[column].values + rows->count;
     struct dictionary *dictionary = dictionary_of_tablet(block, column);
@@ -202,6 +206,7 @@ enum vdbq_status rows_load(struct rows *rows, struct database *database,
 
 void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors)
 {
+    assert(rows->count <= rows->capacity);
     for (unsigned i = 0; i < rows->column_count; i++) {
         const struct rows_column *column = &rows->columns[i];
         vectors[i] =
@@ -230,8 +235,10 @@ static bool add_nulls(struct rows *rows, unsigned column,
     return true;
 }
 
+/* The first NULL of a column makes its flags. */
 static bool mark_null(struct rows *rows, unsigned column, uint32_t row)
 {
+    assert(column < rows->column_count && row < rows->capacity);
     struct rows_column *place = &rows->columns[column];
 
     if (place->nulls == NULL)

@@ -8,19 +8,19 @@
 #include "data/database/database.h"
 
 struct rows_column {
-    enum vdbq_type type;
-    void *values;   /* those that are NULL may hold anything; texts that
+    enum vdbq_type type; /* of SQL */
+    void *values;        /* those that are NULL may hold anything; texts that
                        are have no bytes (NULL), the others are in `texts` */
-    uint8_t *nulls; /* one byte a row; NULL until there is a NULL */
+    uint8_t *nulls;      /* one byte a row; NULL until there is a NULL */
 };
 
 struct rows {
-    unsigned column_count;
-    uint32_t count;
-    uint32_t capacity;
-    struct rows_column *columns;
-    struct arena texts;  /* the bytes of texts     */
-    uint64_t text_bytes; /* how many there are     */
+    unsigned column_count;       /* of `columns` */
+    uint32_t count;              /* rows that are there */
+    uint32_t capacity;           /* rows there is room for */
+    struct rows_column *columns; /* owned */
+    struct arena texts;          /* the bytes of texts     */
+    uint64_t text_bytes;         /* how many there are     */
 };
 
 /* False: no memory. */

@@ -4,6 +4,8 @@
  */
 #include "data/database/unique_set.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 
 enum { SLOTS_FIRST = 64 }; /* of a set */
@@ -19,6 +21,7 @@ void unique_set_finish(struct unique_set *set)
 static struct unique_hash *find_slot(const struct unique_set *set,
                                      struct unique_hash hash)
 {
+    assert(set->capacity > 0 && (set->capacity & (set->capacity - 1)) == 0);
     size_t mask = set->capacity - 1, at = hash.low & mask;
 
     for (;; at = (at + 1) & mask) {
@@ -37,6 +40,7 @@ bool unique_set_has(const struct unique_set *set, struct unique_hash hash)
     return slot != NULL && (slot->low != 0 || slot->high != 0);
 }
 
+/* Twice the slots; every hash is put in again. */
 static bool enlarge(struct unique_set *set)
 {
     struct unique_set larger = *set;
@@ -60,6 +64,7 @@ bool unique_set_add(struct unique_set *set, struct unique_hash hash)
     if (2 * set->count >= set->capacity && !enlarge(set))
         return false;
     slot = find_slot(set, hash);
+    assert(set->count < set->capacity);
     set->count += slot->low == 0 && slot->high == 0;
     *slot = hash;
     return true;

@@ -12,21 +12,21 @@
 
 /* The hash of some columns of one row. */
 struct unique_hash {
-    uint64_t low, high;
+    uint64_t low, high; /* of a row's values; both 0: a free slot */
 };
 
 /* The rows that a table has, by the hashes of some of its columns. */
 struct unique_set {
-    uint32_t table_id;
-    unsigned column_count;
-    unsigned *columns;
-    bool made;  /* it holds the rows of the table's state `of`    */
-    bool grown; /* and rows that are in no tablet yet             */
-    struct identity of;
-    uint64_t used; /* when, counted in calls                         */
+    uint32_t table_id;     /* of the rule's table */
+    unsigned column_count; /* of `columns` */
+    unsigned *columns;     /* of the rule; owned */
+    bool made;             /* it holds the rows of the table's state `of`    */
+    bool grown;            /* and rows that are in no tablet yet             */
+    struct identity of;    /* the state of the table that the set holds */
+    uint64_t used;         /* when, counted in calls                         */
     struct unique_hash *slots; /* both 0: free                           */
     size_t capacity; /* a power of 2, or 0                             */
-    size_t count;
+    size_t count;    /* hashes in it */
 };
 void unique_set_finish(struct unique_set *set); /* accepts a zeroed one */
 bool unique_set_has(const struct unique_set *set, struct unique_hash hash);

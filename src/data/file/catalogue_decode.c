@@ -5,6 +5,7 @@
  * left before memory is taken for it, every extent against the file and
  * against all the others.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "data/tablet/block.h"
@@ -16,15 +17,16 @@
 /* What is being read; `failed` once anything was wrong, with the error set:
  * the getters then give zeros. */
 struct decoder {
-    const char *at, *end;
+    const char *at, *end; /* next byte, and the one behind the last */
+    /* what places in the file are allowed */
     const struct catalogue_bounds *bounds;
-    const char *path;
-    default_parser parse; /* NULL: DEFAULTs stay texts */
-    struct catalogue *catalogue;
-    struct error *error;
-    bool first;      /* it is of the first form ...             */
+    const char *path;            /* for messages */
+    default_parser parse;        /* NULL: DEFAULTs stay texts */
+    struct catalogue *catalogue; /* that is made */
+    struct error *error;         /* where the first fault is written */
+    bool first;                  /* it is of the first form ...             */
     bool identities; /* ... of that in which tablets have their own */
-    bool failed;
+    bool failed;     /* nothing more is read */
 };
 
 static void get_catalogue(struct decoder *decoder);
@@ -83,6 +85,7 @@ static void fail(struct decoder *decoder, const char *what, const char *name)
     decoder->failed = true;
 }
 
+/* Memory from the catalogue's arena, or NULL: the decoder has failed. */
 static void *take(struct decoder *decoder, size_t count, size_t width)
 {
     void *memory = NULL;
@@ -98,9 +101,11 @@ static void *take(struct decoder *decoder, size_t count, size_t width)
     return memory;
 }
 
+/* Reads bytes; behind the end, and after a fault, they are 0. */
 static void get(struct decoder *decoder, void *value, size_t size)
 {
     memset(value, 0, size);
+    assert(decoder->at <= decoder->end);
     if (decoder->failed)
         return;
     if ((size_t)(decoder->end - decoder->at) < size) {
@@ -111,6 +116,7 @@ static void get(struct decoder *decoder, void *value, size_t size)
     decoder->at += size;
 }
 
+/* A number of 4 bytes. */
 static uint32_t get_32(struct decoder *decoder)
 {
     uint32_t value;
@@ -119,6 +125,7 @@ static uint32_t get_32(struct decoder *decoder)
     return value;
 }
 
+/* A number of 8 bytes. */
 static uint64_t get_64(struct decoder *decoder)
 {
     uint64_t value;
@@ -131,11 +138,13 @@ static uint64_t get_64(struct decoder *decoder)
 static size_t bound(struct decoder *decoder, uint64_t count, size_t width,
                     const char *what)
 {
+    assert(decoder->at <= decoder->end && width > 0);
     if (count > (size_t)(decoder->end - decoder->at) / width)
         fail(decoder, what, NULL);
     return decoder->failed ? 0 : (size_t)count;
 }
 
+/* A length, then the name; it has no zero byte and is not empty. */
 static const char *get_name(struct decoder *decoder)
 {
     size_t length = bound(decoder, get_32(decoder), 1, "a name's length");
@@ -151,6 +160,7 @@ static const char *get_name(struct decoder *decoder)
     return name;
 }
 
+/* The head of the catalogue, then tables, views and indexes. */
 static void get_catalogue(struct decoder *decoder)
 {
     struct catalogue *catalogue = decoder->catalogue;
@@ -183,6 +193,7 @@ static void get_catalogue(struct decoder *decoder)
         fail(decoder, "bytes are left over", NULL);
 }
 
+/* One table; every number is checked before it is used. */
 static void get_table(struct decoder *decoder, struct table *table)
 {
     const struct catalogue *catalogue = decoder->catalogue;
@@ -244,6 +255,7 @@ static void get_column_more(struct decoder *decoder, const struct table *table,
     column->default_sql = get_sql(decoder);
 }
 
+/* All columns of a table. */
 static void get_columns(struct decoder *decoder, struct table *table)
 {
     unsigned count = (unsigned)bound(decoder, table->column_count, COLUMN_BYTES,
@@ -295,6 +307,7 @@ static void check_place(struct decoder *decoder, const struct table *table,
         fail(decoder, "a tablet's number of rows", table->name);
 }
 
+/* The facts of a tablet, one a column. */
 static void get_facts(struct decoder *decoder, const struct table *table,
                       struct tablet_ref *tablet)
 {
@@ -326,6 +339,7 @@ static void get_identity(struct decoder *decoder, const struct table *table,
             identity_of_place(first, tablet->offset, tablet->checksum);
 }
 
+/* All tablets of a table. */
 static void get_tablets(struct decoder *decoder, struct table *table)
 {
     size_t count = decoder->failed ? 0 : table->tablet_count;
@@ -367,6 +381,7 @@ static unsigned *get_numbers(struct decoder *decoder, const struct table *table,
     return numbers;
 }
 
+/* The rules of more than one column. */
 static void get_uniques(struct decoder *decoder, struct table *table)
 {
     unsigned count = (unsigned)bound(decoder, get_32(decoder), UNIQUE_BYTES,
@@ -379,6 +394,7 @@ static void get_uniques(struct decoder *decoder, struct table *table)
     table->unique_count = count;
 }
 
+/* All views; their SQL is parsed when they are used. */
 static void get_views(struct decoder *decoder)
 {
     struct catalogue *catalogue = decoder->catalogue;
@@ -397,6 +413,7 @@ static void get_views(struct decoder *decoder)
     }
 }
 
+/* One index; its table comes before it. */
 static void get_index(struct decoder *decoder, struct index *index)
 {
     const struct table *table;
@@ -413,6 +430,7 @@ static void get_index(struct decoder *decoder, struct index *index)
         index->columns = get_numbers(decoder, table, &index->column_count);
 }
 
+/* All indexes. */
 static void get_indexes(struct decoder *decoder)
 {
     struct catalogue *catalogue = decoder->catalogue;
@@ -430,6 +448,7 @@ static void get_indexes(struct decoder *decoder)
 
 /* --------------------------------------------------- what must differ -- */
 
+/* No two columns have one name. */
 static void check_column_names(struct decoder *decoder,
                                const struct table *table)
 {
@@ -478,6 +497,7 @@ static void check_names(struct decoder *decoder)
     check_all_names(decoder);
 }
 
+/* Nothing in the file overlaps anything else. */
 static void check_extents(struct decoder *decoder)
 {
     struct vector extents = VECTOR(struct extent);
@@ -495,6 +515,7 @@ static void check_extents(struct decoder *decoder)
     vector_finish(&extents);
 }
 
+/* Of all tables. */
 static size_t count_tablets(const struct catalogue *catalogue)
 {
     size_t count = 0;

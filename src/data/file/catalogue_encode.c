@@ -2,6 +2,7 @@
 /*
  * The catalogue becomes bytes of the file: catalogue_file.h.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "data/file/catalogue_file.h"
@@ -10,22 +11,27 @@
 
 /* ------------------------------------------------------------- numbers -- */
 
+/* Numbers are stored as the machine has them: little-endian. */
 static void put_32(struct text *text, uint32_t value)
 {
     text_add(text, (const char *)&value, sizeof value);
 }
 
+/* As put_32(). */
 static void put_64(struct text *text, uint64_t value)
 {
     text_add(text, (const char *)&value, sizeof value);
 }
 
+/* The length, then the bytes. */
 static void put_name(struct text *text, const char *name)
 {
+    assert(strlen(name) <= UINT32_MAX);
     put_32(text, (uint32_t)strlen(name));
     text_add(text, name, strlen(name));
 }
 
+/* How many there are, then each. */
 static void put_numbers(struct text *text, const unsigned *numbers,
                         unsigned count)
 {
@@ -36,8 +42,10 @@ static void put_numbers(struct text *text, const unsigned *numbers,
 
 /* ------------------------------------------------------ tables, columns -- */
 
+/* Flags stand above precision and scale. */
 static void put_column(struct text *text, const struct column *column)
 {
+    assert(column_valid(column) && column->scale <= 255);
     unsigned flags = (column->not_null ? FLAG_NOT_NULL : 0)
                      | (column->unique ? FLAG_UNIQUE : 0);
 
@@ -47,6 +55,7 @@ static void put_column(struct text *text, const struct column *column)
     put_name(text, column->default_sql != NULL ? column->default_sql : "");
 }
 
+/* The rules of more than one column. */
 static void put_uniques(struct text *text, const struct table *table)
 {
     put_32(text, table->unique_count);
@@ -55,9 +64,11 @@ static void put_uniques(struct text *text, const struct table *table)
                     table->uniques[i].column_count);
 }
 
+/* Where the tablet is, and the facts of each column. */
 static void put_tablet(struct text *text, const struct table *table,
                        const struct tablet_ref *tablet)
 {
+    assert(tablet->rows > 0);
     put_64(text, tablet->offset);
     put_64(text, tablet->size_bytes);
     put_64(text, tablet->checksum);
@@ -73,6 +84,7 @@ static void put_tablet(struct text *text, const struct table *table,
     }
 }
 
+/* One table with all its tablets. */
 static void put_table(struct text *text, const struct table *table)
 {
     put_32(text, table->id);

@@ -106,6 +106,7 @@
  */
 #include "data/file/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ static enum vdbq_status no_memory_or_io(const struct file *file, int failure,
 enum vdbq_status file_commit(struct file *file, struct file_head *head,
                              struct error *error)
 {
+    assert(file->current < FILE_HEADS && !file->read_only);
     unsigned which = 1 - file->current;
     enum vdbq_status status = settle(file, error);
 
@@ -149,6 +151,7 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
 enum vdbq_status file_write_block(struct file *file, const struct block *block,
                                   uint64_t offset, struct error *error)
 {
+    assert(offset % PAGE_BYTES == 0);
     enum vdbq_status status = settle(file, error);
 
     if (status != VDBQ_OK)
@@ -174,6 +177,7 @@ static enum vdbq_status write_page(struct file *file, uint64_t offset,
                                    const struct file_head *head,
                                    struct error *error)
 {
+    assert(offset % PAGE_BYTES == 0);
     uint8_t page[PAGE_BYTES] = { 0 };
 
     memcpy(page, head, sizeof *head);
@@ -185,6 +189,7 @@ static enum vdbq_status write_head(struct file *file, unsigned which,
                                    const struct file_head *head,
                                    struct error *error)
 {
+    assert(which < FILE_HEADS);
     uint64_t page = (uint64_t)which * PAGE_BYTES;
     enum vdbq_status status = write_page(file, page, head, error);
 
@@ -198,6 +203,7 @@ static enum vdbq_status write_head(struct file *file, unsigned which,
 static void take_head(struct file *file, unsigned which,
                       const struct file_head *head)
 {
+    assert(which < FILE_HEADS);
     file->first[which] = file->heads[which] = *head;
     file->states[which] = HEAD_VALID;
     file->current = which;
@@ -226,6 +232,7 @@ static enum vdbq_status settle(struct file *file, struct error *error)
  * been told already; that of putting back adds nothing to it. */
 static void put_back(struct file *file, unsigned which)
 {
+    assert(which < FILE_HEADS);
     const struct file_head *head = &file->heads[which];
     uint64_t page = (uint64_t)which * PAGE_BYTES;
     struct error ignored;
@@ -330,6 +337,7 @@ void file_close(struct file *file)
     *file = (struct file){ 0 };
 }
 
+/* The system's failure as ours. */
 static enum vdbq_status no_memory_or_io(const struct file *file, int failure,
                                         const char *what, struct error *error)
 {

@@ -27,23 +27,23 @@ enum {
 
 /* A head; its layout is drawn in file.c. */
 struct file_head {
-    uint8_t magic[8];
-    uint32_t format;
-    uint32_t page_bytes;
-    uint64_t generation;
-    uint64_t catalogue;
-    uint64_t catalogue_size;
-    uint64_t catalogue_checksum;
-    uint64_t end;
-    uint64_t copies;
-    uint64_t checksum;
-    uint64_t features;       /* that may be ignored                */
+    uint8_t magic[8];            /* "VDBQ" and more: see file_head.c */
+    uint32_t format;             /* of the file, from FILE_FORMAT_FIRST on */
+    uint32_t page_bytes;         /* PAGE_BYTES */
+    uint64_t generation;         /* one more with every commit */
+    uint64_t catalogue;          /* byte offset */
+    uint64_t catalogue_size;     /* in bytes */
+    uint64_t catalogue_checksum; /* of its bytes */
+    uint64_t end;                /* of what is used, a multiple of PAGE_BYTES */
+    uint64_t copies;   /* byte offset of the second pair of heads; 0: none */
+    uint64_t checksum; /* of all bytes before it */
+    uint64_t features; /* that may be ignored                */
     uint64_t features_read;  /* that must be known to read         */
     uint64_t features_write; /* that must be known to write        */
     uint32_t version_read;   /* FILE_VERSION() that knows the first */
     uint32_t version_write;  /* ... and the second                  */
-    uint64_t reserved;
-    uint64_t checksum_all;
+    uint64_t reserved;       /* 0 */
+    uint64_t checksum_all;   /* of all bytes before it */
 };
 /* Bytes of a head of format 1. */
 #define FILE_HEAD_FIRST offsetof(struct file_head, features)
@@ -57,11 +57,11 @@ enum head_state {
 };
 
 struct file {
-    const struct os_file_calls *calls;
-    struct os_file *os;
-    char *path; /* for messages                            */
-    bool read_only;
-    bool no_sync;
+    const struct os_file_calls *calls; /* how the system is asked */
+    struct os_file *os;                /* the open file */
+    char *path;      /* for messages                            */
+    bool read_only;  /* opened so, or the system allows no more */
+    bool no_sync;    /* the caller trusts the system not to fail */
     bool older;      /* VDBQ_OPEN_OLDER: may be used            */
     bool uses_older; /* ... and is; set by database.c           */
     bool poisoned;   /* rule 9                                  */

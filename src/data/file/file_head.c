@@ -3,6 +3,7 @@
  * The heads of the file, and which of them counts (rules 2, 3, 13 and 14 of
  * file.c). What is not whole is no head, whatever else it says.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "data/file/file.h"
@@ -24,8 +25,8 @@ static const uint8_t magic[8] = { 0x89, 'V', 'D', 'B', 'Q', '\r', '\n', 0x1a };
 
 /* A head as it is read: two copies. With format 1 there is but the first. */
 struct pair {
-    struct file_head copy[2];
-    enum head_state state[2];
+    struct file_head copy[2]; /* the head, and its copy further back */
+    enum head_state state[2]; /* what each of them is */
 };
 
 static void take_pairs(struct file *file, const struct pair pairs[FILE_HEADS]);
@@ -88,6 +89,7 @@ static uint64_t find_copies(const struct pair pairs[FILE_HEADS], uint64_t size)
     return first_format ? 0 : FILE_COPIES;
 }
 
+/* Reads both heads and, where the format has them, their copies. */
 static enum vdbq_status read_pairs(struct file *file,
                                    struct pair pairs[FILE_HEADS],
                                    struct error *error)
@@ -179,6 +181,7 @@ static bool is_whole_all(const struct file_head *head)
            == block_checksum(head, offsetof(struct file_head, checksum_all));
 }
 
+/* What the bytes of a head are, by its checksums and its bounds. */
 static enum head_state judge(const struct file_head *head, uint64_t size)
 {
     uint64_t checksum =
@@ -196,6 +199,7 @@ static enum head_state judge(const struct file_head *head, uint64_t size)
     return head->end > size ? HEAD_SHORT : HEAD_VALID;
 }
 
+/* Whether all bytes of the head are as they were written. */
 static bool is_whole(enum head_state state)
 {
     return state == HEAD_VALID || state == HEAD_SHORT;
@@ -224,6 +228,7 @@ static unsigned better(const struct pair *pair)
            || (pair->state[0] == HEAD_NONE && pair->state[1] != HEAD_NONE);
 }
 
+/* Whether nothing was ever written there. */
 static bool is_zero(const struct file_head *head)
 {
     static const struct file_head zero;
@@ -276,6 +281,7 @@ static void judge_pair(const struct file *file, struct pair *pair)
     }
 }
 
+/* Of each pair the better one is used. */
 static void take_pairs(struct file *file, const struct pair pairs[FILE_HEADS])
 {
     error_clear(&file->warning);
@@ -303,6 +309,7 @@ uint64_t file_next_generation(const struct file *file)
     return newest + 1;
 }
 
+/* The hint is only as good as the head: its checksum must fit. */
 static enum vdbq_status say_newer(const struct file *file,
                                   const struct file_head *head,
                                   struct error *error)
@@ -336,6 +343,7 @@ static enum vdbq_status say_none(const struct file *file, struct error *error)
 static enum vdbq_status check_readable(const struct file *file, unsigned which,
                                        struct error *error)
 {
+    assert(which < FILE_HEADS);
     const struct file_head *head = &file->heads[which];
 
     if ((head->features_read & ~encoding_features()) == 0)
@@ -366,6 +374,7 @@ enum vdbq_status file_newest(const struct file *file, unsigned *newest,
 enum vdbq_status file_check_head(const struct file *file, unsigned which,
                                  struct error *error)
 {
+    assert(which < FILE_HEADS);
     if (file->states[which] == HEAD_SHORT)
         return error_set(error, VDBQ_CORRUPT,
                          "%s: the file is too short: "
@@ -377,6 +386,7 @@ enum vdbq_status file_check_head(const struct file *file, unsigned which,
 
 bool file_has_older(const struct file *file, unsigned newest)
 {
+    assert(newest < FILE_HEADS);
     const struct file_head *heads = file->heads;
 
     return file->states[1 - newest] == HEAD_VALID

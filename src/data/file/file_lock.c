@@ -12,6 +12,7 @@
  * Readers wait for a writer who looks whether anybody reads, and creators for
  * one another: moments.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,11 +33,11 @@ enum {
 #define PAUSE_MAX_NS 2000000u
 
 struct wait {
-    const struct file *file;
-    bool may_end; /* by a cancel: not what takes a moment only */
-    uint64_t start_ns;
-    uint64_t moved_ns; /* when there was last some progress */
-    uint64_t most_ns;
+    const struct file *file; /* that is waited for */
+    bool may_end;            /* by a cancel: not what takes a moment only */
+    uint64_t start_ns;       /* when it began */
+    uint64_t moved_ns;       /* when there was last some progress */
+    uint64_t most_ns;        /* to wait */
 };
 
 static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
@@ -44,6 +45,7 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
 static enum vdbq_status say_busy(const struct file *file, uint64_t waited_ns,
                                  struct error *error);
 
+/* The system refuses for another reason than a lock. */
 static enum vdbq_status cannot_lock(const struct file *file, int failure,
                                     struct error *error)
 {
@@ -70,6 +72,7 @@ void file_unlock_writer(struct file *file)
 
 /* ------------------------------------------------------------- waiting -- */
 
+/* A wait of at least least_ms, which nobody may cut short. */
 static struct wait wait_start(const struct file *file, uint64_t least_ms)
 {
     uint64_t now = os_time_ns(), most = file->settings->timeout_ms;
@@ -82,6 +85,7 @@ static struct wait wait_start(const struct file *file, uint64_t least_ms)
                               (most > least_ms ? most : least_ms) * 1000000 };
 }
 
+/* Whether the caller wants to wait no longer. */
 static bool is_cancelled(const struct wait *wait)
 {
     const atomic_bool *cancelled = wait->file->cancelled;
@@ -119,9 +123,11 @@ static enum vdbq_status give_up(const struct wait *wait, struct error *error)
 /* The byte of a place in line; 0 is the writer's. */
 static unsigned byte_of(unsigned place)
 {
+    assert(place <= LINE_LENGTH);
     return place == 0 ? WRITER_BYTE : LINE_BYTE + place - 1;
 }
 
+/* Gives up a place in the line. */
 static void leave(const struct file *file, unsigned place)
 {
     if (place >= 1 && place <= LINE_LENGTH)
@@ -131,6 +137,7 @@ static void leave(const struct file *file, unsigned place)
 /* Goes one place ahead, or fails with EAGAIN. */
 static int step(const struct file *file, unsigned *place)
 {
+    assert(*place > 0);
     int failure =
         file->calls->lock(file->os, byte_of(*place - 1), OS_LOCK_EXCLUSIVE);
 
@@ -142,6 +149,7 @@ static int step(const struct file *file, unsigned *place)
 /* Tries to become the writer where nobody waits to. */
 static int pass(const struct file *file, unsigned *place)
 {
+    assert(*place > 0);
     int failure;
 
     if (file->calls->locked(file->os, LINE_BYTE, LINE_LENGTH))
@@ -181,6 +189,7 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
 
 enum { WHO_MAX = OS_NAME_MAX + 64, SINCE_MAX = 64 };
 
+/* The process that writes, by name where it can be seen. */
 static void print_who(const struct os_holder *holder, char who[WHO_MAX])
 {
     char name[OS_NAME_MAX];
@@ -198,6 +207,7 @@ static void print_who(const struct os_holder *holder, char who[WHO_MAX])
              name[0] != '\0' ? " (" : "", name, name[0] != '\0' ? ")" : "");
 }
 
+/* When it began to write, in local time; empty where that is not known. */
 static void print_since(const struct os_holder *holder, char since[SINCE_MAX])
 {
     time_t seconds = (time_t)(holder->since_ms / 1000);
@@ -208,6 +218,7 @@ static void print_since(const struct os_holder *holder, char since[SINCE_MAX])
         since[0] = '\0';
 }
 
+/* Who has the lock, for how long, and what helps. */
 static enum vdbq_status say_busy(const struct file *file, uint64_t waited_ns,
                                  struct error *error)
 {

@@ -7,6 +7,7 @@
  * it is written anew. Likewise what an older vdbq left of a new file of
  * format 1.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "data/catalogue/catalogue_inner.h"
@@ -71,6 +72,8 @@ enum vdbq_status file_write_new(struct file *file, struct error *error)
 static struct file_head place(uint8_t *image, size_t image_size,
                               const void *catalogue, size_t size)
 {
+    assert(image_size > PAGE_BYTES && image_size % PAGE_BYTES == 0
+           && size <= PAGE_BYTES);
     struct file_head head = { .catalogue = image_size - PAGE_BYTES,
                               .catalogue_size = size,
                               .catalogue_checksum =
@@ -82,6 +85,7 @@ static struct file_head place(uint8_t *image, size_t image_size,
     return head;
 }
 
+/* A whole file with no table in it. */
 static enum vdbq_status make_image(uint8_t image[FILE_NEW_BYTES],
                                    struct error *error)
 {

@@ -13,6 +13,7 @@ static int compare_extents(const void *a, const void *b);
 
 bool extents_add(struct vector *extents, uint64_t offset, uint64_t size)
 {
+    assert(offset <= UINT64_MAX - size);
     struct extent extent = { offset, page_round(size) };
 
     return vector_append(extents, &extent, 1);
@@ -87,6 +88,7 @@ uint64_t space_take(struct space *space, uint64_t size)
 
 bool space_give(struct space *space, uint64_t offset, uint64_t size)
 {
+    assert(offset % PAGE_BYTES == 0 && size % PAGE_BYTES == 0);
     struct extent *gap = space->gaps.items, *used_up = NULL;
 
     for (size_t i = 0; i < space->gaps.count; i++) {
@@ -108,6 +110,7 @@ void space_finish(struct space *space)
     vector_finish(&space->gaps);
 }
 
+/* For qsort(). */
 static int compare_extents(const void *a, const void *b)
 {
     const struct extent *left = a, *right = b;

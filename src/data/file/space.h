@@ -12,8 +12,8 @@
 
 /* A run of bytes of the file. */
 struct extent {
-    uint64_t offset;
-    uint64_t size;
+    uint64_t offset; /* in bytes, a multiple of PAGE_BYTES */
+    uint64_t size;   /* in bytes, a multiple of PAGE_BYTES */
 };
 
 /* Adds an extent, or those of a catalogue's tablets, rounded up to pages.

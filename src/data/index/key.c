@@ -5,6 +5,7 @@
  */
 #include "data/index/key.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ static uint64_t code_of_real(double value)
 
 struct key_watch key_watch_init(const struct table *table)
 {
+    assert(table->key < table->column_count);
     struct key_watch watch = { .codes = VECTOR(uint64_t) };
     struct column_facts facts = table_facts(table, table->key);
 
@@ -135,6 +137,7 @@ bool key_watch_add(struct key_watch *watch, struct key_values more,
     return keep_codes(watch, more);
 }
 
+/* Keeps the codes of all keys: they are sorted at the end. */
 static bool keep_codes(struct key_watch *watch, struct key_values keys)
 {
     uint64_t codes[CODES_AT_ONCE];
@@ -167,6 +170,7 @@ enum vdbq_status key_sort(struct key_watch *watch, const struct table *table,
 /* How many of sorted codes are less than `code`. */
 static size_t count_below(const struct vector *codes, uint64_t code)
 {
+    assert(codes->count == 0 || codes->items != NULL);
     const uint64_t *item = codes->items;
     size_t low = 0, high = codes->count;
 
@@ -246,6 +250,7 @@ static bool codes_of_tablet(const struct table *table,
     return true;
 }
 
+/* Looks for a key that a tablet has already. */
 static enum vdbq_status compare_tablet(struct database *database,
                                        const struct table *table,
                                        const struct tablet_ref *tablet,
@@ -279,6 +284,7 @@ release_all:
 
 /* -------------------------------------------------------------- codes -- */
 
+/* The codes of a run of keys. */
 static void encode(enum vdbq_type type, const void *values, uint64_t first,
                    uint64_t count, uint64_t *codes)
 {
@@ -311,6 +317,7 @@ static void encode(enum vdbq_type type, const void *values, uint64_t first,
 static bool sort_byte(const uint64_t *from, uint64_t *to, size_t count,
                       unsigned shift)
 {
+    assert(count > 0 && shift < 64);
     size_t places[257] = { 0 };
 
     for (size_t i = 0; i < count; i++)
@@ -324,6 +331,7 @@ static bool sort_byte(const uint64_t *from, uint64_t *to, size_t count,
     return true;
 }
 
+/* A radix sort by bytes; those that all codes share cost one look. */
 static bool sort_codes(uint64_t *codes, size_t count)
 {
     uint64_t *room, *from = codes, *to;
@@ -346,6 +354,7 @@ static bool sort_codes(uint64_t *codes, size_t count)
     return true;
 }
 
+/* Says which key is there twice. */
 static enum vdbq_status twice(const struct table *table, uint64_t code,
                               struct error *error)
 {

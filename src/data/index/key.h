@@ -16,7 +16,7 @@
 #include "data/database/database.h"
 
 struct key_watch {
-    enum vdbq_type type;
+    enum vdbq_type type;   /* of the key */
     bool any;              /* `last` is a key                         */
     uint64_t last;         /* code of the largest key while in order  */
     bool loose;            /* a key came out of order                 */
@@ -37,8 +37,8 @@ size_t key_count(const struct key_watch *watch);
 
 /* Keys in memory: `count` values of the key's type. */
 struct key_values {
-    const void *values;
-    uint64_t count;
+    const void *values; /* of the key's type */
+    uint64_t count;     /* of `values` */
 };
 
 /* Fails with CONSTRAINT where one of the keys is NULL. */

@@ -5,6 +5,8 @@
  */
 #include "data/index/key_text.h"
 
+#include <assert.h>
+
 #include "data/tablet/block.h"
 #include "data/tablet/dictionary.h"
 
@@ -12,6 +14,7 @@ enum { SHOWN_MAX = 64 }; /* bytes of a text in a message */
 
 bool key_text_add(struct key_watch *watch, struct key_values more)
 {
+    assert(watch->type == VDBQ_TEXT);
     const struct vdbq_text *texts = more.values;
 
     for (uint64_t i = 0; i < more.count; i++) {
@@ -23,6 +26,7 @@ bool key_text_add(struct key_watch *watch, struct key_values more)
     return true;
 }
 
+/* Says which key is there twice; a long one is cut. */
 static enum vdbq_status twice(const struct table *table, struct vdbq_text text,
                               struct error *error)
 {
@@ -38,6 +42,7 @@ static enum vdbq_status twice(const struct table *table, struct vdbq_text text,
 enum vdbq_status key_text_sort(struct key_watch *watch,
                                const struct table *table, struct error *error)
 {
+    assert(watch->type == VDBQ_TEXT);
     const struct vdbq_text *texts = watch->texts.items;
     size_t count = watch->texts.count;
     uint32_t *numbers = memory_zeroed(count + 1, sizeof *numbers);
@@ -74,6 +79,7 @@ static bool find_common(const struct dictionary *a, const struct dictionary *b,
     return false;
 }
 
+/* Looks for a key that a tablet has already. */
 static enum vdbq_status compare_tablet(const struct dictionary *keys,
                                        struct database *database,
                                        const struct table *table,
@@ -106,6 +112,7 @@ enum vdbq_status key_text_compare(const struct key_watch *watch,
                                   const struct tablet_ref *tablets,
                                   size_t count, struct error *error)
 {
+    assert(watch->dictionary != NULL);
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < count && status == VDBQ_OK; i++)

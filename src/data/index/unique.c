@@ -5,6 +5,7 @@
  */
 #include "data/index/unique.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <xxhash.h>
@@ -26,11 +27,14 @@ static enum vdbq_status fill_set(struct unique_set *set,
 
 /* ----------------------------------------------------------------- rules -- */
 
+/* A rule of one column has no list. */
 static unsigned rule_column(const struct unique_rule *rule, unsigned i)
 {
+    assert(i < rule->column_count);
     return rule->columns != NULL ? rule->columns[i] : rule->column;
 }
 
+/* In the same order, too. */
 static bool same_columns(const struct unique_rule *a,
                          const struct unique_rule *b)
 {
@@ -113,6 +117,7 @@ bool unique_hash_row(const struct unique_rule *rule,
                      const struct vdbq_vector *vectors, uint64_t row,
                      struct unique_hash *hash)
 {
+    assert(rule->column_count > 0);
     XXH128_hash_t parts[2] = { { 0, 0 }, { 0, 0 } };
 
     for (unsigned i = 0; i < rule->column_count; i++) {
@@ -131,6 +136,7 @@ bool unique_hash_row(const struct unique_rule *rule,
 
 /* -------------------------------------------------------- of the database -- */
 
+/* Whether the set holds the hashes of this rule. */
 static bool is_for(const struct unique_set *set, const struct table *table,
                    const struct unique_rule *rule)
 {
@@ -156,6 +162,7 @@ static struct unique_set *oldest_set(const struct database *database)
     return oldest;
 }
 
+/* Takes the place of the set that was not used for longest. */
 static struct unique_set *add_set(struct database *database,
                                   const struct table *table,
                                   const struct unique_rule *rule)
@@ -178,6 +185,7 @@ static struct unique_set *add_set(struct database *database,
     return set;
 }
 
+/* The set of this rule, or NULL. */
 static struct unique_set *find_set(const struct database *database,
                                    const struct table *table,
                                    const struct unique_rule *rule)
@@ -190,6 +198,7 @@ static struct unique_set *find_set(const struct database *database,
     return NULL;
 }
 
+/* Whether the set holds the rows that the table has now. */
 static bool is_of(const struct unique_set *set, const struct table *table)
 {
     return set->made && identity_equal(set->of, table->state);
@@ -242,6 +251,7 @@ static enum vdbq_status add_tablet(struct unique_set *set, struct rows *rows,
     return VDBQ_OK;
 }
 
+/* Reads the columns of all tablets. */
 static enum vdbq_status fill_set(struct unique_set *set,
                                  struct database *database,
                                  const struct table *table,
@@ -301,6 +311,7 @@ void unique_sets_forget(struct database *database, uint32_t table_id)
 
 /* --------------------------------------------------------------- message -- */
 
+/* As SQL would write it. */
 static void print_value(const struct column *column,
                         const struct vdbq_vector *vector, uint64_t row,
                         struct text *text)

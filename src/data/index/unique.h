@@ -14,10 +14,10 @@
 
 /* Columns that are unique together, and what says so. */
 struct unique_rule {
-    const char *index; /* its name; NULL: the table says so     */
-    unsigned column_count;
+    const char *index;       /* its name; NULL: the table says so     */
+    unsigned column_count;   /* at least 1 */
     const unsigned *columns; /* NULL: the one column `column`         */
-    unsigned column;
+    unsigned column;         /* of a rule of one column */
 };
 
 /* The rules for a table; `keyed`: its primary key is one in any case. False:

@@ -5,23 +5,25 @@
  */
 #include "data/pool/load.h"
 
+#include <assert.h>
+
 #include "base/os/os.h"
 
 struct load_job {
     struct thread_pool_job job; /* first */
-    struct load *load;
-    unsigned column; /* if it is of one          */
-    uint64_t time_ns;
-    struct error error; /* status OK: all went well */
+    struct load *load;          /* that it belongs to */
+    unsigned column;            /* if it is of one          */
+    uint64_t time_ns;           /* that the job took */
+    struct error error;         /* status OK: all went well */
 };
 
 struct load {
-    struct projection projection;
+    struct projection projection; /* what is loaded */
     /* that runs the jobs; NULL: load_finish() does */
     struct thread_pool *workers;
-    uint8_t *block;
-    bool proven; /* when it began */
-    unsigned job_count;
+    uint8_t *block;     /* where it goes */
+    bool proven;        /* when it began */
+    unsigned job_count; /* of `jobs` */
     struct load_job jobs[];
 };
 
@@ -96,6 +98,7 @@ enum vdbq_status load_start(struct thread_pool *workers,
 enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
                              struct error *error)
 {
+    assert(load->job_count > 0);
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < load->job_count; i++) {

@@ -32,28 +32,28 @@ void pool_destroy(struct pool *pool);
 
 /* Columns of a tablet in memory; the pool's. */
 struct pool_slot {
-    struct device_memory *memory;
-    const struct tablet *tablet; /* its head, as the columns that were wanted
+    struct device_memory *memory; /* that the tablet lies in */
+    const struct tablet *tablet;  /* its head, as the columns that were wanted
                                     lie here: a checked copy that stays
                                     readable while the device holds the
                                     memory, columns included              */
-    bool in_place;               /* they lie in the file: the memory has no
+    bool in_place;                /* they lie in the file: the memory has no
                                     host pointer, and cannot be written   */
-    const struct tablet *whole;  /* the head as it is in the file         */
+    const struct tablet *whole;   /* the head as it is in the file         */
 };
 
 /* What is to be brought in. */
 struct pool_want {
-    const struct table *table;
-    const struct tablet_ref *tablet;
-    const unsigned *columns; /* of the table; NULL: all of them */
-    unsigned column_count;
+    const struct table *table;       /* of the tablet */
+    const struct tablet_ref *tablet; /* to load */
+    const unsigned *columns;         /* of the table; NULL: all of them */
+    unsigned column_count;           /* of `columns` */
 };
 
 /* Memory for tablets, the host's or a device's, that has no room for one. */
 struct pool_shortage {
     uint64_t size_bytes; /* that are wanted                               */
-    uint64_t used_bytes, budget_bytes;
+    uint64_t used_bytes, budget_bytes; /* in use, and allowed */
     const char *whose;    /* what memory it is, or ""                     */
     const char *instead;  /* what else may be done, or ""                 */
     const char *variable; /* that sets the budget                         */

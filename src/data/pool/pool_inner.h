@@ -18,13 +18,13 @@
 #include "data/pool/pool.h"
 
 struct slot {
-    struct pool_slot shown;   /* first: what callers hold              */
-    struct identity identity; /* of the tablet                      */
-    uint64_t size_bytes;      /* that its memory takes                 */
-    const void *mapped;       /* the tablet where its memory lies in the
+    struct pool_slot shown;     /* first: what callers hold              */
+    struct identity identity;   /* of the tablet                      */
+    uint64_t size_bytes;        /* that its memory takes                 */
+    const void *mapped;         /* the tablet where its memory lies in the
                                file; NULL: it lies elsewhere         */
-    uint64_t mapped_bytes;
-    unsigned pins;
+    uint64_t mapped_bytes;      /* of `mapped` */
+    unsigned pins;              /* users; 0: it stands in the idle list */
     bool ahead;                 /* pool_ahead() made it, nobody had it   */
     struct load *load;          /* NULL: none is under way               */
     bool *wanted;               /* one a column; lies behind this struct */
@@ -36,34 +36,35 @@ struct slot {
 /* The slots of a pool by their tablets; pool_names.c alone changes it. */
 struct pool_names {
     struct slot **buckets; /* a power of two of them; each a chain */
-    size_t bucket_count;
-    size_t slot_count;
+    size_t bucket_count;   /* a power of two */
+    size_t slot_count;     /* in all buckets */
 };
 
 /* A tablet that is unmapped on another thread, so that nobody waits for it. */
 struct pool_leaving {
     struct thread_pool_job job; /* first */
-    struct database *database;
-    const void *mapped; /* NULL: none is under way */
-    uint64_t bytes;
+    struct database *database;  /* whose file is mapped */
+    const void *mapped;         /* NULL: none is under way */
+    uint64_t bytes;             /* of `mapped` */
 };
 
 struct pool {
-    struct database *database;
-    struct device *device;
+    struct database *database; /* tablets are loaded from it */
+    struct device *device;     /* owns the memory */
+    /* used_bytes passes it only while tablets are pinned */
     uint64_t budget_bytes;
-    uint64_t used_bytes;    /* by slots; pool_memory.c counts them   */
-    const uint64_t *others; /* bytes of the budget that others use; NULL:
+    uint64_t used_bytes;         /* by slots; pool_memory.c counts them   */
+    const uint64_t *others;      /* bytes of the budget that others use; NULL:
                                there are none                        */
-    uint64_t load_ns;       /* of all loads that have ended          */
-    bool maps;              /* see pool_map()                        */
-    struct proofs proofs;
+    uint64_t load_ns;            /* of all loads that have ended          */
+    bool maps;                   /* see pool_map()                        */
+    struct proofs proofs;        /* tablets whose checksums were right */
     struct thread_pool *workers; /* NULL: not yet, or there are no threads */
     unsigned threads;            /* of it                                 */
-    struct pool_leaving leaving;
-    unsigned ahead_count; /* slots that are; pool_slot.c counts    */
-    struct pool_names names;
-    struct lru idle; /* slots that nobody uses                */
+    struct pool_leaving leaving; /* a mapping that a thread gives back */
+    unsigned ahead_count;        /* slots that are; pool_slot.c counts    */
+    struct pool_names names;     /* finds slots */
+    struct lru idle;             /* slots that nobody uses                */
 };
 
 /* --------------------------------------------------------------- slots -- */

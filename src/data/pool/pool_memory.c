@@ -6,6 +6,7 @@
  */
 #include "data/pool/pool_inner.h"
 
+#include <assert.h>
 #include <limits.h>
 
 #include "base/hostile.h"
@@ -76,6 +77,7 @@ static bool stays(const struct pool *pool, const struct projection *projection)
 /* What slots may take of the budget beside others, and at least `size`. */
 static uint64_t own_budget(const struct pool *pool, uint64_t size)
 {
+    assert(size <= pool->budget_bytes);
     uint64_t others = pool->others != NULL ? *pool->others : 0;
 
     return others < pool->budget_bytes - size ? pool->budget_bytes - others
@@ -136,6 +138,7 @@ enum vdbq_status pool_no_room(const struct pool_shortage *shortage,
                       (unsigned long long)(enough >> 20) + 1);
 }
 
+/* Says how much was wanted, and which setting gives more. */
 static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
                                 struct error *error)
 {
@@ -176,6 +179,7 @@ static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
 /* The memory of an idle slot, which goes. */
 static void take_memory(struct pool *pool, struct slot *idle, struct slot *slot)
 {
+    assert(idle->pins == 0 && slot->shown.memory == NULL);
     slot->size_bytes = idle->size_bytes;
     slot->shown.memory = idle->shown.memory;
     idle->shown.memory = NULL;
@@ -216,6 +220,7 @@ static void unmap(struct thread_pool_job *job)
  * more than one is in memory beside what the budget allows, for a moment. */
 static void leave(struct pool *pool, const struct slot *slot)
 {
+    assert(slot->mapped != NULL);
     pool_memory_settle(pool);
     pool->leaving = (struct pool_leaving){ .job = { .run = unmap },
                                            .database = pool->database,
@@ -229,6 +234,7 @@ static void leave(struct pool *pool, const struct slot *slot)
 
 void pool_memory_release(struct pool *pool, struct slot *slot)
 {
+    assert(slot->shown.memory == NULL || pool->used_bytes >= slot->size_bytes);
     if (slot->shown.memory != NULL)
         pool->used_bytes -= slot->size_bytes;
     device_memory_destroy(slot->shown.memory);

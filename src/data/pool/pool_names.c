@@ -26,9 +26,11 @@ void pool_names_finish(struct pool_names *names)
 
 /* ------------------------------------------------------------- looking -- */
 
+/* The bucket of a tablet's slots. */
 static struct slot **bucket_of(const struct pool_names *names,
                                struct identity identity)
 {
+    assert((names->bucket_count & (names->bucket_count - 1)) == 0);
     size_t bucket = identity_hash(identity) & (names->bucket_count - 1);
 
     return &names->buckets[bucket];
@@ -44,6 +46,7 @@ static struct slot *of_tablet(struct slot *slot, const struct pool_want *want)
     return slot;
 }
 
+/* The first slot of a tablet: several have different columns. */
 static struct slot *first_of_tablet(const struct pool_names *names,
                                     const struct pool_want *want)
 {
@@ -85,6 +88,7 @@ struct slot *pool_names_find_idle(const struct pool_names *names,
 
 /* -------------------------------------------------------------- change -- */
 
+/* The newest stands first in its bucket. */
 static void link_slot(struct pool_names *names, struct slot *slot)
 {
     struct slot **bucket = bucket_of(names, slot->identity);
@@ -122,6 +126,7 @@ void pool_names_add(struct pool_names *names, struct slot *slot)
 
 void pool_names_remove(struct pool_names *names, struct slot *slot)
 {
+    assert(names->slot_count > 0);
     struct slot **at = bucket_of(names, slot->identity);
 
     while (*at != slot)

@@ -12,27 +12,28 @@
 #include "exec/build_side/key_index.h"
 
 struct build_side {
-    const struct stream_params *params;
-    const struct program *program;
-    struct program_pack pack;
-    struct build_rows *rows; /* one a cursor; of those that are axes none */
-    unsigned cursors;
+    const struct stream_params *params; /* of the query's run */
+    const struct program *program;      /* of the scan that probes */
+    struct program_pack pack; /* of the program: names columns and indexes */
+    struct build_rows *rows;  /* one a cursor; of those that are axes none */
+    unsigned cursors;         /* of the program, axes first */
     /* one a column: see build_side_dictionaries() */
     struct dictionary **dictionaries;
-    struct run_build_side run;
+    struct run_build_side run; /* what the launcher gets */
+    /* one a column: order codes of its dictionary */
     struct order_codes *order_codes;
-    struct build_input *inputs;
-    struct key_index *indexes;
-    struct input_range *ranges;
-    struct resident *resident; /* of which `bytes` are held                 */
+    struct build_input *inputs; /* one a column: where it lies in the memory */
+    struct key_index *indexes;  /* one an index of the pack */
+    struct input_range *ranges; /* one a column: bounds of its values */
+    struct resident *resident;  /* of which `bytes` are held                 */
     struct stream_memory *memory; /* ... and of this, where the device's
                                    memory is the host's; NULL: there is none */
-    uint64_t held_bytes;
-    uint64_t bytes;
-    uint64_t host_bytes; /* of these the host writes the first ones   */
-    struct device_times times;
-    char text[192]; /* for stats                                 */
-    struct arena arena;
+    uint64_t held_bytes;          /* of the run's memory */
+    uint64_t bytes;               /* of all columns and indexes together */
+    uint64_t host_bytes;       /* of these the host writes the first ones   */
+    struct device_times times; /* of what the device did for them */
+    char text[192];            /* for stats                                 */
+    struct arena arena;        /* of all arrays above */
 };
 
 unsigned build_column_count(const struct build_side *build_side);

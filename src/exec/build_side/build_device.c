@@ -6,6 +6,8 @@
  */
 #include "exec/build_side/build_device.h"
 
+#include <assert.h>
+
 #include "cl/tablet.h"
 #include "device/kernel.h"
 #include "exec/build_side/key_index.h"
@@ -15,20 +17,22 @@ enum { MEMORY_SHARE = 4 }; /* of the device's memory that may be used */
 
 /* Where a column is; values UINT64_MAX: it is not kept, nulls likewise. */
 struct kept {
+    /* byte offset of the first value, and of the NULL flags; UINT64_MAX: not
+       kept */
     uint64_t values, nulls;
-    unsigned width;
+    unsigned width; /* of a value in bytes */
 };
 
 struct build_device {
-    struct sink sink; /* first */
-    struct device *device;
-    struct device_column *columns;
-    struct kept *kept;
-    unsigned column_count;
-    struct device_memory *memory;
-    uint64_t rows_most;
-    uint64_t rows; /* taken so far */
-    struct device_times times;
+    struct sink sink;              /* first */
+    struct device *device;         /* it holds the rows */
+    struct device_column *columns; /* of the stream; owned */
+    struct kept *kept;             /* one a column; owned */
+    unsigned column_count;         /* of the stream */
+    struct device_memory *memory;  /* owned; NULL: no room was made */
+    uint64_t rows_most;        /* the stream's bound: there is room for these */
+    uint64_t rows;             /* taken so far */
+    struct device_times times; /* of the calls so far */
 };
 
 /* ---------------------------------------------------------------- taking -- */
@@ -103,6 +107,7 @@ static uint64_t place(struct build_device *rows, const bool *wanted)
     return at > 0 ? at : 1;
 }
 
+/* Whether the rows fit into one buffer and a fair share of the memory. */
 static bool has_room(const struct build_device *rows, uint64_t bytes)
 {
     const struct device_facts *facts = device_facts(rows->device);
@@ -135,11 +140,13 @@ static enum vdbq_status prepare(struct build_device *rows,
                 : VDBQ_OK;
 }
 
+/* Drains the stream into the device's memory. */
 static enum vdbq_status take_all(struct build_device *rows,
                                  struct stream *stream, struct error *error)
 {
     stream_sink(stream, &rows->sink);
     enum vdbq_status status = stream_drain(stream, error);
+    assert(rows->rows <= rows->rows_most || status != VDBQ_OK);
     return status == VDBQ_OK ? sink_wait(&rows->sink, error) : status;
 }
 
@@ -189,6 +196,7 @@ uint64_t build_device_rows(const struct build_device *rows)
 const struct device_column *build_device_column(const struct build_device *rows,
                                                 unsigned column)
 {
+    assert(column < rows->column_count);
     return &rows->columns[column];
 }
 
@@ -200,6 +208,9 @@ enum vdbq_status build_device_copy(struct build_device *rows, unsigned column,
                                    const struct build_input *place,
                                    struct error *error)
 {
+    assert(first + count <= rows->rows);
+    assert(column < rows->column_count
+           && rows->kept[column].values != UINT64_MAX);
     const struct kept *kept = &rows->kept[column];
     enum vdbq_status status =
         copy(rows, rows->memory, to,
@@ -214,6 +225,7 @@ enum vdbq_status build_device_copy(struct build_device *rows, unsigned column,
     return status;
 }
 
+/* Marks all slots of the index as free. */
 static enum vdbq_status clear(struct build_device *rows,
                               const struct key_index *index,
                               struct device_memory *to, struct error *error)
@@ -236,6 +248,7 @@ enum vdbq_status build_device_index(struct build_device *rows,
                                     const struct build_input *keys,
                                     unsigned width, struct error *error)
 {
+    assert(rows->memory != NULL);
     bool dense = index->kind == INDEX_DENSE;
     struct device_call call = {
         .kernel = dense ? KERNEL_INDEX_DENSE : KERNEL_INDEX_HASHED,
@@ -249,6 +262,7 @@ enum vdbq_status build_device_index(struct build_device *rows,
     };
     if (index->count == 0)
         return VDBQ_OK;
+    assert(rows->rows <= KEY_ROWS_MAX);
     enum vdbq_status status = clear(rows, index, to, error);
     return status == VDBQ_OK && rows->rows > 0
                ? device_call(rows->device, &call, &rows->times, error)

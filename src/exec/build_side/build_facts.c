@@ -4,22 +4,23 @@
  */
 #include "exec/build_side/build_facts.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/threads/parallel.h"
 #include "program/interval.h"
 
 struct scanning {
-    struct row_set_column *column;
+    struct row_set_column *column;         /* values are translated in place */
     const struct order_codes *order_codes; /* NULL: none */
-    uint64_t rows;
-    unsigned threads;
-    struct input_range found[PARALLEL_THREADS_MAX];
+    uint64_t rows;                         /* of the column */
+    unsigned threads;                      /* that share the rows */
+    struct input_range found[PARALLEL_THREADS_MAX]; /* one a thread */
 };
 
 /* Rows [first, end). */
 struct rows_part {
-    uint64_t first, end;
+    uint64_t first, end; /* row, and the one behind the last */
 };
 
 /* Numbers of words for codes. */
@@ -96,9 +97,11 @@ static void reals(const struct row_set_column *column, struct rows_part part,
         value->low_real = value->high_real = 0;
 }
 
+/* One thread's share: translates the values, then finds their bounds. */
 static void scan_part(void *context, unsigned i)
 {
     struct scanning *scanning = context;
+    assert(i < scanning->threads);
     const struct row_set_column *column = scanning->column;
     struct input_range *found = &scanning->found[i];
     struct rows_part part = { .first = scanning->rows / scanning->threads * i,
@@ -132,6 +135,7 @@ struct input_range build_facts(struct row_set_column *column, uint64_t rows,
         .threads = parallel_threads(threads, rows)
     };
     struct input_range all = { 0 };
+    assert(scanning.threads > 0 && scanning.threads <= PARALLEL_THREADS_MAX);
     parallel_run(scanning.threads, scan_part, &scanning);
     for (unsigned i = 0; i < scanning.threads; i++) {
         const struct input_range *part = &scanning.found[i];

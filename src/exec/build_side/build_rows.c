@@ -4,6 +4,8 @@
  */
 #include "exec/build_side/build_rows.h"
 
+#include <assert.h>
+
 #include "cl/tablet.h"
 #include "exec/stream/stream_inner.h"
 
@@ -52,6 +54,7 @@ bool build_rows_nullable(const struct build_rows *rows, unsigned column)
 struct build_input build_rows_place(uint64_t rows, unsigned width, bool nulls,
                                     u64 *end)
 {
+    assert(*end % TABLET_ALIGN == 0);
     struct build_input place = { .values = *end };
     *end = TABLET_ALIGNED(*end + rows * width);
     if (!nulls)
@@ -77,9 +80,11 @@ enum vdbq_status build_rows_write(struct build_rows *rows, unsigned column,
                    ? build_device_wait(rows->device_rows, times, error)
                    : status;
     }
+    assert(first + count <= rows->row_set.rows);
     status = device_write(to, place->values,
                           (const u8 *)from->values + first * from->width,
                           count * from->width, times, error);
+    assert(place->nulls == 0 || from->nulls != NULL);
     if (status == VDBQ_OK && place->nulls != 0)
         status = device_write(to, place->nulls, from->nulls + first, count,
                               times, error);

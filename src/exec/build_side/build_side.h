@@ -29,7 +29,7 @@ build_side_dictionaries(const struct build_side *build_side, unsigned *count);
 
 /* Where the rows are to be. */
 struct build_side_place {
-    struct device *device;
+    struct device *device;     /* where the columns and indexes go */
     struct resident *resident; /* whose budget they share; NULL: none  */
     /* of the run; may be zeroed where the program needs none */
     const struct run_dictionary *dictionary;

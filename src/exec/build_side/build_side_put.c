@@ -8,6 +8,7 @@
  * Before that the rows are made ready where they are: texts get the numbers
  * of the run's words, NULLs the value 0.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,9 +92,11 @@ static void prepare(struct build_side *build_side,
     }
 }
 
+/* The keys of an index; where no row has a key, low is above high. */
 static struct key_column key_column(const struct build_side *build_side,
                                     unsigned index)
 {
+    assert(index < build_side->pack.index_count);
     unsigned i = build_side->pack.build_count + index;
     const struct row_set_column *column = build_column_at(build_side, i);
     const struct input_range *range = &build_side->ranges[i];
@@ -112,6 +115,7 @@ static struct key_column key_column(const struct build_side *build_side,
 static u64 take(u64 *end, u64 size)
 {
     u64 at = *end;
+    assert(at % TABLET_ALIGN == 0);
     *end = TABLET_ALIGNED(at + size);
     return at;
 }
@@ -128,9 +132,12 @@ static bool needs_keys(const struct build_side *build_side, unsigned number)
                || (hashed && column->width == sizeof(i64)));
 }
 
+/* Chooses the kind of the index and lays out its slots, and keys that no column
+   of the program holds already. */
 static void place_index(struct build_side *build_side, unsigned number,
                         bool on_gpu, u64 *end)
 {
+    assert(number < build_side->pack.index_count);
     unsigned i = build_side->pack.build_count + number;
     unsigned first = first_of(build_side, i);
     struct key_column column = key_column(build_side, number);
@@ -148,8 +155,10 @@ static void place_index(struct build_side *build_side, unsigned number,
     index->keys = keys->values;
 }
 
+/* Lays out the values and NULL flags of a column. */
 static void place_input(struct build_side *build_side, unsigned i, u64 *end)
 {
+    assert(i < build_side->pack.build_count);
     const struct row_set_column *column = build_column_at(build_side, i);
     build_side->inputs[i] =
         build_rows_place(build_rows_at(build_side, i), column->width,
@@ -182,10 +191,11 @@ static void lay_out(struct build_side *build_side, bool on_gpu)
 struct copying {
     u8 *to;
     const u8 *from;
-    u64 size;
-    unsigned threads;
+    u64 size;         /* in bytes */
+    unsigned threads; /* that share the bytes */
 };
 
+/* One thread's share; shares begin at aligned places. */
 static void copy_part(void *context, unsigned i)
 {
     const struct copying *copying = context;
@@ -196,6 +206,7 @@ static void copy_part(void *context, unsigned i)
            left < part ? left : part);
 }
 
+/* Copies with as many threads as the bytes are worth. */
 static void copy(const struct build_side *build_side, u8 *to, const void *from,
                  u64 size)
 {
@@ -209,6 +220,7 @@ static void copy(const struct build_side *build_side, u8 *to, const void *from,
         parallel_run(copying.threads, copy_part, &copying);
 }
 
+/* Fills an index on the host, unless the device has its rows. */
 static void fill_index(const struct build_side *build_side, unsigned number,
                        u8 *block)
 {
@@ -384,6 +396,8 @@ enum vdbq_status build_side_put(struct build_side *build_side,
 {
     prepare(build_side, place->dictionary);
     lay_out(build_side, device_facts(place->device)->is_gpu);
+    assert(build_side->bytes > 0
+           && build_side->host_bytes <= build_side->bytes);
     build_side->run.inputs = build_side->inputs;
     build_side->run.order_codes = build_side->order_codes;
     build_side->run.indexes = build_side->indexes;

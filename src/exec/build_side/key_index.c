@@ -7,6 +7,7 @@
  */
 #include "exec/build_side/key_index.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -27,31 +28,34 @@ enum {
 
 /* The slots that a thread fills, and what it could not place. */
 struct part {
-    uint64_t first, end;
+    uint64_t first, end; /* slot of the part, and the one behind its last */
     uint32_t late; /* the row whose run left the part first; 0: none      */
 };
 
 struct filling {
-    const struct key_index *index;
-    const struct key_column *column;
-    void *slots;
+    const struct key_index *index;   /* its plan: kind, base and slots */
+    const struct key_column *column; /* the keys */
+    void *slots;                     /* of the whole index */
     unsigned threads;
-    struct part parts[PARALLEL_THREADS_MAX];
+    struct part parts[PARALLEL_THREADS_MAX]; /* one a thread */
 };
 
 /* ---------------------------------------------------------------- plan -- */
 
+/* At least twice as many slots as rows, a power of two. */
 static struct key_index plan_hashed(uint64_t rows)
 {
     uint64_t count = SLOTS_LEAST;
     while (count < rows * SLOTS_PER_ROW)
         count *= 2;
+    assert((count & (count - 1)) == 0 && count > rows);
     return (struct key_index){ .kind = INDEX_HASHED, .count = count };
 }
 
 struct key_index key_index_plan(const struct key_column *column, bool on_gpu)
 {
     uint64_t span = (uint64_t)column->high - (uint64_t)column->low;
+    assert(column->rows <= KEY_ROWS_MAX);
     if (column->low > column->high)
         return (struct key_index){ .kind = INDEX_DENSE };
     uint64_t free = on_gpu ? GPU_DENSE_FREE : DENSE_FREE;
@@ -70,6 +74,7 @@ uint64_t key_index_bytes(const struct key_index *index)
 
 /* ---------------------------------------------------------------- fill -- */
 
+/* The key of a row, widened to 64 bits. */
 static inline int64_t key_at(const struct key_column *column, bool wide,
                              uint64_t row)
 {
@@ -77,11 +82,14 @@ static inline int64_t key_at(const struct key_column *column, bool wide,
                 : ((const int32_t *)column->values)[row];
 }
 
+/* Whether the row has a key: one that is NULL matches nothing. */
 static inline bool is_key(const struct key_column *column, uint64_t row)
 {
     return column->nulls == NULL || column->nulls[row] == 0;
 }
 
+/* Every thread reads all rows and writes those of its own slots, so that the
+   first row of a key wins in every division into parts. */
 static inline void fill_dense(const struct filling *filling, bool wide,
                               const struct part *part)
 {
@@ -89,6 +97,7 @@ static inline void fill_dense(const struct filling *filling, bool wide,
     uint64_t base = (uint64_t)filling->index->base + part->first;
     uint64_t count = part->end - part->first;
     u32 *slots = (u32 *)filling->slots + part->first;
+    assert(part->first <= part->end && part->end <= filling->index->count);
     memset(slots, 0, count * sizeof *slots);
     for (uint64_t row = 0; row < column->rows; row++) {
         uint64_t at = (uint64_t)key_at(column, wide, row) - base;
@@ -155,9 +164,12 @@ static inline void fill_hashed(struct filling *filling, bool wide,
     }
 }
 
+/* Runs the loop that fits kind and width, each compiled by itself. */
 static void fill_part(void *context, unsigned i)
 {
     struct filling *filling = context;
+    assert(filling->column->width == sizeof(int64_t)
+           || filling->column->width == sizeof(int32_t));
     struct part *part = &filling->parts[i];
     bool wide = filling->column->width == sizeof(int64_t);
     bool dense = filling->index->kind == INDEX_DENSE;
@@ -201,6 +213,7 @@ void key_index_fill(const struct key_index *index,
         filling.parts[i].end =
             i + 1 < threads ? index->count / threads * (i + 1) : index->count;
     }
+    assert(index->count == 0 || threads > 0);
     parallel_run(threads, fill_part, &filling);
     for (unsigned i = 0; i < threads; i++)
         if (filling.parts[i].late > 0)

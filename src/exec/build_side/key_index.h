@@ -16,11 +16,11 @@
 
 /* A column of keys: integers of 4 or 8 bytes. */
 struct key_column {
-    const void *values;
+    const void *values;   /* integers; NULL where the device has them */
     const uint8_t *nulls; /* NULL: no key is NULL                         */
-    unsigned width;
-    uint64_t rows;
-    int64_t low, high; /* the least and the greatest key; low > high:
+    unsigned width;       /* of a key in bytes: 4 or 8 */
+    uint64_t rows;        /* with those whose key is NULL */
+    int64_t low, high;    /* the least and the greatest key; low > high:
                              there is none                                */
 };
 

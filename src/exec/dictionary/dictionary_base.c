@@ -2,6 +2,7 @@
 /*
  * Dictionaries together. Each different one counts once, wherever it stands.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +10,13 @@
 
 /* The different dictionaries, in the order of their addresses. */
 struct parts {
+    /* the different dictionaries, by address */
     struct dictionary **dictionaries;
     uint32_t **numbers; /* of each one's words, in those of all */
-    size_t count;
+    size_t count;       /* of `words` */
 };
 
+/* Dictionaries are shared: equal addresses stand next to each other. */
 static int compare_addresses(const void *a, const void *b)
 {
     uintptr_t x = (uintptr_t) * (struct dictionary *const *)a;
@@ -82,6 +85,7 @@ static struct order_codes order_codes_of(const struct parts *parts,
                                  .count = dictionary->count };
 }
 
+/* Joins the dictionaries and notes for each column its order codes. */
 static bool fill(struct dictionary_base *base,
                  struct dictionary *const *dictionaries)
 {
@@ -123,12 +127,14 @@ dictionary_base_make(struct dictionary *const *dictionaries, size_t morsels,
 
 struct dictionary_base *dictionary_base_hold(struct dictionary_base *base)
 {
+    assert(base->holders > 0);
     base->holders++;
     return base;
 }
 
 void dictionary_base_release(struct dictionary_base *base)
 {
+    assert(base == NULL || base->holders > 0);
     if (base == NULL || --base->holders > 0)
         return;
     dictionary_release(base->dictionary);

@@ -6,6 +6,7 @@
  */
 #include "exec/dictionary/dictionary_cache.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "data/tablet/tablet.h"
@@ -14,16 +15,16 @@
 enum { ENTRIES = 32 };
 
 struct entry {
-    struct identity state; /* of the table's rows */
-    unsigned input_count;
-    unsigned *columns;            /* of the inputs       */
+    struct identity state;        /* of the table's rows */
+    unsigned input_count;         /* of the program that asked */
+    unsigned *columns;            /* of the inputs        */
     struct dictionary_base *base; /* NULL: a free entry  */
-    uint64_t used;
+    uint64_t used;                /* the clock when it was last asked for */
 };
 
 struct dictionary_cache {
     struct entry entries[ENTRIES];
-    uint64_t clock;
+    uint64_t clock; /* counts what was asked */
 };
 
 struct dictionary_cache *dictionary_cache_create(void)
@@ -47,13 +48,17 @@ void dictionary_cache_destroy(struct dictionary_cache *cache)
 
 /* ---------------------------------------------------------------- keys -- */
 
+/* The column of the table that a column input of the program reads. */
 static unsigned column_of(const struct dictionary_cache_params *params,
                           unsigned input)
 {
+    assert(input < params->pack->input_count);
     return column_input_number(params->table,
                                params->pack->inputs[input].column);
 }
 
+/* Whether the entry holds the dictionaries of these columns of this state of
+   the table. */
 static bool is_of(const struct entry *entry,
                   const struct dictionary_cache_params *params)
 {
@@ -98,6 +103,7 @@ static void keep(const struct dictionary_cache_params *params,
 
 /* ------------------------------------------------------------- reading -- */
 
+/* Whether the column input reads texts; row numbers never are. */
 static bool is_text(const struct dictionary_cache_params *params,
                     unsigned input)
 {

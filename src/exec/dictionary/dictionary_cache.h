@@ -16,9 +16,9 @@ struct dictionary_cache *dictionary_cache_create(void); /* NULL: no memory */
 void dictionary_cache_destroy(struct dictionary_cache *cache);
 
 struct dictionary_cache_params {
-    struct dictionary_cache *cache; /* NULL: nothing is kept         */
-    struct pool *pool;
-    const struct table *table;
+    struct dictionary_cache *cache;  /* NULL: nothing is kept         */
+    struct pool *pool;               /* loads the dictionaries of tablets */
+    const struct table *table;       /* of the program's first cursor */
     const struct program_pack *pack; /* the columns that are read     */
     struct device_times *times;      /* added to                      */
 };

@@ -3,6 +3,7 @@
  * Makes the words of a run, in the order of word table rule 1, and what
  * follows from them: constants, parameters, order codes.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/dictionary/run_dictionary_inner.h"
@@ -71,6 +72,7 @@ static bool make_build_order_codes(struct making *making)
 
 /* ----------------------------------------------------------- constants -- */
 
+/* The value of a parameter; those that nobody gave are NULL. */
 static const struct parameter *parameter_of(const struct making *making,
                                             const struct instruction *in)
 {
@@ -116,6 +118,7 @@ static i64 parameter_bits(const struct making *making,
     }
 }
 
+/* Gives every text constant a number in the dictionary. */
 static enum vdbq_status add_constants(struct making *making)
 {
     struct arena *arena = &making->table->arena;
@@ -216,6 +219,7 @@ static u64 order_codes_bytes(const struct run_dictionary *table)
 void run_dictionary_range(const struct run_dictionary *table, size_t morsel,
                           unsigned input, int64_t *low, int64_t *high)
 {
+    assert(morsel < table->base->morsels && input < table->base->inputs);
     size_t place = morsel * table->base->inputs + input;
     const struct order_codes *order_codes = &table->order_codes[place];
     uint32_t count = table->base->counts[place];
@@ -230,6 +234,7 @@ void run_dictionary_range(const struct run_dictionary *table, size_t morsel,
 const struct order_codes *
 run_dictionary_codes(const struct run_dictionary *table, size_t morsel)
 {
+    assert(morsel < table->base->morsels);
     return table->values.order_codes_bytes > 0
                ? &table->order_codes[morsel * table->base->inputs]
                : NULL;
@@ -237,6 +242,7 @@ run_dictionary_codes(const struct run_dictionary *table, size_t morsel)
 
 /* ---------------------------------------------------------------- init -- */
 
+/* All in order: texts may still come before the tables are written. */
 static enum vdbq_status make(struct making *making)
 {
     struct run_dictionary *table = making->table;
@@ -273,6 +279,7 @@ enum vdbq_status run_dictionary_init(struct run_dictionary *table,
                                      const struct run_dictionary_params *params,
                                      struct error *error)
 {
+    assert(params->base != NULL && params->program != NULL);
     struct making making = { .table = table,
                              .params = params,
                              .calls = VECTOR(struct call),

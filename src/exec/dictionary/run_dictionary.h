@@ -19,15 +19,16 @@
 
 /* Words of all dictionaries together. Never changes; shared by counting. */
 struct dictionary_base {
-    unsigned holders;
+    unsigned holders; /* dictionary_base_release() frees it at 0 */
+    /* all entries of all dictionaries, sorted; held */
     struct dictionary *dictionary;
-    unsigned inputs;
-    size_t morsels;
-    bool *is_text; /* whether input f has words                  */
+    unsigned inputs; /* column inputs of the program */
+    size_t morsels;  /* of the table's tablets */
+    bool *is_text;   /* whether input f has words                   */
     /* of input f in morsel c: [c * inputs + f] */
     struct order_codes *order_codes;
-    uint32_t *counts; /* words of the dictionaries: likewise        */
-    struct arena arena;
+    uint32_t *counts;   /* words of the dictionaries: likewise        */
+    struct arena arena; /* of all arrays */
 };
 
 /* `dictionaries[c * inputs + f]`: the words of input f in morsel c; NULL where
@@ -46,8 +47,8 @@ struct run_dictionary {
     struct order_codes *order_codes;
     /* one a column of build rows */
     struct order_codes *build_order_codes;
-    struct dictionary_base *base;
-    struct arena arena;
+    struct dictionary_base *base; /* the table's dictionaries; held */
+    struct arena arena;           /* of all arrays */
 };
 
 /* Whether a program leaves anything open, so that a run needs a word table:
@@ -59,8 +60,8 @@ struct run_dictionary_params {
     struct dictionary_base *base;  /* held while the table lives        */
     struct dictionary *const *build_side; /* of columns of build rows; NULL: one
                                            that is no text                   */
-    unsigned build_count;
-    const struct parameter *parameters;
+    unsigned build_count;                 /* of `inner` */
+    const struct parameter *parameters;   /* of the run */
     unsigned parameter_count; /* those behind are NULL             */
 };
 /* Fails with PROGRAM (a call that is none), NO_MEMORY. run_dictionary_finish()

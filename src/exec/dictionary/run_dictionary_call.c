@@ -3,10 +3,12 @@
  * Functions of words in a run's program. Each different call is computed for
  * every word there is; the program looks up what it gave.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/dictionary/run_dictionary_inner.h"
 
+/* The call with this text, or NULL. */
 static struct call *find_call(const struct making *making, const char *text)
 {
     for (size_t i = 0; i < making->calls.count; i++) {
@@ -17,6 +19,7 @@ static struct call *find_call(const struct making *making, const char *text)
     return NULL;
 }
 
+/* Makes room for one result an entry. */
 static bool call_room(struct making *making, struct call *call, uint32_t count)
 {
     struct arena *arena = &making->table->arena;
@@ -153,6 +156,8 @@ static void *moved(struct making *making, const void *items, size_t width,
     return to;
 }
 
+/* The dictionary grew: results move to the entries' new places, and results
+   that are texts take their new numbers. */
 static bool renumber_call(struct making *making, struct call *call,
                           const uint32_t *numbers, uint32_t now)
 {
@@ -160,6 +165,7 @@ static bool renumber_call(struct making *making, struct call *call,
         for (uint32_t i = 0; i < call->count; i++)
             if (!call->null[i] && !call->fails[i])
                 call->integers[i] = numbers[call->integers[i]];
+    assert(now >= call->count);
     call->fails =
         moved(making, call->fails, sizeof(bool), call->count, numbers, now);
     call->null =
@@ -209,6 +215,7 @@ enum vdbq_status word_call_tables(struct making *making)
         if (op_facts(in->op)->form != FORM_LOOKUP)
             continue;
         const struct call *call = find_call(making, in->name);
+        assert(call != NULL);
         unsigned width = type_width(op_facts(in->op)->writes);
         char *values = arena_alloc(&making->table->arena,
                                    width * ((size_t)call->count + 1));
@@ -216,6 +223,7 @@ enum vdbq_status word_call_tables(struct making *making)
             return error_no_memory(making->error);
         for (uint32_t word = 0; word < call->count; word++)
             put_value(call, in->op, word, values + (size_t)width * word);
+        assert(slot->place < making->pack.lookup_count);
         making->lookups[slot->place] = (struct run_lookup){
             .values = values, .width = width, .count = call->count
         };

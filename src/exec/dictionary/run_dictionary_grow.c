@@ -5,10 +5,13 @@
  */
 #include "exec/dictionary/run_dictionary_inner.h"
 
+#include <assert.h>
+
 /* ----------------------------------------------------------- renumbering -- */
 
 bool word_build_first(const struct making *making, unsigned column)
 {
+    assert(column < making->params->build_count);
     struct dictionary *const *build_side = making->params->build_side;
     unsigned i = 0;
     while (build_side[i] != build_side[column])
@@ -16,6 +19,7 @@ bool word_build_first(const struct making *making, unsigned column)
     return i == column && build_side[column] != NULL;
 }
 
+/* Each dictionary that several columns share is renumbered once. */
 static void renumber_build(const struct making *making, const uint32_t *numbers)
 {
     for (unsigned i = 0; i < making->params->build_count; i++) {
@@ -69,6 +73,7 @@ bool word_grow_by(struct making *making, struct dictionary *more,
     struct dictionary *all =
         numbers[0] != NULL ? dictionary_join(parts, 2, numbers) : NULL;
     bool same = all != NULL && all->count == table->dictionary->count;
+    assert(all == NULL || all->count >= table->dictionary->count);
     bool joined =
         all != NULL && (same || renumber(making, numbers[0], all->count));
     memory_release(numbers[0]);
@@ -81,6 +86,7 @@ bool word_grow_by(struct making *making, struct dictionary *more,
 bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
                         size_t count, uint32_t *numbers)
 {
+    assert(count == 0 || (texts != NULL && numbers != NULL));
     if (are_there(making->table->dictionary, texts, count, numbers))
         return true;
     struct dictionary *more = dictionary_make(texts, count, numbers);

@@ -19,26 +19,27 @@
 
 /* A different call and what it gives, for each word. */
 struct call {
-    const char *text;
-    int operand; /* register that it was computed for last    */
-    struct function_lookup lookup;
+    const char *text; /* of the call as the program has it; finds it again */
+    int operand;      /* register that it was computed for last    */
+    struct function_lookup lookup; /* the function and its arguments */
+    /* one an entry: the call has no answer, or it is NULL */
     bool *fails, *null;
     int64_t *integers; /* numbers where the result is a text        */
-    double *reals;
-    uint32_t count; /* of the words                              */
-    bool pending;   /* texts have no numbers yet                 */
+    double *reals;     /* results, where they are floats */
+    uint32_t count;    /* of the words                              */
+    bool pending;      /* texts have no numbers yet                 */
 };
 
 struct making {
-    struct run_dictionary *table;
-    const struct run_dictionary_params *params;
-    struct program_pack pack;
+    struct run_dictionary *table;               /* that is made */
+    const struct run_dictionary_params *params; /* of the caller */
+    struct program_pack pack;                   /* of the program */
     struct vector calls;   /* of struct call                             */
     uint32_t **build_side; /* numbers of the words of inner columns now  */
     uint32_t *renumbered;  /* base's numbers now; NULL: they are the same */
-    i64 *slots;
-    struct run_lookup *lookups;
-    struct error *error;
+    i64 *slots;            /* values of the open constants */
+    struct run_lookup *lookups; /* one a place: results by entry */
+    struct error *error;        /* where the first failure is written */
 };
 
 /* ---------------------------------------------- run_dictionary_grow.c -- */

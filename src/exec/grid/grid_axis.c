@@ -4,6 +4,8 @@
  */
 #include "exec/grid/grid_axis.h"
 
+#include <assert.h>
+
 #include "base/type.h"
 #include "cl/tablet.h"
 #include "program/dataflow/slice.h"
@@ -49,6 +51,7 @@ static enum vdbq_status open_slice(struct axis *axis, struct stream *grid,
     return stream_open(grid->params, &axis->steps, 0, &axis->rows, error);
 }
 
+/* Notes which columns of the axis the program reads, and their widths. */
 static enum vdbq_status find_inputs(struct axis *axis,
                                     const struct program_pack *pack, int cursor,
                                     const struct program_table *table,
@@ -73,6 +76,8 @@ enum vdbq_status axis_open(struct axis *axis, struct stream *grid,
                            const struct program_pack *pack, int cursor,
                            struct error *error)
 {
+    assert(cursor >= 0
+           && (size_t)cursor < grid->step->scan.program.tables.count);
     const struct program_table *table =
         vector_at(&grid->step->scan.program.tables, (size_t)cursor);
     enum vdbq_status status = find_inputs(axis, pack, cursor, table, error);
@@ -99,6 +104,7 @@ static void close_rows(struct axis *axis, struct stream *grid)
 enum vdbq_status axis_take_rows(struct axis *axis, struct stream *grid,
                                 struct device *device, struct error *error)
 {
+    assert(axis->rows != NULL);
     unsigned columns = axis->rows->step->column_count;
     bool *wanted = memory_zeroed(columns + (size_t)1, sizeof *wanted);
     if (wanted == NULL)
@@ -126,6 +132,7 @@ void axis_finish(struct axis *axis, struct stream *grid)
 
 struct dictionary *axis_dictionary(const struct axis *axis, unsigned input)
 {
+    assert(input < axis->input_count);
     int column = axis->inputs[input].column;
     if (column < 0)
         return NULL;
@@ -197,6 +204,7 @@ enum vdbq_status grid_build_init(struct grid_build *build_side,
     if (build_side->inputs == NULL)
         return error_no_memory(error);
     make_parts(build_side, device, resident);
+    assert(build_side->part_rows > 0 && build_side->parts > 0);
     if (resident != NULL)
         status = resident_reserve(resident, build_side->bytes, error);
     if (status != VDBQ_OK)
@@ -219,6 +227,7 @@ void grid_build_finish(struct grid_build *build_side)
 
 uint64_t grid_build_rows(const struct grid_build *build_side, uint64_t part)
 {
+    assert(part < build_side->parts);
     uint64_t left = build_side->axes[1].build_side.row_set.rows
                     - part * build_side->part_rows;
     return left < build_side->part_rows ? left : build_side->part_rows;
@@ -259,6 +268,7 @@ enum vdbq_status grid_build_load(struct grid_build *build_side, uint64_t part,
                                  struct device_times *times,
                                  struct error *error)
 {
+    assert(part < build_side->parts);
     const struct build_input *input = build_side->inputs;
     enum vdbq_status status = VDBQ_OK;
     bool all = build_side->part == build_side->parts; /* the first time */
@@ -272,6 +282,7 @@ enum vdbq_status grid_build_load(struct grid_build *build_side, uint64_t part,
                 status = write_input(build_side, a, i, input, first, rows,
                                      times, error);
     }
+    assert(input == build_side->inputs + build_side->input_count);
     build_side->part = part;
     return status;
 }

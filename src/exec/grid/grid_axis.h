@@ -20,11 +20,11 @@ struct axis_input {
  * table of the catalogue is scanned first by a slice of the program, which
  * gives the columns that the whole one reads, in their order. */
 struct axis {
-    struct stream *rows; /* NULL: all were taken                        */
-    struct steps steps;  /* the slice, of a table; else zeroed          */
-    struct axis_input *inputs;
-    unsigned input_count;
-    struct build_rows build_side; /* all rows, once they are here           */
+    struct stream *rows;       /* NULL: all were taken                        */
+    struct steps steps;        /* the slice, of a table; else zeroed          */
+    struct axis_input *inputs; /* what the program reads of it; owned */
+    unsigned input_count;      /* of `inputs` */
+    struct build_rows build_side; /* all rows, once they are here        */
 };
 
 /* Opens the rows of axis `cursor` of a grid. axis_finish() is due whatever it
@@ -43,17 +43,18 @@ struct dictionary *axis_dictionary(const struct axis *axis, unsigned input);
 /* The build rows of all axes but the first. Where they are too many for the
  * device, those of axis 1 are there in parts, one after the other. */
 struct grid_build {
-    struct axis *axes; /* the first one is the left one         */
-    unsigned axis_count;
+    struct axis *axes;   /* the first one is the left one         */
+    unsigned axis_count; /* of `axes` */
+    /* the columns of all axes but the left; owned */
     struct device_memory *memory;
     struct resident *resident;  /* of which `bytes` are held; NULL: none  */
-    struct build_input *inputs; /* in the order of the pack's          */
-    unsigned input_count;
-    uint64_t part_rows; /* of axis 1 in a part, at most          */
-    uint64_t parts;
-    uint64_t part;             /* that is there; `parts`: none          */
-    uint64_t bytes;            /* of the memory                         */
-    struct run_build_side run; /* for launcher_params; order codes are the
+    struct build_input *inputs; /* in the order of the pack's            */
+    unsigned input_count;       /* of `inputs` */
+    uint64_t part_rows;         /* of axis 1 in a part, at most          */
+    uint64_t parts;             /* how many parts axis 1 has */
+    uint64_t part;              /* that is there; `parts`: none          */
+    uint64_t bytes;             /* of the memory                         */
+    struct run_build_side run;  /* for launcher_params; order codes are the
                                    caller's to set                       */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "exec/grid/grid_left.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cl/tablet.h"
@@ -51,6 +52,7 @@ bool grid_left_has_room(const struct grid_left *left)
 static u64 values_at(const struct grid_left *left,
                      const struct left_morsel *morsel, unsigned input)
 {
+    assert(input <= left->axis->input_count);
     u64 at = TABLET_ALIGN;
     for (unsigned i = 0; i < input; i++)
         at += TABLET_ALIGNED(morsel->rows_room * left->axis->inputs[i].width)
@@ -58,9 +60,11 @@ static u64 values_at(const struct grid_left *left,
     return at;
 }
 
+/* The NULL flags of a column lie behind its values. */
 static u64 nulls_at(const struct grid_left *left,
                     const struct left_morsel *morsel, unsigned input)
 {
+    assert(input < left->axis->input_count);
     return values_at(left, morsel, input)
            + TABLET_ALIGNED(morsel->rows_room
                             * left->axis->inputs[input].width);
@@ -69,6 +73,7 @@ static u64 nulls_at(const struct grid_left *left,
 struct launcher_morsel grid_left_morsel(struct grid_left *left, uint64_t row,
                                         uint64_t rows)
 {
+    assert(row + rows <= grid_left_filled(left)->rows);
     struct left_morsel *morsel = grid_left_filled(left);
     for (unsigned i = 0; i < left->axis->input_count; i++) {
         const struct axis_input *from = &left->axis->inputs[i];
@@ -173,12 +178,14 @@ static void add_rows(struct grid_left *left, struct left_morsel *morsel,
 enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
                                 struct device_times *times, struct error *error)
 {
+    assert(grid_left_has_room(left));
     enum vdbq_status status = begin(left, times, error);
     struct left_morsel *morsel = grid_left_filled(left);
     if (status == VDBQ_OK)
         status = fetch(left, grid, error);
     while (status == VDBQ_OK && !left->ended
            && morsel->rows < morsel->rows_room) {
+        assert(left->pending_next <= left->pending.rows);
         uint64_t more = left->pending.rows - left->pending_next;
         uint64_t room = morsel->rows_room - morsel->rows;
         add_rows(left, morsel, more < room ? more : room);
@@ -187,5 +194,6 @@ enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
     }
     if (left->rows_room < ROWS_MAX)
         left->rows_room *= ROWS_GROWTH;
+    assert(morsel->rows <= morsel->rows_room);
     return status;
 }

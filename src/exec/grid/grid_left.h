@@ -10,26 +10,27 @@
 
 struct left_morsel {
     struct device_memory *memory; /* NULL: none yet                       */
-    uint64_t rows_room;
-    uint64_t rows;
-    uint64_t first;     /* number of its first row              */
-    bool *nulls;        /* per input: whether it has NULL bits   */
-    unsigned in_flight; /* launches that read it                */
+    uint64_t rows_room;           /* rows that the memory has room for */
+    uint64_t rows;                /* that are there */
+    uint64_t first;               /* number of its first row              */
+    bool *nulls;                  /* per input: whether it has NULL bits     */
+    unsigned in_flight;           /* launches that read it                */
 };
 
 struct grid_left {
-    struct axis *axis;
-    struct device *device;
-    bool mapped; /* launches read the morsel where it is    */
+    struct axis *axis;     /* the left one */
+    struct device *device; /* owns the memory of the morsels */
+    bool mapped;           /* launches read the morsel where it is     */
+    /* one is filled while launches read the other */
     struct left_morsel morsels[2];
-    unsigned now;              /* the one that is filled, or was last     */
-    struct vdbq_batch pending; /* rows that are in no morsel yet, from
-                                  `pending_next` on                       */
-    uint64_t pending_next;
-    uint64_t rows_room;   /* of the next morsel                      */
-    uint64_t rows_filled; /* in morsels so far                       */
-    bool ended;
-    struct column_input *places; /* of a launch                     */
+    unsigned now;                /* the one that is filled, or was last     */
+    struct vdbq_batch pending;   /* rows that are in no morsel yet, from
+                                  `pending_next` on                              */
+    uint64_t pending_next;       /* rows of `pending` that are in a morsel */
+    uint64_t rows_room;          /* of the next morsel                       */
+    uint64_t rows_filled;        /* in morsels so far                        */
+    bool ended;                  /* the stream has no more rows */
+    struct column_input *places; /* of a launch                             */
 };
 
 /* A zeroed struct with axis, device and `mapped`. */

@@ -10,6 +10,8 @@
  * where the build rows are there in parts, a left row with a part.
  */
 #include "device/kernel.h"
+
+#include <assert.h>
 #include "exec/launch/column_input.h"
 #include "exec/grid/grid_left.h"
 #include "exec/dictionary/run_dictionary.h"
@@ -23,28 +25,28 @@ struct block {
 };
 
 struct scan_grid {
-    struct stream head;
+    struct stream head; /* first: the stream that callers hold */
     struct axis axes[VDBQ_AXES_MAX];
-    unsigned axis_count;
-    struct program program;    /* what slices leave to do: it is run    */
-    struct program_pack pack;  /* of it                                 */
-    struct stream_place place; /* where the cells are                   */
-    struct grid_left left;
-    struct grid_build build_side;
+    unsigned axis_count;          /* of `axes` */
+    struct program program;       /* what slices leave to do: it is run    */
+    struct program_pack pack;     /* of it                                 */
+    struct stream_place place;    /* where the cells are                   */
+    struct grid_left left;        /* morsels of the left axis */
+    struct grid_build build_side; /* the other axes, on the device */
     /* zeroed: the program needs none */
     struct run_dictionary dictionary;
     struct launcher *launcher; /* NULL: an axis has no rows             */
-    struct block block;
+    struct block block;        /* cells that are started now */
     struct left_morsel *morsels[LAUNCHER_RING_MAX]; /* that launches in flight
                                     read, the oldest first                */
-    uint64_t cells_done;
+    uint64_t cells_done;                            /* for the statistics */
     struct device *device;       /* that may take the rows; NULL: none    */
     uint64_t room;               /* of its memory, for a step             */
     struct sink *sink;           /* takes them; NULL: batches give them   */
     bool fed;                    /* nothing is left to start              */
     struct error held;           /* ... since this happened; status OK: not */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL   */
-    struct arena arena;
+    struct arena arena;          /* of the pack and of arrays of columns */
 };
 
 /* ---------------------------------------------------------------- open -- */
@@ -96,6 +98,7 @@ static enum vdbq_status take_axes(struct scan_grid *grid, struct error *error)
     return VDBQ_OK;
 }
 
+/* Opens all axes, then materialises all but the left one. */
 static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -172,6 +175,7 @@ static enum vdbq_status make_dictionary(struct scan_grid *grid,
     return status;
 }
 
+/* Whether every axis but the left one has rows: else there is no cell. */
 static bool has_build_rows(const struct scan_grid *grid)
 {
     for (unsigned a = 1; a < grid->axis_count; a++)
@@ -233,6 +237,7 @@ static enum vdbq_status scan_grid_open(struct stream *stream,
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
     grid->axis_count = program_axes(&stream->step->scan.program);
+    assert(grid->axis_count >= 2 && grid->axis_count <= VDBQ_AXES_MAX);
     grid->vectors =
         memory_zeroed(stream->step->column_count, sizeof *grid->vectors);
     if (grid->vectors == NULL)
@@ -259,11 +264,13 @@ static uint64_t row_cells(const struct scan_grid *grid, uint64_t part)
     return cells;
 }
 
+/* Begins a block at a row of the left morsel and a part of axis 1. */
 static void block_begin(struct scan_grid *grid, uint64_t left_first,
                         uint64_t part)
 {
     struct left_morsel *morsel = grid_left_filled(&grid->left);
     uint64_t rows = grid->build_side.parts > 1 ? 1 : morsel->rows;
+    assert(left_first + rows <= morsel->rows);
     grid->block = (struct block){ .left_first = left_first,
                                   .left_rows = rows,
                                   .part = part,
@@ -403,6 +410,7 @@ static enum vdbq_status next_rows(struct scan_grid *grid,
     return error->status;
 }
 
+/* Gives the next rows; a launch may have none. */
 static enum vdbq_status scan_grid_batch(struct stream *stream,
                                         struct vdbq_batch *batch,
                                         struct error *error)
@@ -448,12 +456,14 @@ static void scan_grid_sink(struct stream *stream, struct sink *sink)
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
     grid->sink = sink;
+    assert(grid->launcher != NULL);
     launcher_sink(grid->launcher, sink);
 }
 
 static enum vdbq_status scan_grid_advance(struct stream *stream, bool *more,
                                           struct error *error)
 {
+    assert(((const struct scan_grid *)stream)->sink != NULL);
     struct scan_grid *grid = (struct scan_grid *)stream;
     struct vdbq_batch none;
     enum vdbq_status status = next_rows(grid, &none, more, error);

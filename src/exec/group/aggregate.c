@@ -5,6 +5,7 @@
  */
 #include "exec/group/aggregate_state.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/parallel.h"
@@ -18,6 +19,7 @@ static void add_earliest(const struct aggregate *aggregate,
                          const struct aggregate_rows *rows,
                          uint8_t *const *records, uint8_t *record);
 
+/* Sums of floats are exact sums; all others are integers. */
 static bool is_float(int type)
 {
     return type == TYPE_F32 || type == TYPE_F64;
@@ -27,6 +29,7 @@ struct aggregate aggregate_make(const struct step_aggregate *step, int type,
                                 size_t at)
 {
     struct aggregate made = { .step = *step, .type = type, .at = at };
+    assert(at % sizeof(uint64_t) == 0);
 
     switch (aggregate_row(step->function)->keeps) {
     case AGGREGATE_KEEPS_NOTHING:
@@ -49,6 +52,7 @@ struct aggregate aggregate_make(const struct step_aggregate *step, int type,
 
 size_t aggregate_bytes(const struct aggregate *aggregate)
 {
+    assert(aggregate->kind <= AGGREGATE_EARLIEST);
     static const size_t bytes[] = {
         [AGGREGATE_ROWS] = sizeof(uint64_t),
         [AGGREGATE_NARROW] = sizeof(struct narrow_state),
@@ -98,6 +102,7 @@ static unsigned mark(const struct aggregate_rows *rows, uint8_t *kept)
     return count;
 }
 
+/* The argument of the first row; NULL: the function has none. */
 static const void *first_value(const struct aggregate *aggregate,
                                const struct aggregate_rows *rows)
 {
@@ -129,6 +134,7 @@ static void keep_values(const struct aggregate *aggregate,
         }
 }
 
+/* Whether every row counts: nothing is filtered, and no value is NULL. */
 static bool all_count(const struct aggregate_rows *rows)
 {
     return rows->filter == NULL
@@ -159,6 +165,7 @@ void aggregate_add(const struct aggregate *aggregate,
                    const struct aggregate_rows *rows,
                    struct aggregate_room *room, uint8_t *const *records)
 {
+    assert(rows->count <= AGGREGATE_BLOCK);
     uint8_t *kept_records[AGGREGATE_BLOCK];
     unsigned count = 0;
 
@@ -184,6 +191,7 @@ void aggregate_add_one(const struct aggregate *aggregate,
                        const struct aggregate_rows *rows,
                        struct aggregate_room *room, uint8_t *record)
 {
+    assert(rows->count <= AGGREGATE_BLOCK);
     uint8_t *state = record + aggregate->at;
 
     if (aggregate->kind == AGGREGATE_EARLIEST) {
@@ -192,6 +200,7 @@ void aggregate_add_one(const struct aggregate *aggregate,
         add_all(aggregate, first_value(aggregate, rows), rows->count, state);
     } else {
         pick(aggregate, rows, room);
+        assert(room->count <= rows->count);
         aggregate_skip(aggregate, record, rows->count - room->count);
         add_all(aggregate, room->values, room->count, state);
     }
@@ -215,6 +224,7 @@ unsigned aggregate_pick(const struct aggregate *aggregate,
                         const struct aggregate_rows *rows, uint64_t *values,
                         const uint32_t *tags, uint32_t *tags_picked)
 {
+    assert(rows->count <= AGGREGATE_BLOCK);
     uint8_t kept[AGGREGATE_BLOCK];
     unsigned count = 0;
 
@@ -231,6 +241,8 @@ unsigned aggregate_pick(const struct aggregate *aggregate,
 
 /* ------------------------------------------------- a record each row ------ */
 
+/* Adds to a sum of 128 bits: the sign goes to the upper half, then the
+   carry. */
 static void wide_add(struct wide_state *state, int64_t value)
 {
     state->high += value >> 63;
@@ -238,9 +250,12 @@ static void wide_add(struct wide_state *state, int64_t value)
         __builtin_add_overflow(state->low, (uint64_t)value, &state->low);
 }
 
+/* Orders are complemented for MIN, so that the greatest is kept in both. */
 static void add_best(const struct aggregate *aggregate, const void *values,
                      unsigned count, uint8_t *const *records)
 {
+    assert(aggregate->step.function == AGGREGATE_MIN
+           || aggregate->step.function == AGGREGATE_MAX);
     uint64_t flip = aggregate->step.function == AGGREGATE_MIN ? UINT64_MAX : 0;
 
     for (unsigned i = 0; i < count; i++) {
@@ -250,6 +265,7 @@ static void add_best(const struct aggregate *aggregate, const void *values,
     }
 }
 
+/* Adds each row to the state of its own group. */
 static void add_many(const struct aggregate *aggregate, const void *values,
                      unsigned count, uint8_t *const *records)
 {
@@ -305,6 +321,7 @@ static void add_earliest(const struct aggregate *aggregate,
 
 /* --------------------------------------------------- all in one record ---- */
 
+/* A block is short enough for the sum to fit into 64 bits. */
 PARALLEL_CLONES
 static int64_t sum_narrow(const int32_t *values, unsigned count)
 {
@@ -348,6 +365,7 @@ BEST(i64, int64_t, int64_t, INT64_MIN, ORDER_INTEGER)
 BEST(f32, float, int32_t, INT32_MIN, order_f32)
 BEST(f64, double, int64_t, INT64_MIN, order_f64)
 
+/* The best of the whole block, then the better of that and the state's. */
 static void best_all(const struct aggregate *aggregate, const void *values,
                      unsigned count, struct best_state *state)
 {
@@ -369,14 +387,17 @@ static void best_all(const struct aggregate *aggregate, const void *values,
     state->best = code > state->best ? code : state->best;
 }
 
+/* Widens floats to doubles, which is exact. */
 static void real_all(const float *values, unsigned count, struct sum *sum)
 {
+    assert(count <= AGGREGATE_BLOCK);
     double wide[AGGREGATE_BLOCK];
     for (unsigned i = 0; i < count; i++)
         wide[i] = (double)values[i];
     sum_add_all(sum, wide, count);
 }
 
+/* Adds all rows to one state. */
 static void add_all(const struct aggregate *aggregate, const void *values,
                     unsigned count, uint8_t *state)
 {

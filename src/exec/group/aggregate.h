@@ -31,10 +31,11 @@ enum aggregate_kind {
     AGGREGATE_EARLIEST
 };
 struct aggregate {
+    /* function, column and filter as the plan has them */
     struct step_aggregate step;
-    int type; /* TYPE_... of the argument            */
-    enum aggregate_kind kind;
-    size_t at; /* where its state is in a record      */
+    int type;                 /* TYPE_... of the argument            */
+    enum aggregate_kind kind; /* which state it keeps */
+    size_t at;                /* where its state is in a record      */
 };
 
 /* An aggregate of an argument of that machine type (TYPE_NONE: of rows), its
@@ -58,10 +59,11 @@ struct aggregate_rows {
  * the same argument and filter. */
 struct aggregate_room {
     bool made; /* to be set to false in front of each block */
+    /* what was picked for; the next aggregate may share it */
     const struct vdbq_vector *argument, *filter;
-    unsigned count;
-    uint8_t kept[AGGREGATE_BLOCK];
-    uint64_t values[AGGREGATE_BLOCK];
+    unsigned count;                   /* rows that were kept */
+    uint8_t kept[AGGREGATE_BLOCK];    /* of each row: 1, or 0 */
+    uint64_t values[AGGREGATE_BLOCK]; /* arguments of the rows that were kept */
 };
 /* Takes rows into the records of each, or all into one. */
 void aggregate_add(const struct aggregate *aggregate,

@@ -5,6 +5,7 @@
  */
 #include "exec/group/aggregate_state.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,8 +39,11 @@ void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
         ((struct best_state *)state)->best = best->best;
 }
 
+/* The exact sum, whatever its state is kept in. */
 static i128 integer_sum(const struct aggregate *aggregate, const void *state)
 {
+    assert(aggregate->kind == AGGREGATE_NARROW
+           || aggregate->kind == AGGREGATE_WIDE);
     const struct wide_state *wide = state;
     if (aggregate->kind == AGGREGATE_NARROW)
         return ((const struct narrow_state *)state)->sum;
@@ -75,9 +79,11 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
     return VDBQ_OK;
 }
 
+/* Turns the order back into a value. */
 static void best_result(const struct aggregate *aggregate, uint64_t best,
                         void *values, uint64_t row)
 {
+    assert(aggregate->kind == AGGREGATE_BEST);
     uint64_t code = aggregate->step.function == AGGREGATE_MIN ? ~best : best;
 
     order_put(aggregate->type, code, values, row);
@@ -90,6 +96,7 @@ enum vdbq_status aggregate_result(const struct aggregate *aggregate,
 {
     const void *state = record + aggregate->at;
     uint64_t counted = rows - *(const uint64_t *)state;
+    assert(*(const uint64_t *)state <= rows);
     const struct earliest_state *earliest = state;
     size_t width = aggregate_width(aggregate);
 

@@ -13,26 +13,26 @@ __extension__ typedef __int128 i128;
 
 struct narrow_state {
     uint64_t skipped; /* rows passed over; first in every state */
-    int64_t sum;
+    int64_t sum;      /* blocks are few enough for 64 bits (sum.h) */
 };
 struct wide_state {
-    uint64_t skipped;
-    uint64_t low; /* of the sum's 128 bits */
+    uint64_t skipped; /* rows passed over */
+    uint64_t low;     /* of the sum's 128 bits */
     int64_t high;
 };
 struct real_state {
-    uint64_t skipped;
-    struct sum sum;
+    uint64_t skipped; /* rows passed over */
+    struct sum sum;   /* exact, in any order of rows */
 };
 struct best_state {
-    uint64_t skipped;
-    uint64_t best; /* order + 2^63; MIN keeps that of ~order */
+    uint64_t skipped; /* rows passed over */
+    uint64_t best;    /* order + 2^63; MIN keeps that of ~order */
 };
 struct earliest_state {
-    uint64_t skipped;
-    uint64_t before; /* ~ number of the row; 0: no row */
-    uint64_t null;
-    uint64_t value;
+    uint64_t skipped; /* rows passed over */
+    uint64_t before;  /* ~ number of the row; 0: no row */
+    uint64_t null;    /* 1: the value of that row is NULL */
+    uint64_t value;   /* its bytes */
 };
 
 /* Bytes of a value that it takes. */

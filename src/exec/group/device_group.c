@@ -5,6 +5,7 @@
  */
 #include "exec/group/device_group.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "device/kernel.h"
@@ -20,18 +21,19 @@ enum {
 
 struct device_group {
     struct sink sink; /* first */
+    /* of the caller; what they point to outlives this */
     struct device_group_params params;
-    struct device_group_shape shape;
-    struct group_control sent; /* what `control` holds           */
-    struct device_memory *control;
-    struct device_memory *records;
-    struct device_memory *codes; /* hashed: one a slot; else NULL  */
-    struct device_memory *slots; /* hashed: one a row; else NULL   */
-    struct device_memory *bits;  /* or NULL                        */
-    struct device_memory *state;
-    bool *reads;   /* a column: whether it is needed */
-    uint64_t rows; /* taken so far                   */
-    struct device_times times;
+    struct device_group_shape shape; /* how records look */
+    struct group_control sent;       /* what `control` holds           */
+    struct device_memory *control;   /* the device's copy of shape.control */
+    struct device_memory *records;   /* one a slot */
+    struct device_memory *codes;     /* hashed: one a slot; else NULL  */
+    struct device_memory *slots;     /* hashed: one a row; else NULL   */
+    struct device_memory *bits;      /* or NULL                        */
+    struct device_memory *state;     /* what the kernels report */
+    bool *reads;                     /* a column: whether it is needed */
+    uint64_t rows;                   /* taken so far                   */
+    struct device_times times;       /* of all calls so far */
 };
 
 static enum vdbq_status
@@ -47,6 +49,7 @@ bool device_group_can(const struct device_group_params *params)
 
 /* ---------------------------------------------------- create, destroy -- */
 
+/* Memory of the device, for one of the arrays above. */
 static enum vdbq_status memory(struct device_group *group, uint64_t size,
                                struct device_memory **made, struct error *error)
 {
@@ -71,6 +74,7 @@ static enum vdbq_status make_table(struct device_group *group,
                              : status;
 }
 
+/* Bits of values that count once, all 0 at first. */
 static enum vdbq_status make_bits(struct device_group *group,
                                   struct error *error)
 {
@@ -130,6 +134,7 @@ enum vdbq_status device_group_create(const struct device_group_params *params,
                                  .wait = sink_wait };
     group->params = *params;
     device_group_shape(params, &group->shape);
+    assert(device_group_can(params));
     status = make_reads(group, error);
     if (status == VDBQ_OK)
         status = memory(group, sizeof group->sent, &group->control, error);
@@ -185,11 +190,13 @@ const struct device_times *device_group_times(const struct device_group *group)
 
 /* ---------------------------------------------------------------- taking -- */
 
+/* Where a column lies in this launch's rows; -1: there is none. */
 static void place_column(const struct sink_rows *rows, int number,
                          struct group_column *column)
 {
     if (number < 0)
         return;
+    assert(rows->outputs != NULL);
     column->values = rows->outputs[number].values;
     column->nulls = rows->outputs[number].nulls;
 }
@@ -214,6 +221,7 @@ static enum vdbq_status send_control(struct device_group *group,
                         &group->times, error);
 }
 
+/* Calls a kernel; its time is added to the group's. */
 static enum vdbq_status call(struct device_group *group,
                              const struct device_call *call,
                              struct error *error)
@@ -221,9 +229,11 @@ static enum vdbq_status call(struct device_group *group,
     return device_call(group->params.device, call, &group->times, error);
 }
 
+/* Finds the slot of every row; new groups take free ones. */
 static enum vdbq_status find(struct device_group *group,
                              const struct sink_rows *rows, struct error *error)
 {
+    assert(rows->count > 0 && group->records != NULL);
     return call(group,
                 &(struct device_call){
                     .kernel = group->shape.control.copies > 0
@@ -312,8 +322,10 @@ static enum vdbq_status find_slots(struct device_group *group,
     return status;
 }
 
+/* Raises the sums of all groups to the greatest exponent that came. */
 static enum vdbq_status raise(struct device_group *group, struct error *error)
 {
+    assert(group->shape.raises);
     uint64_t slots = device_group_slots(&group->shape.control);
     return call(
         group,
@@ -327,9 +339,11 @@ static enum vdbq_status raise(struct device_group *group, struct error *error)
         error);
 }
 
+/* Adds the rows to the records of their groups. */
 static enum vdbq_status add(struct device_group *group,
                             const struct sink_rows *rows, struct error *error)
 {
+    assert(rows->count > 0 && group->records != NULL);
     return call(group,
                 &(struct device_call){
                     .kernel = group->shape.control.copies > 0
@@ -508,6 +522,7 @@ enum vdbq_status device_group_finish(struct device_group *group,
         return row_set_room(row_set, 0, error);
     room = room < group->rows ? room : group->rows;
     width = sizeof(struct group_out) + control->out;
+    assert(room > 0);
     status = memory(group, room * width, &out, error);
     if (status == VDBQ_OK)
         status = collect(group, out, room, &count, error);

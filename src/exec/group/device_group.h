@@ -12,10 +12,10 @@
 #include "program/steps/steps.h"
 
 struct device_group_params {
-    const struct step_group *step;
+    const struct step_group *step;       /* keys and aggregates */
     const struct device_column *columns; /* of the input */
-    unsigned column_count;
-    struct device *device;
+    unsigned column_count;               /* of `columns` */
+    struct device *device;               /* holds the input's rows */
     uint64_t rows;    /* that there may be, about              */
     unsigned threads; /* of the host to work with at most      */
 };

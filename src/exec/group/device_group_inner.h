@@ -12,7 +12,7 @@
 /* How groups are kept: the control block but for the columns' places, and
  * what the host knows beside it. */
 struct device_group_shape {
-    struct group_control control;
+    struct group_control control; /* what the kernels read */
     struct aggregate aggregates[GROUP_AGGREGATES_MAX]; /* at: in a record */
     bool finds;    /* vdbq_group_find is needed                        */
     bool raises;   /* ... and vdbq_group_raise                         */

@@ -4,6 +4,8 @@
  */
 #include "exec/group/device_group_inner.h"
 
+#include <assert.h>
+
 #include "exec/rows/order.h"
 #include "exec/sort/sort.h"
 
@@ -18,6 +20,7 @@ enum {
 /* The share of a device's memory that a table may take. */
 #define MEMORY_SHARE(bytes) ((bytes) / 4)
 
+/* Floats are hashed by bits and summed exactly. */
 static bool is_float(int type)
 {
     return type == TYPE_F32 || type == TYPE_F64;
@@ -110,6 +113,8 @@ static bool place_aggregate(const struct device_group_params *params,
     return !placed->distinct || (placed->size > 0 && value->ranged);
 }
 
+/* Lays the states out in a record; false: the device has no form of one of
+   them. */
 static bool place_aggregates(const struct device_group_params *params,
                              struct device_group_shape *shape)
 {
@@ -129,6 +134,7 @@ static bool place_aggregates(const struct device_group_params *params,
         shape->finds |= kind == GROUP_REAL || kind == GROUP_EARLIEST;
         shape->sums |= kind == GROUP_REAL || kind == GROUP_NARROW;
     }
+    assert(at % sizeof(u64) == 0);
     control->out = (u32)at;
     for (unsigned i = 0; i < control->aggregates; i++)
         if (control->aggregate[i].kind == GROUP_REAL) {

@@ -3,6 +3,7 @@
  * The groups that came from a device, put into the order of their first rows
  * and written column by column; threads share them out among them.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/group/device_group_inner.h"
@@ -11,12 +12,12 @@
 #include "exec/rows/write_columns.h"
 
 struct writing {
-    struct column_writing head;
-    const struct device_group_shape *shape;
-    const uint8_t *groups;
-    size_t width; /* of a group in bytes     */
-    uint32_t count;
-    const uint32_t *order; /* NULL: as they are       */
+    struct column_writing head; /* first: threads and their shares */
+    const struct device_group_shape *shape; /* how a group looks */
+    const uint8_t *groups;                  /* as the device wrote them */
+    size_t width;                           /* of a group in bytes     */
+    uint32_t count;                         /* groups */
+    const uint32_t *order;                  /* NULL: as they are       */
 };
 
 /* Writes a group's key; whether it is NULL. */
@@ -38,6 +39,7 @@ static bool write_key(const struct group_key *key, const struct group_out *out,
     return null;
 }
 
+/* One thread's share of the rows of one column. */
 static void write_share(void *context, unsigned share)
 {
     struct writing *writing = context;
@@ -51,6 +53,7 @@ static void write_share(void *context, unsigned share)
     for (uint64_t row = share_first(&writing->head, count, share);
          row < end && status == VDBQ_OK; row++) {
         uint64_t number = writing->order != NULL ? writing->order[row] : row;
+        assert(number < writing->count);
         const uint8_t *at = writing->groups + number * writing->width;
         const uint8_t *record = at + sizeof(struct group_out);
         const struct group_record *head = (const void *)record;
@@ -98,6 +101,7 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
                                     struct row_set *row_set,
                                     struct error *error)
 {
+    assert(count > 0);
     struct writing *writing = memory_zeroed(1, sizeof *writing);
     uint32_t *order = ordered ? NULL : memory_zeroed(count, sizeof *order);
     enum vdbq_status status = VDBQ_OK;

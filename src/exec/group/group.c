@@ -6,6 +6,8 @@
  */
 #include "exec/group/group_inner.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "cl/types.h"
@@ -18,10 +20,10 @@ enum {
 };
 
 struct adding {
-    struct group *group;
-    const struct vdbq_batch *batch;
-    uint64_t first, rows; /* of the batch */
-    unsigned threads;
+    struct group *group;            /* grows */
+    const struct vdbq_batch *batch; /* the rows */
+    uint64_t first, rows;           /* of the batch */
+    unsigned threads;               /* that share the rows */
 };
 
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
@@ -37,6 +39,7 @@ bool group_is_distinct(const struct aggregate *aggregate)
 
 /* ------------------------------------------------- making, taking in ---- */
 
+/* Lays out the record: keys, then head, then one state an aggregate. */
 static enum vdbq_status init_group(struct group *group, struct error *error)
 {
     const struct step_group *step = group->params.step;
@@ -58,6 +61,7 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
         const struct step_aggregate *a = vector_at(&step->aggregates, i);
         int type =
             a->column < 0 ? TYPE_NONE : sort_type(columns[a->column].type);
+        assert(type == TYPE_NONE || a->column >= 0);
         group->aggregates[i] = aggregate_make(a, type, group->bytes);
         group->bytes += aggregate_bytes(&group->aggregates[i]);
         group->sums |= group->aggregates[i].kind == AGGREGATE_REAL
@@ -80,6 +84,8 @@ enum vdbq_status group_create(const struct group_params *params,
         group->params.threads = 1;
     if (group->params.threads > PARALLEL_THREADS_MAX)
         group->params.threads = PARALLEL_THREADS_MAX;
+    assert(group->params.threads >= 1
+           && group->params.threads <= PARALLEL_THREADS_MAX);
     status = init_group(group, error);
     if (status == VDBQ_OK)
         *made = group;
@@ -106,6 +112,7 @@ static bool init_seen(struct group *group, struct group_part *part)
     return part->seen != NULL;
 }
 
+/* Makes one thread's table, and one more for each DISTINCT aggregate. */
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
                                   struct error *error)
 {
@@ -191,6 +198,7 @@ static enum vdbq_status add_rows(struct group *group,
 enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
                            struct error *error)
 {
+    assert(batch->columns > 0 || group->keys == 0);
     uint64_t sample =
         group->rows == 0 && batch->rows > SAMPLE_ROWS ? SAMPLE_ROWS : 0;
     enum vdbq_status status = VDBQ_OK;
@@ -273,6 +281,7 @@ static enum vdbq_status add_distinct(struct group *group,
                             0, count, coming, found, &part->error);
 }
 
+/* Finds the groups of a block of rows, then adds the rows column by column. */
 static enum vdbq_status add_block(struct group *group, struct group_part *part,
                                   const struct vdbq_vector *columns,
                                   uint64_t start, unsigned count,
@@ -286,6 +295,7 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
     struct aggregate_room room;
     enum vdbq_status status = VDBQ_OK;
 
+    assert(count <= GROUP_BLOCK);
     room.made = false;
     if (group->keys > 0) {
         status = group_table_find(&part->table, columns, start, count, coming,
@@ -313,6 +323,7 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
     return status;
 }
 
+/* One thread's share of the rows, in its own part of the group. */
 static void add_share(void *context, unsigned share)
 {
     const struct adding *adding = context;
@@ -320,6 +331,7 @@ static void add_share(void *context, unsigned share)
     uint64_t at = adding->first + adding->rows * share / adding->threads;
     uint64_t end = adding->first + adding->rows * (share + 1) / adding->threads;
 
+    assert(share < adding->group->part_count);
     part->status = VDBQ_OK;
     for (; at < end && part->status == VDBQ_OK; at += GROUP_BLOCK) {
         unsigned count =

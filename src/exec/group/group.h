@@ -10,7 +10,7 @@
 #include "exec/rows/row_set.h"
 
 struct group_params {
-    const struct step_group *step;
+    const struct step_group *step;     /* keys and aggregates */
     const struct step_column *columns; /* of the input                */
     unsigned threads;                  /* to work with at most        */
 };

@@ -13,7 +13,7 @@
 /* What a group's record holds behind its keys; then its states. */
 struct group_head {
     uint64_t first; /* number of its first row */
-    uint64_t rows;
+    uint64_t rows;  /* in the group */
 };
 
 /* Values of a DISTINCT aggregate of INTEGER that are in its table for sure: a
@@ -21,25 +21,25 @@ struct group_head {
 enum { GROUP_SEEN = 1 << 16 };
 struct group_seen {
     uint8_t *flags; /* NULL: they are not looked at */
-    uint32_t base;
-    bool based; /* there was a value            */
+    uint32_t base;  /* the value of the first flag */
+    bool based;     /* there was a value            */
 };
 
 struct group_part {
-    struct group_table table;
+    struct group_table table;     /* the groups this thread found, owned */
     struct group_seen *seen;      /* one an aggregate, without keys          */
     struct group_table *distinct; /* one an aggregate: different pairs of
                                      a group's number (where there are keys)
                                      and a value; only DISTINCT ones are
                                      made                                  */
-    enum vdbq_status status;
-    struct error error;
+    enum vdbq_status status;      /* of the last rows added */
+    struct error error;           /* why, where they failed */
 };
 
 struct group {
-    struct group_params params;
-    unsigned keys;
-    unsigned aggregate_count;
+    struct group_params params; /* of the caller; threads are at least 1 */
+    unsigned keys; /* columns of the input that are keys, the first ones */
+    unsigned aggregate_count;     /* of `aggregates` */
     struct aggregate *aggregates; /* at: behind the keys of a record       */
     int *types;                   /* TYPE_... of the input's keys          */
     size_t bytes;                 /* of a record behind its keys           */
@@ -47,7 +47,7 @@ struct group {
     uint64_t rows;                /* taken in so far                       */
     unsigned part_count;          /* in use                                */
     struct group_part *parts;     /* params.threads                        */
-    struct arena arena;
+    struct arena arena;           /* of all arrays above */
 };
 
 /* Whether values are kept apart first. */

@@ -5,6 +5,8 @@
  */
 #include "exec/group/group_inner.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "cl/types.h"
 
@@ -52,10 +54,10 @@ static enum vdbq_status merge_groups(struct group *group,
 
 /* Pairs of DISTINCT, as columns. */
 struct pairs {
-    uint32_t numbers[GROUP_BLOCK];
-    uint32_t groups[GROUP_BLOCK];
-    uint64_t values[GROUP_BLOCK];
-    uint8_t nulls[GROUP_BLOCK];
+    uint32_t numbers[GROUP_BLOCK]; /* groups of the part that gives */
+    uint32_t groups[GROUP_BLOCK];  /* the same groups in the part that takes */
+    uint64_t values[GROUP_BLOCK];  /* of the aggregate's argument */
+    uint8_t nulls[GROUP_BLOCK];    /* of the values: all 0 */
 };
 
 /* Reads pairs [at, at + count); without keys all groups are the one. */
@@ -96,9 +98,11 @@ static enum vdbq_status merge_pairs(struct group_table *into,
     return status;
 }
 
+/* Merges one part into the first one and frees its tables. */
 static enum vdbq_status merge_part(struct group *group, struct group_part *part,
                                    struct error *error)
 {
+    assert(part != &group->parts[0]);
     uint32_t *map =
         memory_resize(NULL, ((size_t)part->table.count + 1) * sizeof *map);
     enum vdbq_status status = map == NULL
@@ -150,6 +154,7 @@ enum vdbq_status group_merge(struct group *group, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
+    assert(group->part_count <= group->params.threads);
     for (unsigned i = 1; status == VDBQ_OK && i < group->part_count; i++)
         status = merge_part(group, &group->parts[i], error);
     for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)

@@ -4,6 +4,7 @@
  */
 #include "exec/group/group_pack.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/parallel.h"
@@ -17,17 +18,20 @@ static uint32_t bits_f32(float value)
     return value != value ? 0x7fc00000u : bits_of_f32(value);
 }
 
+/* As bits_f32(). */
 static uint64_t bits_f64(double value)
 {
     value += 0.0;
     return value != value ? UINT64_C(0x7ff8) << 48 : bits_of_f64(value);
 }
 
+/* Units have 4 bytes: 8-byte values need not be aligned. */
 static void put_wide(pack_unit *unit, uint64_t value)
 {
     memcpy(unit, &value, sizeof value);
 }
 
+/* Copies the values; those of NULLs are cleared later. */
 static void pack_values(const void *values, uint64_t start, unsigned count,
                         const struct pack_place *place, pack_unit *units)
 {
@@ -59,6 +63,9 @@ void pack_column(const struct vdbq_vector *column, uint64_t start,
                  unsigned count, const struct pack_place *place,
                  pack_unit *units)
 {
+    assert(place->null > place->unit);
+    assert(place->unit < place->units && place->null < place->units
+           && place->bit < 32);
     bool wide = place->type == TYPE_I64 || place->type == TYPE_F64;
 
     pack_values(column->values, start, count, place, units);
@@ -89,6 +96,7 @@ void pack_range(const uint64_t *packed, unsigned count, int64_t *low,
     }
     if (least > most)
         return;
+    assert(least <= most);
     *low = least < *low ? least : *low;
     *high = most > *high ? most : *high;
 }

@@ -19,7 +19,7 @@ struct pack_place {
     unsigned units; /* of a row's packed keys          */
     unsigned unit;  /* where its value begins          */
     unsigned null;  /* the unit that has its NULL bit  */
-    unsigned bit;
+    unsigned bit;   /* of that unit: set where the value is NULL */
 };
 
 /* Packs a column of rows [start, start + count) into zeroed units. */
@@ -32,6 +32,7 @@ void pack_column(const struct vdbq_vector *column, uint64_t start,
 void pack_range(const uint64_t *packed, unsigned count, int64_t *low,
                 int64_t *high);
 
+/* Equal keys have equal bits, so the bits are hashed. */
 static inline uint64_t pack_hash(const uint64_t *packed, unsigned words)
 {
     uint64_t hash = 0;

@@ -6,6 +6,7 @@
  */
 #include "exec/group/group_table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -84,6 +85,7 @@ static uint32_t add_group(struct group_table *table, const uint64_t *packed)
 
 enum vdbq_status group_table_one(struct group_table *table, struct error *error)
 {
+    assert(table->key_count == 0 && table->count == 0);
     enum vdbq_status status = reserve(table, 1, error);
     if (status == VDBQ_OK)
         add_group(table, table->packed);
@@ -92,15 +94,19 @@ enum vdbq_status group_table_one(struct group_table *table, struct error *error)
 
 /* ------------------------------------------------------- by a map -------- */
 
+/* Whether this key of the packed keys is NULL. */
 static bool is_null(const struct group_table *table, unsigned key,
                     const uint64_t *packed)
 {
+    assert(key < table->key_count);
     const pack_unit *units = (const pack_unit *)packed;
     return units[table->nulls + key / 32] >> (key % 32) & 1;
 }
 
+/* An integer key of packed keys, widened to 64 bits. */
 static int64_t integer_of(const struct group_key *key, const uint64_t *packed)
 {
+    assert(key->type == TYPE_I64 || key->type == TYPE_I32);
     const pack_unit *units = (const pack_unit *)packed + key->unit;
     int64_t value;
 
@@ -239,8 +245,10 @@ static bool set_strides(struct group_table *table, uint64_t most,
     return true;
 }
 
+/* Gives the map up; slots are made before the next look-up. */
 static void use_hashing(struct group_table *table)
 {
+    assert(!table->hashed);
     memory_release(table->map);
     table->map = NULL;
     table->hashed = true;
@@ -302,6 +310,7 @@ static bool are_narrow(const struct group_table *table)
     return narrow;
 }
 
+/* Adds up the places of all keys: the map's index of each row. */
 static void find_places(const struct group_table *table, const uint64_t *packed,
                         unsigned count, uint32_t *places)
 {
@@ -319,6 +328,7 @@ static void find_places(const struct group_table *table, const uint64_t *packed,
                    count, places);
 }
 
+/* Keys of few values: the map says each group's number at once. */
 static void find_in_map(struct group_table *table, const uint64_t *packed,
                         unsigned count, uint32_t *numbers)
 {
@@ -331,6 +341,7 @@ static void find_in_map(struct group_table *table, const uint64_t *packed,
             __builtin_prefetch(&table->map[numbers[i]]);
     for (unsigned i = 0; i < count; i++) {
         uint32_t *number = &table->map[numbers[i]];
+        assert(numbers[i] < table->map_size);
         if (*number == 0)
             *number = add_group(table, packed + (size_t)i * table->words) + 1;
         numbers[i] = *number - 1;
@@ -339,9 +350,11 @@ static void find_in_map(struct group_table *table, const uint64_t *packed,
 
 /* ------------------------------------------------------- by hashing ------ */
 
+/* Puts a group into the first free slot behind its hash. */
 static void put_slot(struct group_slot *slots, uint64_t mask, uint64_t hash,
                      uint32_t number)
 {
+    assert(number != UINT32_MAX && (mask & (mask + 1)) == 0);
     uint64_t at = hash & mask;
     while (slots[at].number != 0)
         at = (at + 1) & mask;
@@ -373,6 +386,7 @@ static enum vdbq_status reserve_slots(struct group_table *table, unsigned more,
     return VDBQ_OK;
 }
 
+/* Whether the group has these keys, bit by bit. */
 static bool is_group(const struct group_table *table, uint32_t number,
                      const uint64_t *packed)
 {
@@ -382,6 +396,7 @@ static bool is_group(const struct group_table *table, uint32_t number,
     return memcmp(record, packed, 8 * table->words) == 0;
 }
 
+/* Walks the slots from the hash on; a free one becomes the new group's. */
 static uint32_t probe(struct group_table *table, const uint64_t *packed,
                       uint64_t hash)
 {
@@ -399,9 +414,12 @@ static uint32_t probe(struct group_table *table, const uint64_t *packed,
     }
 }
 
+/* Asks for slots and records early, for they are far away in a large table. */
 static void find_by_hash(struct group_table *table, const uint64_t *packed,
                          unsigned count, uint32_t *numbers)
 {
+    assert(table->slots != NULL
+           && table->count + count <= table->slot_mask + 1);
     uint64_t *hashes = table->packed + (size_t)GROUP_BLOCK * table->words;
     bool far = table->count > 4 * GROUP_BLOCK;
 
@@ -421,6 +439,7 @@ static void find_by_hash(struct group_table *table, const uint64_t *packed,
 
 /* ------------------------------------------------------------ finding ---- */
 
+/* Looks up packed keys by map while their range is small, else by hash. */
 static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
                              unsigned count, uint64_t coming, uint32_t *numbers,
                              struct error *error)
@@ -437,6 +456,7 @@ static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
         find_by_hash(table, packed, count, numbers);
     else
         find_in_map(table, packed, count, numbers);
+    assert(table->count <= table->room);
     table->rows += count;
     return VDBQ_OK;
 }
@@ -447,6 +467,7 @@ enum vdbq_status group_table_find(struct group_table *table,
                                   uint64_t coming, uint32_t *numbers,
                                   struct error *error)
 {
+    assert(count <= GROUP_BLOCK);
     pack_unit *units = (pack_unit *)table->packed;
 
     memset(units, 0, (size_t)count * table->words * 8);
@@ -465,6 +486,9 @@ enum vdbq_status group_table_join(struct group_table *table,
                                   uint32_t start, unsigned count,
                                   uint32_t *numbers, struct error *error)
 {
+    assert(table->words == other->words
+           && table->key_count == other->key_count);
+    assert(count <= GROUP_BLOCK && start + count <= other->count);
     for (unsigned i = 0; i < count; i++)
         memcpy(table->packed + (size_t)i * table->words,
                group_record(other, start + i), 8 * table->words);
@@ -476,6 +500,8 @@ bool group_table_key(const struct group_table *table, unsigned key,
                      const uint32_t *numbers, uint32_t first, uint32_t end,
                      void *values, uint8_t *nulls)
 {
+    assert(key < table->key_count && first <= end
+           && (numbers != NULL || end <= table->count));
     unsigned unit = table->keys[key].unit, any = 0;
     unsigned width =
         table->keys[key].type == TYPE_I64 || table->keys[key].type == TYPE_F64

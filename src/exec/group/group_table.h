@@ -37,20 +37,20 @@ struct group_slot {
 };
 
 struct group_table {
-    struct group_key *keys;
-    unsigned key_count;
-    unsigned words; /* of 64 bits, that packed keys take  */
-    unsigned nulls; /* the unit where bits for NULL begin */
-    size_t width;   /* of a record in bytes               */
-    uint8_t *records;
-    uint32_t count, room;
-    uint64_t rows; /* that were looked up                */
-    bool hashed;
-    uint32_t *map; /* by keys' values: number + 1, or 0  */
-    uint64_t map_size;
-    struct group_slot *slots;
-    uint64_t slot_mask; /* one less than there are         */
-    uint64_t *packed;   /* keys of a block of rows         */
+    struct group_key *keys;   /* owned */
+    unsigned key_count;       /* of `keys` */
+    unsigned words;           /* of 64 bits, that packed keys take  */
+    unsigned nulls;           /* the unit where bits for NULL begin */
+    size_t width;             /* of a record in bytes               */
+    uint8_t *records;         /* of `count` groups; owned */
+    uint32_t count, room;     /* groups, and those there is room for */
+    uint64_t rows;            /* that were looked up                */
+    bool hashed;              /* found by `slots`, else by `map` */
+    uint32_t *map;            /* by keys' values: number + 1, or 0  */
+    uint64_t map_size;        /* entries of the map */
+    struct group_slot *slots; /* owned; NULL while there is a map */
+    uint64_t slot_mask;       /* one less than there are         */
+    uint64_t *packed;         /* keys of a block of rows         */
 };
 
 /* Makes an empty table for keys of those types; records have `extra` bytes

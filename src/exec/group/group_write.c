@@ -5,12 +5,14 @@
  */
 #include "exec/group/group_inner.h"
 
+#include <assert.h>
+
 #include "exec/rows/write_columns.h"
 
 struct writing {
-    struct column_writing head;
-    struct group *group;
-    const uint32_t *order; /* NULL: that of the groups' numbers */
+    struct column_writing head; /* first: threads and their shares */
+    struct group *group;        /* merged: its first part has all groups */
+    const uint32_t *order;      /* NULL: that of the groups' numbers */
 };
 
 /* Groups [first, end): what comes of an aggregate; whether any is NULL. */
@@ -35,6 +37,7 @@ static enum vdbq_status write_aggregate(const struct writing *writing,
     return status;
 }
 
+/* One thread's share of the rows of one column. */
 static void write_share(void *context, unsigned share)
 {
     struct writing *writing = context;
@@ -59,6 +62,7 @@ static void write_share(void *context, unsigned share)
 enum vdbq_status group_write(struct group *group, const uint32_t *order,
                              struct row_set *row_set, struct error *error)
 {
+    assert(group->part_count >= 1);
     uint32_t count = group->parts[0].table.count;
     struct writing *writing = arena_alloc(&group->arena, sizeof *writing);
 

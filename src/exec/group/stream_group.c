@@ -12,8 +12,8 @@
 #include "exec/stream/stream_inner.h"
 
 struct group_stream {
-    struct stream head;
-    struct rescan groups;
+    struct stream head;        /* first */
+    struct rescan groups;      /* the result's rows, owned */
     struct device_times times; /* of grouping on a device */
     char where[96];            /* for stats               */
 };
@@ -29,6 +29,7 @@ static unsigned words_column(const struct step *step, unsigned column)
         .column;
 }
 
+/* Text columns keep the dictionaries of the input. */
 static void take_dictionary(struct group_stream *group)
 {
     const struct step *step = group->head.step;
@@ -58,6 +59,7 @@ static enum vdbq_status add_rows(struct group_stream *stream,
 
 /* ---------------------------------------------------------- on the host -- */
 
+/* Takes all rows of the input in threads of the host. */
 static enum vdbq_status group_on_host(struct group_stream *stream,
                                       struct error *error)
 {
@@ -81,6 +83,7 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
 
 /* -------------------------------------------------------- on the device -- */
 
+/* The device takes the input's rows where they are. */
 static enum vdbq_status run_on_device(struct group_stream *stream,
                                       const struct device_group_params *params,
                                       struct error *error)
@@ -130,6 +133,7 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
 
 /* ------------------------------------------------------------------ open -- */
 
+/* All rows are grouped when the stream opens; batches only read them. */
 static enum vdbq_status group_open(struct stream *stream, struct error *error)
 {
     struct group_stream *group = (struct group_stream *)stream;

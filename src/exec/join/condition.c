@@ -5,6 +5,7 @@
  */
 #include "exec/join/condition.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ------------------------------------------------------------- program -- */
@@ -21,6 +22,7 @@ static int moved(const struct moving *moving, int target)
     return target + moving->shift + (target > moving->result);
 }
 
+/* Shifts every jump of the instruction. */
 static struct instruction move(const struct moving *moving,
                                struct instruction in)
 {
@@ -44,14 +46,18 @@ static bool add_result(struct program *program, int register_)
                   >= 0;
 }
 
+/* Where the only OP_RESULT of the program is. */
 static int result_at(const struct program *program)
 {
     int pc = program_part(program).first;
+    assert(pc > 0);
     while (program_at(program, pc)->op != OP_RESULT)
         pc++;
     return pc;
 }
 
+/* Copies the condition, but a pair that passes gives its row number, not its
+   columns. */
 static bool make_program(const struct program *from, struct program *made)
 {
     struct moving moving = { .shift = 1 - (int)program_results(from),
@@ -125,6 +131,8 @@ void condition_finish(struct condition *condition)
 
 /* ----------------------------------------------------------------- run -- */
 
+/* Makes an array of row numbers larger; false: no memory, and it is as it
+   was. */
 static bool grow(uint32_t **numbers, uint64_t count)
 {
     uint32_t *larger = memory_resize(*numbers, count * sizeof *larger);
@@ -173,6 +181,7 @@ static enum vdbq_status run_morsel(struct condition *condition, uint8_t *kept,
     while (status == VDBQ_OK && host_morsels_in_flight(morsels) > 0) {
         struct vdbq_batch batch = { 0 };
         status = host_morsels_batch(morsels, &batch, error);
+        assert(status != VDBQ_OK || batch.columns == 1);
         for (uint64_t i = 0; status == VDBQ_OK && i < batch.rows; i++)
             kept[condition->at[((const int64_t *)batch.column[0].values)[i]
                                - first]] = 1;
@@ -195,6 +204,7 @@ enum vdbq_status condition_run(struct condition *condition,
         status = host_morsels_begin(morsels, &morsel, error);
         if (status == VDBQ_OK)
             status = make_room(condition, morsel->rows_room, error);
+        assert(status != VDBQ_OK || condition->room >= morsel->rows_room);
         if (status != VDBQ_OK)
             return status;
         uint64_t count = take_pairs(condition, pairs, morsel->rows_room, &next);

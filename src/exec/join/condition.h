@@ -10,15 +10,15 @@
 
 struct condition {
     struct program program; /* gives the numbers of the rows that it keeps */
-    struct host_morsels morsels;
+    struct host_morsels morsels; /* pairs on their way through the program */
     uint64_t room;          /* of these:                                   */
     uint32_t *left, *right; /* rows of the pairs of a morsel               */
     uint32_t *at;           /* ... and their places among the candidates   */
 };
 
 struct condition_params {
-    const struct stream_params *stream;
-    const struct program *program;
+    const struct stream_params *stream; /* of the join */
+    const struct program *program;      /* of the plan, with columns of pairs */
     const struct row_set *left, *right; /* with the words of all rows      */
     uint64_t pairs;                     /* about how many there will be    */
 };
@@ -32,9 +32,10 @@ void condition_finish(struct condition *condition);
 /* Candidates: pairs of row numbers; those of which `right_rows` is
  * ROW_SET_NO_ROW are no pairs. */
 struct condition_pairs {
-    const struct row_set *left, *right;
+    const struct row_set *left, *right; /* the two sides */
+    /* one a pair; RELATION_NO_ROW on the right: none */
     const uint32_t *left_rows, *right_rows;
-    uint64_t count;
+    uint64_t count; /* of pairs */
 };
 /* Sets kept[i] to whether pair i matches, for those that are pairs. Where it
  * fails for a pair, that is pair `*judged`, and those before it are set. */

@@ -6,6 +6,8 @@
  */
 #include "exec/join/device_join.h"
 
+#include <assert.h>
+
 #include "cl/tablet.h"
 #include "device/kernel.h"
 #include "exec/join/device_join_inner.h"
@@ -26,6 +28,8 @@ static bool pairs_go_out(const struct device_join *join)
     return kind == JOIN_INNER || kind == JOIN_LEFT;
 }
 
+/* Columns of the result: those of the left side, and of the right one where
+   pairs go out. */
 static enum vdbq_status make_columns(struct device_join *join,
                                      struct error *error)
 {
@@ -142,6 +146,7 @@ const struct device_times *device_join_times(const struct device_join *join)
 
 /* ---------------------------------------------------------------- count -- */
 
+/* Calls a kernel; its time is added to the join's. */
 static enum vdbq_status call(struct device_join *join,
                              const struct device_call *call,
                              struct error *error)
@@ -198,6 +203,7 @@ static enum vdbq_status add_up(struct device_join *join, uint64_t spans,
     return status;
 }
 
+/* Counts the partners of each left row, then adds the counts up. */
 static enum vdbq_status count_rows(struct device_join *join,
                                    struct error *error)
 {
@@ -207,6 +213,7 @@ static enum vdbq_status count_rows(struct device_join *join,
     uint64_t blocks = (rows + block - 1) / block;
     uint64_t span = (blocks + most - 1) / most * block;
     uint64_t spans = (rows + span - 1) / span;
+    assert(rows > 0 && spans <= most);
     enum vdbq_status status =
         call(join,
              &(struct device_call){
@@ -229,6 +236,7 @@ enum vdbq_status device_join_begin(struct device_join *join,
     join->total = join->next = 0;
     if (join->left.rows == 0)
         return VDBQ_OK;
+    assert(join->left.rows <= ROW_SET_ROWS_MAX);
     status = counted_room(join, error);
     if (status == VDBQ_OK)
         status = device_join_control(join, error);
@@ -283,6 +291,7 @@ static uint64_t place_columns(struct device_join *join, uint64_t rows)
 static enum vdbq_status send_copies(struct device_join *join,
                                     struct error *error)
 {
+    assert(join->column_count >= join->params.left_count);
     unsigned left = join->params.left_count;
     join->copy_count = 0;
     for (unsigned i = 0; i < join->column_count; i++) {
@@ -305,6 +314,8 @@ static enum vdbq_status send_copies(struct device_join *join,
                         error);
 }
 
+/* How many pairs are written at once: as many as fit into a share of the
+   memory. */
 static uint64_t rows_of_round(const struct device_join *join)
 {
     uint64_t bytes = row_bytes(join), most = join->params.round_rows;
@@ -327,6 +338,7 @@ static enum vdbq_status out_room(struct device_join *join, struct error *error)
     room = room > rows ? room : rows;
     room = room < most ? room : most;
     join->round_rows = most;
+    assert(most > 0 && room <= most);
     if (join->out != NULL && join->out_room >= rows)
         return VDBQ_OK;
     enum vdbq_status status =
@@ -341,11 +353,13 @@ static enum vdbq_status out_room(struct device_join *join, struct error *error)
                : status;
 }
 
+/* Writes the columns of the next pairs. */
 static enum vdbq_status expand(struct device_join *join, uint64_t rows,
                                struct error *error)
 {
     if (join->copy_count == 0)
         return VDBQ_OK;
+    assert(join->next + rows <= join->total && rows <= join->out_room);
     return call(
         join,
         &(struct device_call){
@@ -362,6 +376,7 @@ static enum vdbq_status expand(struct device_join *join, uint64_t rows,
 enum vdbq_status device_join_next(struct device_join *join,
                                   struct sink_rows *rows, struct error *error)
 {
+    assert(join->next <= join->total);
     uint64_t left = join->total - join->next;
     enum vdbq_status status = VDBQ_OK;
     *rows = (struct sink_rows){ .outputs = join->outputs };

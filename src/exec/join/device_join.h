@@ -12,9 +12,11 @@
 #include "program/steps/steps.h"
 
 struct device_join_params {
+    /* of the plan: a join that device_join_does() */
     const struct step_join *step;
-    struct device *device;
+    struct device *device;                    /* holds both sides */
     const struct device_column *left, *right; /* all columns of both       */
+    /* columns of the left and of the right side */
     unsigned left_count, right_count;
     struct dictionary *const *left_dictionaries,
         *const *right_dictionaries; /* of each column;

@@ -2,6 +2,7 @@
 /*
  * The right rows of a join on a device, in the order of their keys' slots.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/join/device_join_inner.h"
@@ -21,6 +22,7 @@ static uint64_t hash_slots(uint64_t rows)
     uint64_t slots = SLOTS_MIN;
     while (slots < 2 * rows)
         slots *= 2;
+    assert((slots & (slots - 1)) == 0);
     return slots;
 }
 
@@ -49,10 +51,12 @@ bool device_join_fits(const struct device *device,
 
 /* ---------------------------------------------------------------- shape -- */
 
+/* The column of one side that its key `number` reads. */
 static const struct device_column *key_column(const struct device_column *side,
                                               const struct vector *keys,
                                               unsigned number)
 {
+    assert(number < keys->count);
     return &side[VECTOR_ITEMS(keys, int)[number]];
 }
 
@@ -73,6 +77,7 @@ static bool is_dense(const struct device_join *join)
            && !(step->nulls_match && (left->nullable || right->nullable));
 }
 
+/* Dense: one slot a key of the right side's range; else hashed. */
 static void shape_index(struct device_join *join)
 {
     const struct step_join *step = join->params.step;
@@ -86,6 +91,7 @@ static void shape_index(struct device_join *join)
     if (!shape->hashed) {
         shape->base = right->low;
         shape->slots = (uint64_t)right->high - (uint64_t)right->low + 1;
+        assert(right->low <= right->high);
     }
     shape->tagged = row_set_width(right->type) == sizeof(u32)
                     && !(step->nulls_match && right->nullable);
@@ -118,6 +124,8 @@ static enum vdbq_status add_words(struct device_join *join, unsigned key,
     return added ? VDBQ_OK : error_no_memory(error);
 }
 
+/* Text keys of two dictionaries: the device gets the right number of every left
+   entry. */
 static enum vdbq_status send_words(struct device_join *join,
                                    struct error *error)
 {
@@ -141,6 +149,9 @@ static enum vdbq_status send_words(struct device_join *join,
 enum vdbq_status device_join_shape(struct device_join *join,
                                    struct error *error)
 {
+    assert(join->params.step->left_keys.count
+               == join->params.step->right_keys.count
+           && join->params.step->left_keys.count <= JOIN_KEYS_MAX);
     const struct step_join *step = join->params.step;
     struct join_control *shape = &join->shape;
     shape->keys = (u32)step->left_keys.count;
@@ -152,8 +163,10 @@ enum vdbq_status device_join_shape(struct device_join *join,
     return send_words(join, error);
 }
 
+/* Where a key column lies, as the kernels read it. */
 static struct join_column place(const struct device_store *store, int column)
 {
+    assert((unsigned)column < store->column_count);
     return (struct join_column){
         .values = store->places[column].values,
         .nulls = store->places[column].nulls,
@@ -186,6 +199,7 @@ enum vdbq_status device_join_control(struct device_join *join,
 
 /* ---------------------------------------------------------------- index -- */
 
+/* Memory of the device, for one of the index's arrays. */
 static enum vdbq_status memory(struct device_join *join, uint64_t size,
                                struct device_memory **made, struct error *error)
 {
@@ -213,10 +227,12 @@ static enum vdbq_status make_index(struct device_join *join,
                : status;
 }
 
+/* Finds the slot of every right row. */
 static enum vdbq_status find_slots(struct device_join *join,
                                    struct device_radix *radix,
                                    struct error *error)
 {
+    assert(join->control != NULL && join->right.rows > 0);
     return device_call(
         join->params.device,
         &(struct device_call){ .kernel = KERNEL_JOIN_FIND,
@@ -229,10 +245,12 @@ static enum vdbq_status find_slots(struct device_join *join,
         &join->times, error);
 }
 
+/* Rows sorted by slot: notes where each slot's rows begin. */
 static enum vdbq_status find_starts(struct device_join *join,
                                     struct device_radix *radix,
                                     struct error *error)
 {
+    assert(join->starts != NULL && join->rows != NULL);
     uint64_t slots = join->shape.slots, rows = join->right.rows;
     return device_call(
         join->params.device,

@@ -7,6 +7,7 @@
  */
 #include "exec/join/join_partitions.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/parallel.h"
@@ -26,6 +27,7 @@ static uint64_t pairs_most(const struct join_stream *join)
     return right > 0 && left > UINT32_MAX / right ? UINT32_MAX : left * right;
 }
 
+/* Whether a row of the column is NULL. */
 static bool any_null(const struct row_set_column *column, uint64_t rows)
 {
     return column->nulls != NULL && memchr(column->nulls, 1, rows) != NULL;
@@ -68,6 +70,7 @@ static enum vdbq_status open_right(struct join_stream *join,
         if (join->partners == NULL)
             return error_no_memory(error);
     }
+    assert(join->threads > 0 && join->threads <= PARALLEL_THREADS_MAX);
     return join_search_init(
         &join->search,
         &(struct join_search_params){ .step = step,
@@ -78,6 +81,7 @@ static enum vdbq_status open_right(struct join_stream *join,
         error);
 }
 
+/* The threads of the run, but no more than a search has room for. */
 static unsigned threads_of(const struct stream *stream)
 {
     unsigned threads = stream_threads(stream->params);
@@ -110,6 +114,7 @@ enum vdbq_status join_begin(struct join_stream *join, struct error *error)
     return status;
 }
 
+/* Gathers the right side first; it may turn out to need partitions on disk. */
 static enum vdbq_status join_open(struct stream *stream, struct error *error)
 {
     struct join_stream *join = (struct join_stream *)stream;
@@ -127,6 +132,7 @@ static enum vdbq_status join_open(struct stream *stream, struct error *error)
     return join_begin(join, error);
 }
 
+/* Frees whatever of the join was opened. */
 static void join_close(struct stream *stream)
 {
     struct join_stream *join = (struct join_stream *)stream;
@@ -168,6 +174,7 @@ static enum vdbq_status next_left(struct join_stream *join, struct error *error)
     }
     if (status != VDBQ_OK || join->left_ended)
         return status;
+    assert(join->pending_next < join->pending.rows);
     uint64_t rows = join->pending.rows - join->pending_next;
     uint64_t most = (uint64_t)LEFT_ROWS_EACH * join->threads;
     rows = rows < most ? rows : most;
@@ -181,6 +188,7 @@ static enum vdbq_status next_left(struct join_stream *join, struct error *error)
     return join_search_begin(&join->search, &join->left, error);
 }
 
+/* Takes left rows until pairs come out of them. */
 static enum vdbq_status
 join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
@@ -204,6 +212,7 @@ join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     return status;
 }
 
+/* Columns keep the dictionaries of the side they come from. */
 static struct dictionary *join_dictionary(const struct stream *stream,
                                           unsigned column)
 {

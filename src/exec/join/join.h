@@ -68,16 +68,17 @@ enum join_slots {
 };
 
 struct join_search {
-    const struct step_join *step;
+    const struct step_join *step; /* of the plan */
+    /* how partners are found: by keys or by range */
     const struct join_finder *finder;
     enum join_slots slots;
-    bool single;          /* no row has several candidates               */
-    unsigned threads;     /* to work with at most                        */
-    const uint32_t *list; /* right rows; NULL: numbers of the list are
+    bool single;             /* no row has several candidates               */
+    unsigned threads;        /* to work with at most                        */
+    const uint32_t *list;    /* right rows; NULL: numbers of the list are
                                right rows themselves                       */
-    uint64_t right_rows;
-    struct join_keys keys; /* join_find_equal                             */
-    struct join_index index;
+    uint64_t right_rows;     /* of the right side */
+    struct join_keys keys;   /* join_find_equal                             */
+    struct join_index index; /* of the right side's keys */
     struct range_join range; /* range_join_search                           */
     const struct row_set *left; /* the rows at hand                       */
     uint64_t left_room; /* rows that there is room for in these:       */
@@ -88,12 +89,12 @@ struct join_search {
 };
 
 struct join_search_params {
-    const struct step_join *step;
-    const struct row_set *right; /* stays as it is */
-    const struct stream *left;
-    bool which; /* somebody asks which right rows are joined, not only
+    const struct step_join *step; /* of the plan */
+    const struct row_set *right;  /* stays as it is */
+    const struct stream *left;    /* gives the left rows */
+    bool which;       /* somebody asks which right rows are joined, not only
                    how many                                         */
-    unsigned threads;
+    unsigned threads; /* to work with at most */
 };
 /* Looks at the right rows and chooses a finder. join_search_finish() is due
  * whatever it returns, and accepts a zeroed struct. */
@@ -118,35 +119,35 @@ bool join_search_plain(const struct join_search *search);
 
 /* Slots of a round. */
 struct join_pairs {
-    uint32_t *left, *right;
-    uint8_t *kept; /* by the condition */
-    uint64_t count, room;
+    uint32_t *left, *right; /* row numbers, one a pair */
+    uint8_t *kept;          /* by the condition */
+    uint64_t count, room;   /* pairs, and those there is room for */
 };
 
 struct join_stream {
-    struct stream head;
-    unsigned threads;
-    struct row_set right;
+    struct stream head;        /* first */
+    unsigned threads;          /* that search at the same time */
+    struct row_set right;      /* all rows of the right side */
     struct row_set early;      /* left rows that came before the right ones */
     struct error left_failure; /* what came behind them; status OK: nothing */
     struct vdbq_batch pending; /* left rows, used up to `pending_next`      */
     struct vdbq_vector *early_vectors; /* of the first one                  */
-    uint64_t pending_next;
-    struct row_set left; /* the rows at hand: a view of `pending`     */
-    uint64_t slot;       /* of theirs: the next round's first one     */
-    struct join_search search;
-    struct join_pairs pairs;
-    struct condition condition;
-    bool matched;           /* the left row at hand has a partner        */
-    bool right_null;        /* JOIN_MARK: a right key is NULL            */
-    bool right_any;         /* ... there is a right row                  */
-    atomic_uchar *partners; /* JOIN_RIGHT, _FULL: a right row has one    */
-    bool left_ended;
-    uint64_t right_next; /* JOIN_RIGHT, _FULL: the row to look at next,
+    uint64_t pending_next;             /* of `pending` */
+    struct row_set left;         /* the rows at hand: a view of `pending`     */
+    uint64_t slot;               /* of theirs: the next round's first one     */
+    struct join_search search;   /* finds the partners of left rows */
+    struct join_pairs pairs;     /* of this round */
+    struct condition condition;  /* what is left of ON */
+    bool matched;                /* the left row at hand has a partner        */
+    bool right_null;             /* JOIN_MARK: a right key is NULL            */
+    bool right_any;              /* ... there is a right row                  */
+    atomic_uchar *partners;      /* JOIN_RIGHT, _FULL: a right row has one    */
+    bool left_ended;             /* the left side has no more rows */
+    uint64_t right_next;         /* JOIN_RIGHT, _FULL: the row to look at next,
                                   when the left ones have ended             */
-    struct row_set output;
-    struct vdbq_vector *vectors;
-    uint64_t counted_bytes; /* of the params' memory                     */
+    struct row_set output;       /* rows of the batch */
+    struct vdbq_vector *vectors; /* of the batch */
+    uint64_t counted_bytes;      /* of the params' memory                     */
     /* NULL: the right rows are all at hand */
     struct join_partitions *partitions;
     /* Of a pass over a part (join_partitions.h), whose left rows have numbers

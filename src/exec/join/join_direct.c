@@ -6,6 +6,7 @@
  */
 #include "exec/join/join_direct.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/threads/parallel.h"
@@ -16,17 +17,19 @@ enum {
 };
 
 struct filling {
-    const struct join_index *index;
-    uint64_t rows;
-    unsigned threads;
+    const struct join_index *index; /* that is filled */
+    uint64_t rows;                  /* of the right side */
+    unsigned threads;               /* each has a range of the tags */
+    /* two rows have one key: this index cannot hold them */
     atomic_bool repeated;
 };
 
 /* The tags that a thread takes, [first, first + count). */
 struct range {
-    uint32_t first, count;
+    uint32_t first, count; /* tag */
 };
 
+/* Ranges end at whole words of bits, so that no two threads write one. */
 static struct range range_of(const struct filling *filling, unsigned share)
 {
     uint64_t tags = filling->index->keys->tags;
@@ -34,6 +37,7 @@ static struct range range_of(const struct filling *filling, unsigned share)
     uint64_t first = dictionary * share / filling->threads * WORD_TAGS;
     uint64_t end = dictionary * (share + 1) / filling->threads * WORD_TAGS;
     end = end < tags ? end : tags;
+    assert(first <= end || filling->threads > 1);
     return (struct range){ (uint32_t)first, (uint32_t)(end - first) };
 }
 
@@ -63,6 +67,7 @@ static bool put_rows(uint32_t *rows, const uint32_t *tags, uint64_t first,
     return before != ROW_SET_NO_ROW;
 }
 
+/* Sets the bit of every tag; true: one was set already. */
 static bool put_bits(uint64_t *bits, const uint32_t *tags,
                      const uint16_t *selected, unsigned count)
 {
@@ -88,6 +93,7 @@ static void clear(const struct join_index *index, struct range range, bool last)
         index->bits[i / WORD_TAGS] = 0;
 }
 
+/* One thread's tags: it reads all rows and takes its own. */
 static void fill_share(void *context, unsigned share)
 {
     struct filling *filling = context;
@@ -119,6 +125,7 @@ enum vdbq_status join_direct(struct join_index *index, bool which,
                              uint64_t rows, unsigned threads, bool *unique,
                              struct error *error)
 {
+    assert(join_direct_pays(index, threads));
     struct filling filling = { .index = index,
                                .rows = rows,
                                .threads = threads };

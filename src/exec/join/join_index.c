@@ -8,6 +8,7 @@
  */
 #include "exec/join/join_index.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -24,25 +25,27 @@ enum {
 /* A row on its way into the index. */
 struct entry {
     uint32_t tag; /* later on, the number of its group in the part */
-    uint32_t row;
+    uint32_t row; /* of the right side */
 };
 
 struct building {
-    struct join_index *index;
-    const struct join_index_params *params;
+    struct join_index *index;               /* that is built */
+    const struct join_index_params *params; /* of the caller */
+    /* partitions of the tags, and threads that fill them */
     unsigned part_count, threads;
     unsigned tag_shift;    /* dense: part of a tag            */
     uint64_t *places;      /* of each part, of each thread: where its next
                                row goes                                    */
     uint64_t *part_starts; /* of the entries; one more than parts         */
-    struct entry *entries;
-    atomic_uint next_part;
-    atomic_bool repeated; /* keys are not unique                         */
-    bool lists;           /* so rows of a key are listed                 */
+    struct entry *entries; /* of all partitions, one behind another */
+    atomic_uint next_part; /* that no thread has taken yet */
+    atomic_bool repeated;  /* keys are not unique                         */
+    bool lists;            /* so rows of a key are listed                 */
 };
 
 /* ------------------------------------------------------------- parting -- */
 
+/* The partition of a tag. */
 static inline unsigned part_of(const struct building *building, uint32_t tag)
 {
     return building->index->dense
@@ -50,6 +53,7 @@ static inline unsigned part_of(const struct building *building, uint32_t tag)
                : join_tag_part(hash_number(tag), building->index->part_bits);
 }
 
+/* One thread's rows: how many go into each partition. */
 static void count_share(void *context, unsigned share)
 {
     struct building *building = context;
@@ -67,6 +71,7 @@ static void count_share(void *context, unsigned share)
     }
 }
 
+/* One thread's rows: puts each into its partition, in order. */
 static void part_share(void *context, unsigned share)
 {
     struct building *building = context;
@@ -103,6 +108,7 @@ static void make_places(struct building *building)
         }
     }
     building->part_starts[building->part_count] = sum;
+    assert(sum <= building->params->rows);
 }
 
 /* Brings all rows into parts. */
@@ -134,6 +140,7 @@ static uint64_t part_tags_first(const struct building *building, unsigned part)
     return part < building->part_count && first < tags ? first : tags;
 }
 
+/* One row a tag: a second one says that keys repeat. */
 static void dense_unique(struct building *building, unsigned part)
 {
     uint32_t *rows = building->index->starts;
@@ -152,6 +159,7 @@ static void dense_unique(struct building *building, unsigned part)
         atomic_store(&building->repeated, true);
 }
 
+/* Several rows a tag: they are listed in order. */
 static void dense_list(struct building *building, unsigned part)
 {
     uint32_t *starts = building->index->starts;
@@ -175,8 +183,10 @@ static void dense_list(struct building *building, unsigned part)
 
 /* ---------------------------------------------------------------- slots -- */
 
+/* Where the search for a hash begins. */
 static inline uint32_t slot_of(uint64_t hash, uint32_t mask)
 {
+    assert((mask & (mask + 1)) == 0);
     return (uint32_t)hash & mask;
 }
 
@@ -201,6 +211,7 @@ static struct join_slot *seek(const struct join_index *index,
     }
 }
 
+/* Marks all slots of a partition as free. */
 static void clear_slots(const struct join_index *index,
                         const struct join_part *part)
 {
@@ -208,6 +219,7 @@ static void clear_slots(const struct join_index *index,
            ((uint64_t)part->mask + 1) * sizeof *index->slots);
 }
 
+/* One row a key; `once` keeps the first row of each. */
 static void slots_unique(struct building *building, unsigned number)
 {
     struct join_index *index = building->index;
@@ -250,6 +262,7 @@ static uint32_t number_groups(struct building *building, unsigned number)
     return groups;
 }
 
+/* Several rows a key: counts them, then lists them in order. */
 static void slots_list(struct building *building, unsigned number)
 {
     struct join_index *index = building->index;
@@ -271,6 +284,7 @@ static void slots_list(struct building *building, unsigned number)
 
 /* ---------------------------------------------------------------- build -- */
 
+/* Each thread takes the next partition until all are built. */
 static void build_share(void *context, unsigned share)
 {
     struct building *building = context;
@@ -288,8 +302,10 @@ static void build_share(void *context, unsigned share)
     }
 }
 
+/* Fills all partitions, with a row a key or with lists. */
 static void build_parts(struct building *building, bool lists)
 {
+    assert(building->part_starts != NULL);
     building->lists = lists;
     atomic_store(&building->next_part, 0);
     parallel_run(building->threads, build_share, building);
@@ -309,6 +325,7 @@ static enum vdbq_status make_slots(struct building *building,
         uint64_t slots = 4;
         while (slots < rows + rows / 2 && slots < UINT32_MAX)
             slots *= 2;
+        assert(building->part_starts[i] <= building->part_starts[i + 1]);
         index->parts[i] =
             (struct join_part){ .first = sum, .mask = (uint32_t)(slots - 1) };
         sum += slots;
@@ -317,6 +334,7 @@ static enum vdbq_status make_slots(struct building *building,
     return index->slots != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
+/* Makes room for where lists start. */
 static enum vdbq_status make_starts(struct join_index *index, uint64_t count,
                                     struct error *error)
 {
@@ -354,6 +372,7 @@ static void drop_direct(struct join_index *index)
     index->bits = NULL;
 }
 
+/* Tries the index with one row a key first; keys that repeat need lists. */
 static enum vdbq_status build(struct building *building, struct error *error)
 {
     struct join_index *index = building->index;
@@ -399,6 +418,7 @@ enum vdbq_status join_index_init(struct join_index *index,
                                  struct error *error)
 {
     const struct join_keys *keys = params->keys;
+    assert(params->rows <= ROW_SET_ROWS_MAX && keys->count > 0);
     struct building building = {
         .index = index,
         .params = params,

@@ -15,7 +15,7 @@
 #include "exec/join/join_keys.h"
 
 struct join_slot {
-    uint32_t tag;
+    uint32_t tag;   /* of the key; see join_keys.h */
     uint32_t place; /* unique: the row; else of the group's start in `starts`;
                        ROW_SET_NO_ROW: the slot is free                     */
 };
@@ -27,33 +27,33 @@ struct join_part {
 };
 
 struct join_index {
-    const struct join_keys *keys;
-    bool dense;
-    bool once;        /* one row of a key is as good as all          */
-    bool unique;      /* places are rows                             */
-    uint32_t *starts; /* dense: the place of each tag, of a last tag
+    const struct join_keys *keys; /* of both sides */
+    bool dense;                   /* tags are small enough to be places */
+    bool once;               /* one row of a key is as good as all          */
+    bool unique;             /* places are rows                             */
+    uint32_t *starts;        /* dense: the place of each tag, of a last tag
                               that no row has, and the end; else, where
                               places are not rows, of each group, and the
                               end where the next start is not that        */
-    uint64_t *bits;   /* dense, where nobody asks for places: of each
+    uint64_t *bits;          /* dense, where nobody asks for places: of each
                               tag, and of a last one that no row has, 1:
                               it has a row; a place is 0 then             */
-    uint32_t *list;   /* of rows; NULL: places are rows              */
-    struct join_slot *slots;
-    struct join_part *parts;
-    unsigned part_bits; /* 2^part_bits parts                           */
+    uint32_t *list;          /* of rows; NULL: places are rows              */
+    struct join_slot *slots; /* hashed: of all partitions */
+    struct join_part *parts; /* hashed: where a partition's slots are */
+    unsigned part_bits;      /* 2^part_bits parts                           */
 };
 
 /* Makes an index of the keys' indexed side, of so many rows. The keys outlive
  * it; join_index_finish() is due whatever it returns, and accepts a zeroed
  * struct. */
 struct join_index_params {
-    const struct join_keys *keys;
-    uint64_t rows;
-    bool once;
-    bool which; /* somebody asks for places, not only how many
+    const struct join_keys *keys; /* of both sides */
+    uint64_t rows;                /* of the right side */
+    bool once;                    /* a key's first row is enough */
+    bool which;                   /* somebody asks for places, not only how many
                               there are                                   */
-    unsigned threads;
+    unsigned threads;             /* to build with at most */
 };
 enum vdbq_status join_index_init(struct join_index *index,
                                  const struct join_index_params *params,

@@ -5,6 +5,7 @@
  */
 #include "exec/join/join_keys.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/parallel.h"
@@ -35,6 +36,7 @@ static enum vdbq_status make_texts(struct join_keys *keys,
 static void translate_block(const struct join_keys *keys, unsigned key,
                             uint64_t first, unsigned rows)
 {
+    assert(keys->texts[key] != NULL && first + rows <= keys->room);
     const struct row_set_column *column = &keys->asking[key];
     const uint32_t *from = keys->sources[key];
     uint32_t count = column->dictionary != NULL ? column->dictionary->count : 0;
@@ -73,6 +75,7 @@ static void bounds_i64(const int64_t *values, uint64_t rows, struct bounds *to)
     *to = (struct bounds){ low, high };
 }
 
+/* As bounds_i32(), of a column where a value may be NULL. */
 static void bounds_nulls(const struct row_set_column *column, uint64_t first,
                          uint64_t end, struct bounds *to)
 {
@@ -87,14 +90,16 @@ static void bounds_nulls(const struct row_set_column *column, uint64_t first,
 }
 
 struct bounding {
-    const struct row_set_column *column;
-    uint64_t rows;
-    unsigned threads;
-    struct bounds bounds[PARALLEL_THREADS_MAX];
+    const struct row_set_column *column;        /* whose bounds are asked for */
+    uint64_t rows;                              /* of the column */
+    unsigned threads;                           /* that share the rows */
+    struct bounds bounds[PARALLEL_THREADS_MAX]; /* one a thread */
 };
 
+/* One thread's share of the rows. */
 static void bound_share(void *context, unsigned share)
 {
+    assert(share < ((const struct bounding *)context)->threads);
     struct bounding *all = context;
     const struct row_set_column *column = all->column;
     uint64_t first = all->rows * share / all->threads;
@@ -119,6 +124,7 @@ static bool make_range(const struct join_keys *keys, unsigned key,
         return false;
     all.threads = parallel_threads(threads, rows);
     parallel_run(all.threads, bound_share, &all);
+    assert(all.threads > 0 && all.threads <= PARALLEL_THREADS_MAX);
     for (unsigned i = 0; i < all.threads; i++) {
         const struct bounds *part = &all.bounds[i];
         bounds.low = part->low < bounds.low ? part->low : bounds.low;
@@ -152,6 +158,7 @@ enum vdbq_status join_keys_init(struct join_keys *keys,
 {
     const int *columns = VECTOR_ITEMS(params->indexed_keys, int);
     unsigned count = (unsigned)params->indexed_keys->count;
+    assert(count > 0 && params->asking_keys->count == count);
     *keys = (struct join_keys){
         .nulls_match = params->nulls_match,
         .asking_columns = VECTOR_ITEMS(params->asking_keys, int),
@@ -220,6 +227,7 @@ enum vdbq_status join_keys_begin(struct join_keys *keys,
 
 /* ---------------------------------------------------------------- tags -- */
 
+/* The tag with one more key; no tag when the value is not in the range. */
 static inline uint32_t next_tag(const struct join_range *range, uint32_t tag,
                                 int64_t value)
 {
@@ -265,10 +273,12 @@ static void tags_i64(struct join_range range, const int64_t *restrict values,
         tags[i] = next_tag(&range, tags[i], values[i]);
 }
 
+/* As tags_i64(), where a value may be NULL. */
 static void tags_nulls(const struct join_keys *keys, unsigned key,
                        const struct row_set_column *column, uint64_t first,
                        unsigned count, uint32_t *tags)
 {
+    assert(column->nulls != NULL && key < keys->count);
     const struct join_range *range = &keys->ranges[key];
     for (unsigned i = 0; i < count; i++) {
         uint32_t tag = tags[i];
@@ -281,6 +291,8 @@ static void tags_nulls(const struct join_keys *keys, unsigned key,
     }
 }
 
+/* Tags are numbers of the combinations of all keys: equal tags are equal
+   keys. */
 static void exact_tags(const struct join_keys *keys,
                        const struct row_set_column *columns, uint64_t first,
                        unsigned count, uint32_t *tags)
@@ -310,10 +322,12 @@ static bool equals_none(const struct join_keys *keys,
     return !keys->nulls_match && row_has_null(columns, keys->count, row);
 }
 
+/* Tags are hashes: equal tags may be different keys. */
 static void hash_tags(const struct join_keys *keys,
                       const struct row_set_column *columns, uint64_t first,
                       unsigned count, uint32_t *tags)
 {
+    assert(!keys->exact);
     for (unsigned i = 0; i < count; i++) {
         uint32_t hash = (uint32_t)row_hash(columns, keys->count, first + i);
         hash = hash < JOIN_NO_TAG ? hash : hash - 1;
@@ -321,6 +335,7 @@ static void hash_tags(const struct join_keys *keys,
     }
 }
 
+/* Tags of a block of rows. */
 static void make_tags(const struct join_keys *keys,
                       const struct row_set_column *columns, uint64_t first,
                       unsigned count, uint32_t *tags)
@@ -334,6 +349,7 @@ static void make_tags(const struct join_keys *keys,
 unsigned join_tags_indexed(const struct join_keys *keys, uint64_t first,
                            uint64_t end, uint32_t *tags)
 {
+    assert(first < end);
     unsigned count =
         end - first < JOIN_BLOCK ? (unsigned)(end - first) : JOIN_BLOCK;
     make_tags(keys, keys->indexed, first, count, tags);
@@ -343,6 +359,7 @@ unsigned join_tags_indexed(const struct join_keys *keys, uint64_t first,
 void join_tags_asking(const struct join_keys *keys, uint64_t first,
                       unsigned count, uint32_t *tags)
 {
+    assert(count <= JOIN_BLOCK);
     for (unsigned i = 0; i < keys->count; i++)
         if (keys->texts[i] != NULL)
             translate_block(keys, i, first, count);

@@ -17,14 +17,14 @@ enum { JOIN_BLOCK = 1 << 10 }; /* rows whose tags are computed at once */
 
 /* Values of a key, on the indexed side. */
 struct join_range {
-    int64_t low;
+    int64_t low;     /* least value */
     uint64_t values; /* from `low` on; the next one stands for NULL */
     uint64_t codes;  /* the values, and NULL where that matches     */
 };
 
 struct join_keys {
-    unsigned count;
-    bool nulls_match;
+    unsigned count;                 /* of keys */
+    bool nulls_match;               /* NULL equals NULL */
     bool exact;                     /* equal tags are equal keys     */
     uint64_t tags;                  /* ... and all are less than this */
     struct join_range *ranges;      /* ... one a key                 */
@@ -43,9 +43,9 @@ struct join_keys_params {
     const struct row_set *indexed;     /* stays as it is             */
     const struct vector *indexed_keys; /* of int: its columns        */
     const struct stream *asking;       /* the other side             */
-    const struct vector *asking_keys;
-    bool nulls_match;
-    unsigned threads;
+    const struct vector *asking_keys;  /* columns of the side that asks */
+    bool nulls_match;                  /* NULL equals NULL */
+    unsigned threads;                  /* to look at the values with */
 };
 /* join_keys_finish() is due whatever it returns, and accepts a zeroed
  * struct. */

@@ -7,6 +7,8 @@
  */
 #include "exec/join/join_partitions.h"
 
+#include <assert.h>
+
 #include "base/threads/parallel.h"
 
 enum {
@@ -40,6 +42,8 @@ void join_view_finish(struct row_set *row_set)
 void join_view(struct row_set *row_set, const struct vdbq_batch *batch,
                uint64_t first, uint64_t rows)
 {
+    assert(row_set->column_count <= batch->columns);
+    assert(first + rows <= batch->rows);
     row_set->rows = rows;
     for (unsigned i = 0; i < row_set->column_count; i++) {
         const struct vdbq_vector *from = &batch->column[i];
@@ -53,23 +57,27 @@ void join_view(struct row_set *row_set, const struct vdbq_batch *batch,
 
 /* Right rows on their way through an index of the left ones. */
 struct filter {
+    /* its right side grows by rows that have a partner */
     struct join_stream *join;
-    struct join_keys keys;
-    struct join_index index;
-    struct row_set rows; /* at hand: a view of a batch                    */
-    uint64_t room;
-    uint32_t *kept; /* their numbers, those of each thread's share
+    struct join_keys keys; /* of the left rows, which the right ones ask for */
+    struct join_index index; /* of the left rows */
+    struct row_set rows;     /* at hand: a view of a batch                    */
+    uint64_t room;           /* rows that `kept` has room for */
+    uint32_t *kept;          /* their numbers, those of each thread's share
                               from where that begins                        */
     uint64_t counts[PARALLEL_THREADS_MAX]; /* of each share                 */
-    unsigned threads;
-    struct row_set_picking pick;
+    unsigned threads;                      /* that share a batch */
+    struct row_set_picking pick;           /* copies the rows that are kept */
 };
 
+/* The first row of a thread's share. */
 static uint64_t share_start(const struct filter *filter, unsigned share)
 {
+    assert(share <= filter->threads);
     return filter->rows.rows * share / filter->threads;
 }
 
+/* One thread's share: notes the rows that have a partner. */
 static void keep_share(void *context, unsigned share)
 {
     struct filter *filter = context;
@@ -90,6 +98,7 @@ static void keep_share(void *context, unsigned share)
     filter->counts[share] = n;
 }
 
+/* Copies a thread's rows behind those of the threads before it. */
 static void pick_share(void *context, unsigned share)
 {
     const struct filter *filter = context;
@@ -137,6 +146,7 @@ static enum vdbq_status add_kept(struct filter *filter,
     return join_right_added(filter->join, error);
 }
 
+/* Indexes the few left rows by their keys. */
 static enum vdbq_status open_filter(struct filter *filter, struct error *error)
 {
     struct join_stream *join = filter->join;
@@ -165,6 +175,7 @@ static enum vdbq_status open_filter(struct filter *filter, struct error *error)
                              : status;
 }
 
+/* Frees the filter; the rows it kept stay. */
 static void close_filter(struct filter *filter)
 {
     join_index_finish(&filter->index);
@@ -267,6 +278,7 @@ static enum vdbq_status give_early(struct join_stream *join,
     join->early_vectors = memory_zeroed(count, sizeof *join->early_vectors);
     if (join->early_vectors == NULL)
         return error_no_memory(error);
+    assert(join->pending_next == 0);
     row_set_vectors(&join->early, 0, join->early_vectors);
     join->pending = (struct vdbq_batch){ .rows = join->early.rows,
                                          .columns = count,

@@ -5,37 +5,41 @@
  */
 #include "exec/join/join_partitions.h"
 
+#include <assert.h>
+
 enum { ROWS_MIN = 64, ROWS_MAX = 1 << 16, SHARE = 8 };
 
 struct run {
-    struct spill_reader reader;
-    struct vdbq_batch batch;
-    const uint64_t *numbers; /* of its rows           */
-    uint64_t at;             /* the next one          */
+    struct spill_reader reader; /* of a partition's rows */
+    struct vdbq_batch batch;    /* rows that were read last */
+    const uint64_t *numbers;    /* of its rows           */
+    uint64_t at;                /* the next one          */
 };
 
 struct pick {
-    uint32_t run, row;
+    uint32_t run, row; /* where the row comes from */
 };
 
 struct join_merge {
-    const struct join_partitions *partitions;
-    const struct spill *from; /* their output */
-    struct run *runs;
-    unsigned run_count;
-    unsigned *heap; /* runs that have rows; the first one is next */
-    unsigned heap_count;
-    struct pick *picks;
-    uint64_t rows_most;   /* of a batch                                 */
-    const void **sources; /* of a column: each run's                    */
-    struct row_set output;
-    struct vdbq_vector *vectors;
+    const struct join_partitions *partitions; /* the join's partitions */
+    const struct spill *from;                 /* their output */
+    struct run *runs;      /* one a partition that has rows */
+    unsigned run_count;    /* of `runs` */
+    unsigned *heap;        /* runs that have rows; the first one is next */
+    unsigned heap_count;   /* of `heap` */
+    struct pick *picks;    /* rows of the batch, in order */
+    uint64_t rows_most;    /* of a batch                                 */
+    const void **sources;  /* of a column: each run's                    */
+    struct row_set output; /* rows of the batch */
+    struct vdbq_vector *vectors; /* of the batch */
 };
 
 /* ---------------------------------------------------------------- heap -- */
 
+/* Rows come in the order of the left side; partitions break ties. */
 static bool is_before(const struct join_merge *merge, unsigned a, unsigned b)
 {
+    assert(a < merge->run_count && b < merge->run_count);
     const struct run *first = &merge->runs[a], *second = &merge->runs[b];
     uint64_t i = first->numbers[first->at], j = second->numbers[second->at];
     return i < j || (i == j && a < b);
@@ -44,6 +48,7 @@ static bool is_before(const struct join_merge *merge, unsigned a, unsigned b)
 /* Moves the run at `at` down to where it belongs. */
 static void sift(struct join_merge *merge, unsigned at)
 {
+    assert(at < merge->heap_count);
     unsigned run = merge->heap[at];
     for (unsigned next; (next = 2 * at + 1) < merge->heap_count; at = next) {
         if (next + 1 < merge->heap_count
@@ -69,6 +74,7 @@ static enum vdbq_status refill(struct run *run, unsigned columns,
 
 /* -------------------------------------------------------- open, finish -- */
 
+/* Makes room for a batch and for the heap. */
 static enum vdbq_status make_room(struct join_merge *merge,
                                   uint64_t share_bytes, struct error *error)
 {
@@ -93,12 +99,14 @@ static enum vdbq_status make_room(struct join_merge *merge,
                : status;
 }
 
+/* Opens each partition that has rows. */
 static enum vdbq_status open_runs(struct join_merge *merge, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < merge->from->partitions.count && status == VDBQ_OK;
          i++) {
         struct run *run = &merge->runs[merge->run_count];
+        assert(merge->run_count <= i);
         if (spill_rows(merge->from, i) == 0)
             continue;
         merge->heap[merge->heap_count++] = merge->run_count++;
@@ -186,6 +194,7 @@ static uint64_t pick_rows(struct join_merge *merge)
     while (merge->heap_count > 0 && count < merge->rows_most) {
         unsigned number = merge->heap[0];
         struct run *run = &merge->runs[number];
+        assert(run->at < run->batch.rows);
         if (is_behind(merge, run))
             break;
         merge->picks[count++] = (struct pick){ number, (uint32_t)run->at++ };
@@ -196,9 +205,11 @@ static uint64_t pick_rows(struct join_merge *merge)
     return count;
 }
 
+/* Gathers the values of one column from all runs. */
 static void copy_values(const struct join_merge *merge, unsigned column,
                         uint64_t count)
 {
+    assert(count <= merge->rows_most);
     const struct row_set_column *to = &merge->output.columns[column];
     const struct pick *picks = merge->picks;
     for (unsigned i = 0; i < merge->run_count; i++)

@@ -6,6 +6,7 @@
  */
 #include "exec/join/join_partitions.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ bool join_memory(struct join_stream *join, uint64_t bytes)
         return true;
     if (bytes > join_memory_room(join))
         return false;
+    assert(memory->used_bytes >= join->counted_bytes);
     memory->used_bytes += bytes - join->counted_bytes;
     join->counted_bytes = bytes;
     return true;
@@ -42,6 +44,7 @@ uint64_t join_memory_room(const struct join_stream *join)
     const struct stream_memory *memory = join->head.params->memory;
     if (memory == NULL)
         return UINT64_MAX;
+    assert(memory->used_bytes >= join->counted_bytes);
     uint64_t others = memory->used_bytes - join->counted_bytes;
     uint64_t least = memory->limit_bytes / ROOM_SHARE;
     return others + least < memory->limit_bytes ? memory->limit_bytes - others
@@ -56,6 +59,7 @@ static uint64_t right_row_bytes(const struct join_stream *join)
            + INDEX_BYTES;
 }
 
+/* Bytes of the rows in memory. */
 static uint64_t held_bytes(const struct join_stream *join)
 {
     const struct step *left = join->head.inputs[0]->step;
@@ -66,6 +70,7 @@ static uint64_t held_bytes(const struct join_stream *join)
 
 /* -------------------------------------------------------- open, finish -- */
 
+/* The input is closed before its rows are read again: its list is copied. */
 static bool *copy_reads(const struct stream *stream)
 {
     unsigned count = stream->step->column_count;
@@ -75,6 +80,7 @@ static bool *copy_reads(const struct stream *stream)
     return reads;
 }
 
+/* Opens the partitions of one side. */
 static enum vdbq_status cut_init(struct join_partitions *partitions,
                                  struct join_cut *cut, unsigned input,
                                  struct error *error)
@@ -101,6 +107,7 @@ static enum vdbq_status cut_init(struct join_partitions *partitions,
         error);
 }
 
+/* The view's rows are the input's: only the spilled ones are freed. */
 static void cut_finish(struct join_cut *cut)
 {
     spill_finish(&cut->spill);
@@ -123,6 +130,8 @@ static void choose_partitions(struct join_partitions *partitions)
         partitions->count *= 2;
     if (join->head.step->join.right_keys.count == 0)
         partitions->count = 1;
+    assert((partitions->count & (partitions->count - 1)) == 0
+           && partitions->count <= JOIN_PARTITIONS_MAX);
     partitions->block_bytes = half / partitions->count < BLOCK_MAX
                                   ? half / partitions->count
                                   : BLOCK_MAX;
@@ -151,6 +160,7 @@ static enum vdbq_status make_texts(struct join_partitions *partitions,
     return VDBQ_OK;
 }
 
+/* Room for a slice of rows that is divided into partitions. */
 static enum vdbq_status make_room(struct join_partitions *partitions,
                                   struct error *error)
 {
@@ -171,9 +181,11 @@ static enum vdbq_status make_room(struct join_partitions *partitions,
                : error_no_memory(error);
 }
 
+/* The join goes to disk: takes all memory that it may have. */
 static enum vdbq_status parts_create(struct join_stream *join,
                                      struct error *error)
 {
+    assert(join->partitions == NULL);
     struct join_partitions *partitions = memory_zeroed(1, sizeof *partitions);
     join->partitions = partitions;
     if (partitions == NULL)
@@ -233,6 +245,7 @@ void join_partitions_destroy(struct join_partitions *partitions)
 static void look_at_keys(struct join_partitions *partitions,
                          const struct join_cut *cut)
 {
+    assert(cut->rows.rows <= CUT_ROWS);
     const int *columns = VECTOR_ITEMS(cut->keys, int);
     for (size_t i = 0; i < cut->keys->count; i++) {
         partitions->keys[i] = cut->rows.columns[columns[i]];
@@ -267,6 +280,7 @@ static unsigned part_of(const struct join_partitions *partitions,
 static void order_rows(struct join_partitions *partitions,
                        const struct join_cut *cut)
 {
+    assert(cut->rows.rows <= CUT_ROWS);
     uint32_t *from = partitions->rows_from;
     memset(from, 0, (JOIN_PARTITIONS_MAX + 1) * sizeof *from);
     for (uint64_t i = 0; i < cut->rows.rows; i++) {
@@ -293,6 +307,7 @@ static enum vdbq_status cut_rows(struct join_partitions *partitions,
         uint64_t first = partitions->rows_from[i + 1];
         uint64_t end = i + 1 < partitions->count ? partitions->rows_from[i + 2]
                                                  : cut->rows.rows;
+        assert(first <= end);
         status =
             spill_add(&cut->spill, i,
                       &(struct spill_rows){ .from = &cut->rows,
@@ -305,6 +320,7 @@ static enum vdbq_status cut_rows(struct join_partitions *partitions,
     return status;
 }
 
+/* Divides the rows of a batch, from `first` on, slice by slice. */
 static enum vdbq_status cut_batch(struct join_partitions *partitions,
                                   struct join_cut *cut,
                                   const struct vdbq_batch *batch,
@@ -382,11 +398,13 @@ enum vdbq_status join_right_added(struct join_stream *join, struct error *error)
 enum vdbq_status join_partitions_right(struct join_stream *join,
                                        struct error *error)
 {
+    assert(join->partitions != NULL);
     return spill_end(&join->partitions->right.spill, error);
 }
 
 /* ----------------------------------------------------------- left side -- */
 
+/* What EXPLAIN ANALYZE says. */
 static void note_text(struct join_partitions *partitions)
 {
     snprintf(partitions->text, sizeof partitions->text,
@@ -399,6 +417,7 @@ void join_partitions_failed(struct join_partitions *partitions,
                             const struct error *error, uint64_t left,
                             unsigned pass)
 {
+    assert(error->status != VDBQ_OK);
     if (partitions->failure.status != VDBQ_OK
         && partitions->failed_left <= left)
         return;
@@ -448,6 +467,7 @@ static enum vdbq_status cut_left(struct join_stream *join, struct error *error)
 enum vdbq_status join_partitions_left(struct join_stream *join,
                                       struct error *error)
 {
+    assert(join->partitions != NULL);
     struct join_partitions *partitions = join->partitions;
     enum vdbq_status status = cut_left(join, error);
     if (status != VDBQ_OK)

@@ -42,7 +42,7 @@ enum { JOIN_PARTITIONS_MAX = 256 };
 
 /* A side that is cut. */
 struct join_cut {
-    struct spill spill;
+    struct spill spill;  /* its rows, by partition */
     struct row_set rows; /* that are cut: a view of a batch               */
     const struct vector *keys; /* of int: its columns                       */
     uint64_t count;    /* rows so far: the next one's number            */
@@ -51,39 +51,39 @@ struct join_cut {
 
 /* Right rows of a partition that are at hand together. */
 struct join_block {
-    struct row_set rows;
-    uint64_t *numbers;
-    uint64_t room; /* of the numbers                                */
+    struct row_set rows; /* of the right side */
+    uint64_t *numbers;   /* of the rows on the right side */
+    uint64_t room;       /* of the numbers                                */
 };
 
 struct join_merge;
 
 struct join_partitions {
-    struct join_stream *join;
+    struct join_stream *join; /* that goes through the disk */
     uint64_t share_bytes; /* of memory, for all that it does               */
     unsigned count;       /* of partitions, a power of two                 */
     uint64_t block_bytes; /* of the file, for each partition               */
     uint64_t block_rows;  /* right rows that a pass takes at most          */
-    struct join_cut left, right;
+    struct join_cut left, right; /* the rows of each side, by partition */
     uint32_t **texts;            /* a key: for each word of the left side, its
                               number on the right one; NULL: the same       */
     struct row_set_column *keys; /* of the rows that are cut               */
     uint32_t **numbers; /* ... of a text: its words'                     */
     uint32_t *rows,
-        *rows_from;      /* by partitions; the first one of each partition */
-    uint8_t *partitions; /* of each row                                   */
-    uint64_t *row_numbers;
-    struct spill output;  /* rows of the passes, a partition each          */
-    struct spill rest[2]; /* left rows without a partner so far            */
-    uint64_t left_next;   /* left rows come a few at a time: the next one  */
-    uint64_t left_most;   /* ... and how many at once                      */
-    struct join_merge *merge;
-    struct error failure; /* of the first left row for which something
+        *rows_from;        /* by partitions; the first one of each partition */
+    uint8_t *partitions;   /* of each row                                   */
+    uint64_t *row_numbers; /* of a slice's rows */
+    struct spill output;   /* rows of the passes, a partition each          */
+    struct spill rest[2];  /* left rows without a partner so far            */
+    uint64_t left_next;    /* left rows come a few at a time: the next one  */
+    uint64_t left_most;    /* ... and how many at once                      */
+    struct join_merge *merge; /* gives the results; NULL: none were made yet */
+    struct error failure;     /* of the first left row for which something
                               failed; status OK: none did                   */
     uint64_t failed_left; /* ... its number ...                            */
     unsigned failed_pass; /* ... and of the output, the partition of its pass */
-    unsigned passes;
-    char text[96];
+    unsigned passes;      /* for `text` */
+    char text[96];        /* for the statistics */
 };
 
 /* Ends the right side; cuts the left one, and begins to join. */
@@ -108,10 +108,10 @@ const char *join_partitions_text(const struct join_partitions *partitions);
 /* ---------------------------------------------------------------- pass -- */
 
 struct join_pass {
-    struct join_partitions *partitions;
-    enum join_kind kind;
-    struct spill_range left;
-    const struct join_block *right;
+    struct join_partitions *partitions; /* of the join */
+    enum join_kind kind;     /* of this pass; may differ from the step's */
+    struct spill_range left; /* rows to join */
+    const struct join_block *right; /* rows to join with */
     struct spill *to;   /* gets the rows, in its last partition          */
     struct spill *rest; /* JOIN_MARK: gets left rows that are not marked
                               true, which are not for `to`; or NULL         */

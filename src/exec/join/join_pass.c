@@ -6,22 +6,25 @@
  */
 #include "exec/join/join_partitions.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ------------------------------------------------- left rows of a file -- */
 
 struct rows_stream {
-    struct stream head;
-    struct spill_reader reader;
+    struct stream head;               /* first */
+    struct spill_reader reader;       /* of the pass's left rows */
     const struct row_set *dictionary; /* has those of the columns */
 };
 
+/* The left input of a pass: rows that come back from the disk. */
 static enum vdbq_status
 rows_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
     return spill_read(&((struct rows_stream *)stream)->reader, batch, error);
 }
 
+/* The dictionaries of the whole join's left side. */
 static struct dictionary *rows_dictionary(const struct stream *stream,
                                           unsigned column)
 {
@@ -30,6 +33,7 @@ static struct dictionary *rows_dictionary(const struct stream *stream,
         .dictionary;
 }
 
+/* Frees the reader; the spilled rows stay. */
 static void rows_close(struct stream *stream)
 {
     spill_reader_finish(&((struct rows_stream *)stream)->reader);
@@ -63,16 +67,18 @@ static enum vdbq_status rows_open(const struct join_pass *pass,
 
 /* Rows of the pass that is under way. */
 struct giving {
-    const struct join_pass *pass;
-    struct join_stream *join;
-    uint32_t *rows[2]; /* JOIN_MARK: without a partner, with one */
-    uint64_t room;
+    const struct join_pass *pass; /* whose results are given */
+    struct join_stream *join;     /* the join of this pass */
+    uint32_t *rows[2];            /* JOIN_MARK: without a partner, with one */
+    uint64_t room;                /* rows that `rows` has room for */
 };
 
+/* Adds results to the partition that was opened last. */
 static enum vdbq_status add(struct giving *giving, struct spill *to,
                             const uint32_t *rows, uint64_t count,
                             struct error *error)
 {
+    assert(to->partitions.count > 0);
     return spill_add(to, (unsigned)to->partitions.count - 1,
                      &(struct spill_rows){ .from = &giving->join->output,
                                            .rows = rows,
@@ -81,6 +87,7 @@ static enum vdbq_status add(struct giving *giving, struct spill *to,
                      error);
 }
 
+/* Makes room for the two lists of rows. */
 static bool make_lists(struct giving *giving, uint64_t rows)
 {
     for (unsigned i = 0; i < 2 && rows > giving->room; i++) {
@@ -105,6 +112,7 @@ static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
         return error_no_memory(error);
     for (uint64_t i = 0; i < rows; i++) {
         bool is = !row_set_is_null(mark, i) && row_set_integer(mark, i) != 0;
+        assert(i < giving->room);
         giving->rows[is][counts[is]++] = (uint32_t)i;
     }
     enum vdbq_status status =
@@ -118,12 +126,14 @@ static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
 static enum vdbq_status note_failure(const struct giving *giving,
                                      const struct error *error)
 {
+    assert(error->status != VDBQ_OK);
     struct join_partitions *partitions = giving->pass->partitions;
     join_partitions_failed(partitions, error, giving->join->failed_left,
                            (unsigned)partitions->output.partitions.count - 1);
     return VDBQ_OK;
 }
 
+/* Drains the join of this pass into the result's partition. */
 static enum vdbq_status give_all(struct giving *giving, struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
@@ -186,6 +196,7 @@ static struct join_stream *make_join(const struct join_pass *pass,
     return join;
 }
 
+/* Opens the join without reading: both sides are there. */
 static enum vdbq_status open_join(struct join_stream *join, struct error *error)
 {
     if (join->head.inputs == NULL || join->head.reads == NULL)
@@ -197,9 +208,10 @@ static enum vdbq_status open_join(struct join_stream *join, struct error *error)
 
 /* The steps that the streams of a pass say they are. */
 struct pass_steps {
-    struct step join, left;
+    struct step join, left; /* of the pass, and its left input */
 };
 
+/* The pass's own steps: they differ from the plan's by kind and columns. */
 static struct pass_steps make_steps(const struct join_pass *pass)
 {
     const struct join_partitions *partitions = pass->partitions;
@@ -218,6 +230,7 @@ static struct pass_steps make_steps(const struct join_pass *pass)
 enum vdbq_status join_pass_run(const struct join_pass *pass,
                                struct error *error)
 {
+    assert(pass->to != NULL || pass->rest != NULL);
     const struct pass_steps steps = make_steps(pass);
     struct giving giving = { .pass = pass,
                              .join = make_join(pass, &steps.join) };

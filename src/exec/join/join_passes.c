@@ -16,6 +16,8 @@
  */
 #include "exec/join/join_partitions.h"
 
+#include <assert.h>
+
 enum {
     LEFT_FIRST = 16,     /* left rows at first, where they come a few at a
                             time ...                                       */
@@ -27,18 +29,20 @@ enum {
 
 /* A partition that is being joined. */
 struct part_joining {
-    struct join_partitions *partitions;
-    struct spill_range left; /* all of them             */
-    struct spill_range rest; /* without a partner so far */
-    unsigned rests;          /* that were made          */
-    struct join_block block; /* right rows              */
+    struct join_partitions *partitions; /* of the join */
+    struct spill_range left;            /* all of them             */
+    struct spill_range rest;            /* without a partner so far */
+    unsigned rests;                     /* that were made          */
+    struct join_block block;            /* right rows              */
 };
 
+/* The kind of the whole join. */
 static enum join_kind kind_of(const struct join_partitions *partitions)
 {
     return partitions->join->head.step->join.kind;
 }
 
+/* Whether right rows without a partner go out. */
 static bool gives_right(enum join_kind kind)
 {
     return kind == JOIN_RIGHT || kind == JOIN_FULL;
@@ -95,6 +99,7 @@ static enum vdbq_status make_rest(const struct part_joining *partition,
 static enum vdbq_status narrow(struct part_joining *partition,
                                enum join_kind kind, struct error *error)
 {
+    assert(partition->left.rows > 0 || partition->rest.rows == 0);
     struct spill *rest = &partition->partitions->rest[partition->rests % 2];
     struct spill *output = &partition->partitions->output;
     bool marks = kind == JOIN_MARK;
@@ -128,6 +133,7 @@ static enum vdbq_status narrow(struct part_joining *partition,
 static enum vdbq_status join_block(struct part_joining *partition,
                                    struct error *error)
 {
+    assert(partition->partitions->block_rows > 0);
     enum join_kind kind = kind_of(partition->partitions);
     enum vdbq_status status = VDBQ_OK;
     if (kind == JOIN_INNER || kind == JOIN_LEFT)
@@ -156,6 +162,7 @@ static enum vdbq_status join_rest(struct part_joining *partition,
 
 /* --------------------------------------------------------------- blocks -- */
 
+/* An empty block, with the dictionaries of the right side. */
 static enum vdbq_status open_block(struct part_joining *partition,
                                    struct error *error)
 {
@@ -177,6 +184,7 @@ static enum vdbq_status add_rows(struct part_joining *partition,
 {
     struct join_block *block = &partition->block;
     uint64_t first = block->rows.rows, rows = first + batch->rows;
+    assert(first <= block->room);
     const uint64_t *from = batch->column[batch->columns].values;
     if (rows > block->room) {
         uint64_t room = rows + rows / 2;
@@ -234,6 +242,7 @@ static enum vdbq_status join_blocks(struct part_joining *partition,
     return status == VDBQ_OK ? join_rest(partition, error) : status;
 }
 
+/* Joins one partition, in blocks where the right rows are too many. */
 static enum vdbq_status join_part(struct join_partitions *partitions,
                                   const struct spill_range *left,
                                   struct error *error)
@@ -276,9 +285,11 @@ static uint64_t passes_most(const struct join_partitions *partitions)
                       ? 1
                       : 2 * rows / partitions->block_rows + 2;
     }
+    assert(passes > 0);
     return passes;
 }
 
+/* Makes new partitions for results: one a pass. */
 static enum vdbq_status open_output(struct join_partitions *partitions,
                                     struct error *error)
 {
@@ -317,6 +328,7 @@ static enum vdbq_status join_next_left(struct join_partitions *partitions,
                                        struct error *error)
 {
     uint64_t left = partitions->left.count - partitions->left_next;
+    assert(partitions->left_next <= partitions->left.count);
     uint64_t most =
         partitions->left_most > 0 ? partitions->left_most : LEFT_FIRST;
     struct spill_range range = { .spill = &partitions->left.spill,

@@ -5,6 +5,8 @@
  */
 #include "exec/join/join_index.h"
 
+#include <assert.h>
+
 #include "base/threads/parallel.h"
 
 enum { PROBES = 64 }; /* that are on their way at once */
@@ -52,14 +54,16 @@ static void dense_groups(const uint32_t *places, uint32_t tags,
 
 /* What is sought: row `row` of the asking side, its tag and first slot. */
 struct probe {
-    uint64_t row;
+    uint64_t row;                  /* that asks */
     const struct join_slot *slots; /* of its part */
-    uint32_t mask, at, tag;
+    uint32_t mask, at, tag;        /* of the partition's slots */
 };
 
+/* Where the search for a row begins; the caller may prefetch it. */
 static inline struct probe begin(const struct join_index *index, uint64_t row,
                                  uint32_t tag)
 {
+    assert(index->slots != NULL && index->parts != NULL);
     uint64_t hash = hash_number(tag);
     const struct join_part *part =
         &index->parts[join_tag_part(hash, index->part_bits)];
@@ -73,6 +77,7 @@ static inline struct probe begin(const struct join_index *index, uint64_t row,
 /* Whether the row of a slot equals the row that is sought. */
 static bool same(const struct join_index *index, uint32_t place, uint64_t row)
 {
+    assert(index->list == NULL || index->starts != NULL);
     const struct join_keys *keys = index->keys;
     uint32_t indexed =
         index->list != NULL ? index->list[index->starts[place]] : place;
@@ -116,6 +121,7 @@ static void find_slots(const struct join_index *index, uint64_t first,
 static void find_groups(const struct join_index *index, unsigned count,
                         uint32_t *starts, uint32_t *counts)
 {
+    assert(index->starts != NULL);
     for (unsigned i = 0; i < count; i++) {
         uint32_t place = starts[i];
         counts[i] = 0;
@@ -129,6 +135,7 @@ static void find_groups(const struct join_index *index, unsigned count,
 void join_index_find(const struct join_index *index, uint64_t first,
                      unsigned rows, uint32_t *starts, uint32_t *counts)
 {
+    assert(rows <= JOIN_BLOCK);
     uint32_t tags[JOIN_BLOCK];
     join_tags_asking(index->keys, first, rows, tags);
     if (index->bits != NULL) {

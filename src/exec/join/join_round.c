@@ -6,13 +6,17 @@
  */
 #include "exec/join/join_partitions.h"
 
+#include <assert.h>
+
 #include "base/threads/parallel.h"
 
 /* ---------------------------------------------------------------- room -- */
 
+/* Makes room for pairs; on failure the arrays that grew stay larger. */
 static enum vdbq_status pairs_room(struct join_pairs *pairs, uint64_t room,
                                    struct error *error)
 {
+    assert(room > 0);
     uint32_t *left = memory_resize(pairs->left, room * sizeof *left);
     if (left != NULL)
         pairs->left = left;
@@ -65,14 +69,15 @@ void join_round_finish(struct join_stream *join)
 
 /* What threads share out: pairs [0, count). */
 struct sharing {
-    struct join_stream *join;
-    uint64_t count;
-    unsigned threads;
-    bool writes, picks; /* the slots; the columns                */
-    bool picks_left;    /* ... of the left side, too             */
-    struct row_set_picking left, right;
+    struct join_stream *join; /* whose pairs are written */
+    uint64_t count;           /* of pairs */
+    unsigned threads;         /* that share the pairs */
+    bool writes, picks;       /* the slots; the columns                */
+    bool picks_left;          /* ... of the left side, too             */
+    struct row_set_picking left, right; /* copies the columns of each side */
 };
 
+/* Several threads may note the same right row: the store is atomic. */
 static void note_partners(const struct join_stream *join, uint64_t first,
                           uint64_t end)
 {
@@ -83,6 +88,7 @@ static void note_partners(const struct join_stream *join, uint64_t first,
                                   memory_order_relaxed);
 }
 
+/* One thread's share: writes pairs, then picks their columns. */
 static void do_share(void *context, unsigned share)
 {
     const struct sharing *all = context;
@@ -104,8 +110,10 @@ static void do_share(void *context, unsigned share)
                           end - first);
 }
 
+/* Runs all shares, in as many threads as the pairs are worth. */
 static void run_shares(struct sharing *all)
 {
+    assert(all->count <= all->join->pairs.room);
     all->threads = parallel_threads(all->join->threads, all->count);
     parallel_run(all->threads, do_share, all);
 }
@@ -114,8 +122,10 @@ static void run_shares(struct sharing *all)
 
 /* What x IN (...) is for a left row: 1, 0, or NULL. */
 enum { MARK_NULL = 2 };
+/* What IN gives for a left row: true, false or NULL. */
 static uint32_t mark(const struct join_stream *join, uint32_t left)
 {
+    assert(join->search.step->kind == JOIN_MARK);
     const struct join_search *search = &join->search;
     if (search->counts[left] > 0)
         return 1;
@@ -130,6 +140,7 @@ static uint32_t mark(const struct join_stream *join, uint32_t left)
 static enum vdbq_status put_marks(struct join_stream *join, uint64_t count,
                                   struct error *error)
 {
+    assert(join->output.column_count == join->left.column_count + 1);
     unsigned number = join->left.column_count;
     struct row_set_column *column = &join->output.columns[number];
     enum vdbq_status status = row_set_flags(&join->output, number, error);
@@ -189,6 +200,7 @@ static void number_rows(struct join_stream *join, uint64_t count)
 static void give_rows(struct join_stream *join, uint64_t count,
                       struct vdbq_batch *batch)
 {
+    assert(count <= join->output.rows_room);
     if (join->numbered)
         number_rows(join, count);
     join->output.rows = count;
@@ -266,6 +278,7 @@ static uint64_t settle(struct join_stream *join)
         uint32_t left = pairs->left[i], right = pairs->right[i];
         bool end = right == ROW_SET_NO_ROW;
         bool kept = !end && pairs->kept[i];
+        assert(count <= i);
         pairs->left[count] = left;
         pairs->right[count] = right;
         count +=
@@ -278,6 +291,7 @@ static uint64_t settle(struct join_stream *join)
     return count;
 }
 
+/* Writes pairs, lets the condition judge them, and picks those that stay. */
 static enum vdbq_status put_judged(struct join_stream *join, uint64_t count,
                                    struct vdbq_batch *batch,
                                    struct error *error)
@@ -306,6 +320,7 @@ enum vdbq_status join_round(struct join_stream *join, struct vdbq_batch *batch,
                             struct error *error)
 {
     struct join_pairs *pairs = &join->pairs;
+    assert(join->slot < join->search.slot_count);
     uint64_t left = join->search.slot_count - join->slot;
     enum vdbq_status status = next_room(join, error);
     if (status != VDBQ_OK)
@@ -314,6 +329,7 @@ enum vdbq_status join_round(struct join_stream *join, struct vdbq_batch *batch,
     status = join->search.step->condition != NULL
                  ? put_judged(join, pairs->count, batch, error)
                  : put_slots(join, pairs->count, batch, error);
+    assert(status != VDBQ_OK || pairs->count > 0);
     join->slot += pairs->count;
     return status;
 }

@@ -7,12 +7,14 @@
  */
 #include "exec/join/join.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/parallel.h"
 
 /* -------------------------------------------------------- open, finish -- */
 
+/* Without keys every right row is a candidate. */
 static void find_all(const struct join_search *search, uint64_t first,
                      unsigned rows)
 {
@@ -22,6 +24,7 @@ static void find_all(const struct join_search *search, uint64_t first,
 }
 const struct join_finder join_find_all = { .find = find_all };
 
+/* Candidates are rows with equal keys. */
 static void find_equal(const struct join_search *search, uint64_t first,
                        unsigned rows)
 {
@@ -30,6 +33,7 @@ static void find_equal(const struct join_search *search, uint64_t first,
 }
 const struct join_finder join_find_equal = { .find = find_equal };
 
+/* Candidates are rows in the range. */
 static void find_range_join(const struct join_search *search, uint64_t first,
                             unsigned rows)
 {
@@ -37,6 +41,7 @@ static void find_range_join(const struct join_search *search, uint64_t first,
                     search->starts + first, search->counts + first);
 }
 
+/* Writes some of the candidates of a left row. */
 static void write_range_join(const struct join_search *search, uint64_t row,
                              uint32_t skip, uint32_t count, uint32_t *right)
 {
@@ -51,6 +56,7 @@ static void write_range_join(const struct join_search *search, uint64_t row,
 const struct join_finder range_join_search = { .find = find_range_join,
                                                .write = write_range_join };
 
+/* How many rows a left row has in the result, or pairs to judge. */
 static enum join_slots slots_of_kind(const struct step_join *step)
 {
     bool judged = step->condition != NULL;
@@ -69,6 +75,7 @@ static enum join_slots slots_of_kind(const struct step_join *step)
     }
 }
 
+/* Indexes the right side by its keys. */
 static enum vdbq_status make_index(struct join_search *search,
                                    const struct join_search_params *params,
                                    struct error *error)
@@ -97,6 +104,7 @@ static enum vdbq_status make_index(struct join_search *search,
     return status;
 }
 
+/* A range goes before keys, and keys before nothing. */
 static const struct join_finder *finder_of(const struct step_join *step)
 {
     if (step->range.side != RANGE_JOIN_NONE)
@@ -159,6 +167,7 @@ static inline uint64_t slots_of(enum join_slots slots, uint32_t count)
     }
 }
 
+/* Blocks of left rows. */
 static uint64_t block_count(const struct join_search *search)
 {
     return (search->left->rows + JOIN_BLOCK - 1) / JOIN_BLOCK;
@@ -166,12 +175,13 @@ static uint64_t block_count(const struct join_search *search)
 
 struct searching {
     struct join_search *search;
-    unsigned threads;
+    unsigned threads; /* that share the blocks */
 };
 
 /* Finds the candidates of a block; its slots. */
 static uint64_t find_block(const struct join_search *search, uint64_t block)
 {
+    assert(block < block_count(search));
     uint64_t first = block * JOIN_BLOCK, sum = 0;
     uint64_t left = search->left->rows - first;
     unsigned rows = left < JOIN_BLOCK ? (unsigned)left : JOIN_BLOCK;
@@ -181,6 +191,7 @@ static uint64_t find_block(const struct join_search *search, uint64_t block)
     return sum;
 }
 
+/* One thread's blocks of left rows. */
 static void find_share(void *context, unsigned share)
 {
     const struct searching *all = context;
@@ -190,6 +201,8 @@ static void find_share(void *context, unsigned share)
         all->search->before[i] = find_block(all->search, i);
 }
 
+/* Makes an array of row numbers larger; false: no memory, and it is as it
+   was. */
 static bool grow(uint32_t **numbers, uint64_t count)
 {
     uint32_t *larger = memory_resize(*numbers, count * sizeof *larger);
@@ -223,6 +236,7 @@ enum vdbq_status join_search_begin(struct join_search *search,
                              .threads = parallel_threads(search->threads,
                                                          left->rows) };
     search->left = left;
+    assert(left->rows <= ROW_SET_ROWS_MAX);
     search->slot_count = 0;
     enum vdbq_status status = make_room(search, left->rows, error);
     if (status == VDBQ_OK && search->keys.count > 0)
@@ -251,10 +265,10 @@ bool join_search_plain(const struct join_search *search)
 
 /* The slots that are to be written. */
 struct writing {
-    uint64_t row;  /* the next left row               */
-    uint64_t skip; /* slots of it that come before    */
-    uint64_t count;
-    uint32_t *left, *right;
+    uint64_t row;           /* the next left row               */
+    uint64_t skip;          /* slots of it that come before    */
+    uint64_t count;         /* slots to write */
+    uint32_t *left, *right; /* row numbers, one a slot */
 };
 
 /* The last block with no more than `slot` slots before it. */
@@ -271,13 +285,16 @@ static uint64_t seek_block(const struct join_search *search, uint64_t slot)
     return low;
 }
 
+/* The left row that a slot belongs to, and the row's slots before it. */
 static void seek_row(const struct join_search *search, uint64_t slot,
                      struct writing *writing)
 {
     uint64_t block = seek_block(search, slot);
     uint64_t at = search->before[block], row = block * JOIN_BLOCK;
+    assert(at <= slot);
     for (;; row++) {
         uint64_t slots = slots_of(search->slots, search->counts[row]);
+        assert(row < search->left->rows);
         if (at + slots > slot)
             break;
         at += slots;
@@ -317,6 +334,7 @@ static void write_single(const struct join_search *search,
 static void write_candidates(const struct join_search *search, uint64_t row,
                              uint32_t skip, uint32_t count, uint32_t *right)
 {
+    assert(count == 0 || skip + count <= search->counts[row]);
     uint32_t start = search->starts[row] + skip;
     if (search->finder->write != NULL) {
         search->finder->write(search, row, skip, count, right);
@@ -331,6 +349,7 @@ static void write_candidates(const struct join_search *search, uint64_t row,
 static uint64_t write_row(const struct join_search *search, uint64_t row,
                           uint64_t skip, uint64_t most, uint32_t *right)
 {
+    assert(row < search->left->rows);
     uint64_t n = search->counts[row] > skip ? search->counts[row] - skip : 0;
     uint64_t slots = slots_of(search->slots, search->counts[row]) - skip;
     slots = slots < most ? slots : most;
@@ -341,6 +360,7 @@ static uint64_t write_row(const struct join_search *search, uint64_t row,
     return n;
 }
 
+/* Writes the slots of row after row. */
 static void write_pairs(const struct join_search *search,
                         const struct writing *writing)
 {
@@ -357,6 +377,7 @@ static void write_pairs(const struct join_search *search,
 void join_search_slots(const struct join_search *search, uint64_t from,
                        uint64_t count, uint32_t *left, uint32_t *right)
 {
+    assert(from + count <= search->slot_count);
     struct writing writing = { .count = count, .left = left, .right = right };
     if (count == 0)
         return;

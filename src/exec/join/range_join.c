@@ -12,6 +12,7 @@
  */
 #include "exec/join/range_join.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ enum {
 
 /* --------------------------------------------------------------- codes -- */
 
+/* The order code of a value: codes compare as the values do. */
 static inline int64_t code_at(const struct row_set_column *column, int type,
                               uint64_t row)
 {
@@ -44,6 +46,7 @@ static inline bool close_low(int64_t *code, bool open)
     return true;
 }
 
+/* Turns an open upper bound into a closed one. */
 static inline bool close_high(int64_t *code, bool open)
 {
     if (open && *code == INT64_MIN)
@@ -59,6 +62,7 @@ struct bounding {
     bool low_open, high_open;
 };
 
+/* Which columns give the bounds; a side without one is unbounded. */
 static struct bounding bounding_of(const struct step_range_join *range,
                                    const struct row_set *rows)
 {
@@ -116,6 +120,7 @@ static enum vdbq_status read_points(struct range_join *range,
     return VDBQ_OK;
 }
 
+/* Reads the bounds of every right row; an empty span is nowhere. */
 static enum vdbq_status read_spans(struct range_join *range,
                                    const struct row_set *right,
                                    struct error *error)
@@ -136,6 +141,7 @@ static enum vdbq_status read_spans(struct range_join *range,
     return VDBQ_OK;
 }
 
+/* Whether the values stand in order already. */
 static bool ascend(const int64_t *values, uint32_t count)
 {
     bool ascending = true;
@@ -144,6 +150,7 @@ static bool ascend(const int64_t *values, uint32_t count)
     return ascending;
 }
 
+/* Right rows that can match at all. */
 static uint32_t count_somewhere(const struct range_join *range)
 {
     uint32_t count = range->right_rows;
@@ -186,8 +193,10 @@ static enum vdbq_status rank(const struct range_join *range,
 
 /* ------------------------------------------------------------ the tree -- */
 
+/* Nodes of a level of the tree: each has several of the level below. */
 static uint32_t level_count(const struct range_join *range, unsigned level)
 {
+    assert(level < RANGE_JOIN_LEVELS_MAX);
     uint64_t size = UINT64_C(1) << (LEVEL_BITS * level);
     return (uint32_t)((range->ranks.count + size - 1) / size);
 }
@@ -195,6 +204,7 @@ static uint32_t level_count(const struct range_join *range, unsigned level)
 /* The next level: the greatest of each 16. */
 static void fill_level(const struct range_join *range, unsigned level)
 {
+    assert(level > 0 && level < RANGE_JOIN_LEVELS_MAX);
     uint32_t count = level_count(range, level);
     const int64_t *below = range->most[level - 1];
     for (uint32_t i = 0; i < count; i++)
@@ -205,6 +215,7 @@ static void fill_level(const struct range_join *range, unsigned level)
     }
 }
 
+/* Each node keeps the greatest end below it; the top has one node. */
 static enum vdbq_status grow_tree(struct range_join *range, struct error *error)
 {
     uint32_t count = range->ranks.count;
@@ -224,6 +235,7 @@ static enum vdbq_status grow_tree(struct range_join *range, struct error *error)
     return VDBQ_OK;
 }
 
+/* Ends are sorted by themselves: they count the spans that ended. */
 static enum vdbq_status rank_spans(struct range_join *range, unsigned threads,
                                    struct error *error)
 {
@@ -240,6 +252,8 @@ enum vdbq_status range_join_init(struct range_join *range,
 {
     bool spans = params->range->side == RANGE_JOIN_LEFT;
     enum vdbq_status status;
+    assert(params->range->side != RANGE_JOIN_NONE
+           && params->right->rows <= ROW_SET_ROWS_MAX);
     *range = (struct range_join){ .range = *params->range,
                                   .right_rows = (uint32_t)params->right->rows };
     status = spans ? read_spans(range, params->right, error)
@@ -268,6 +282,7 @@ void range_join_finish(struct range_join *range)
 
 /* ---------------------------------------------------------------- find -- */
 
+/* Points in order: the partners of a left span are one run. */
 static void find_points(const struct range_join *range,
                         const struct row_set *left, uint64_t first,
                         unsigned count, uint32_t *starts, uint32_t *counts)
@@ -280,6 +295,7 @@ static void find_points(const struct range_join *range,
             continue;
         starts[i] = rank_index_below(&range->ranks, low);
         counts[i] = rank_index_up_to(&range->ranks, high) - starts[i];
+        assert(starts[i] <= range->ranks.count);
     }
 }
 
@@ -298,6 +314,7 @@ static void find_spans(const struct range_join *range,
             continue;
         starts[i] = rank_index_up_to(&range->ranks, value);
         counts[i] = starts[i] - rank_index_below(&range->ends, value);
+        assert(counts[i] <= starts[i]);
     }
 }
 
@@ -313,6 +330,7 @@ void range_join_find(const struct range_join *range, const struct row_set *left,
 
 /* ---------------------------------------------------------------- sort -- */
 
+/* For short runs. */
 static void insert_sort(uint32_t *rows, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
@@ -337,12 +355,14 @@ static void sort_by_bits(uint32_t *rows, uint32_t count, unsigned bit)
         rows[without] = row;
         without += !(row >> bit & 1);
     }
+    assert(without <= count);
     if (bit == 0)
         return;
     sort_by_bits(rows, without, bit - 1);
     sort_by_bits(rows + without, count - without, bit - 1);
 }
 
+/* Row numbers in ascending order, since results follow the right side's. */
 static void sort_rows(uint32_t *rows, uint32_t count)
 {
     uint32_t differ = 0;
@@ -381,6 +401,7 @@ static void write_reaching(const struct range_join *range,
         unsigned level = 0;
         while (level < range->levels && ends_below(range, level, at, value))
             level++;
+        assert(at > 0);
         if (level > 0) {
             at -= (uint32_t)(UINT64_C(1) << (LEVEL_BITS * (level - 1)));
             continue;
@@ -395,6 +416,7 @@ static void write_all(const struct range_join *range,
                       const struct range_join_run *run, int64_t value,
                       uint32_t *right)
 {
+    assert(run->skip == 0 && run->wanted == run->count);
     if (range->range.side == RANGE_JOIN_LEFT) {
         write_reaching(range, run, value, right);
     } else {
@@ -494,6 +516,7 @@ void range_join_write(const struct range_join *range,
                       const struct row_set *left,
                       const struct range_join_run *run, uint32_t *right)
 {
+    assert(run->skip + run->wanted <= run->count);
     bool all = run->wanted == run->count;
     bool is_run = range->range.side == RANGE_JOIN_RIGHT && range->rows == NULL;
     uint32_t part[PART_MAX];

@@ -16,9 +16,9 @@ enum { RANGE_JOIN_LEVELS_MAX = 9 }; /* 16 of one are one of the next */
 
 struct range_join {
     struct step_range_join range;
-    uint32_t right_rows;
+    uint32_t right_rows;    /* of the right side */
     const uint8_t *nowhere; /* right rows that have no partner; NULL: none  */
-    uint8_t *own_nowhere;
+    uint8_t *own_nowhere;   /* memory of `nowhere`, where it was made here */
     int64_t *low, *high; /* of right rows, by their numbers: RANGE_JOIN_RIGHT:
                                their value, which is both                   */
     uint32_t *rows;      /* by their values, low first; NULL: they are in
@@ -28,13 +28,13 @@ struct range_join {
     struct rank_index ends; /* their high values                            */
     int64_t *most[RANGE_JOIN_LEVELS_MAX]; /* the greatest high value of rows
                                [16^level * i, ...) of that order            */
-    unsigned levels;
+    unsigned levels;                      /* of the tree that are in use */
 };
 
 struct range_join_params {
     const struct step_range_join *range;
     const struct row_set *right; /* stays as it is */
-    unsigned threads;
+    unsigned threads;            /* to sort with at most */
 };
 /* range_join_finish() is due whatever it returns, and accepts a zeroed
  * struct. */
@@ -51,7 +51,7 @@ void range_join_find(const struct range_join *range, const struct row_set *left,
 
 /* What range_join_find() has found for a left row, and a part of it. */
 struct range_join_run {
-    uint64_t left;
+    uint64_t left; /* row */
     uint32_t start, count;
     uint32_t skip, wanted; /* candidates [skip, skip + wanted) */
 };

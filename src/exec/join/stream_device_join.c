@@ -3,27 +3,28 @@
  * STEP_JOIN where a device has the left rows and joins itself. Its rows stay
  * there if somebody takes them; else they come to the host round by round.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "exec/join/device_join.h"
 #include "exec/stream/stream_inner.h"
 
 struct device_join_stream {
-    struct stream head;
+    struct stream head;                 /* first */
     struct device *device;              /* that has the left rows        */
     uint64_t room;                      /* of its memory                 */
     struct device_column *left, *right; /* what is known of the columns  */
     struct dictionary **dictionaries;   /* of the left ones, then of the
                                             right ones; held              */
-    unsigned word_count;
-    struct device_join *join;
-    struct sink *sink; /* takes the rows; NULL: none    */
-    bool left_ended;
-    struct device_memory *pinned; /* a round, for the host         */
-    struct device_place *places;  /* ... the columns in it         */
-    struct vdbq_vector *vectors;
-    struct device_times times; /* of bringing it                */
-    char where[96];            /* for stats                     */
+    unsigned word_count;                /* of `words` */
+    struct device_join *join;           /* on the device */
+    struct sink *sink;                  /* takes the rows; NULL: none    */
+    bool left_ended;                    /* the left side has no more rows */
+    struct device_memory *pinned;       /* a round, for the host         */
+    struct device_place *places;        /* ... the columns in it         */
+    struct vdbq_vector *vectors;        /* of the batch */
+    struct device_times times;          /* of bringing it                */
+    char where[96];                     /* for stats                     */
 };
 
 /* --------------------------------------------------------------- choose -- */
@@ -49,6 +50,7 @@ static void describe(const struct row_set *row_set, unsigned number,
     }
 }
 
+/* What is known of columns that the host holds. */
 static struct device_column *row_set_facts(const struct row_set *row_set)
 {
     struct device_column *columns =
@@ -153,6 +155,7 @@ static enum vdbq_status take_right(struct device_join_stream *join,
     return status;
 }
 
+/* Makes the join on the device that holds the left rows. */
 static enum vdbq_status make_join(struct device_join_stream *join,
                                   struct error *error)
 {
@@ -172,6 +175,7 @@ static enum vdbq_status make_join(struct device_join_stream *join,
         &join->join, error);
 }
 
+/* The right side goes to the device before the first left row. */
 static enum vdbq_status device_join_open(struct stream *stream,
                                          struct error *error)
 {
@@ -201,6 +205,7 @@ static enum vdbq_status device_join_open(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* Frees the join before the arrays that it points to. */
 static void device_join_close(struct stream *stream)
 {
     struct device_join_stream *join = (struct device_join_stream *)stream;
@@ -218,6 +223,7 @@ static void device_join_close(struct stream *stream)
 
 /* ----------------------------------------------------------------- rows -- */
 
+/* What EXPLAIN ANALYZE says of the join. */
 static void note_where(struct device_join_stream *join)
 {
     uint64_t rounds = device_join_rounds(join->join);
@@ -274,6 +280,8 @@ static enum vdbq_status bring(struct device_join_stream *join,
         .values = host + place->values,
         .nulls = place->nulls != UINT64_MAX ? host + place->nulls : NULL,
     };
+    assert(place->values + rows->count * place->width
+           <= device_memory_size(join->pinned));
     enum vdbq_status status =
         device_read(rows->memory, output->values, host + place->values,
                     rows->count * place->width, &join->times, error);
@@ -283,6 +291,7 @@ static enum vdbq_status bring(struct device_join_stream *join,
     return status;
 }
 
+/* Brings the next rows to the host. */
 static enum vdbq_status device_join_batch(struct stream *stream,
                                           struct vdbq_batch *batch,
                                           struct error *error)
@@ -304,9 +313,11 @@ static enum vdbq_status device_join_batch(struct stream *stream,
     return status;
 }
 
+/* Columns keep the dictionaries of their sides. */
 static struct dictionary *device_join_dictionary(const struct stream *stream,
                                                  unsigned column)
 {
+    assert(column < ((const struct device_join_stream *)stream)->word_count);
     return ((const struct device_join_stream *)stream)->dictionaries[column];
 }
 
@@ -323,6 +334,7 @@ static void device_join_stats(const struct stream *stream,
 
 /* ---------------------------------------------------- rows on a device -- */
 
+/* The device that may take the rows as they are. */
 static struct device *join_device(const struct stream *stream, uint64_t *room)
 {
     const struct device_join_stream *join =
@@ -331,6 +343,7 @@ static struct device *join_device(const struct stream *stream, uint64_t *room)
     return join->device;
 }
 
+/* A copy: the caller frees it. */
 static struct device_column *join_columns(struct stream *stream)
 {
     unsigned count;
@@ -342,6 +355,8 @@ static struct device_column *join_columns(struct stream *stream)
     return columns;
 }
 
+/* From now on the sink takes the rows, and only the columns it reads are
+   written. */
 static void join_sink(struct stream *stream, struct sink *sink)
 {
     struct device_join_stream *join = (struct device_join_stream *)stream;
@@ -350,11 +365,13 @@ static void join_sink(struct stream *stream, struct sink *sink)
         device_join_reads(join->join, sink->reads);
 }
 
+/* Gives the next rows to the sink. */
 static enum vdbq_status join_advance(struct stream *stream, bool *more,
                                      struct error *error)
 {
     struct device_join_stream *join = (struct device_join_stream *)stream;
     struct sink_rows rows;
+    assert(join->sink != NULL);
     enum vdbq_status status = next_rows(join, &rows, error);
     *more = status == VDBQ_OK && rows.count > 0;
     stream->rows += *more ? rows.count : 0;

@@ -4,6 +4,7 @@
  */
 #include "exec/launch/adapt.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "exec/launch/launcher.h"
@@ -95,6 +96,7 @@ static bool encodings_fit(struct adapt *adapt,
     return fits;
 }
 
+/* Writes the text of the specialised kernel for the encodings seen last. */
 static enum vdbq_status make_body(struct adapt *adapt, struct error *error)
 {
     text_finish(&adapt->body);
@@ -106,9 +108,12 @@ static enum vdbq_status make_body(struct adapt *adapt, struct error *error)
 
 /* ------------------------------------------------------------- decide -- */
 
+/* From now on every launch runs this machine, and nobody waits for a better
+   one. */
 static void take_specialised(struct adapt *adapt,
                              struct device_machine *machine)
 {
+    assert(machine != NULL);
     adapt->machine = machine;
     adapt->build = BUILD_SPECIALISED;
     adapt->watching = false;
@@ -175,6 +180,8 @@ static double saving(const struct adapt *adapt)
     return 1 - 1 / device_tuning(adapt->device)->gain;
 }
 
+/* Whether loading the kernel that the cache holds costs less than it saves in
+   the rows that are left. */
 static bool pays_at_once(const struct adapt *adapt)
 {
     const struct device_tuning *tuning = device_tuning(adapt->device);
@@ -243,12 +250,15 @@ enum vdbq_status adapt_machine(struct adapt *adapt,
     adapt->launches++;
     if (adapt->build == BUILD_SPECIALISED && adapt->launches_specialised++ == 0)
         adapt->launches_first = adapt->launches;
+    assert(adapt->machine != NULL);
+    assert(adapt->launches_specialised <= adapt->launches);
     *machine = adapt->machine;
     return VDBQ_OK;
 }
 
 const char *adapt_text(struct adapt *adapt)
 {
+    assert(adapt->launches_specialised <= adapt->launches);
     unsigned slow = adapt->launches - adapt->launches_specialised;
     if (adapt->launches == 0)
         return adapt->build == BUILD_INTERPRETED ? "interpreted"
@@ -257,6 +267,7 @@ const char *adapt_text(struct adapt *adapt)
         return "interpreted";
     if (slow == 0)
         return "specialised";
+    assert(adapt->launches_first > 0);
     if (slow == adapt->launches_first - 1)
         snprintf(adapt->text, sizeof adapt->text,
                  "adaptive (specialised from launch %u)",

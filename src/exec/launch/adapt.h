@@ -28,22 +28,22 @@
 #include "program/program.h"
 
 struct adapt_params {
-    struct device *device;
-    const struct program *program;
-    const struct program_pack *pack;
-    bool adaptive; /* false: `build` it is                     */
-    enum device_build build;
-    uint64_t rows;  /* of all launches together                 */
-    bool most_live; /* as of the launcher                       */
-    struct arena *arena;
+    struct device *device;           /* runs the launches */
+    const struct program *program;   /* checked; outlives this */
+    const struct program_pack *pack; /* of the program */
+    bool adaptive;           /* false: `build` it is                     */
+    enum device_build build; /* the only build, where it is not adaptive */
+    uint64_t rows;           /* of all launches together                 */
+    bool most_live;          /* as of the launcher                       */
+    struct arena *arena;     /* of the launcher; holds `encodings` */
 };
 
 struct launcher_request;
 
 /* Launches of one build whose times are known. */
 struct adapt_rate {
-    uint64_t rows;
-    uint64_t kernel_ns;
+    uint64_t rows;      /* that these launches ran over */
+    uint64_t kernel_ns; /* time of the kernels alone */
 };
 
 struct adapt {
@@ -51,23 +51,23 @@ struct adapt {
     const struct program *program;
     const struct program_pack *pack;
     struct device_machine_params interpreted, specialised;
-    bool adaptive; /* both builds may run                           */
-    bool watching; /* the specialised machine may come yet          */
-    bool timed;    /* the device keeps times for `rates`            */
-    unsigned cost; /* of a row, as the planner prices it            */
-    uint64_t rows_left;
-    unsigned launches; /* that were started                             */
-    unsigned launches_specialised; /* of these                             */
-    unsigned launches_first;       /* number of the first such one         */
-    enum device_build build;       /* that runs                            */
-    struct device_machine *machine;
-    struct device_machine *slow; /* the interpreted one, once it is there */
-    struct adapt_rate rates[2];  /* by enum device_build                 */
-    struct program_loads loads;  /* of the specialised form              */
-    unsigned char *encodings;    /* ... where they are                   */
-    struct text body;            /* of the specialised form; empty: no
+    bool adaptive;      /* both builds may run                           */
+    bool watching;      /* the specialised machine may come yet          */
+    bool timed;         /* the device keeps times for `rates`            */
+    unsigned cost;      /* of a row, as the planner prices it            */
+    uint64_t rows_left; /* as foretold, less those that were run */
+    unsigned launches;  /* that were started                             */
+    unsigned launches_specialised;  /* of these                             */
+    unsigned launches_first;        /* number of the first such one         */
+    enum device_build build;        /* that runs                            */
+    struct device_machine *machine; /* that runs now; the device owns it */
+    struct device_machine *slow;    /* the interpreted one, once it is there */
+    struct adapt_rate rates[2];     /* by enum device_build                 */
+    struct program_loads loads;     /* of the specialised form              */
+    unsigned char *encodings;       /* ... where they are                   */
+    struct text body;               /* of the specialised form; empty: no
                                       launch was seen, or none is wanted   */
-    char text[64];               /* what adapt_text() returns            */
+    char text[64];                  /* what adapt_text() returns            */
 };
 
 /* Builds, or takes from the device's cache, the interpreted machine where no

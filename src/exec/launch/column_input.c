@@ -11,6 +11,7 @@
 
 unsigned column_input_number(const struct table *table, int column)
 {
+    assert(column < (int)table->column_count);
     if (column < 0)
         return table->key;
     return (unsigned)column
@@ -20,6 +21,7 @@ unsigned column_input_number(const struct table *table, int column)
 struct column_input column_input_of(const struct tablet *tablet,
                                     unsigned column, u64 row)
 {
+    assert(column < tablet->columns);
     const struct tablet_column *from = tablet_column(tablet, column);
     struct column_input input = { .values = from->values,
                                   .nulls = from->nulls,

@@ -6,6 +6,7 @@
  */
 #include "exec/launch/control.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cl/tablet.h"
@@ -146,6 +147,9 @@ enum vdbq_status control_init(struct control *control,
 {
     struct launch_head launch =
         layout(program, pack, values, build_side, control);
+    assert(control->head_size <= control->fixed_size
+           && control->fixed_size <= control->size);
+    assert(launch.outputs <= control->head_size);
     u8 *bytes = arena_alloc(arena, control->fixed_size);
     control->bytes = bytes;
     if (bytes == NULL)
@@ -180,12 +184,15 @@ u64 control_order_codes(u8 *block, u64 at,
 
 struct launch_head *control_head(u8 *block)
 {
+    assert((uintptr_t)block % _Alignof(struct launch_head) == 0);
     return (struct launch_head *)(void *)block;
 }
 
 struct column_input *control_inputs(u8 *block, unsigned morsel)
 {
+    assert(morsel < LAUNCH_MORSELS);
     const struct launch_head *launch = control_head(block);
+    assert(launch->inputs % _Alignof(struct column_input) == 0);
     return (struct column_input *)(void *)(block + launch->inputs)
            + morsel * launch->input_count;
 }

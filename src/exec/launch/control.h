@@ -13,8 +13,9 @@
 /* The numbers of the words that the codes of one input stand for; NULL: a code
  * is its number. */
 struct order_codes {
+    /* of each dictionary entry its place in order; NULL: none */
     const i32 *order_codes;
-    u32 count;
+    u32 count; /* entries */
 };
 /* Bytes that they take in a control block. */
 u64 order_codes_size(const struct order_codes *order_codes);
@@ -23,11 +24,12 @@ u64 order_codes_size(const struct order_codes *order_codes);
  * cl/launch.h says of them, in the order of the pack's lists. `order_codes` in
  * build_input is filled by control_init(). */
 struct run_build_side {
+    /* holds the columns and indexes of all build sides */
     struct device_memory *memory;
-    const struct build_input *inputs;
+    const struct build_input *inputs; /* where each column lies in `memory` */
     /* one per input; NULL: none has any */
     const struct order_codes *order_codes;
-    const struct key_index *indexes;
+    const struct key_index *indexes; /* one a cursor behind the first */
 };
 
 struct control {

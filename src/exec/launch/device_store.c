@@ -5,6 +5,7 @@
  */
 #include "exec/launch/device_store.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cl/tablet.h"
@@ -102,6 +103,7 @@ enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
 {
     struct device_memory *before = store->memory;
     struct device_place *places;
+    assert(store->places != NULL);
     uint64_t room = 2 * store->rows_room;
     enum vdbq_status status;
     if (rows <= store->rows_room && before != NULL)
@@ -157,6 +159,7 @@ sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
                           error);
     }
     store->rows += rows->count;
+    assert(status != VDBQ_OK || store->rows <= store->rows_room);
     return status;
 }
 
@@ -190,6 +193,7 @@ enum vdbq_status device_store_fill(struct device_store *store,
                                    const struct row_set *row_set,
                                    struct error *error)
 {
+    assert(store->rows == 0 && store->column_count <= row_set->column_count);
     uint64_t rows = row_set->rows;
     struct device_memory *pinned = NULL;
     enum vdbq_status status = device_store_room(store, rows, error);

@@ -11,9 +11,9 @@
 
 /* Where a column is in a memory of some rows. */
 struct device_place {
-    uint64_t values;
-    uint64_t nulls; /* bytes; UINT64_MAX: none is NULL */
-    unsigned width; /* of a value                      */
+    uint64_t values; /* byte offset of the first value */
+    uint64_t nulls;  /* bytes; UINT64_MAX: none is NULL */
+    unsigned width;  /* of a value                      */
 };
 
 /* Places columns for `rows` rows, one behind the other; the bytes of all, not
@@ -22,13 +22,14 @@ uint64_t device_places(const struct device_column *columns, unsigned count,
                        uint64_t rows, struct device_place *places);
 
 struct device_store {
-    struct sink sink; /* first: takes rows behind those that are there */
-    struct device *device;
+    struct sink sink;      /* first: takes rows behind those that are there */
+    struct device *device; /* owns the memory */
     struct device_times *times; /* added to                  */
+    /* of the sender; they outlive the store */
     const struct device_column *columns;
     unsigned column_count;
-    struct device_memory *memory;
-    uint64_t rows, rows_room;
+    struct device_memory *memory; /* owned; NULL: no row came yet */
+    uint64_t rows, rows_room; /* that are there, and that there is room for */
     struct device_place *places; /* of the columns in it      */
 };
 

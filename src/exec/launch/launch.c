@@ -5,6 +5,7 @@
  */
 #include "exec/launch/launch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/loop_pool.h"
@@ -150,6 +151,8 @@ enum vdbq_status launch_start(struct launch *launch,
                               const struct launcher_request *request,
                               struct error *error)
 {
+    assert(request->count > 0 && request->count <= LAUNCH_MORSELS);
+    assert(launch->state == LAUNCH_IDLE);
     struct machine_shape shape = device_machine_shape(machine);
     launch->machine = machine;
     launch->request = *request;
@@ -204,6 +207,7 @@ bool launch_can_prefetch(const struct launch *launch)
 
 double launch_share(const struct launch *launch)
 {
+    assert(launch->rows > 0);
     return (double)launch_progress(launch)->rows / (double)launch->rows;
 }
 
@@ -213,6 +217,7 @@ enum { SLACK_PART = 256, SLACK_ROWS = 1024 };
 enum vdbq_status launch_prefetch_output(struct launch *launch,
                                         struct error *error)
 {
+    assert(launch->params->share >= 0);
     struct result *result = &launch->result;
     uint64_t rows = (uint64_t)(launch->params->share * (double)launch->rows);
     rows += rows / SLACK_PART + SLACK_ROWS;
@@ -300,6 +305,7 @@ static enum vdbq_status land_before_fault(struct launch *launch,
 
 enum vdbq_status launch_arrive(struct launch *launch, struct error *error)
 {
+    assert(launch->state != LAUNCH_IDLE);
     struct device_times *times = launch->params->times;
     enum vdbq_status status = launch_output_start(launch, true, error);
     if (status == VDBQ_OK && launch->state == LAUNCH_STARTED)

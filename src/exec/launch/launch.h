@@ -13,10 +13,10 @@
 
 /* What all launches of a launcher share. */
 struct launch_params {
-    struct device *device;
-    const struct program *program;
-    const struct program_pack *pack;
-    const struct control *control;
+    struct device *device;           /* runs the launch */
+    const struct program *program;   /* checked; outlives the launch */
+    const struct program_pack *pack; /* of the program */
+    const struct control *control; /* the block that every launch starts from */
     struct device_memory *build_side; /* NULL: none */
     struct device_times *times;       /* added to */
     bool mapped; /* the machine writes result rows into the host's memory */
@@ -35,14 +35,14 @@ enum launch_state {
 
 struct launch {
     const struct launch_params *params;
-    enum launch_state state;
-    struct device_job *job;
+    enum launch_state state; /* where the launch stands */
+    struct device_job *job;  /* its copies and its kernel, for the device */
     struct device_memory *control; /* the block, then progress, with room for
                                       what `steps_room` steps say          */
     struct device_memory *data;    /* inputs that were copied in; or NULL    */
     struct device_memory *staging; /* pinned: see launch_in.c                */
-    unsigned steps_room;
-    bool control_sent; /* the device has staging's control block */
+    unsigned steps_room; /* steps that control and staging hold progress of */
+    bool control_sent;   /* the device has staging's control block */
     /* ... with these in it, one a morsel, or NULL */
     const struct order_codes *order_codes[LAUNCH_MORSELS];
     u64 order_codes_end;            /* where they end                         */
@@ -54,7 +54,7 @@ struct launch {
                                       point to is gone                       */
     struct error failure;            /* of the row behind its rows; status OK:
                                       none failed                            */
-    struct result result;
+    struct result result;            /* the rows that come out */
 };
 
 /* Makes an idle launch; launch_finish() is due whatever it returns. */

@@ -6,6 +6,7 @@
  */
 #include "exec/launch/launch_in.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cl/tablet.h"
@@ -50,10 +51,12 @@ u64 launch_progress_start(const struct launch *launch)
 
 static u64 progress_at(const struct launch *launch)
 {
+    assert(launch->steps_room > 0);
     return launch_progress_start(launch)
            + TABLET_ALIGNED(progress_bytes(launch->steps_room));
 }
 
+/* The byte of the pinned staging memory at `offset`. */
 static u8 *staging(const struct launch *launch, u64 offset)
 {
     return (u8 *)device_memory_host(launch->staging) + offset;
@@ -61,6 +64,7 @@ static u8 *staging(const struct launch *launch, u64 offset)
 
 struct progress *launch_progress(const struct launch *launch)
 {
+    assert(launch->steps_room > 0);
     return (struct progress *)(void *)staging(launch, progress_at(launch));
 }
 
@@ -105,6 +109,8 @@ static bool joins(const struct device_copy *last,
            && (u8 *)last->bytes + here == (u8 *)next->bytes;
 }
 
+/* Adds a copy into the device, and joins it to the last one where both sides
+   lie next to it. */
 static enum vdbq_status add_copy(struct launch *launch,
                                  struct device_memory *memory, u64 offset,
                                  void *bytes, u64 size, struct error *error)
@@ -219,6 +225,7 @@ enum vdbq_status launch_inputs_in(struct launch *launch,
                                   const struct launcher_request *request,
                                   struct error *error)
 {
+    assert(request->count > 0 && request->count <= LAUNCH_MORSELS);
     launch->copies.count = 0;
     return request->morsels[0].host != NULL
                ? inputs_bring(launch, request, error)

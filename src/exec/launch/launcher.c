@@ -6,6 +6,8 @@
  */
 #include "exec/launch/launcher.h"
 
+#include <assert.h>
+
 #include "cl/tablet.h"
 #include "exec/launch/adapt.h"
 #include "exec/launch/launch.h"
@@ -24,26 +26,28 @@ enum {
 };
 
 struct launcher {
-    struct device *device;
-    const struct program *program;
-    enum run_mode mode;
-    struct arena arena; /* of the pack and of the control blocks */
-    struct program_pack pack;
-    struct control control;
-    struct adapt adapt; /* chooses the machine, where it may */
-    uint64_t rows_max;
+    struct device *device;         /* of all launches */
+    const struct program *program; /* of the caller */
+    enum run_mode mode;            /* how columns come to the device */
+    struct arena arena;            /* of the pack and of the control blocks */
+    struct program_pack pack;      /* of the program */
+    struct control control;        /* the block that all launches share */
+    struct adapt adapt;            /* chooses the machine, where it may */
+    uint64_t rows_max;             /* of one launch */
+    /* what all launches of the ring have in common */
     struct launch_params shared;
     struct launch launches[LAUNCHER_RING_MAX]; /* a ring                  */
-    unsigned ring;      /* of which this many are used                 */
-    unsigned first;     /* the oldest in flight                        */
-    unsigned in_flight; /* how many                                    */
-    bool failed;        /* a row of the oldest one, behind its rows    */
-    struct sink *sink;  /* takes the rows; NULL: none                  */
-    struct device_times times;
+    unsigned ring;             /* of which this many are used                 */
+    unsigned first;            /* the oldest in flight                        */
+    unsigned in_flight;        /* how many                                    */
+    bool failed;               /* a row of the oldest one, behind its rows    */
+    struct sink *sink;         /* takes the rows; NULL: none                  */
+    struct device_times times; /* added to by all launches */
 };
 
 /* -------------------------------------------------------- open, close -- */
 
+/* The smaller of two. */
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -70,6 +74,8 @@ static uint64_t result_bytes(const struct launcher *launcher)
     return least(share, CACHED_BYTES);
 }
 
+/* How many rows one launch takes: bounded by its time, by the bytes of its
+   columns and of its result, and by the tablets of one launch. */
 static uint64_t rows_of_a_launch(const struct launcher *launcher)
 {
     uint64_t work = LAUNCH_WORK;
@@ -81,9 +87,11 @@ static uint64_t rows_of_a_launch(const struct launcher *launcher)
     rows = least(rows, LAUNCH_BYTES / input_row_bytes(launcher));
     rows = least(rows, (uint64_t)LAUNCH_MORSELS * TABLET_ROWS_MAX);
     rows -= rows % LAUNCH_ROWS_STEP;
+    assert(rows % LAUNCH_ROWS_STEP == 0);
     return rows > 0 ? rows : LAUNCH_ROWS_STEP;
 }
 
+/* Opens the choice between the interpreted and the specialised kernel. */
 static enum vdbq_status adapt_open(struct launcher *launcher,
                                    const struct launcher_params *params,
                                    struct error *error)
@@ -107,6 +115,7 @@ static unsigned ring_of(enum run_mode mode)
     return mode == MODE_SERIAL ? 1 : LAUNCHER_RING_MAX;
 }
 
+/* Makes the launches that may be under way at the same time. */
 static enum vdbq_status make_ring(struct launcher *launcher,
                                   const struct run_build_side *build_side,
                                   uint64_t rows, struct error *error)
@@ -124,12 +133,14 @@ static enum vdbq_status make_ring(struct launcher *launcher,
         .share = -1,
     };
     launcher->ring = ring_of(launcher->mode);
+    assert(launcher->ring > 0 && launcher->ring <= LAUNCHER_RING_MAX);
     for (unsigned i = 0; i < launcher->ring && status == VDBQ_OK; i++)
         status = launch_init(&launcher->launches[i], &launcher->shared,
                              &launcher->arena, error);
     return status;
 }
 
+/* Packs the program, chooses its kernel and makes the ring. */
 static enum vdbq_status launcher_prepare(struct launcher *launcher,
                                          const struct launcher_params *params,
                                          struct error *error)
@@ -245,6 +256,7 @@ bool launcher_has_room(const struct launcher *launcher)
 /* The n-th launch, from the oldest on. */
 static struct launch *launch_at(struct launcher *launcher, unsigned n)
 {
+    assert(n < launcher->ring);
     return &launcher->launches[(launcher->first + n) % launcher->ring];
 }
 
@@ -299,6 +311,7 @@ enum vdbq_status launcher_start(struct launcher *launcher,
                                 const struct launcher_request *request,
                                 struct error *error)
 {
+    assert(launcher->in_flight < launcher->ring);
     struct launch *launch = launch_at(launcher, launcher->in_flight);
     struct device_machine *machine;
     enum vdbq_status status =
@@ -341,12 +354,14 @@ static enum vdbq_status tell_failure(const struct launch *launch,
 
 uint64_t launcher_rows_before(const struct launcher *launcher)
 {
+    assert(launcher->in_flight > 0);
     return launcher->launches[launcher->first].rows;
 }
 
 enum vdbq_status launcher_batch(struct launcher *launcher,
                                 struct vdbq_batch *batch, struct error *error)
 {
+    assert(launcher->in_flight > 0);
     enum vdbq_status status = VDBQ_OK;
     struct launch *launch = launch_at(launcher, 0);
     if (launcher->failed && launch->state == LAUNCH_IDLE)
@@ -355,6 +370,7 @@ enum vdbq_status launcher_batch(struct launcher *launcher,
         status = land(launcher, error);
     if (status != VDBQ_OK)
         return status;
+    assert(launch->state == LAUNCH_ARRIVED);
     result_batch(&launch->result, batch);
     if (batch->rows > 0)
         return VDBQ_OK;

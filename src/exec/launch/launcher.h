@@ -19,10 +19,10 @@
 enum { LAUNCHER_RING_MAX = 4 };
 
 struct launcher_params {
-    struct device *device;
+    struct device *device;         /* runs the launches */
     const struct program *program; /* checked; outlives the launcher */
-    enum run_mode mode;
-    enum device_build build;
+    enum run_mode mode;            /* how columns come to the device */
+    enum device_build build;       /* of the kernel, where it is not adaptive */
     bool adaptive;  /* `build` is ours to choose, and to change between
                       launches: exec/launch/adapt.h                           */
     uint64_t rows;  /* of all launches together, as far as is known     */
@@ -54,6 +54,7 @@ uint64_t launcher_rows_max(const struct launcher *launcher);
 
 /* Rows [0, rows) of the inputs, which lie at the offsets that they name. */
 struct launcher_morsel {
+    /* one a column of the program; NULL values: not read */
     const struct column_input *inputs;
     /* one per input; NULL: none has any. They live as long as the launcher,
      * and two launches with the same pointer have the same order codes */
@@ -69,16 +70,18 @@ struct launcher_morsel {
 struct launcher_grid {
     uint64_t first; /* cell                                             */
     uint64_t cells; /* at least 1, at most launcher_rows_max()          */
+    /* rows of each axis behind the first */
     uint32_t axis_rows[VDBQ_AXES_MAX - 1];
 };
 
 /* One launch, over the rows of some morsels in that order. All of it belongs to
  * the launch until its rows are there. */
 struct launcher_request {
+    /* their rows follow one another */
     struct launcher_morsel morsels[LAUNCH_MORSELS];
-    unsigned count;
+    unsigned count;                   /* of pieces, at least 1 */
     const struct device_copy *copies; /* to be made before, into `data`    */
-    size_t copy_count;
+    size_t copy_count;                /* of `copies` */
     struct launcher_grid grid; /* of a program of several axes; else zeroed */
 };
 

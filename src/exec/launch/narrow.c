@@ -4,6 +4,8 @@
  */
 #include "exec/launch/narrow.h"
 
+#include <assert.h>
+
 #include "base/threads/parallel.h"
 #include "data/tablet/encoding.h"
 
@@ -11,8 +13,8 @@
 
 /* Values from `low` on, so many after it at most. */
 struct bounds {
-    i64 low;
-    u64 span;
+    i64 low;  /* least value */
+    u64 span; /* greatest less least */
 };
 
 /* The values that an input of so many rows has; false: these are not known. */
@@ -103,6 +105,7 @@ WIDEN(u64, u32)
 void narrow_widen(const struct output *output, const void *from, void *to,
                   uint64_t rows)
 {
+    assert(output->narrow > 0 && output->narrow < output->width);
     if (output->width == 4 && output->narrow == 1)
         widen_u32_u8(to, from, output->base, rows);
     else if (output->width == 4)

@@ -20,21 +20,21 @@ struct entry {
     struct identity identity;     /* of the tablet                       */
     uint32_t table_id;            /* where to look for it in a catalogue */
     uint64_t row_first;           /* likewise                            */
-    uint64_t size_bytes;
-    bool *present; /* one a column; lies behind the head  */
-    unsigned pins;
+    uint64_t size_bytes;  /* of its device memory, counted in used_bytes */
+    bool *present;        /* one a column; lies behind the head  */
+    unsigned pins;        /* users; 0: it stands in the idle list */
     struct entry *chain;  /* the next in its bucket              */
     struct lru_link idle; /* among those that nobody uses        */
 };
 
 struct resident {
-    struct device *device;
-    uint64_t budget_bytes;
-    uint64_t used_bytes;
+    struct device *device;  /* owns the memory */
+    uint64_t budget_bytes;  /* used_bytes never passes it */
+    uint64_t used_bytes;    /* of tablets and of what resident_reserve() gave */
     struct catalogue *seen; /* by resident_drop_old() last; held, so that no
                                other has its address; or NULL             */
     struct lru idle;        /* entries that nobody uses                   */
-    struct entry *buckets[BUCKETS];
+    struct entry *buckets[BUCKETS]; /* chains by identity */
 };
 
 static struct entry *find(struct resident *resident,
@@ -47,11 +47,13 @@ static struct entry **bucket_of(struct resident *resident,
 static struct device_memory *drop(struct resident *resident,
                                   struct entry *entry);
 
+/* The entry of an idle link; NULL stands for none in both. */
 static struct entry *idle_entry(struct lru_link *link)
 {
     return lru_item(link, offsetof(struct entry, idle));
 }
 
+/* The entry that nobody has used for the longest time, or NULL. */
 static struct entry *oldest(const struct resident *resident)
 {
     return idle_entry(resident->idle.oldest);
@@ -183,11 +185,13 @@ enum vdbq_status resident_describe(struct resident_tablet *pinned,
 
 bool resident_has(const struct resident_tablet *pinned, unsigned column)
 {
+    assert(pinned->tablet != NULL && column < pinned->tablet->columns);
     return ((const struct entry *)pinned)->present[column];
 }
 
 void resident_add(struct resident_tablet *pinned, unsigned column)
 {
+    assert(pinned->tablet != NULL && column < pinned->tablet->columns);
     ((struct entry *)pinned)->present[column] = true;
 }
 
@@ -202,6 +206,7 @@ void resident_forget(struct resident_tablet *pinned)
 
 /* ---------------------------------------------------------------- room -- */
 
+/* Says how much was wanted, and which setting gives more. */
 static enum vdbq_status no_room(const struct resident *resident, uint64_t size,
                                 struct error *error)
 {
@@ -273,11 +278,13 @@ enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
             (unsigned long long)((resident->used_bytes + 2 * bytes) >> 20) + 1);
     }
     resident->used_bytes += bytes;
+    assert(resident->used_bytes <= budget);
     return VDBQ_OK;
 }
 
 void resident_return(struct resident *resident, uint64_t bytes)
 {
+    assert(bytes <= resident->used_bytes);
     resident->used_bytes -= bytes;
 }
 
@@ -285,6 +292,7 @@ void resident_return(struct resident *resident, uint64_t bytes)
 static struct device_memory *drop(struct resident *resident,
                                   struct entry *entry)
 {
+    assert(entry->pins == 0 && entry->size_bytes <= resident->used_bytes);
     struct device_memory *memory = entry->shown.memory;
     struct entry **at = bucket_of(resident, entry->identity);
 

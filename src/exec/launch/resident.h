@@ -24,6 +24,7 @@ uint64_t resident_bytes(const struct resident *resident);
 
 /* A tablet on the device; the store's. */
 struct resident_tablet {
+    /* the whole tablet; columns fill as they are asked for */
     struct device_memory *memory;
     const struct tablet *tablet; /* its head; NULL: nothing of it is there */
 };

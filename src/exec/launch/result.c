@@ -8,6 +8,7 @@
  */
 #include "exec/launch/result.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/loop_pool.h"
@@ -39,6 +40,7 @@ enum vdbq_status result_init(struct result *result,
                                               : error_no_memory(error);
 }
 
+/* Gives back the memory for rows; the next launch makes room again. */
 static void result_release(struct result *result)
 {
     device_memory_release(result->written);
@@ -128,6 +130,7 @@ enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
     }
     if (status == VDBQ_OK && result->params.mapped)
         status = device_memory_give(result->written, times, error);
+    assert(status != VDBQ_OK || rows <= result->rows_room);
     return status;
 }
 
@@ -171,6 +174,7 @@ static u8 *arrival(const struct result *result, const struct output *output,
            + start * leaving_width(output);
 }
 
+/* Whether a column leaves the device in fewer bytes than its type has. */
 static bool any_narrow(const struct result *result)
 {
     bool any = false;
@@ -189,9 +193,11 @@ static enum vdbq_status narrow_room(struct result *result, struct error *error)
                                 &result->narrow, error);
 }
 
+/* Adds a copy of result bytes from the device to the host. */
 static enum vdbq_status add_copy(struct result *result, u64 at, void *bytes,
                                  u64 size, struct error *error)
 {
+    assert(size > 0 && result->written != NULL);
     struct device_copy copy = {
         .memory = result->written, .offset = at, .bytes = bytes, .size = size
     };
@@ -226,6 +232,8 @@ static enum vdbq_status copy_segment(struct result *result,
 enum vdbq_status result_prefetch(struct result *result, uint64_t rows,
                                  struct error *error)
 {
+    assert(rows <= result->rows_room);
+    assert(result->dense && result_leaves(result));
     result->prefetched = rows;
     return copy_segment(result, &(struct segment){ .count = (u32)rows }, error);
 }
@@ -265,6 +273,7 @@ enum vdbq_status result_arrange(struct result *result,
 
 enum vdbq_status result_sink(struct result *result, struct error *error)
 {
+    assert(result->params.sink != NULL);
     struct sink *sink = result->params.sink;
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < result->segments.count && status == VDBQ_OK; i++) {
@@ -287,8 +296,8 @@ enum { PART_ROWS = 1 << 15 };
 
 /* Rows of a segment that arrived. */
 struct arrived {
-    const struct result *result;
-    const struct segment *segment;
+    const struct result *result;   /* it lies in */
+    const struct segment *segment; /* to be widened */
 };
 
 /* Widens the narrow columns of part i of the rows; for loop_pool_run(). */
@@ -308,6 +317,8 @@ static void widen_part(void *context, unsigned i)
     }
 }
 
+/* Widens the narrow columns of a segment, in several threads where it is
+   long. */
 static void widen(const struct result *result, const struct segment *segment)
 {
     struct arrived arrived = { .result = result, .segment = segment };
@@ -341,6 +352,7 @@ void result_batch(struct result *result, struct vdbq_batch *batch)
         (struct vdbq_batch){ .columns = columns, .column = result->vectors };
     if (result->next >= result->segments.count)
         return;
+    assert(result->host != NULL);
     const struct segment *segment = vector_at(&result->segments, result->next);
     for (unsigned i = 0; i < columns; i++) {
         const struct output *output = &result->outputs[i];

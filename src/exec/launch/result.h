@@ -11,16 +11,16 @@
 #include "program/program.h"
 
 struct result_params {
-    struct device *device;
-    const struct program *program;
+    struct device *device;         /* the machine runs there */
+    const struct program *program; /* its results are the columns */
     bool mapped;       /* the machine writes into the host's memory */
     struct sink *sink; /* takes the rows on the device; NULL: none */
 };
 
 /* Result rows that lie next to one another, in order. */
 struct segment {
-    u32 start;
-    u32 count;
+    u32 start; /* its first row in the room for rows */
+    u32 count; /* its rows, at least 1 */
 };
 
 struct result {
@@ -39,7 +39,7 @@ struct result {
                                       known to be there                     */
     size_t next;                   /* the segment that comes next           */
     const u8 *host;                /* where the rows are, for the host      */
-    struct arena arena;
+    struct arena arena;            /* of `vectors` and `outputs` */
 };
 
 /* Bytes of one result row, and of its NULLs. */

@@ -13,19 +13,19 @@
 
 /* A column of the rows that are taken. */
 struct device_column {
-    enum vdbq_type type;
-    bool nullable;
-    bool ranged; /* integers: they are known to be ... */
-    int64_t low, high;
+    enum vdbq_type type; /* of SQL */
+    bool nullable;       /* a value may be NULL */
+    bool ranged;         /* integers: they are known to be ... */
+    int64_t low, high;   /* least and greatest value, where it is ranged */
 };
 
 /* Rows [start, start + count) of some columns. They are there until the next
  * ones are asked for. */
 struct sink_rows {
-    struct device_memory *memory;
+    struct device_memory *memory; /* all columns lie in it */
     const struct output *outputs; /* one a column: where they lie;
                                      null_register -1: none is NULL */
-    uint64_t start, count;
+    uint64_t start, count;        /* the first row and how many there are */
 };
 
 struct sink {

@@ -5,6 +5,7 @@
  * Where they are texts, all are found when the stream is opened, since the
  * words of a stream are known from then on.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/rows/rescan.h"
@@ -12,23 +13,23 @@
 #include "exec/stream/stream_inner.h"
 
 struct apply_stream {
-    struct stream head;
+    struct stream head;           /* first */
     struct stream_params params;  /* of the inner query                     */
     struct parameter *parameters; /* ... where these are                    */
     unsigned tuple_count;         /* columns that an answer depends on      */
     int *tuple_columns;           /* of the input                           */
     struct row_set_column *tuple; /* those of the batch at hand            */
     struct vdbq_vector *tuple_vectors; /* likewise                          */
-    struct row_set tuples;  /* that were answered                     */
-    struct row_index index; /* of these                               */
-    struct row_set answers; /* one column: the answer to each tuple   */
-    struct vector texts;    /* of struct vdbq_text: likewise          */
-    struct arena arena;     /* of these                               */
-    bool materialised;      /* the rows are all here              */
-    struct rescan input;    /* ... these                              */
-    struct row_set column;  /* of the batch: its rows' answers        */
-    struct vector numbers;  /* of uint32_t: likewise, their numbers   */
-    struct vdbq_vector *vectors;
+    struct row_set tuples;       /* that were answered                     */
+    struct row_index index;      /* of these                               */
+    struct row_set answers;      /* one column: the answer to each tuple   */
+    struct vector texts;         /* of struct vdbq_text: likewise          */
+    struct arena arena;          /* of these                               */
+    bool materialised;           /* the rows are all here                  */
+    struct rescan input;         /* ... these                              */
+    struct row_set column;       /* of the batch: its rows' answers        */
+    struct vector numbers;       /* of uint32_t: likewise, their numbers   */
+    struct vdbq_vector *vectors; /* of the batch; the last is the answer */
 };
 
 static enum vdbq_status answer_texts(struct apply_stream *apply,
@@ -36,6 +37,7 @@ static enum vdbq_status answer_texts(struct apply_stream *apply,
 
 /* ---------------------------------------------------------------- open -- */
 
+/* The step of the plan. */
 static const struct step_apply *step_of(const struct apply_stream *apply)
 {
     return &apply->head.step->apply;
@@ -57,6 +59,7 @@ static enum vdbq_status make_parameters(struct apply_stream *apply,
     unsigned count = outer->parameter_count;
     for (size_t i = 0; i < set->count; i++) {
         int number = VECTOR_ITEMS(set, struct step_parameter)[i].parameter;
+        assert(number >= 0);
         if ((unsigned)number >= count)
             count = (unsigned)number + 1;
     }
@@ -111,6 +114,7 @@ static enum vdbq_status make_tuples(struct apply_stream *apply,
     return status;
 }
 
+/* Nothing is answered before the first batch is asked for. */
 static enum vdbq_status apply_open(struct stream *stream, struct error *error)
 {
     struct apply_stream *apply = (struct apply_stream *)stream;
@@ -135,6 +139,7 @@ static enum vdbq_status apply_open(struct stream *stream, struct error *error)
     return status;
 }
 
+/* Frees whatever was opened. */
 static void apply_close(struct stream *stream)
 {
     struct apply_stream *apply = (struct apply_stream *)stream;
@@ -161,6 +166,7 @@ static void set_parameters(struct apply_stream *apply, uint64_t row)
     const struct vector *set = &step_of(apply)->parameters;
     for (unsigned i = 0; i < set->count; i++) {
         const struct row_set_column *from = &apply->tuple[i];
+        assert(i < apply->tuple_count);
         struct parameter *to =
             &apply->parameters[VECTOR_ITEMS(set, struct step_parameter)[i]
                                    .parameter];
@@ -184,6 +190,7 @@ static void set_parameters(struct apply_stream *apply, uint64_t row)
 static enum vdbq_status add_truth(struct apply_stream *apply, int truth,
                                   struct error *error)
 {
+    assert(truth >= 0 && truth <= 2);
     int32_t value = truth == 1;
     uint8_t null = truth == 2;
     struct vdbq_vector vector = { .type = VDBQ_BOOLEAN,
@@ -320,6 +327,8 @@ static void take_tuple(struct apply_stream *apply,
                        const struct vdbq_batch *batch)
 {
     for (unsigned i = 0; i < apply->tuple_count; i++) {
+        assert(apply->tuple_columns[i] >= 0
+               && (unsigned)apply->tuple_columns[i] < batch->columns);
         const struct vdbq_vector *vector =
             &batch->column[apply->tuple_columns[i]];
         apply->tuple_vectors[i] = *vector;
@@ -342,6 +351,7 @@ static enum vdbq_status find_answer(struct apply_stream *apply, uint64_t row,
     if (*number != ROW_SET_NO_ROW)
         return VDBQ_OK;
     *number = (uint32_t)apply->answers.rows;
+    assert(apply->answers.rows < ROW_SET_NO_ROW);
     return answer(apply, row, error);
 }
 
@@ -353,6 +363,7 @@ static enum vdbq_status answer_batch(struct apply_stream *apply,
 {
     enum vdbq_status status = VDBQ_OK;
     apply->column.rows = apply->numbers.count = 0;
+    assert(!apply->materialised || apply->input.vectors != NULL);
     take_tuple(apply, batch);
     for (uint64_t row = 0; row < batch->rows && status == VDBQ_OK; row++) {
         uint32_t number;
@@ -415,6 +426,8 @@ static enum vdbq_status answer_texts(struct apply_stream *apply,
 
 /* ---------------------------------------------------------------- rows -- */
 
+/* Texts are answered for all rows at once, since their dictionary must be whole
+   before the first batch. */
 static enum vdbq_status apply_batch(struct stream *stream,
                                     struct vdbq_batch *batch,
                                     struct error *error)
@@ -438,6 +451,7 @@ static enum vdbq_status apply_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* The answer's dictionary is its own; the other columns keep theirs. */
 static struct dictionary *apply_dictionary(const struct stream *stream,
                                            unsigned column)
 {

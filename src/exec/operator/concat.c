@@ -4,26 +4,29 @@
  * have the words of all inputs together, and the numbers of an input's words
  * become theirs.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/stream/stream_inner.h"
 
 struct concat_stream {
-    struct stream head;
-    size_t current; /* the input whose rows come                */
+    struct stream head; /* first */
+    size_t current;     /* the input whose rows come                */
     /* a column: of all inputs; NULL: no text */
     struct dictionary **dictionaries;
-    uint32_t **numbers;  /* an input's column: the new number of each
+    uint32_t **numbers;          /* an input's column: the new number of each
                                   word; NULL: the same one                 */
-    uint32_t **room;     /* a column: numbers of the batch           */
-    uint64_t *rows_room; /* likewise: how many                       */
-    struct vdbq_vector *vectors;
+    uint32_t **room;             /* a column: numbers of the batch           */
+    uint64_t *rows_room;         /* likewise: how many                       */
+    struct vdbq_vector *vectors; /* of the batch */
 };
 
 /* Where the numbers of an input's column are. */
 static uint32_t **numbers_of(const struct concat_stream *concat, size_t input,
                              unsigned column)
 {
+    assert(column < concat->head.step->column_count
+           && input < concat->head.step->inputs.count);
     return &concat->numbers[input * concat->head.step->column_count + column];
 }
 
@@ -53,6 +56,7 @@ static enum vdbq_status join_dictionary(struct concat_stream *concat,
                                                 : error_no_memory(error);
 }
 
+/* Joins the dictionaries of every text column. */
 static enum vdbq_status make_dictionary(struct concat_stream *concat,
                                         struct error *error)
 {
@@ -71,6 +75,7 @@ static enum vdbq_status make_dictionary(struct concat_stream *concat,
     return status;
 }
 
+/* All inputs are open from the start, for the dictionaries. */
 static enum vdbq_status concat_open(struct stream *stream, struct error *error)
 {
     struct concat_stream *concat = (struct concat_stream *)stream;
@@ -89,6 +94,7 @@ static enum vdbq_status concat_open(struct stream *stream, struct error *error)
     return make_dictionary(concat, error);
 }
 
+/* Frees the joined dictionaries; inputs are closed as they end. */
 static void concat_close(struct stream *stream)
 {
     struct concat_stream *concat = (struct concat_stream *)stream;
@@ -134,6 +140,7 @@ static enum vdbq_status renumber(struct concat_stream *concat, unsigned column,
     return VDBQ_OK;
 }
 
+/* Gives the inputs one after another and closes each at its end. */
 static enum vdbq_status concat_batch(struct stream *stream,
                                      struct vdbq_batch *batch,
                                      struct error *error)
@@ -158,6 +165,7 @@ static enum vdbq_status concat_batch(struct stream *stream,
     return status;
 }
 
+/* The joined dictionary of all inputs. */
 static struct dictionary *concat_dictionary(const struct stream *stream,
                                             unsigned column)
 {

@@ -8,13 +8,14 @@
 #include "exec/stream/stream_inner.h"
 
 struct limit_stream {
-    struct stream head;
+    struct stream head;          /* first */
     uint64_t offset;             /* rows still to pass over */
     uint64_t left;               /* rows still to give      */
     bool counted;                /* both are known          */
     struct vdbq_vector *vectors; /* of a batch that was cut in front */
 };
 
+/* Where a second input counts the rows, it is asked with the first batch. */
 static enum vdbq_status limit_open(struct stream *stream, struct error *error)
 {
     struct limit_stream *limit = (struct limit_stream *)stream;
@@ -34,6 +35,7 @@ static enum vdbq_status limit_open(struct stream *stream, struct error *error)
 static void cut(struct limit_stream *limit, struct vdbq_batch *batch,
                 uint64_t rows)
 {
+    assert(rows <= batch->rows);
     for (unsigned i = 0; i < batch->columns; i++) {
         struct vdbq_vector *vector = &limit->vectors[i];
         *vector = batch->column[i];
@@ -70,6 +72,7 @@ static enum vdbq_status count_rows(struct limit_stream *limit,
     return VDBQ_OK;
 }
 
+/* Passes over whole batches, then cuts the first one that is left. */
 static enum vdbq_status limit_batch(struct stream *stream,
                                     struct vdbq_batch *batch,
                                     struct error *error)
@@ -98,12 +101,14 @@ static enum vdbq_status limit_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* Columns keep their dictionaries. */
 static struct dictionary *limit_dictionary(const struct stream *stream,
                                            unsigned column)
 {
     return stream_dictionary(stream->inputs[0], column);
 }
 
+/* Frees the cut batch's columns. */
 static void limit_close(struct stream *stream)
 {
     memory_release(((struct limit_stream *)stream)->vectors);

@@ -4,6 +4,7 @@
  * all rows are computed first, since the words of a stream are known when it
  * is opened.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/rows/rescan.h"
@@ -11,8 +12,8 @@
 #include "program/functions/function.h"
 
 struct map_stream {
-    struct stream head;
-    bool materialised;      /* the rows are all here                  */
+    struct stream head;     /* first */
+    bool materialised;      /* the rows are all here                      */
     struct rescan input;    /* ... these                                  */
     struct row_set results; /* of these rows, or of the batch: a column a
                                  function                                   */
@@ -20,6 +21,7 @@ struct map_stream {
     struct arena arena;     /* of texts                                   */
     struct vector texts;    /* of struct vdbq_text: of the function at
                                  hand, one a row                            */
+    /* of the batch: the input's columns, then the results */
     struct vdbq_vector *vectors;
 };
 
@@ -28,6 +30,7 @@ static enum vdbq_status compute_all(struct map_stream *map,
 
 /* ---------------------------------------------------------------- open -- */
 
+/* One result a function. */
 static unsigned function_count(const struct map_stream *map)
 {
     return (unsigned)map->head.step->map.functions.count;
@@ -39,6 +42,7 @@ static const struct step_column *result_columns(const struct map_stream *map)
     return map->head.step->columns + map->head.inputs[0]->step->column_count;
 }
 
+/* Whether a result has texts: their dictionary must be whole first. */
 static bool makes_texts(const struct map_stream *map)
 {
     for (unsigned i = 0; i < function_count(map); i++)
@@ -47,6 +51,7 @@ static bool makes_texts(const struct map_stream *map)
     return false;
 }
 
+/* Texts are computed when the stream opens, all others batch by batch. */
 static enum vdbq_status map_open(struct stream *stream, struct error *error)
 {
     struct map_stream *map = (struct map_stream *)stream;
@@ -63,6 +68,7 @@ static enum vdbq_status map_open(struct stream *stream, struct error *error)
     return status;
 }
 
+/* Frees the results and the kept rows. */
 static void map_close(struct stream *stream)
 {
     struct map_stream *map = (struct map_stream *)stream;
@@ -77,11 +83,11 @@ static void map_close(struct stream *stream)
 
 /* One function over a batch. */
 struct computing {
-    struct map_stream *map;
-    const struct step_function *step;
-    const struct function *function;
-    const struct vdbq_batch *batch;
-    struct row_set_column *column; /* of the results */
+    struct map_stream *map;           /* whose function runs */
+    const struct step_function *step; /* names the arguments */
+    const struct function *function;  /* found by the step's name */
+    const struct vdbq_batch *batch;   /* gives the arguments */
+    struct row_set_column *column;    /* of the results */
 };
 
 /* The value of an argument; false: it is NULL. */
@@ -90,6 +96,7 @@ static bool argument(const struct computing *computing, unsigned i,
 {
     unsigned number =
         (unsigned)VECTOR_ITEMS(&computing->step->arguments, int)[i];
+    assert(number < computing->batch->columns);
     const struct vdbq_vector *vector = &computing->batch->column[number];
     struct row_set_column column = { .type = vector->type,
                                      .width = row_set_width(vector->type),
@@ -134,6 +141,7 @@ static enum vdbq_status put_value(const struct computing *computing,
     return VDBQ_OK;
 }
 
+/* NULL arguments give NULL without a call. */
 static enum vdbq_status compute_row(const struct computing *computing,
                                     uint64_t row, uint64_t at,
                                     struct error *error)
@@ -142,6 +150,7 @@ static enum vdbq_status compute_row(const struct computing *computing,
     struct function_value value = { 0 };
     unsigned count = (unsigned)computing->step->arguments.count;
     enum vdbq_status status = VDBQ_OK;
+    assert(count <= FUNCTION_ARGUMENTS_MAX);
     for (unsigned i = 0; i < count && !value.null; i++)
         value.null = !argument(computing, i, row, &arguments[i]);
     if (!value.null)
@@ -171,6 +180,7 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
     };
     enum vdbq_status status = row_set_flags(&map->results, number, error);
     computing.function = function_find(computing.step->name);
+    assert(computing.function != NULL);
     for (uint64_t row = 0; row < batch->rows && status == VDBQ_OK; row++) {
         status = compute_row(&computing, row, map->results.rows + row, error);
         if (stream_row_failed(status)) {
@@ -239,6 +249,7 @@ static enum vdbq_status compute_batch(struct map_stream *map,
     return status;
 }
 
+/* Appends the results' columns to the input's. */
 static enum vdbq_status map_batch(struct stream *stream,
                                   struct vdbq_batch *batch, struct error *error)
 {
@@ -260,6 +271,7 @@ static enum vdbq_status map_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* Results have their own dictionary; the input's columns keep theirs. */
 static struct dictionary *map_dictionary(const struct stream *stream,
                                          unsigned column)
 {

@@ -3,20 +3,23 @@
  * STEP_VALUES: rows that the plan has, all in one batch. Texts become numbers
  * of words here, like those of any column.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/stream/stream_inner.h"
 
 struct values_stream {
-    struct stream head;
-    struct row_set rows;
-    struct vdbq_vector *vectors;
-    bool given;
+    struct stream head;          /* first */
+    struct row_set rows;         /* copied when the stream opens */
+    struct vdbq_vector *vectors; /* of the batch */
+    bool given;                  /* the only batch was given */
 };
 
+/* Makes the dictionary of a text column. */
 static enum vdbq_status copy_texts(struct values_stream *values,
                                    unsigned column, struct error *error)
 {
+    assert(values->head.step->columns[column].type == VDBQ_TEXT);
     const struct step_values *step = &values->head.step->values;
     struct dictionary *dictionary =
         dictionary_make(step->vectors[column].values, step->rows,
@@ -27,6 +30,7 @@ static enum vdbq_status copy_texts(struct values_stream *values,
     return VDBQ_OK;
 }
 
+/* Copies a column of the step; the machine wants its own widths. */
 static enum vdbq_status copy_column(struct values_stream *values,
                                     unsigned column, struct error *error)
 {
@@ -48,6 +52,7 @@ static enum vdbq_status copy_column(struct values_stream *values,
     return VDBQ_OK;
 }
 
+/* Copies all rows: they are few. */
 static enum vdbq_status values_open(struct stream *stream, struct error *error)
 {
     struct values_stream *values = (struct values_stream *)stream;
@@ -67,6 +72,7 @@ static enum vdbq_status values_open(struct stream *stream, struct error *error)
     return status;
 }
 
+/* All rows are one batch. */
 static enum vdbq_status values_batch(struct stream *stream,
                                      struct vdbq_batch *batch,
                                      struct error *error)
@@ -80,6 +86,7 @@ static enum vdbq_status values_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* Of the dictionary made when the stream opened. */
 static struct dictionary *values_dictionary(const struct stream *stream,
                                             unsigned column)
 {
@@ -88,6 +95,7 @@ static struct dictionary *values_dictionary(const struct stream *stream,
         .dictionary;
 }
 
+/* Frees the copied rows. */
 static void values_close(struct stream *stream)
 {
     struct values_stream *values = (struct values_stream *)stream;

@@ -4,6 +4,8 @@
  */
 #include "exec/rows/rank_index.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 
 /* Bits of the distance that say no bucket. */
@@ -18,6 +20,7 @@ static unsigned shift_for(uint64_t span, uint32_t count)
 enum vdbq_status rank_index_init(struct rank_index *ranks, int64_t *sorted,
                                  uint32_t count, struct error *error)
 {
+    assert(count == 0 || sorted[0] <= sorted[count - 1]);
     uint64_t buckets, bucket = 0, span;
     *ranks = (struct rank_index){ .sorted = sorted, .count = count };
     if (count == 0)

@@ -6,13 +6,14 @@
 #ifndef VDBQ_EXEC_RANK_INDEX_H
 #define VDBQ_EXEC_RANK_INDEX_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "base/error.h"
 
 struct rank_index {
-    int64_t *sorted; /* owned                                          */
-    uint32_t count;
+    int64_t *sorted;  /* owned                                          */
+    uint32_t count;   /* of `sorted` */
     uint32_t *starts; /* of each bucket, and the end of the last one    */
     unsigned shift;   /* bucket: the distance from the first, shifted   */
 };
@@ -26,6 +27,7 @@ void rank_index_finish(struct rank_index *ranks);
 static inline uint64_t ranks_distance(const struct rank_index *ranks,
                                       int64_t value)
 {
+    assert(value >= ranks->sorted[0]);
     return (uint64_t)value - (uint64_t)ranks->sorted[0];
 }
 

@@ -5,6 +5,8 @@
  */
 #include "exec/rows/rescan.h"
 
+#include <assert.h>
+
 enum vdbq_status rescan_begin(struct rescan *rescan, struct error *error)
 {
     rescan->next = 0;
@@ -22,6 +24,7 @@ void rescan_finish(struct rescan *rescan)
 
 void rescan_batch(struct rescan *rescan, struct vdbq_batch *batch)
 {
+    assert(rescan->vectors != NULL);
     const struct row_set *row_set = &rescan->row_set;
     uint64_t left = row_set->rows - rescan->next;
     *batch = (struct vdbq_batch){

@@ -11,8 +11,8 @@ enum { RESCAN_ROWS_MAX = 1 << 16 }; /* of a batch */
 
 struct rescan {
     struct row_set row_set;
-    uint64_t next; /* row to give out next */
-    struct vdbq_vector *vectors;
+    uint64_t next;               /* row to give out next */
+    struct vdbq_vector *vectors; /* of the last batch, one a column; owned */
 };
 
 /* Starts to give out what was put into `row_set`. */

@@ -5,6 +5,7 @@
  */
 #include "exec/rows/row_index.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cl/bits.h"
@@ -68,6 +69,7 @@ bool row_has_null(const struct row_set_column *keys, unsigned key_count,
     return null;
 }
 
+/* Whether the value equals itself: a NaN does not, so it matches no row. */
 static bool is_number(const struct row_set_column *key, uint64_t row)
 {
     if (key->type == VDBQ_FLOAT)
@@ -82,12 +84,14 @@ static bool is_number(const struct row_set_column *key, uint64_t row)
 bool row_same(const struct row_set_column *a, uint64_t a_row,
               const struct row_set_column *b, uint64_t b_row)
 {
+    assert(a->type == b->type || a->width == b->width);
     bool a_null = row_set_is_null(a, a_row);
     if (a_null || row_set_is_null(b, b_row))
         return a_null && row_set_is_null(b, b_row);
     return value_bits(a, a_row) == value_bits(b, b_row) && is_number(a, a_row);
 }
 
+/* Whether the keys of row `at` of the index equal those of `row`. */
 static bool same_keys(const struct row_index *index, uint32_t at,
                       const struct row_set_column *keys, uint64_t row)
 {
@@ -99,6 +103,8 @@ static bool same_keys(const struct row_index *index, uint32_t at,
 
 /* ----------------------------------------------------------------- add -- */
 
+/* Makes room for as many rows and empties all buckets, which have other numbers
+   now: the caller links every row again. */
 static bool resize(struct row_index *index, uint64_t rows)
 {
     uint64_t buckets = BUCKETS_MIN;
@@ -118,6 +124,7 @@ static bool resize(struct row_index *index, uint64_t rows)
     index->heads = heads;
     index->rows_room = buckets;
     index->mask = (uint32_t)(buckets - 1);
+    assert((buckets & (buckets - 1)) == 0 && buckets >= rows);
     memset(heads, 0xff, buckets * sizeof *heads); /* ROW_SET_NO_ROW */
     return true;
 }
@@ -136,6 +143,7 @@ enum vdbq_status row_index_add(struct row_index *index,
                                const struct row_set_column *keys, uint64_t rows,
                                struct error *error)
 {
+    assert(rows >= index->rows && rows < ROW_SET_NO_ROW);
     uint64_t first = index->rows;
     memcpy(index->keys, keys, index->key_count * sizeof *keys);
     if (rows > index->rows_room) {
@@ -155,6 +163,7 @@ uint32_t row_index_find(const struct row_index *index,
                         const struct row_set_column *keys, uint64_t row,
                         uint64_t hash, uint32_t after)
 {
+    assert(after == ROW_SET_NO_ROW || after < index->rows);
     uint32_t at;
     if (index->rows == 0)
         return ROW_SET_NO_ROW;

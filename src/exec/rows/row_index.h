@@ -15,11 +15,11 @@ struct row_index {
     unsigned key_count;
     struct row_set_column *keys; /* those of the rows that it holds     */
     uint64_t rows;               /* that it has seen                        */
-    uint64_t rows_room;
-    uint64_t *hashes; /* of each row                             */
-    uint32_t *next;   /* row in the same bucket, or none         */
-    uint32_t *heads;  /* of each bucket                          */
-    uint32_t mask;    /* buckets - 1                             */
+    uint64_t rows_room; /* rows that hashes, next and heads have room for */
+    uint64_t *hashes;   /* of each row                             */
+    uint32_t *next;     /* row in the same bucket, or none         */
+    uint32_t *heads;    /* of each bucket                          */
+    uint32_t mask;      /* buckets - 1                             */
 };
 
 /* Makes an empty index over that many key columns. row_index_finish() is due

@@ -5,6 +5,7 @@
  */
 #include "exec/rows/row_set.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/threads/parallel.h"
@@ -76,6 +77,7 @@ enum vdbq_status row_set_room(struct row_set *row_set, uint64_t rows,
                          ROW_SET_ROWS_MAX);
     room = room < ROWS_ROOM_FIRST ? ROWS_ROOM_FIRST : room;
     room = room < wanted ? wanted : room;
+    assert(room >= wanted);
     for (unsigned i = 0; i < row_set->column_count; i++)
         if (!column_room(&row_set->columns[i], row_set->rows_room, room))
             return error_no_memory(error);
@@ -86,6 +88,7 @@ enum vdbq_status row_set_room(struct row_set *row_set, uint64_t rows,
 enum vdbq_status row_set_flags(struct row_set *row_set, unsigned column,
                                struct error *error)
 {
+    assert(column < row_set->column_count);
     struct row_set_column *to = &row_set->columns[column];
     if (to->nulls != NULL)
         return VDBQ_OK;
@@ -98,12 +101,13 @@ enum vdbq_status row_set_flags(struct row_set *row_set, unsigned column,
 
 /* What threads append: each its share of the rows, of all columns. */
 struct appending {
-    struct row_set *to;
-    const struct vdbq_batch *batch;
-    uint64_t first, rows; /* of the batch */
-    unsigned threads;
+    struct row_set *to;             /* grows by `rows` */
+    const struct vdbq_batch *batch; /* where the rows come from */
+    uint64_t first, rows;           /* of the batch */
+    unsigned threads;               /* that share the rows */
 };
 
+/* Copies values and NULL flags of a run of rows of one column. */
 static void append_values(const struct row_set_column *to, uint64_t at,
                           const struct vdbq_vector *from, uint64_t first,
                           uint64_t rows)
@@ -118,6 +122,7 @@ static void append_values(const struct row_set_column *to, uint64_t at,
         memset(to->nulls + at, 0, rows);
 }
 
+/* One thread's share: a run of rows of every column. */
 static void append_share(void *context, unsigned share)
 {
     const struct appending *all = context;
@@ -143,6 +148,7 @@ static enum vdbq_status append_flags(const struct appending *all,
     return status;
 }
 
+/* Makes room and appends the rows; nothing changes when it fails. */
 static enum vdbq_status append(struct appending *all, struct error *error)
 {
     if (all->rows == 0)
@@ -152,6 +158,7 @@ static enum vdbq_status append(struct appending *all, struct error *error)
         status = append_flags(all, error);
     if (status != VDBQ_OK)
         return status;
+    assert(all->to->rows + all->rows <= all->to->rows_room);
     parallel_run(all->threads, append_share, all);
     all->to->rows += all->rows;
     return VDBQ_OK;
@@ -161,6 +168,7 @@ enum vdbq_status row_set_append(struct row_set *row_set,
                                 const struct vdbq_batch *batch,
                                 unsigned threads, struct error *error)
 {
+    assert(batch->rows == 0 || batch->columns >= row_set->column_count);
     struct appending all = { .to = row_set,
                              .batch = batch,
                              .rows = batch->rows,
@@ -184,6 +192,7 @@ enum vdbq_status row_set_append_part(struct row_set *row_set,
 
 /* ---------------------------------------------------------------- pick -- */
 
+/* Gathers values by row number; every number names a row. */
 static void pick_values(const struct row_set_column *from,
                         const struct row_set_column *to, uint64_t at,
                         const uint32_t *rows, uint64_t count)
@@ -219,6 +228,7 @@ static void pick_values_or_none(const struct row_set_column *from,
     }
 }
 
+/* Gathers NULL flags by row number; a row that lacks is NULL. */
 static void pick_nulls(const struct row_set_column *from, uint8_t *nulls,
                        const uint32_t *rows, uint64_t count)
 {
@@ -235,6 +245,7 @@ static bool lacks_any(const uint32_t *rows, uint64_t count)
     return lacks;
 }
 
+/* Whether anybody reads this column of the source. */
 static bool is_read(const struct row_set_picking *picking, unsigned column)
 {
     return picking->reads == NULL || picking->reads[column];
@@ -243,6 +254,8 @@ static bool is_read(const struct row_set_picking *picking, unsigned column)
 enum vdbq_status row_set_pick_flags(const struct row_set_picking *picking,
                                     struct error *error)
 {
+    assert(picking->first + picking->from->column_count
+           <= picking->to->column_count);
     enum vdbq_status status = VDBQ_OK;
     const struct row_set *from = picking->from;
     for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++)
@@ -255,6 +268,7 @@ enum vdbq_status row_set_pick_flags(const struct row_set_picking *picking,
 void row_set_pick_part(const struct row_set_picking *picking, uint64_t at,
                        const uint32_t *rows, uint64_t count)
 {
+    assert(at + count <= picking->to->rows_room);
     for (unsigned i = 0; i < picking->from->column_count; i++) {
         const struct row_set_column *from = &picking->from->columns[i];
         const struct row_set_column *to =
@@ -285,6 +299,7 @@ enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,
 void row_set_vectors(const struct row_set *row_set, uint64_t row,
                      struct vdbq_vector *vectors)
 {
+    assert(row <= row_set->rows);
     for (unsigned i = 0; i < row_set->column_count; i++) {
         const struct row_set_column *column = &row_set->columns[i];
         vectors[i] = (struct vdbq_vector){
@@ -298,6 +313,8 @@ void row_set_vectors(const struct row_set *row_set, uint64_t row,
 void row_set_dictionary(struct row_set *row_set, unsigned column,
                         struct dictionary *dictionary)
 {
+    assert(column < row_set->column_count);
+    assert(dictionary == NULL || row_set->columns[column].type == VDBQ_TEXT);
     dictionary_release(row_set->columns[column].dictionary);
     row_set->columns[column].dictionary = dictionary;
 }

@@ -24,10 +24,10 @@ struct row_set_column {
 };
 
 struct row_set {
-    uint64_t rows;
-    uint64_t rows_room; /* rows that there is memory for */
-    unsigned column_count;
-    struct row_set_column *columns;
+    uint64_t rows;                  /* that are there */
+    uint64_t rows_room;             /* rows that there is memory for */
+    unsigned column_count;          /* of `columns` */
+    struct row_set_column *columns; /* owned, and all that they point to */
 };
 
 /* Bytes of a value of a type of SQL, as the machine has it. */
@@ -70,12 +70,12 @@ enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,
 
 /* The same in parts, by several threads. */
 struct row_set_picking {
-    struct row_set *to;
-    unsigned first; /* of its columns                       */
-    const struct row_set *from;
-    const bool *reads; /* of each column of `from`: it is wanted;
+    struct row_set *to;         /* the rows go here */
+    unsigned first;             /* of its columns                       */
+    const struct row_set *from; /* the rows come from here */
+    const bool *reads;          /* of each column of `from`: it is wanted;
                                     NULL: all are                        */
-    bool lacks;        /* a number may be ROW_SET_NO_ROW       */
+    bool lacks;                 /* a number may be ROW_SET_NO_ROW       */
 };
 /* Makes the NULL flags that it takes. */
 enum vdbq_status row_set_pick_flags(const struct row_set_picking *picking,

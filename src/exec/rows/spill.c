@@ -5,6 +5,7 @@
  */
 #include "exec/rows/spill.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -16,28 +17,32 @@ enum {
 
 struct spill_block {
     uint64_t offset; /* in the file */
-    uint64_t size;
-    uint32_t rows;
+    uint64_t size;   /* in bytes, a multiple of 8 */
+    uint32_t rows;   /* at least 1 */
 };
 
 struct spill_partition {
-    uint64_t rows;
+    uint64_t rows;         /* of all blocks and of the buffer */
     struct vector blocks;  /* of struct spill_block          */
     struct row_set buffer; /* rows that were not written yet */
     uint64_t *numbers;     /* ... theirs; NULL: no memory yet */
 };
 
+/* The partition with this number. */
 static struct spill_partition *partition_at(const struct spill *spill,
                                             unsigned partition)
 {
+    assert(partition < spill->partitions.count);
     return vector_at(&spill->partitions, partition);
 }
 
+/* Sizes in a block are multiples of 8, so that all columns are aligned. */
 static uint64_t padded(uint64_t size)
 {
     return (size + 7) / 8 * 8;
 }
 
+/* Whether somebody reads this column later; else it is not written. */
 static bool keeps(const struct spill *spill, unsigned column)
 {
     return spill->reads == NULL || spill->reads[column];
@@ -59,6 +64,7 @@ enum vdbq_status spill_init(struct spill *spill,
                             const struct spill_params *params,
                             struct error *error)
 {
+    assert(params->column_count > 0);
     enum vdbq_status status = VDBQ_OK;
     *spill = (struct spill){
         .files = params->files != NULL ? params->files : &os_temporary_files,
@@ -114,6 +120,7 @@ uint64_t spill_rows(const struct spill *spill, unsigned partition)
 
 /* --------------------------------------------------------------- write -- */
 
+/* Says what could not be done with the temporary file, and what helps. */
 static enum vdbq_status file_failed(const char *what, int failure,
                                     struct error *error)
 {
@@ -167,10 +174,12 @@ static uint64_t make_block(const struct spill *spill,
     return at;
 }
 
+/* Writes the block behind all others; the first one opens the file. */
 static enum vdbq_status write_block(struct spill *spill, uint64_t size,
                                     struct error *error)
 {
     int failure = 0;
+    assert(size % 8 == 0 && size > 0);
     if (spill->file == NULL)
         failure = spill->files->open("", OS_OPEN_CREATE, &spill->file);
     if (failure != 0)
@@ -223,6 +232,7 @@ enum vdbq_status spill_end(struct spill *spill, struct error *error)
 
 /* ----------------------------------------------------------------- add -- */
 
+/* Makes the buffer of a partition when its first row comes. */
 static enum vdbq_status make_buffer(const struct spill *spill,
                                     struct spill_partition *partition,
                                     struct error *error)
@@ -284,6 +294,7 @@ enum vdbq_status spill_add(struct spill *spill, unsigned number,
     for (uint64_t at = 0, count; at < rows->count && status == VDBQ_OK;
          at += count) {
         uint64_t room = spill->block_rows - partition->buffer.rows;
+        assert(room > 0);
         count = rows->count - at;
         count = count < room ? count : room;
         count = count < LIST_ROWS ? count : LIST_ROWS;
@@ -326,6 +337,7 @@ void spill_reader_finish(struct spill_reader *reader)
     *reader = (struct spill_reader){ 0 };
 }
 
+/* Reads a block into the reader's memory. */
 static enum vdbq_status load(struct spill_reader *reader,
                              const struct spill_block *block,
                              struct error *error)
@@ -338,6 +350,7 @@ static enum vdbq_status load(struct spill_reader *reader,
         reader->memory = memory;
         reader->room = block->size;
     }
+    assert(spill->file != NULL && block->size <= reader->room);
     int failure = spill->files->read(spill->file, reader->memory, block->size,
                                      block->offset);
     return failure == 0 ? VDBQ_OK : file_failed("read", failure, error);
@@ -381,6 +394,7 @@ enum vdbq_status spill_read(struct spill_reader *reader,
     enum vdbq_status status = load(reader, block, error);
     if (status != VDBQ_OK)
         return status;
+    assert(reader->skip < block->rows);
     uint64_t rows = block->rows - reader->skip;
     rows = rows < reader->rows_left ? rows : reader->rows_left;
     view(reader, block);

@@ -20,14 +20,15 @@
 #include "exec/rows/row_set.h"
 
 struct spill {
+    /* how files are opened, written and read */
     const struct os_file_calls *files;
     struct os_file *file; /* NULL: nothing was written yet            */
-    uint64_t file_bytes;
-    const struct step_column *columns;
-    unsigned column_count;
-    const bool *reads;  /* of each column: it is kept               */
-    uint64_t row_bytes; /* of what is kept of a row, with its number */
-    uint32_t block_rows;
+    uint64_t file_bytes;  /* its size: where the next block goes */
+    const struct step_column *columns; /* of the rows; the caller's */
+    unsigned column_count;             /* of `columns` */
+    const bool *reads;        /* of each column: it is kept               */
+    uint64_t row_bytes;       /* of what is kept of a row, with its number */
+    uint32_t block_rows;      /* of a full block */
     uint8_t *block;           /* one that is written                      */
     struct vector partitions; /* of struct spill_partition                */
 };
@@ -35,10 +36,10 @@ struct spill {
 /* What is needed to make one; `columns` and `reads` outlive it. */
 struct spill_params {
     const struct os_file_calls *files; /* NULL: os_temporary_files        */
-    const struct step_column *columns;
-    unsigned column_count;
-    const bool *reads;
-    unsigned partitions;
+    const struct step_column *columns; /* of the rows; they outlive this */
+    unsigned column_count;             /* of `columns` */
+    const bool *reads;    /* of each column: it is kept; NULL: all are */
+    unsigned partitions;  /* partitions, from 0 */
     uint64_t block_bytes; /* about                           */
 };
 /* spill_finish() is due whatever it returns, and accepts a zeroed struct. */
@@ -57,10 +58,10 @@ uint64_t spill_rows(const struct spill *spill, unsigned partition);
 
 /* Rows of a row set, which has the spill's columns first. */
 struct spill_rows {
-    const struct row_set *from;
-    const uint32_t *rows;    /* their numbers there; NULL: [0, count)      */
-    const uint64_t *numbers; /* of each row of `from`                      */
-    uint64_t count;
+    const struct row_set *from; /* the rows are some of these */
+    const uint32_t *rows;       /* their numbers there; NULL: [0, count)      */
+    const uint64_t *numbers;    /* of each row of `from`                      */
+    uint64_t count;             /* of `rows` */
 };
 /* Adds rows to a partition. */
 enum vdbq_status spill_add(struct spill *spill, unsigned partition,
@@ -73,21 +74,21 @@ enum vdbq_status spill_end(struct spill *spill, struct error *error);
 
 /* Reads a partition, which was ended, block by block. */
 struct spill_reader {
-    const struct spill *spill;
-    unsigned partition;
-    size_t block;       /* the next one                               */
-    uint32_t skip;      /* rows of it that were given already         */
-    uint64_t rows_left; /* to give out                                */
-    uint8_t *memory;    /* a block                                    */
-    uint64_t room;      /* ... bytes                                  */
-    void *blank;        /* values of columns that were not kept       */
+    const struct spill *spill; /* all its rows were added */
+    unsigned partition;        /* partition that it reads */
+    size_t block;              /* the next one                               */
+    uint32_t skip;             /* rows of it that were given already         */
+    uint64_t rows_left;        /* to give out                                */
+    uint8_t *memory;           /* a block                                    */
+    uint64_t room;             /* ... bytes                                  */
+    void *blank;               /* values of columns that were not kept       */
     struct vdbq_vector *vectors; /* the columns, then the numbers          */
 };
 /* Rows [first, first + rows) of a partition. */
 struct spill_range {
-    const struct spill *spill;
-    unsigned partition;
-    uint64_t first, rows;
+    const struct spill *spill; /* all its rows were added */
+    unsigned partition;        /* partition to read */
+    uint64_t first, rows;      /* row of the partition, and how many */
 };
 /* spill_reader_finish() is due whatever it returns, and accepts a zeroed
  * struct. */

@@ -5,6 +5,7 @@
  */
 #include "exec/rows/sum.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -26,6 +27,7 @@ void sum_raise(struct sum *sum, uint64_t bits)
             sum->special |= bits >> 63 ? SUM_MINUS_INFINITE : SUM_INFINITE;
         return;
     }
+    assert(top <= 0x7ff / 32 + 1);
     while (sum->top < top) {
         sum->limbs[2] = sum->limbs[1];
         sum->limbs[1] = sum->limbs[0];
@@ -41,6 +43,7 @@ void sum_merge(struct sum *sum, const struct sum *other)
 
     sum_raise(sum, (uint64_t)(32 * top) << 52);
     sum_raise(&raised, (uint64_t)(32 * top) << 52);
+    assert(sum->top == raised.top);
     for (unsigned i = 0; i < 3; i++)
         sum->limbs[i] += raised.limbs[i];
     sum->special |= other->special;

@@ -11,13 +11,13 @@
 
 /* The head of a struct that knows the groups; zeroed but for `threads`. */
 struct column_writing {
-    unsigned threads;
+    unsigned threads;              /* shares of the rows, one a thread */
     unsigned number;               /* of the column */
     struct row_set_column *column; /* with NULL flags */
     struct {
-        bool nulls; /* it wrote some */
-        enum vdbq_status status;
-        struct error error;
+        bool nulls;              /* it wrote some */
+        enum vdbq_status status; /* of this share */
+        struct error error;      /* why, where it failed */
     } shares[PARALLEL_THREADS_MAX];
 };
 

@@ -5,6 +5,7 @@
  */
 #include "exec/scan/host_morsel.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "exec/launch/column_input.h"
@@ -18,6 +19,7 @@ enum {
 
 /* ---------------------------------------------------------------- open -- */
 
+/* The smaller of two. */
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -185,6 +187,7 @@ unsigned host_morsels_in_flight(const struct host_morsels *morsels)
 /* The morsel behind those in flight. */
 static struct host_morsel *next_morsel(struct host_morsels *morsels)
 {
+    assert(host_morsels_in_flight(morsels) < launcher_ring(morsels->launcher));
     return &morsels->ring[(morsels->first + host_morsels_in_flight(morsels))
                           % launcher_ring(morsels->launcher)];
 }
@@ -195,6 +198,7 @@ static struct host_morsel *next_morsel(struct host_morsels *morsels)
 static u64 values_at(const struct host_morsels *morsels,
                      const struct host_morsel *morsel, unsigned input)
 {
+    assert(input <= morsels->pack->input_count && morsel->rows_room % 8 == 0);
     u64 at = TABLET_ALIGN;
     for (unsigned i = 0; i < input; i++)
         at += TABLET_ALIGNED(morsel->rows_room * morsels->inputs[i].width)
@@ -202,9 +206,11 @@ static u64 values_at(const struct host_morsels *morsels,
     return at;
 }
 
+/* NULL bits of a column lie behind its values. */
 static u64 nulls_at(const struct host_morsels *morsels,
                     const struct host_morsel *morsel, unsigned input)
 {
+    assert(input < morsels->pack->input_count);
     return values_at(morsels, morsel, input)
            + TABLET_ALIGNED(morsel->rows_room * morsels->inputs[input].width);
 }
@@ -213,6 +219,7 @@ enum vdbq_status host_morsels_begin(struct host_morsels *morsels,
                                     struct host_morsel **morsel,
                                     struct error *error)
 {
+    assert(host_morsels_have_room(morsels));
     struct host_morsel *next = next_morsel(morsels);
     enum vdbq_status status = VDBQ_OK;
     *morsel = next;
@@ -265,6 +272,8 @@ void host_morsel_add(const struct host_morsels *morsels,
                      struct host_morsel *morsel, const struct vdbq_batch *batch,
                      uint64_t first, uint64_t rows)
 {
+    assert(first + rows <= batch->rows);
+    assert(morsel->rows + rows <= morsel->rows_room);
     u8 *host = device_memory_host(morsel->memory);
     for (unsigned i = 0; i < morsels->pack->input_count; i++) {
         const struct host_morsel_input *input = &morsels->inputs[i];
@@ -307,6 +316,7 @@ void host_morsel_pick(const struct host_morsels *morsels,
                       const struct row_set *from, const uint32_t *rows,
                       uint64_t count)
 {
+    assert(count <= morsel->rows_room);
     for (unsigned i = 0; i < morsels->pack->input_count; i++) {
         int column = morsels->inputs[i].column - (int)first;
         if (column >= 0 && column < (int)from->column_count)
@@ -317,6 +327,7 @@ void host_morsel_pick(const struct host_morsels *morsels,
 
 /* ------------------------------------------------------------- launch -- */
 
+/* Where the launch finds each column of the morsel. */
 static void place_inputs(struct host_morsels *morsels,
                          const struct host_morsel *morsel)
 {
@@ -342,6 +353,7 @@ enum vdbq_status host_morsels_start(struct host_morsels *morsels,
                                     struct error *error)
 {
     struct host_morsel *morsel = next_morsel(morsels);
+    assert(morsel->rows > 0 && morsel->rows <= morsel->rows_room);
     struct launcher_request request = { .count = 1 };
     struct launcher_morsel *launched = &request.morsels[0];
     place_inputs(morsels, morsel);
@@ -395,6 +407,7 @@ enum vdbq_status host_morsels_start_rows(struct host_morsels *morsels,
                                          uint64_t first, uint64_t rows,
                                          struct error *error)
 {
+    assert(rows > 0 && first + rows <= from->count);
     struct launcher_request request = { .count = 1 };
     place_rows(morsels, from, first, rows);
     request.morsels[0] = (struct launcher_morsel){ .inputs = morsels->places,

@@ -16,9 +16,10 @@
 
 struct host_morsel {
     struct device_memory *memory; /* NULL: none yet                       */
+    /* rows that the memory has room for, a multiple of 64 */
     uint64_t rows_room;
-    uint64_t rows;
-    bool *nulls; /* per input: whether it has NULL bits   */
+    uint64_t rows; /* that are there */
+    bool *nulls;   /* per input: whether it has NULL bits     */
 };
 
 /* A column that the program reads, in every morsel. */
@@ -28,20 +29,22 @@ struct host_morsel_input {
 };
 
 struct host_morsels {
-    struct launcher *launcher;
-    enum run_mode mode;
-    struct device *device;
-    bool takes; /* it takes result rows itself         */
+    struct launcher *launcher; /* takes one morsel a launch */
+    enum run_mode mode;        /* serial, streamed or mapped */
+    struct device *device;     /* owns the memory */
+    bool takes;                /* it takes result rows itself         */
+    /* of the program, which the launcher owns */
     const struct program_pack *pack;
-    struct host_morsel_input *inputs; /* one for each of the pack's  */
-    struct column_input *places;      /* of the launch at hand       */
+    struct host_morsel_input *inputs; /* one for each of the pack's          */
+    struct column_input *places;      /* of the launch at hand               */
+    /* as many as the launcher has launches */
     struct host_morsel ring[LAUNCHER_RING_MAX];
-    unsigned first;     /* the oldest in flight                */
-    uint64_t rows_room; /* of the morsel that is filled next   */
-    uint64_t rows_started;
-    uint64_t bytes_started;
+    unsigned first;                   /* the oldest in flight                */
+    uint64_t rows_room;               /* of the morsel that is filled next    */
+    uint64_t rows_started;            /* numbers the rows of the next morsel */
+    uint64_t bytes_started;           /* for the statistics */
     struct run_dictionary dictionary; /* zeroed: the program needs none      */
-    struct arena arena;
+    struct arena arena;               /* of all arrays */
 };
 
 struct host_morsels_params {

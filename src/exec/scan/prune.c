@@ -11,6 +11,7 @@
  */
 #include "exec/scan/prune.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "exec/launch/column_input.h"
@@ -76,6 +77,7 @@ static struct interval word_values(const struct pruning *pruning,
                                    unsigned input)
 {
     size_t morsel = (size_t)(tablet - pruning->params.table->tablets);
+    assert(morsel < pruning->params.table->tablet_count);
     struct interval range = interval_any(TYPE_I32);
     if (pruning->params.dictionary != NULL)
         run_dictionary_range(pruning->params.dictionary, morsel, input,
@@ -83,6 +85,7 @@ static struct interval word_values(const struct pruning *pruning,
     return range;
 }
 
+/* Row numbers of a tablet follow one another. */
 static struct input_range row_numbers(const struct tablet_ref *tablet)
 {
     int64_t first = (int64_t)tablet->row_first;
@@ -102,12 +105,14 @@ static const struct run_values *run_values(const struct pruning *pruning)
 
 /* Which rows of a tablet are meant: those whose value is NULL, or is not. */
 struct kind {
-    bool null, not_null;
+    bool null, not_null; /* the values looked at may be NULL, or not */
 };
 
+/* What the program meets in this column of the tablet. */
 static void set_range(struct pruning *pruning, const struct tablet_ref *tablet,
                       unsigned input, struct kind kind)
 {
+    assert(input < pruning->params.pack->input_count);
     unsigned column = column_input_number(
         pruning->params.table, pruning->params.pack->inputs[input].column);
     struct input_range *range = &pruning->ranges[input];
@@ -121,6 +126,7 @@ static void set_range(struct pruning *pruning, const struct tablet_ref *tablet,
 static bool skip_rows(struct pruning *pruning, const struct tablet_ref *tablet,
                       unsigned input, unsigned splits)
 {
+    assert(input <= pruning->params.pack->input_count);
     if (input == pruning->params.pack->input_count)
         return !program_reaches(pruning->params.program, pruning->params.pack,
                                 run_values(pruning), pruning->ranges,

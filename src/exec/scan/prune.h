@@ -12,18 +12,18 @@
 #include "program/program.h"
 
 struct pruning_params {
-    const struct program *program;
-    const struct program_pack *pack;
-    const struct table *table;
+    const struct program *program;           /* of the scan */
+    const struct program_pack *pack;         /* of the program */
+    const struct table *table;               /* its tablets are asked about */
     const struct run_dictionary *dictionary; /* of the run; NULL: it has none */
     /* of build rows, build_side_ranges(); NULL: there are none */
     const struct input_range *build_side;
 };
 
 struct pruning {
-    struct pruning_params params;
-    struct input_range *ranges; /* as program_reaches() wants them   */
-    void *room;                 /* of program_reaches()               */
+    struct pruning_params params; /* of the caller */
+    struct input_range *ranges;   /* as program_reaches() wants them    */
+    void *room;                   /* of program_reaches()               */
 };
 
 /* Makes room in `arena`. False: no memory. */

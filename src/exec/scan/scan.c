@@ -7,6 +7,8 @@
  */
 #include "exec/scan/scan.h"
 
+#include <assert.h>
+
 #include "exec/launch/column_input.h"
 #include "exec/scan/source.h"
 #include "exec/scan/walk.h"
@@ -17,19 +19,20 @@ enum { AWAITED_BYTES_MAX = 3 << 20 };
 /* A launch in flight. */
 struct part {
     struct source sources[LAUNCH_MORSELS]; /* one a morsel */
-    uint64_t rows;
-    uint64_t bytes;        /* of the columns that it reads */
-    uint64_t bytes_mapped; /* ... those that lie in the file */
+    uint64_t rows;                         /* of the launch */
+    uint64_t bytes;                        /* of the columns that it reads */
+    uint64_t bytes_mapped;                 /* ... those that lie in the file */
 };
 
 struct scan {
+    /* of the caller; what they point to outlives the scan */
     struct scan_params params;
-    struct launcher *launcher;
-    struct sink *sink;         /* that takes the rows; NULL: none */
-    const struct table *table; /* NULL: a program without a table, one row */
-    struct source_params sources;
-    struct column_input *inputs; /* of the launch at hand, morsel by morsel */
-    struct vector copies;        /* struct device_copy: likewise             */
+    struct launcher *launcher;    /* runs the launches */
+    struct sink *sink;            /* that takes the rows; NULL: none */
+    const struct table *table;    /* NULL: a program without a table, one row */
+    struct source_params sources; /* how tablets are opened */
+    struct column_input *inputs;  /* of the launch at hand, morsel by morsel  */
+    struct vector copies;         /* struct device_copy: likewise             */
     struct part parts[LAUNCHER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;        /* the oldest of them                       */
     struct walk walk;      /* over the table, if any: what comes next  */
@@ -37,12 +40,12 @@ struct scan {
     uint64_t bytes_done;   /* of the columns that were read            */
     uint64_t bytes_mapped; /* of which so many lie in the file         */
     bool fed;              /* nothing is left to start                 */
-    bool failed;
+    bool failed;           /* a launch failed: nothing is started any more */
     /* zeroed: the program needs none */
     struct run_dictionary dictionary;
     struct device_times word_times; /* of reading dictionaries             */
-    struct error held; /* ... since this happened; status OK: not  */
-    struct arena arena;
+    struct error held;  /* ... since this happened; status OK: not  */
+    struct arena arena; /* of all arrays */
 };
 
 static enum vdbq_status start_launches(struct scan *scan, struct error *error);
@@ -127,6 +130,7 @@ static enum vdbq_status open_launcher(struct scan *scan, struct error *error)
                : status;
 }
 
+/* Opens everything that the first launch needs. */
 static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
     const struct scan_params *params = &scan->params;
@@ -215,6 +219,7 @@ void scan_close(struct scan *scan)
 
 void scan_sink(struct scan *scan, struct sink *sink)
 {
+    assert(scan->launcher != NULL && launcher_in_flight(scan->launcher) == 0);
     scan->sink = sink;
     launcher_sink(scan->launcher, sink);
 }
@@ -242,6 +247,7 @@ static uint64_t rows_done(const struct scan *scan)
 /* The oldest part has given all its rows. */
 static void part_done(struct scan *scan)
 {
+    assert(scan->parts[scan->first].rows > 0);
     struct part *part = &scan->parts[scan->first];
     part_close(scan, part, false);
     scan->rows_run += part->rows;
@@ -322,12 +328,15 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
                                    struct error *error)
 {
     const struct tablet_ref *tablet = &scan->table->tablets[scan->walk.tablet];
+    assert(scan->walk.row < tablet->rows);
     struct source_params *sources = &scan->sources;
     struct source *source = &part->sources[request->count];
     struct column_input *inputs =
         scan->inputs + request->count * sources->pack->input_count;
     uint64_t left = tablet->rows - scan->walk.row;
     uint64_t most = launcher_rows_max(scan->launcher) - part->rows;
+    assert(request->count < LAUNCH_MORSELS
+           && part->rows < launcher_rows_max(scan->launcher));
     size_t copies = scan->copies.count;
     enum vdbq_status status =
         source_open(source, sources, tablet, &scan->copies, error);
@@ -385,6 +394,7 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
         &scan->parts[(scan->first + launcher_in_flight(scan->launcher))
                      % LAUNCHER_RING_MAX];
     struct launcher_request request = { 0 };
+    assert(launcher_has_room(scan->launcher));
     struct error ignored;
     part->rows = part->bytes = part->bytes_mapped = 0;
     scan->copies.count = 0;
@@ -405,6 +415,7 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
 /* Starts the program for its one row, without a table. */
 static enum vdbq_status start_row(struct scan *scan, struct error *error)
 {
+    assert(scan->table == NULL && !scan->fed);
     scan->fed = true;
     scan->parts[scan->first].rows = 1;
     return launcher_start(

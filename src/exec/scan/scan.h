@@ -15,6 +15,7 @@
 #include "exec/dictionary/dictionary_cache.h"
 
 struct scan_params {
+    /* device, program and mode; the rest is the scan's */
     struct launcher_params launcher;
     const struct snapshot *snapshot; /* outlives the scan                  */
     struct pool *pool;               /* of the snapshot's database and of
@@ -25,11 +26,11 @@ struct scan_params {
     struct build_side *build_side;      /* rows that the program probes, put
                                         in place here; NULL: none          */
     const struct parameter *parameters; /* of the query                    */
-    unsigned parameter_count;
-    bool prunes;                  /* tablets of which nothing comes     */
-    const atomic_bool *cancelled; /* read between launches              */
-    vdbq_progress progress;       /* may be NULL; called between them   */
-    void *progress_context;
+    unsigned parameter_count;           /* of `parameters` */
+    bool prunes;                        /* tablets of which nothing comes     */
+    const atomic_bool *cancelled;       /* read between launches              */
+    vdbq_progress progress;             /* may be NULL; called between them   */
+    void *progress_context;             /* for `progress` */
 };
 
 struct scan;

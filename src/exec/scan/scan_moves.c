@@ -6,6 +6,8 @@
  */
 #include "exec/stream/stream_inner.h"
 
+#include <assert.h>
+
 /* A column that is one of the input's. */
 struct move {
     unsigned column;
@@ -13,7 +15,7 @@ struct move {
 };
 
 struct scan_moves {
-    struct stream head;
+    struct stream head;          /* first */
     struct move *moves;          /* one a column */
     struct vdbq_vector *vectors; /* of the batch */
 };
@@ -89,6 +91,7 @@ bool scan_moves_can(const struct stream *stream)
 
 /* ---------------------------------------------------------------- stream -- */
 
+/* Notes which column of the input each result column is. */
 static enum vdbq_status scan_moves_open(struct stream *stream,
                                         struct error *error)
 {
@@ -104,6 +107,7 @@ static enum vdbq_status scan_moves_open(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* Points to the input's columns; no value is copied. */
 static enum vdbq_status scan_moves_batch(struct stream *stream,
                                          struct vdbq_batch *batch,
                                          struct error *error)
@@ -116,6 +120,7 @@ static enum vdbq_status scan_moves_batch(struct stream *stream,
     if (status != VDBQ_OK || rows.rows == 0)
         return status;
     for (unsigned i = 0; i < step->column_count; i++) {
+        assert(scan->moves[i].column < rows.columns);
         scan->vectors[i] = rows.column[scan->moves[i].column];
         scan->vectors[i].type = step->columns[i].type;
         if (!scan->moves[i].nulls)
@@ -125,6 +130,7 @@ static enum vdbq_status scan_moves_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* Columns keep their dictionaries. */
 static struct dictionary *scan_moves_dictionary(const struct stream *stream,
                                                 unsigned column)
 {
@@ -134,6 +140,7 @@ static struct dictionary *scan_moves_dictionary(const struct stream *stream,
                                                            : NULL;
 }
 
+/* Frees the list of moves. */
 static void scan_moves_close(struct stream *stream)
 {
     struct scan_moves *scan = (struct scan_moves *)stream;

@@ -5,6 +5,8 @@
  * the rows already, the program runs over them there.
  */
 #include "exec/scan/host_morsel.h"
+
+#include <assert.h>
 #include "exec/stream/stream_inner.h"
 
 /* Rows that the device has. */
@@ -17,18 +19,18 @@ struct taker {
 };
 
 struct scan_rows {
-    struct stream head;
-    struct stream *input; /* whose rows are run over: the others' are
+    struct stream head;            /* first */
+    struct stream *input;          /* whose rows are run over: the others' are
                                   build rows                               */
-    struct build_side *build_side;
-    struct host_morsels morsels;
-    struct taker taker;        /* where the device has the rows            */
-    struct device *device;     /* ... that is it; NULL: batches come       */
-    uint64_t room;             /* of its memory, for a step                */
-    struct sink *given;        /* takes the result rows there; NULL: none  */
-    struct vdbq_batch pending; /* of the input: rows that are not in a morsel
-                                  yet, from `pending_next` on              */
-    uint64_t pending_next;
+    struct build_side *build_side; /* build sides of the program; NULL: none */
+    struct host_morsels morsels;   /* rows on their way through the program */
+    struct taker taker;          /* where the device has the rows            */
+    struct device *device;       /* ... that is it; NULL: batches come       */
+    uint64_t room;               /* of its memory, for a step                */
+    struct sink *given;          /* takes the result rows there; NULL: none  */
+    struct vdbq_batch pending;   /* of the input: rows that are not in a morsel
+                                  yet, from `pending_next` on                     */
+    uint64_t pending_next;       /* of `pending` */
     bool fed;                    /* nothing is left to start                 */
     struct error held;           /* ... since this happened; status OK: not  */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
@@ -103,6 +105,7 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
     return VDBQ_OK;
 }
 
+/* Gathers the build sides before the first row. */
 static enum vdbq_status scan_rows_open(struct stream *stream,
                                        struct error *error)
 {
@@ -149,6 +152,7 @@ static enum vdbq_status start_morsel(struct scan_rows *scan,
     while (status == VDBQ_OK && !scan->fed
            && morsel->rows < morsel->rows_room) {
         uint64_t left = scan->pending.rows - scan->pending_next;
+        assert(scan->pending_next < scan->pending.rows);
         uint64_t room = morsel->rows_room - morsel->rows;
         uint64_t rows = left < room ? left : room;
         host_morsel_add(&scan->morsels, morsel, &scan->pending,
@@ -176,6 +180,7 @@ static void start_morsels(struct scan_rows *scan, struct error *error)
     }
 }
 
+/* Rows come from the host: starts launches until one has rows. */
 static enum vdbq_status host_batch(struct scan_rows *scan,
                                    struct vdbq_batch *batch,
                                    struct error *error)
@@ -206,6 +211,7 @@ static enum vdbq_status start_device_rows(struct scan_rows *scan,
     while (status == VDBQ_OK && taker->next < taker->rows.count
            && host_morsels_have_room(&scan->morsels)) {
         const struct sink_rows *rows = vector_at(&taker->rows, taker->next);
+        assert(taker->done <= rows->count);
         uint64_t left = rows->count - taker->done;
         uint64_t some = left < most ? left : most;
         if (some > 0)
@@ -237,6 +243,7 @@ static enum vdbq_status device_rows(struct scan_rows *scan,
                                     struct vdbq_batch *batch, bool *more,
                                     struct error *error)
 {
+    assert(scan->device != NULL);
     enum vdbq_status status = start_device_rows(scan, error);
     *more = true;
     if (status != VDBQ_OK)
@@ -247,6 +254,7 @@ static enum vdbq_status device_rows(struct scan_rows *scan,
     return *more ? take_more(scan, error) : VDBQ_OK;
 }
 
+/* Rows come from the host, or from the device that has them already. */
 static enum vdbq_status scan_rows_batch(struct stream *stream,
                                         struct vdbq_batch *batch,
                                         struct error *error)
@@ -266,6 +274,7 @@ static enum vdbq_status scan_rows_batch(struct stream *stream,
 
 /* ------------------------------------------- result rows that stay there -- */
 
+/* The device that may take the rows as they are. */
 static struct device *scan_rows_device(const struct stream *stream,
                                        uint64_t *room)
 {
@@ -289,6 +298,7 @@ static int copied_column(const struct program *program, unsigned number)
     return -1;
 }
 
+/* A column that the program only copies keeps the input's bounds. */
 static struct device_column describe(struct stream *stream, unsigned number,
                                      const struct device_column *inputs)
 {
@@ -306,6 +316,7 @@ static struct device_column describe(struct stream *stream, unsigned number,
     return column;
 }
 
+/* The caller frees them; NULL: no memory. */
 static struct device_column *scan_rows_columns(struct stream *stream)
 {
     unsigned count = stream->step->column_count;
@@ -322,6 +333,7 @@ static struct device_column *scan_rows_columns(struct stream *stream)
     return columns;
 }
 
+/* From now on the sink takes the rows of all launches. */
 static void scan_rows_sink(struct stream *stream, struct sink *sink)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
@@ -329,9 +341,11 @@ static void scan_rows_sink(struct stream *stream, struct sink *sink)
     launcher_sink(scan->morsels.launcher, sink);
 }
 
+/* Gives the next rows to the sink. */
 static enum vdbq_status scan_rows_advance(struct stream *stream, bool *more,
                                           struct error *error)
 {
+    assert(((const struct scan_rows *)stream)->given != NULL);
     struct scan_rows *scan = (struct scan_rows *)stream;
     struct vdbq_batch none;
     enum vdbq_status status = device_rows(scan, &none, more, error);
@@ -348,6 +362,7 @@ static const struct stream_device_calls device_calls = {
 
 /* ------------------------------------------------------------------ rest -- */
 
+/* All text results share one dictionary. */
 static struct dictionary *scan_rows_dictionary(const struct stream *stream,
                                                unsigned column)
 {
@@ -357,6 +372,7 @@ static struct dictionary *scan_rows_dictionary(const struct stream *stream,
                : NULL;
 }
 
+/* What the build sides and the launches took. */
 static void scan_rows_stats(const struct stream *stream,
                             struct vdbq_stats *stats)
 {
@@ -365,6 +381,7 @@ static void scan_rows_stats(const struct stream *stream,
     host_morsels_stats(&scan->morsels, stats);
 }
 
+/* Waits for the launches, then frees what they read. */
 static void scan_rows_close(struct stream *stream)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;

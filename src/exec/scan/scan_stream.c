@@ -8,8 +8,8 @@
 #include "exec/stream/stream_inner.h"
 
 struct scan_stream {
-    struct stream head;
-    struct scan *scan;
+    struct stream head; /* first */
+    struct scan *scan;  /* of the table */
     /* rows that its program probes */
     struct build_side *build_side;
     struct device *device;       /* that may take its rows; NULL: none        */
@@ -37,6 +37,7 @@ static uint64_t rows_most(const struct stream *stream)
     return most;
 }
 
+/* Opens the scan at the place that was chosen. */
 static enum vdbq_status open_scan(struct scan_stream *made,
                                   const struct stream_place *place,
                                   struct error *error)
@@ -67,6 +68,7 @@ static enum vdbq_status open_scan(struct scan_stream *made,
     return scan_open(&scan, &made->scan, error);
 }
 
+/* Gathers the build sides, and then chooses where to run. */
 static enum vdbq_status scan_stream_open(struct stream *stream,
                                          struct error *error)
 {
@@ -103,6 +105,7 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* All text results share one dictionary. */
 static struct dictionary *scan_stream_words(const struct stream *stream,
                                             unsigned column)
 {
@@ -111,6 +114,7 @@ static struct dictionary *scan_stream_words(const struct stream *stream,
                : NULL;
 }
 
+/* What the build sides and the launches took. */
 static void scan_stream_stats(const struct stream *stream,
                               struct vdbq_stats *stats)
 {
@@ -120,6 +124,7 @@ static void scan_stream_stats(const struct stream *stream,
         scan_stats(scan->scan, stats);
 }
 
+/* Closes the scan before the build sides that it reads. */
 static void scan_stream_close(struct stream *stream)
 {
     struct scan_stream *scan = (struct scan_stream *)stream;
@@ -130,6 +135,7 @@ static void scan_stream_close(struct stream *stream)
 
 /* ---------------------------------------------------- rows on a device -- */
 
+/* The device that may take the rows as they are. */
 static struct device *scan_stream_device(const struct stream *stream,
                                          uint64_t *room)
 {
@@ -138,11 +144,13 @@ static struct device *scan_stream_device(const struct stream *stream,
     return scan->device;
 }
 
+/* From now on the sink takes the rows of all launches. */
 static void scan_stream_sink(struct stream *stream, struct sink *sink)
 {
     scan_sink(((struct scan_stream *)stream)->scan, sink);
 }
 
+/* Gives the next rows to the sink. */
 static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
                                             struct error *error)
 {
@@ -171,6 +179,7 @@ static struct device_column describe(struct stream *input, unsigned number,
     return column;
 }
 
+/* The caller frees them; NULL: no memory. */
 static struct device_column *scan_stream_columns(struct stream *input)
 {
     unsigned count = input->step->column_count;

@@ -6,6 +6,8 @@
  */
 #include "exec/scan/source.h"
 
+#include <assert.h>
+
 #include "data/tablet/tablet.h"
 #include "exec/launch/column_input.h"
 
@@ -41,6 +43,7 @@ enum vdbq_status source_open(struct source *source,
 void source_close(struct source *source, const struct source_params *params,
                   bool failed)
 {
+    assert(source->slot == NULL || source->ref != NULL);
     if (failed)
         resident_forget(source->resident);
     if (source->slot != NULL)
@@ -50,6 +53,7 @@ void source_close(struct source *source, const struct source_params *params,
     *source = (struct source){ 0 };
 }
 
+/* What the pool is asked for. */
 static struct pool_want want_of(const struct source_params *params,
                                 const struct tablet_ref *ref)
 {
@@ -95,6 +99,7 @@ void source_inputs(const struct source *source,
                    const struct source_params *params, uint64_t row,
                    struct column_input *inputs)
 {
+    assert(row < source->ref->rows);
     for (unsigned i = 0; i < params->pack->input_count; i++) {
         unsigned column =
             column_input_number(params->table, params->pack->inputs[i].column);
@@ -114,6 +119,7 @@ struct device_memory *source_data(const struct source *source,
 
 u8 *source_host(const struct source *source, const struct source_params *params)
 {
+    assert(params->mode == MODE_CACHED || source->slot != NULL);
     return params->mode == MODE_SERIAL || params->mode == MODE_STREAMED
                ? device_memory_host(source->slot->memory)
                : NULL;
@@ -150,6 +156,7 @@ static bool add_copy(const struct source *source, u64 from, u64 to, u64 size,
 static bool copy_column(const struct source *source, unsigned column,
                         struct vector *copies)
 {
+    assert(source->slot != NULL && source->resident != NULL);
     if (resident_has(source->resident, column))
         return true;
     struct column_input from = column_input_of(source->slot->tablet, column, 0);
@@ -162,6 +169,7 @@ static bool copy_column(const struct source *source, unsigned column,
                        column_input_null_bytes(&from, rows), copies);
 }
 
+/* Pins the tablet on the device; columns that it lacks are copied there. */
 static enum vdbq_status open_resident(struct source *source,
                                       struct source_params *params,
                                       struct vector *copies,

@@ -12,20 +12,20 @@
 
 /* What all launches of a scan share. */
 struct source_params {
-    enum run_mode mode;
-    struct pool *pool;
-    struct resident *resident; /* MODE_CACHED alone needs it    */
-    const struct table *table;
+    enum run_mode mode;              /* how columns come to the device */
+    struct pool *pool;               /* loads tablets */
+    struct resident *resident;       /* MODE_CACHED alone needs it    */
+    const struct table *table;       /* of the scan */
     const struct program_pack *pack; /* the columns that are read ... */
     const unsigned *columns;         /* ... by their number in the table */
-    unsigned column_count;
-    struct device_times *times; /* added to                      */
-    uint64_t load_ns;           /* that the pool took, added to  */
+    unsigned column_count;           /* of `columns` */
+    struct device_times *times;      /* added to                      */
+    uint64_t load_ns;                /* that the pool took, added to  */
 };
 
 /* One tablet, kept in place for a launch. */
 struct source {
-    const struct tablet_ref *ref;
+    const struct tablet_ref *ref;     /* of the tablet, in the catalogue */
     struct pool_slot *slot;           /* NULL: the device has what is read */
     struct resident_tablet *resident; /* MODE_CACHED                       */
     const struct tablet *tablet;      /* its head                          */

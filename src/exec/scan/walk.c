@@ -5,6 +5,8 @@
  */
 #include "exec/scan/walk.h"
 
+#include <assert.h>
+
 bool walk_init(struct walk *walk, const struct pruning_params *params,
                bool prunes, struct arena *arena)
 {
@@ -15,6 +17,7 @@ bool walk_init(struct walk *walk, const struct pruning_params *params,
 /* Whether nothing comes of a tablet. */
 static bool skipped(struct walk *walk, size_t tablet)
 {
+    assert(tablet < walk->table->tablet_count);
     return walk->prunes
            && prune_tablet(&walk->pruning, &walk->table->tablets[tablet]);
 }
@@ -39,6 +42,8 @@ bool walk_more(struct walk *walk)
 
 void walk_on(struct walk *walk, uint64_t rows)
 {
+    assert(walk->row + rows <= walk->table->tablets[walk->tablet].rows);
+    assert(walk->tablet < walk->table->tablet_count);
     walk->row += rows;
     if (walk->row < walk->table->tablets[walk->tablet].rows)
         return;

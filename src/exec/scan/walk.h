@@ -12,14 +12,14 @@
 
 /* To be read by others, changed by these calls alone. */
 struct walk {
-    const struct table *table;
-    bool prunes; /* tablets are passed over                */
-    struct pruning pruning;
-    size_t tablet;         /* number of the one whose rows come next */
-    size_t ahead;          /* ... and to bring in next               */
-    uint64_t row;          /* of the tablet, that comes next         */
-    uint64_t rows_skipped; /* of tablets that were passed over       */
-    size_t tablets_skipped;
+    const struct table *table; /* of the scan */
+    bool prunes;               /* tablets are passed over                */
+    struct pruning pruning;    /* says which tablets have no result */
+    size_t tablet;             /* number of the one whose rows come next */
+    size_t ahead;              /* ... and to bring in next               */
+    uint64_t row;              /* of the tablet, that comes next         */
+    uint64_t rows_skipped;     /* of tablets that were passed over       */
+    size_t tablets_skipped;    /* for the statistics */
 };
 
 /* Before the first row of the table, with room in `arena`. False: no memory. */

@@ -4,6 +4,8 @@
  */
 #include "exec/sort/device_radix.h"
 
+#include <assert.h>
+
 enum { DIGIT_BITS = 4, DIGITS = 1 << DIGIT_BITS, ITEM_ELEMENTS = 8 };
 
 enum vdbq_status device_radix_init(struct device_radix *radix,
@@ -47,6 +49,7 @@ void device_radix_finish(struct device_radix *radix)
 static enum vdbq_status sort_digit(struct device_radix *radix, unsigned shift,
                                    struct error *error)
 {
+    assert(radix->elements != NULL && radix->spans > 0);
     uint64_t items = radix->spans * device_group_items(radix->device);
     struct device_memory *from = radix->elements;
     enum vdbq_status status = device_call(
@@ -88,6 +91,7 @@ static enum vdbq_status sort_digit(struct device_radix *radix, unsigned shift,
 enum vdbq_status device_radix_sort(struct device_radix *radix, unsigned bits,
                                    struct error *error)
 {
+    assert(bits <= 32);
     enum vdbq_status status = VDBQ_OK;
     for (unsigned at = 0; at < bits && status == VDBQ_OK; at += DIGIT_BITS)
         status = sort_digit(radix, 32 + at, error);

@@ -9,13 +9,13 @@
 #include "device/kernel.h"
 
 struct device_radix {
-    struct device *device;
-    struct device_times *times; /* added to                 */
-    uint64_t count;
+    struct device *device;          /* sorts */
+    struct device_times *times;     /* added to                 */
+    uint64_t count;                 /* of elements */
     uint64_t spans, span;           /* of elements, a group each */
     struct device_memory *elements; /* as they are now           */
-    struct device_memory *other;
-    struct device_memory *counts;
+    struct device_memory *other;    /* elements of the next pass */
+    struct device_memory *counts;   /* of each digit, one list a span */
 };
 
 /* Makes room for `count` elements, below 2^32. device_radix_finish() is due

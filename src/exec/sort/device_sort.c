@@ -5,6 +5,7 @@
  */
 #include "exec/sort/device_sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "cl/order.h"
@@ -29,11 +30,11 @@ enum {
 enum { FEW_SHARE = 16, FEW_MAX = 1 << 16 };
 
 struct device_sort {
-    struct device_sort_params params;
-    struct device_store store;    /* all rows                        */
-    struct device_memory *pinned; /* those that go out, for the host */
-    bool fresh;                   /* no element was made yet         */
-    struct device_times times;
+    struct device_sort_params params; /* of the caller */
+    struct device_store store;        /* all rows                        */
+    struct device_memory *pinned;     /* those that go out, for the host */
+    bool fresh;                       /* no element was made yet         */
+    struct device_times times;        /* of all calls so far */
 };
 
 bool device_sort_can(const struct device_sort_params *params)
@@ -56,6 +57,7 @@ enum vdbq_status device_sort_create(const struct device_sort_params *params,
     *made = NULL;
     if (sort == NULL)
         return error_no_memory(error);
+    assert(params->out_count <= params->column_count);
     sort->params = *params;
     sort->fresh = true;
     status = device_store_init(&sort->store, params->device, params->columns,
@@ -99,6 +101,7 @@ static enum vdbq_status sort_bits(struct device_sort *sort,
                                   unsigned how, uint64_t base, unsigned bits,
                                   struct error *error)
 {
+    assert(bits <= 32);
     uint64_t mask = (UINT64_C(1) << bits) - 1;
     enum vdbq_status status;
     if (sort->fresh)
@@ -135,11 +138,13 @@ static unsigned bits_of(const struct device_column *column, uint64_t *base)
     return low < high ? device_radix_bits((uint64_t)high - (uint64_t)low) : 1;
 }
 
+/* Sorts by one key; keys of 64 bits take two sorts. */
 static enum vdbq_status sort_key(struct device_sort *sort,
                                  struct device_radix *radix,
                                  const struct step_key *key,
                                  struct error *error)
 {
+    assert((unsigned)key->column < sort->params.column_count);
     const struct device_column *column = &sort->params.columns[key->column];
     const struct device_place *stored = &sort->store.places[key->column];
     unsigned how = (unsigned)sort_type(column->type);
@@ -165,12 +170,12 @@ static enum vdbq_status sort_key(struct device_sort *sort,
 
 /* Which rows are before others by the upper bits of the first key. */
 struct narrowing {
-    struct device_memory *bins;
-    const struct device_place *stored;
+    struct device_memory *bins;        /* counts on the device */
+    const struct device_place *stored; /* the first key's column */
     uint64_t how, base, shift;
-    uint32_t counts[BINS];
-    unsigned last; /* bin that the last row asked for is in */
-    uint64_t rows; /* in the bins up to it                  */
+    uint32_t counts[BINS]; /* rows of each bin */
+    unsigned last;         /* bin that the last row asked for is in */
+    uint64_t rows;         /* in the bins up to it                  */
 };
 
 /* Counts the rows of each bin. */
@@ -212,6 +217,7 @@ static enum vdbq_status count_bins(struct device_sort *sort,
     return status;
 }
 
+/* For qsort(): the numbers of rows are below, so no two are equal. */
 static int compare_elements(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -300,6 +306,7 @@ static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
     return status;
 }
 
+/* Sorts by the last key first: each sort keeps the order of equal ones. */
 static enum vdbq_status sort_all(struct device_sort *sort, uint64_t end,
                                  struct device_radix *radix,
                                  struct error *error)
@@ -313,6 +320,7 @@ static enum vdbq_status sort_all(struct device_sort *sort, uint64_t end,
 
 /* --------------------------------------------------------------- the end -- */
 
+/* Writes rows of one column in the order of the elements. */
 static enum vdbq_status pick(struct device_sort *sort,
                              const struct device_radix *radix,
                              struct device_memory *out, uint64_t from,
@@ -366,6 +374,7 @@ static enum vdbq_status bring(struct device_sort *sort,
 static void give(struct device_sort *sort, const struct device_place *placed,
                  uint64_t count, struct row_set *row_set)
 {
+    assert(count <= sort->store.rows);
     uint8_t *host = device_memory_host(sort->pinned);
     for (unsigned i = 0; i < sort->params.out_count; i++) {
         row_set->columns[i].values = host + placed[i].values;

@@ -12,12 +12,12 @@
 #include "program/steps/steps.h"
 
 struct device_sort_params {
-    const struct step_sort *step;
+    const struct step_sort *step;        /* keys, limit and offset */
     const struct device_column *columns; /* of the input                  */
-    unsigned column_count;
-    unsigned out_count; /* of which so many go out       */
-    struct device *device;
-    uint64_t rows; /* that there may be at most     */
+    unsigned column_count;               /* of the input */
+    unsigned out_count;                  /* of which so many go out       */
+    struct device *device;               /* holds the input's rows */
+    uint64_t rows;                       /* that there may be at most     */
 };
 struct device_sort;
 

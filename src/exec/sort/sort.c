@@ -6,6 +6,8 @@
  */
 #include "exec/sort/sort.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "cl/types.h"
@@ -14,24 +16,24 @@
 
 /* A key, or whether it is NULL, as bits of the number. */
 struct field {
-    struct sort_key key;
-    bool null;      /* only whether it is NULL               */
-    unsigned shift; /* of its lowest bit in the number       */
-    unsigned bits;
-    uint64_t least; /* code of the values: least, greatest   */
-    uint64_t most;
-    uint64_t if_null;
-    uint64_t add; /* to the value's distance from `least`  */
+    struct sort_key key; /* that it codes */
+    bool null;           /* only whether it is NULL               */
+    unsigned shift;      /* of its lowest bit in the number       */
+    unsigned bits;       /* that its values take */
+    uint64_t least;      /* code of the values: least, greatest   */
+    uint64_t most;       /* greatest order of a value */
+    uint64_t if_null;    /* what stands for NULL */
+    uint64_t add;        /* to the value's distance from `least`  */
 };
 
 struct sorting {
-    struct field *fields;
-    unsigned field_count;
-    unsigned bits; /* of the whole number      */
-    uint32_t count;
-    unsigned threads;
-    unsigned word;      /* which is being sorted    */
-    uint64_t *elements; /* number of the row, and above it the word */
+    struct field *fields; /* one or two a key */
+    unsigned field_count; /* of `fields` */
+    unsigned bits;        /* of the whole number      */
+    uint32_t count;       /* rows */
+    unsigned threads;     /* that share the rows */
+    unsigned word;        /* which is being sorted    */
+    uint64_t *elements;   /* number of the row, and above it the word */
 };
 
 int sort_type(enum vdbq_type type)
@@ -46,6 +48,7 @@ int sort_type(enum vdbq_type type)
 void sort_keys(const struct row_set *row_set, const struct step_key *keys,
                unsigned count, struct sort_key *made)
 {
+    assert(count == 0 || keys != NULL);
     for (unsigned i = 0; i < count; i++) {
         const struct row_set_column *column = &row_set->columns[keys[i].column];
         made[i] = (struct sort_key){ .type = sort_type(column->type),
@@ -58,11 +61,13 @@ void sort_keys(const struct row_set *row_set, const struct step_key *keys,
 
 /* ------------------------------------------------------------ fields ---- */
 
+/* Whether the key of a row is NULL. */
 static bool null_at(const struct sort_key *key, uint32_t row)
 {
     return key->nulls != NULL && key->nulls[row] != 0;
 }
 
+/* Bits that a value takes. */
 static unsigned bits_of(uint64_t value)
 {
     unsigned bits = 0;
@@ -73,15 +78,16 @@ static unsigned bits_of(uint64_t value)
 
 /* The range of a key's values, as threads find it. */
 struct range {
-    const struct sort_key *key;
-    uint32_t count;
-    unsigned threads;
+    const struct sort_key *key; /* whose values are looked at */
+    uint32_t count;             /* rows */
+    unsigned threads;           /* that share the rows */
     struct {
-        uint64_t least, most;
-        bool nulls;
+        uint64_t least, most; /* orders that a thread found */
+        bool nulls;           /* it found one */
     } shares[PARALLEL_THREADS_MAX];
 };
 
+/* One thread's share: least and greatest order, and whether a NULL is there. */
 static void find_range(void *context, unsigned share)
 {
     struct range *range = context;
@@ -127,8 +133,10 @@ static bool range_of(struct field *field, const struct sorting *sorting,
     return field->least <= field->most;
 }
 
+/* There is room for two fields a key. */
 static struct field *add_field(struct sorting *sorting, unsigned bits)
 {
+    assert(bits > 0 && bits <= 64);
     struct field *field = &sorting->fields[sorting->field_count++];
     field->bits = bits;
     return field;
@@ -165,11 +173,13 @@ static void place_fields(struct sorting *sorting)
     for (unsigned i = sorting->field_count; i-- > 0;) {
         sorting->fields[i].shift = sorting->bits;
         sorting->bits += sorting->fields[i].bits;
+        assert(sorting->fields[i].bits > 0);
     }
 }
 
 /* ------------------------------------------------------------- words ---- */
 
+/* The value of a row in the field: smaller goes first. */
 static inline uint64_t value_of(const struct field *field, uint32_t row)
 {
     const struct sort_key *key = &field->key;
@@ -199,6 +209,7 @@ static void put_field(const struct field *field, unsigned word,
     }
 }
 
+/* One thread's share: puts 32 bits of all fields over the row numbers. */
 static void put_word(void *context, unsigned share)
 {
     struct sorting *sorting = context;
@@ -214,6 +225,7 @@ static void put_word(void *context, unsigned share)
                   end - first);
 }
 
+/* Sorts by 32 bits at a time, the lowest first. */
 static enum vdbq_status sort_dictionary(struct sorting *sorting,
                                         uint32_t *order, struct error *error)
 {

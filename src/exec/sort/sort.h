@@ -13,11 +13,11 @@
 
 /* A column that decides. */
 struct sort_key {
-    int type; /* TYPE_... of its values                */
-    const void *values;
+    int type;             /* TYPE_... of its values                */
+    const void *values;   /* of the column */
     const uint8_t *nulls; /* NULL: no value is NULL    */
-    bool descending;
-    bool nulls_last;
+    bool descending;      /* the greatest go first */
+    bool nulls_last;      /* NULLs go behind all values */
 };
 
 /* Writes the numbers of rows 0 to count - 1 in their order: the first key
@@ -35,17 +35,17 @@ void sort_keys(const struct row_set *row_set, const struct step_key *keys,
 
 /* The first `limit` rows of an order, found as rows come. */
 struct sort_top {
-    const struct step_key *keys;
-    unsigned key_count;
-    uint64_t limit;
+    const struct step_key *keys; /* of the plan */
+    unsigned key_count;          /* of `keys` */
+    uint64_t limit;              /* rows to keep */
     struct row_set rows; /* those that may be among them, in the order in
                              which they came or, up to `sorted`, in theirs */
     bool bounded;        /* rows that are not before the bound are left out */
-    bool bound_null;
-    uint64_t bound;
-    const struct step_column *columns;
-    uint8_t *room; /* of a block's rows */
-    struct arena arena;
+    bool bound_null;     /* the last row kept has NULL as its first key */
+    uint64_t bound;      /* order of the first key of the last row kept */
+    const struct step_column *columns; /* of the input */
+    uint8_t *room;                     /* of a block's rows */
+    struct arena arena;                /* of `room` */
 };
 /* Where fewer rows than this are asked for, sort_top is the faster way. */
 enum { SORT_TOP_MAX = 1 << 16 };

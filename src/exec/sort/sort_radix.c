@@ -7,6 +7,7 @@
  */
 #include "exec/sort/sort_radix.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -19,19 +20,22 @@ enum {
 };
 
 struct radix {
-    const uint64_t *from;
-    uint64_t *to;
-    uint32_t count;
-    unsigned threads;
-    unsigned shift;
+    const uint64_t *from; /* elements to sort */
+    uint64_t *to;         /* where they go */
+    uint32_t count;       /* of elements */
+    unsigned threads;     /* that share the elements */
+    unsigned shift;       /* of the digit */
+    /* of each thread: where its next element of a bucket goes */
     uint32_t places[THREADS_MAX][BUCKETS];
 };
 
+/* The first element of a thread's share. */
 static uint32_t first_of(const struct radix *radix, unsigned share)
 {
     return (uint32_t)((uint64_t)radix->count * share / radix->threads);
 }
 
+/* One thread's share: counts its elements by bucket. */
 static void count_digits(void *context, unsigned share)
 {
     struct radix *radix = context;
@@ -51,6 +55,7 @@ static bool place_buckets(struct radix *radix)
         uint32_t first = place;
         for (unsigned share = 0; share < radix->threads; share++) {
             uint32_t count = radix->places[share][bucket];
+            assert(place + count <= radix->count);
             radix->places[share][bucket] = place;
             place += count;
         }
@@ -60,6 +65,7 @@ static bool place_buckets(struct radix *radix)
     return true;
 }
 
+/* One thread's share: moves its elements; their order stays in a bucket. */
 static void move(void *context, unsigned share)
 {
     struct radix *radix = context;

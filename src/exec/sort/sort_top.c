@@ -7,6 +7,7 @@
  */
 #include "exec/sort/sort.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -23,6 +24,7 @@ enum vdbq_status sort_top_init(struct sort_top *top,
                                const struct step_column *columns,
                                unsigned column_count, struct error *error)
 {
+    assert(key_count > 0);
     *top = (struct sort_top){
         .keys = keys, .key_count = key_count, .limit = limit, .columns = columns
     };
@@ -50,8 +52,8 @@ static bool may_null(const struct sort_top *top, bool equal)
 
 struct limit {
     uint64_t flip; /* what turns the order around    */
-    uint64_t most;
-    bool equal; /* what is the same counts, too   */
+    uint64_t most; /* order of the last row kept */
+    bool equal;    /* what is the same counts, too   */
 };
 
 PARALLEL_CLONES
@@ -78,6 +80,7 @@ static void mark_values(int type, const void *values, uint64_t start,
 static void mark(const struct sort_top *top, const struct vdbq_vector *column,
                  uint64_t start, unsigned count, uint8_t *kept)
 {
+    assert(count <= BLOCK);
     const struct step_key *key = &top->keys[0];
     int type = sort_type(column->type);
     bool equal = top->key_count > 1;
@@ -106,6 +109,7 @@ static struct vdbq_vector pick(const struct vdbq_vector *column, uint64_t start,
                                uint8_t *room)
 {
     unsigned width = row_set_width(column->type);
+    assert(count <= BLOCK);
     const uint8_t *from = (const uint8_t *)column->values + start * width;
     uint8_t *nulls = room + (size_t)8 * BLOCK;
     struct vdbq_vector picked = { column->type, room, NULL };
@@ -120,10 +124,12 @@ static struct vdbq_vector pick(const struct vdbq_vector *column, uint64_t start,
     return picked;
 }
 
+/* Adds the rows of a block that may be among the first ones. */
 static enum vdbq_status
 add_block(struct sort_top *top, const struct vdbq_batch *batch, uint64_t start,
           unsigned count, struct vdbq_vector *vectors, struct error *error)
 {
+    assert(count <= BLOCK);
     struct vdbq_batch picked = { .columns = top->rows.column_count,
                                  .column = vectors };
     uint8_t kept[BLOCK];
@@ -170,6 +176,7 @@ enum vdbq_status sort_top_add(struct sort_top *top,
 /* The last row gives the bound. */
 static void set_bound(struct sort_top *top)
 {
+    assert(top->rows.rows > 0);
     const struct step_key *key = &top->keys[0];
     const struct row_set_column *column = &top->rows.columns[key->column];
     uint64_t last = top->rows.rows - 1;
@@ -202,6 +209,7 @@ static enum vdbq_status keep(struct sort_top *top, const uint32_t *order,
     return VDBQ_OK;
 }
 
+/* Sorts what is there and keeps the first rows. */
 static enum vdbq_status shrink(struct sort_top *top, struct error *error)
 {
     uint64_t rows = top->rows.rows;

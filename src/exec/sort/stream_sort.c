@@ -4,6 +4,7 @@
  * rows are asked for, only those that may be among them are kept. Where a
  * device has the rows and takes them itself, that sorts them.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "exec/sort/device_sort.h"
@@ -13,17 +14,17 @@
 enum { SORT_BATCH_ROWS = 1 << 16 };
 
 struct sort_stream {
-    struct stream head;
+    struct stream head;          /* first */
     struct sort_top top;         /* few rows ...                       */
-    struct row_set materialised; /* ... or all                     */
-    struct device_sort *device;  /* has `materialised`, sorted; or NULL */
+    struct row_set materialised; /* ... or all                         */
+    struct device_sort *device;  /* has `materialised`, sorted; or NULL  */
     struct device_times times;   /* of it                            */
     char where[96];              /* for stats                        */
     const struct row_set *rows;  /* which of the two                */
     uint32_t *order;             /* numbers of rows; NULL: as they are */
     uint64_t next, end;          /* places in the order                */
     struct row_set output;       /* rows of a batch                    */
-    struct vdbq_vector *vectors;
+    struct vdbq_vector *vectors; /* of the batch */
 };
 
 /* ---------------------------------------------------------------- open -- */
@@ -35,6 +36,7 @@ static uint64_t places_end(const struct step_sort *step)
                                                    : step->offset + step->limit;
 }
 
+/* Few rows are wanted: keeps the first ones of those that came so far. */
 static enum vdbq_status open_top(struct sort_stream *sort, struct error *error)
 {
     const struct step_sort *step = &sort->head.step->sort;
@@ -76,6 +78,7 @@ static enum vdbq_status make_order(struct sort_stream *sort,
     return status;
 }
 
+/* Gathers all rows and orders their numbers. */
 static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 {
     sort->rows = &sort->materialised;
@@ -86,6 +89,7 @@ static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 
 /* -------------------------------------------------------- on the device -- */
 
+/* The device takes the input's rows where they are. */
 static enum vdbq_status run_on_device(struct sort_stream *sort,
                                       struct error *error)
 {
@@ -147,6 +151,7 @@ static void take_dictionary(struct sort_stream *sort)
                 dictionary_hold(stream_dictionary(sort->head.inputs[0], i)));
 }
 
+/* All rows are sorted when the stream opens; batches only read them. */
 static enum vdbq_status sort_open(struct stream *stream, struct error *error)
 {
     struct sort_stream *sort = (struct sort_stream *)stream;
@@ -179,6 +184,7 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     return VDBQ_OK;
 }
 
+/* The device's rows go back to it before it is closed. */
 static void sort_close(struct stream *stream)
 {
     struct sort_stream *sort = (struct sort_stream *)stream;
@@ -197,6 +203,7 @@ static void sort_close(struct stream *stream)
 static enum vdbq_status put_rows(struct sort_stream *sort, uint64_t rows,
                                  struct error *error)
 {
+    assert(sort->next + rows <= sort->end);
     struct row_set from = *sort->rows; /* the columns that go out */
     from.column_count = sort->output.column_count;
     sort->output.rows = 0;
@@ -209,10 +216,12 @@ static enum vdbq_status put_rows(struct sort_stream *sort, uint64_t rows,
     return status;
 }
 
+/* Gives rows in order: by number on the host, as they lie from the device. */
 static enum vdbq_status
 sort_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
     struct sort_stream *sort = (struct sort_stream *)stream;
+    assert(sort->next <= sort->end);
     uint64_t rows = sort->end - sort->next;
     enum vdbq_status status = VDBQ_OK;
     rows = rows < SORT_BATCH_ROWS ? rows : SORT_BATCH_ROWS;
@@ -231,6 +240,7 @@ sort_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     return status;
 }
 
+/* Columns keep their dictionaries. */
 static struct dictionary *sort_dictionary(const struct stream *stream,
                                           unsigned column)
 {
@@ -239,6 +249,7 @@ static struct dictionary *sort_dictionary(const struct stream *stream,
         .dictionary;
 }
 
+/* What the device took. */
 static void sort_stats(const struct stream *stream, struct vdbq_stats *stats)
 {
     const struct sort_stream *sort = (const struct sort_stream *)stream;

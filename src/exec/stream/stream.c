@@ -5,6 +5,7 @@
  */
 #include "exec/stream/stream_inner.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 
 /* ---------------------------------------------------------------- open -- */
 
+/* Opens the inputs in order; the caller closes them all on failure. */
 static enum vdbq_status open_inputs(const struct steps *steps,
                                     const struct stream *head,
                                     struct error *error)
@@ -25,6 +27,7 @@ static enum vdbq_status open_inputs(const struct steps *steps,
     return status;
 }
 
+/* What stream_close() frees, where there is no stream yet. */
 static void close_head(const struct stream *head)
 {
     for (size_t i = 0; head->inputs && i < head->step->inputs.count; i++)
@@ -41,6 +44,7 @@ static enum vdbq_status make_stream(const struct stream *head,
     struct stream *made = NULL;
     enum vdbq_status status = head->params->choose_kind(head, &kind, error);
     if (status == VDBQ_OK) {
+        assert(kind->size >= sizeof(struct stream));
         made = memory_zeroed(1, kind->size);
         status = made != NULL ? VDBQ_OK : error_no_memory(error);
     }
@@ -97,6 +101,7 @@ enum vdbq_status stream_open(const struct stream_params *params,
 
 void stream_close_input(struct stream *stream, unsigned number)
 {
+    assert(number < stream->step->inputs.count);
     stream_close(stream->inputs[number]);
     stream->inputs[number] = NULL;
 }
@@ -118,6 +123,7 @@ void stream_list(const char *name, char *room, size_t size)
                  name);
 }
 
+/* Adds what can be added; names are listed elsewhere. */
 static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
 {
     to->rows_read += from->rows_read;
@@ -216,6 +222,7 @@ bool stream_row_failed(enum vdbq_status status)
 
 enum vdbq_status stream_hold(struct stream *stream, struct error *error)
 {
+    assert(error->status != VDBQ_OK);
     if (stream->held == NULL)
         stream->held = memory_zeroed(1, sizeof *stream->held);
     if (stream->held == NULL)
@@ -229,6 +236,7 @@ static enum vdbq_status tell_held(struct stream *stream, struct error *error)
 {
     if (stream->held == NULL)
         return VDBQ_OK;
+    assert(stream->held->status != VDBQ_OK);
     stream->ended = true;
     *error = *stream->held;
     return error->status;

@@ -37,22 +37,22 @@ struct dictionary_cache;
 
 /* Where a scan runs, and how. */
 struct stream_place {
-    struct device *device;
+    struct device *device;     /* where the step runs */
     struct pool *pool;         /* of the database and that device         */
     struct resident *resident; /* of that device; for MODE_CACHED         */
     /* beside the pool; may be NULL */
     struct dictionary_cache *dictionaries;
-    enum run_mode mode;
-    enum device_build build;
-    bool adaptive;
-    bool prunes; /* tablets of which nothing comes          */
-    bool takes;  /* rows where they are: the device may do
+    enum run_mode mode;      /* how columns come to the device */
+    enum device_build build; /* of the kernel, where it is not adaptive */
+    bool adaptive;           /* the build may change between launches */
+    bool prunes;             /* tablets of which nothing comes          */
+    bool takes;              /* rows where they are: the device may do
                                   what other steps do with a scan's rows  */
 };
 
 /* What streams have cost, added up when each is closed. */
 struct stream_stats {
-    struct vdbq_stats sum;
+    struct vdbq_stats sum; /* of all steps so far */
     char build[64];  /* where sum.build points: the builds that ran, listed */
     char steps[256]; /* ... and sum.steps                                   */
     struct vector *counts; /* of struct step_count: what each step came to;
@@ -65,35 +65,35 @@ void stream_list(const char *name, char *room, size_t size);
 /* Host memory for rows that steps must hold, of all streams of a connection. A
  * step that cannot have more goes on with files. */
 struct stream_memory {
-    uint64_t limit_bytes;
-    uint64_t used_bytes;
+    uint64_t limit_bytes; /* of a query's rows */
+    uint64_t used_bytes;  /* of these, by all steps */
 };
 
 /* What all streams of a run share. */
 struct stream_params {
-    const struct snapshot *snapshot;
+    const struct snapshot *snapshot; /* that the query sees */
     /* The place of a scan over `rows` rows: of the table, or where that is
      * NULL, of another step's rows. */
     enum vdbq_status (*choose)(void *context, const struct table *table,
                                uint64_t rows, struct stream_place *place,
                                struct error *error);
-    void *choose_context;
+    void *choose_context; /* for `choose` */
     /* The kind of a stream that has its head and open inputs: operator_kind().
      * A pointer, since kinds are defined on top of streams. */
     enum vdbq_status (*choose_kind)(const struct stream *head,
                                     const struct stream_kind **kind,
                                     struct error *error);
     const struct parameter *parameters; /* of the query; may be NULL       */
-    unsigned parameter_count;
-    unsigned threads;             /* of the host to work with at most;
+    unsigned parameter_count;           /* of `parameters` */
+    unsigned threads;                   /* of the host to work with at most;
                                            0: one                          */
-    const atomic_bool *cancelled; /* read between launches and now and
+    const atomic_bool *cancelled;       /* read between launches and now and
                                            then in loops over rows         */
-    vdbq_progress progress;       /* may be NULL                     */
-    void *progress_context;
-    struct stream_stats *stats;        /* added to when a stream closes   */
-    struct stream_memory *memory;      /* NULL: there is no limit         */
-    const struct os_file_calls *files; /* temporary ones; NULL: those of the
+    vdbq_progress progress;             /* may be NULL                     */
+    void *progress_context;             /* for `progress` */
+    struct stream_stats *stats;         /* added to when a stream closes   */
+    struct stream_memory *memory;       /* NULL: there is no limit         */
+    const struct os_file_calls *files;  /* temporary ones; NULL: those of the
                                            system                          */
 };
 

@@ -4,6 +4,8 @@
  */
 #include "exec/stream/stream_inner.h"
 
+#include <assert.h>
+
 struct device *stream_device(const struct stream *stream, uint64_t *room)
 {
     uint64_t unused;
@@ -32,6 +34,7 @@ bool stream_bounded(const struct stream *stream)
 
 struct device_column *stream_device_columns(struct stream *stream)
 {
+    assert(stream->calls->device != NULL);
     return stream->calls->device->columns(stream);
 }
 
@@ -39,6 +42,7 @@ struct device_column device_column_of(const struct step_column *column,
                                       bool nullable,
                                       const struct dictionary *dictionary)
 {
+    assert(dictionary == NULL || column->type == VDBQ_TEXT);
     struct device_column made = { .type = column->type, .nullable = nullable };
     if (column->type != VDBQ_TEXT || dictionary == NULL)
         return made;
@@ -49,12 +53,14 @@ struct device_column device_column_of(const struct step_column *column,
 
 void stream_sink(struct stream *stream, struct sink *sink)
 {
+    assert(stream->calls->device != NULL && sink != NULL);
     stream->calls->device->sink(stream, sink);
 }
 
 enum vdbq_status stream_advance(struct stream *stream, bool *more,
                                 struct error *error)
 {
+    assert(stream->calls->device != NULL);
     enum vdbq_status status = VDBQ_OK;
     *more = false;
     stream->asked = true;

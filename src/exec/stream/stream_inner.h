@@ -39,9 +39,9 @@ struct stream_device_calls {
 
 /* The head of every stream's struct, which is one block of memory. */
 struct stream {
-    const struct stream_calls *calls;
-    const struct stream_params *params;
-    const struct step *step;
+    const struct stream_calls *calls;   /* of its kind */
+    const struct stream_params *params; /* of the query's run */
+    const struct step *step;            /* of the plan */
     struct stream **inputs; /* one for each of the step's; NULL: closed    */
     uint64_t rows_most;     /* about how many rows come, for choosing where
                                to run what reads them                      */
@@ -146,7 +146,7 @@ bool scan_moves_can(const struct stream *stream);
 /* A kind of step's stream: the size of its struct, which begins with a struct
  * stream, and what to do when its inputs are open. */
 struct stream_kind {
-    size_t size;
+    size_t size; /* of its struct, which begins with struct stream */
     struct stream_calls calls;
     enum vdbq_status (*open)(struct stream *stream, struct error *error);
 };

@@ -3,6 +3,7 @@
  * STEP_WINDOW as a stream: all rows are materialised and their windows computed
  * while it is opened.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "exec/rows/rescan.h"
@@ -10,11 +11,11 @@
 #include "exec/window/window.h"
 
 struct window_stream {
-    struct stream head;
-    struct rescan input;
-    struct row_set results; /* a column a function            */
-    uint64_t given;         /* rows of `results` that are out */
-    struct vdbq_vector *vectors;
+    struct stream head;          /* first */
+    struct rescan input;         /* all rows of the input */
+    struct row_set results;      /* a column a function            */
+    uint64_t given;              /* rows of `results` that are out */
+    struct vdbq_vector *vectors; /* of the batch */
 };
 
 /* Gives results that are texts the words of the column they come from. */
@@ -32,9 +33,12 @@ static void take_dictionary(struct window_stream *window)
     }
 }
 
+/* One result column a function. */
 static enum vdbq_status compute(struct window_stream *window,
                                 struct error *error)
 {
+    assert(window->head.step->column_count
+           >= window->input.row_set.column_count);
     const struct step *step = window->head.step;
     unsigned before = window->input.row_set.column_count;
     enum vdbq_status status =
@@ -49,6 +53,7 @@ static enum vdbq_status compute(struct window_stream *window,
                              : status;
 }
 
+/* All functions run when the stream opens. */
 static enum vdbq_status window_open(struct stream *stream, struct error *error)
 {
     struct window_stream *window = (struct window_stream *)stream;
@@ -70,6 +75,7 @@ static enum vdbq_status window_open(struct stream *stream, struct error *error)
     return VDBQ_OK;
 }
 
+/* Appends the results to the input's columns. */
 static enum vdbq_status window_batch(struct stream *stream,
                                      struct vdbq_batch *batch,
                                      struct error *error)
@@ -87,6 +93,7 @@ static enum vdbq_status window_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* Results keep the dictionary of the column they come from. */
 static struct dictionary *window_dictionary(const struct stream *stream,
                                             unsigned column)
 {
@@ -97,6 +104,7 @@ static struct dictionary *window_dictionary(const struct stream *stream,
                : window->results.columns[column - before].dictionary;
 }
 
+/* Frees rows and results. */
 static void window_close(struct stream *stream)
 {
     struct window_stream *window = (struct window_stream *)stream;

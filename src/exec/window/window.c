@@ -5,6 +5,7 @@
  */
 #include "exec/window/window_inner.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -27,6 +28,7 @@ static unsigned window_keys(const struct step_window_function *function,
     return count;
 }
 
+/* Whether two rows have the same key; NULL equals NULL here. */
 static bool same_value(const struct sort_key *key, uint32_t a, uint32_t b)
 {
     bool null_a = key->nulls != NULL && key->nulls[a] != 0;
@@ -47,6 +49,7 @@ static void mark_starts(const struct window *window, const struct sort_key *key,
             window->starts[i] |= what;
 }
 
+/* Orders all rows by partition and then by the window's order. */
 static enum vdbq_status sort_window(struct window *window,
                                     const struct step_window_function *function,
                                     unsigned threads, struct error *error)
@@ -96,10 +99,12 @@ static bool same_window(const struct step_window_function *a,
 
 /* ------------------------------------------------------------ running -- */
 
+/* Runs one function over the sorted rows. */
 static enum vdbq_status
 run_function(struct window *window, const struct step_window_function *function,
              struct row_set_column *result, struct error *error)
 {
+    assert(window->order != NULL && window->starts != NULL);
     window->any_nulls = false;
     switch (function->function) {
     case WINDOW_ROW_NUMBER:
@@ -115,6 +120,7 @@ run_function(struct window *window, const struct step_window_function *function,
     }
 }
 
+/* Functions with the same window share its order. */
 static enum vdbq_status run_all(struct window *window,
                                 const struct window_params *params,
                                 struct row_set *results, struct error *error)

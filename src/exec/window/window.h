@@ -10,9 +10,9 @@
 #include "exec/rows/row_set.h"
 
 struct window_params {
-    const struct step_window *step;
-    const struct row_set *rows; /* of the input               */
-    unsigned threads;           /* to work with at most       */
+    const struct step_window *step; /* of the plan */
+    const struct row_set *rows;     /* of the input               */
+    unsigned threads;               /* to work with at most       */
 };
 
 /* Writes a column for each function into an empty row set of these columns,

@@ -6,6 +6,7 @@
  */
 #include "exec/window/window_inner.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -35,6 +36,7 @@ void window_number(struct window *window, enum window_function function,
 
 /* --------------------------------------------------------- neighbours -- */
 
+/* Copies a value or its NULL from one row to another. */
 static void copy_value(struct window *window, const struct row_set_column *from,
                        uint32_t source, struct row_set_column *result,
                        uint32_t row)
@@ -50,6 +52,7 @@ static void copy_value(struct window *window, const struct row_set_column *from,
 /* The place `offset` away from `at`, if it is in [first, end); else `end`. */
 static uint32_t moved(uint32_t at, int64_t offset, uint32_t first, uint32_t end)
 {
+    assert(first <= at && at < end);
     if (offset < 0)
         return offset >= -(int64_t)(at - first)
                    ? (uint32_t)((int64_t)at + offset)
@@ -89,6 +92,7 @@ static void write_ends(struct window *window,
                        uint32_t first, uint32_t end,
                        struct row_set_column *result)
 {
+    assert(first < end);
     const struct row_set_column *column =
         &window->rows->columns[function->aggregate.column];
 
@@ -123,9 +127,10 @@ void window_neighbour(struct window *window,
 /* What an aggregate reads, in the window's order. */
 struct inputs {
     struct row_set picked; /* argument and filter, where there are any */
+    /* argument and filter, in the order of the window */
     struct vdbq_vector vectors[2];
-    struct aggregate_rows rows;
-    struct aggregate_room room;
+    struct aggregate_rows rows; /* the block that is taken in now */
+    struct aggregate_room room; /* of the aggregate */
 };
 
 /* A column of the input, copied in the window's order to column `to`. */
@@ -139,6 +144,7 @@ static enum vdbq_status pick_column(const struct window *window, int column,
     return row_set_pick(picked, to, &one, window->order, one.rows, error);
 }
 
+/* Puts argument and filter into the order of the window. */
 static enum vdbq_status pick_inputs(const struct window *window,
                                     const struct step_aggregate *step,
                                     struct inputs *inputs, struct error *error)
@@ -205,6 +211,7 @@ static enum vdbq_status drop_repeated(const struct window *window,
 static void take_rows(const struct aggregate *aggregate, struct inputs *inputs,
                       uint32_t at, uint32_t end, uint8_t *state)
 {
+    assert(at <= end);
     for (; at < end; at += inputs->rows.count) {
         uint32_t left = end - at;
         inputs->rows.start = inputs->rows.number = at;
@@ -220,6 +227,7 @@ write_peers(struct window *window, const struct aggregate *aggregate,
             const uint8_t *state, uint64_t rows, uint32_t at, uint32_t end,
             struct row_set_column *result, struct error *error)
 {
+    assert(at < end);
     uint32_t row = window->order[at];
     enum vdbq_status status = aggregate_result(
         aggregate, state, rows, result->values, result->nulls, row, error);
@@ -230,6 +238,7 @@ write_peers(struct window *window, const struct aggregate *aggregate,
     return status;
 }
 
+/* Peers share one result: the aggregate over all rows up to them. */
 static enum vdbq_status run_aggregate(struct window *window,
                                       const struct aggregate *aggregate,
                                       struct inputs *inputs,
