@@ -100,7 +100,7 @@ struct device_backend {
 
 /* The head of every device: first member of the kind's own struct. */
 struct device {
-    const struct device_backend *backend;
+    const struct device_backend *backend; /* the calls of its kind */
     struct device_facts facts;   /* filled by the kind's open              */
     struct known known;          /* by measuring                           */
     struct builder *builder;     /* of the machine that is built behind; or
@@ -116,9 +116,9 @@ struct device {
 
 /* The head of every memory. */
 struct device_memory {
-    struct device *device;
-    enum memory_place place;
-    uint64_t size_bytes;
+    struct device *device;   /* that it belongs to */
+    enum memory_place place; /* who can reach it */
+    uint64_t size_bytes;     /* as it was asked for */
     void *host; /* where the host reaches it; NULL: the device holds it */
 };
 
@@ -127,7 +127,7 @@ uint32_t device_launch_groups(const struct device_launch *launch);
 
 /* The head of every job. */
 struct device_job {
-    struct device *device;
+    struct device *device;     /* that runs it */
     struct device_times times; /* of this start; added up by job_wait */
 };
 
@@ -136,9 +136,9 @@ void device_kept_finish(struct device *device);
 
 /* The head of every machine. */
 struct device_machine {
-    struct device *device;
-    struct machine_shape shape;
-    char name[48]; /* of a build that has no text of its own */
+    struct device *device;      /* that it was built for */
+    struct machine_shape shape; /* how it divides rows among work-items */
+    char name[48];              /* of a build that has no text of its own */
 };
 
 /* Opens the host build of the machine. */

@@ -16,15 +16,16 @@
 #include "device/backend.h"
 
 struct builder {
-    struct device *device;
+    struct device *device;               /* that builds */
     struct device_machine_params params; /* the body is ours           */
-    char *body;
-    pthread_t thread;
-    atomic_bool done;
-    struct device_machine *machine; /* NULL: the build failed     */
-    uint64_t build_ns;
+    char *body;                          /* of the specialised kernel; owned */
+    pthread_t thread;                    /* that waits for the compiler */
+    atomic_bool done;                    /* set by the thread when it ends */
+    struct device_machine *machine;      /* NULL: the build failed     */
+    uint64_t build_ns;                   /* that the compiler took */
 };
 
+/* The thread: builds, and leaves NULL where the compiler failed. */
 static void *build(void *context)
 {
     struct builder *builder = context;
@@ -41,6 +42,7 @@ static void *build(void *context)
     return NULL;
 }
 
+/* Only once the thread has ended. */
 static void builder_free(struct builder *builder)
 {
     memory_release(builder->body);
@@ -68,6 +70,7 @@ struct builder *builder_start(struct device *device,
     return builder;
 }
 
+/* A kernel from the cache counts as built, but not as compiled. */
 static void count_build(struct device *device, const struct builder *builder,
                         struct device_times *times)
 {

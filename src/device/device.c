@@ -168,6 +168,7 @@ static bool kept_find(struct device *device, enum memory_place place,
     return false;
 }
 
+/* Says the device's limit. */
 static enum vdbq_status too_large(const struct device *device,
                                   uint64_t size_bytes, struct error *error)
 {

@@ -38,9 +38,9 @@ unsigned device_list(struct text *text);
 
 /* What is known of an open device. */
 struct device_facts {
-    const char *name; /* "host", "NVIDIA H200"                   */
-    bool is_host;     /* the host build                          */
-    bool is_gpu;
+    const char *name;          /* "host", "NVIDIA H200"                   */
+    bool is_host;              /* the host build                          */
+    bool is_gpu;               /* it has memory and many groups of its own */
     bool shares_memory;        /* with the host: mapped memory is free    */
     unsigned cores;            /* compute units in use                    */
     uint64_t memory_bytes;     /* of the device                           */
@@ -89,12 +89,12 @@ void *device_memory_host(const struct device_memory *memory);
 
 /* Time and bytes that transfers and launches took; added to. */
 struct device_times {
-    uint64_t kernel_ns;
-    uint64_t transfer_ns;
-    uint64_t compile_ns;
-    uint64_t bytes_in;  /* host to device */
-    uint64_t bytes_out; /* device to host */
-    unsigned launches;
+    uint64_t kernel_ns;     /* the kernels alone */
+    uint64_t transfer_ns;   /* copies in both directions */
+    uint64_t compile_ns;    /* of the driver */
+    uint64_t bytes_in;      /* host to device */
+    uint64_t bytes_out;     /* device to host */
+    unsigned launches;      /* of kernels */
     unsigned builds;        /* of the machine                             */
     unsigned builds_cached; /* of which a cache should have held, as they
                                were made before                           */
@@ -139,10 +139,10 @@ enum vdbq_status device_check_build(const struct device *device,
 struct device_machine;
 
 struct device_machine_params {
-    enum device_build build;
-    unsigned registers; /* the program's                              */
-    unsigned axes;      /* the program's; 0: it reads no table        */
-    const char *body;   /* specialised: the text from
+    enum device_build build; /* interpreted or specialised */
+    unsigned registers;      /* the program's                              */
+    unsigned axes;           /* the program's; 0: it reads no table        */
+    const char *body;        /* specialised: the text from
                               program_specialise(); else NULL            */
 };
 
@@ -171,8 +171,8 @@ bool device_machine_behind(struct device *device,
 /* Rows that one step of the machine covers (VDBQ_GROUP * VDBQ_TILE), and how
  * many steps a group best walks: multiplied, the rows of one group. */
 struct machine_shape {
-    unsigned step_rows;
-    unsigned steps_per_item;
+    unsigned step_rows;      /* rows that a work-group takes at once */
+    unsigned steps_per_item; /* steps that one work-item takes */
     bool dense; /* the rows of all steps lie next to one another, in order;
                    else those of a group's do                              */
 };
@@ -228,7 +228,7 @@ uint64_t device_host_rows_max(void);
 
 /* What is known of a program, told by the text of its specialised form. */
 struct device_shape {
-    uint64_t hash;
+    uint64_t hash;      /* of the body */
     bool built;         /* once, by any process: it is in a cache          */
     bool started;       /* by this process                                 */
     uint64_t missed_ns; /* that its runs would have been shorter           */

@@ -19,35 +19,35 @@ struct device_job;
 /* Bytes between the host and memory that the device holds. The fast way is
  * from and to pinned memory. They belong to the job until it was waited for. */
 struct device_copy {
-    struct device_memory *memory;
-    uint64_t offset;
-    void *bytes;
-    uint64_t size; /* not 0 */
+    struct device_memory *memory; /* of the device */
+    uint64_t offset;              /* of the first byte in it */
+    void *bytes;                  /* of the host, pinned */
+    uint64_t size;                /* not 0 */
 };
 
 /* A launch of the machine. `control` starts with what `launch` is, and has the
  * struct progress behind that; the copies that go before set up both. */
 struct device_launch {
-    const struct launch_head *launch;
-    struct device_memory *control;
+    const struct launch_head *launch; /* head of the control block */
+    struct device_memory *control;    /* the whole block */
     uint64_t progress_at; /* offset of the struct progress in it, a multiple
                              of 64; a descriptor or state a step follows  */
     struct device_memory *morsels[LAUNCH_MORSELS]; /* their tablets, or columns;
                                      NULL: no such morsel, or nothing is read */
     struct device_memory *build_side; /* the build rows; NULL: there are none */
-    struct device_memory *result;
+    struct device_memory *result;     /* where rows are written */
 };
 
 struct device_job_params {
-    struct device_machine *machine;
-    const struct device_copy *in; /* made before the machine runs        */
-    size_t in_count;
-    struct device_launch launch; /* of no step: the machine does not run */
-    bool beside;                 /* it may run beside that of the job
+    struct device_machine *machine; /* to run */
+    const struct device_copy *in;   /* made before the machine runs        */
+    size_t in_count;                /* of `in` */
+    struct device_launch launch;    /* of no step: the machine does not run */
+    bool beside;                    /* it may run beside that of the job
                                      before: nothing that kernels write is
                                      read or written by both              */
-    struct progress *progress;   /* host: as it is once the machine ran  */
-    uint64_t progress_size;      /* of which so many bytes are wanted    */
+    struct progress *progress;      /* host: as it is once the machine ran  */
+    uint64_t progress_size;         /* of which so many bytes are wanted    */
 };
 
 enum vdbq_status device_job_create(struct device *device,

@@ -55,11 +55,12 @@ enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 6 };
 /* A kernel's arguments: memories, which the device must hold, then numbers.
  * Unused memories are NULL behind the first; the kernel reads none there. */
 struct device_call {
-    enum device_kernel kernel;
+    enum device_kernel kernel; /* to run */
+    /* arguments, in the kernel's order */
     struct device_memory *memories[CALL_MEMORIES_MAX];
-    unsigned memory_count;
-    uint64_t numbers[CALL_NUMBERS_MAX];
-    unsigned number_count;
+    unsigned memory_count;              /* of `memories` */
+    uint64_t numbers[CALL_NUMBERS_MAX]; /* arguments behind the memories */
+    unsigned number_count;              /* of `numbers` */
     uint64_t items; /* work-items of use; some more may run, and many items
                        may have to share fewer                            */
 };

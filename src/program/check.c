@@ -14,8 +14,8 @@ enum { CHOICES_MAX = 4 };
 
 /* What is known of a register. */
 struct writer {
-    int pc; /* of the instruction that writes it; -1: none does        */
-    int type;
+    int pc;      /* of the instruction that writes it; -1: none does        */
+    int type;    /* of the value written last */
     int skipped; /* the first later instruction that a row may reach without
                     having run the writer                                   */
     int skipped_valid; /* ... and valid: a row that lost its validity never
@@ -24,26 +24,28 @@ struct writer {
 
 /* The first jumps that lead to an instruction, or INT_MAX. */
 struct arrival {
-    int any;
+    int any;   /* of all jumps */
     int valid; /* of those that leave the row valid */
 };
 
 struct checking {
-    const struct program *program;
-    int count;    /* of instructions */
-    int parallel; /* program counters of these two */
-    int converge;
-    int results; /* Result instructions met */
-    unsigned axes;
-    struct arrival *arrivals; /* for each program counter */
+    const struct program *program; /* that is checked */
+    int count;                     /* of instructions */
+    int parallel;                  /* program counters of these two */
+    int converge;                  /* where the part of rows ends */
+    int results;                   /* Result instructions met */
+    unsigned axes;                 /* of the program */
+    struct arrival *arrivals;      /* for each program counter */
+    /* what each register holds now */
     struct writer writers[VDBQ_REGISTERS_MAX];
-    struct error *error;
+    struct error *error; /* where the first fault is written */
 };
 
 static enum vdbq_status refuse(const struct checking *check, int pc,
                                const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Every message names the instruction. */
 static enum vdbq_status refuse(const struct checking *check, int pc,
                                const char *format, ...)
 {
@@ -60,6 +62,7 @@ static enum vdbq_status refuse(const struct checking *check, int pc,
 
 /* ---------------------------------------------------------- the frame -- */
 
+/* Cursors have tables that are there. */
 static enum vdbq_status check_table(const struct checking *check, int pc)
 {
     const struct instruction *in = program_at(check->program, pc);
@@ -72,6 +75,7 @@ static enum vdbq_status check_table(const struct checking *check, int pc)
     return VDBQ_OK;
 }
 
+/* Columns come before the instructions. */
 static enum vdbq_status check_result_column(const struct checking *check,
                                             int pc)
 {
@@ -136,6 +140,7 @@ static enum vdbq_status check_frame(struct checking *check)
 
 /* ----------------------------------------------------- the rows' part -- */
 
+/* Registers are below the limit. */
 static enum vdbq_status check_register(const struct checking *check, int pc,
                                        int r)
 {
@@ -145,6 +150,7 @@ static enum vdbq_status check_register(const struct checking *check, int pc,
     return VDBQ_OK;
 }
 
+/* Jumps go forward, and not over the end of the rows' part. */
 static enum vdbq_status check_jump(const struct checking *check, int pc,
                                    int target)
 {
@@ -159,6 +165,7 @@ static enum vdbq_status check_jump(const struct checking *check, int pc,
     return VDBQ_OK;
 }
 
+/* The cursor has a table. */
 static enum vdbq_status check_cursor(const struct checking *check, int pc,
                                      int cursor)
 {
@@ -286,6 +293,7 @@ static enum vdbq_status check_operand(struct checking *check, int pc,
     }
 }
 
+/* All operands of one instruction. */
 static enum vdbq_status check_row_instruction(struct checking *check, int pc)
 {
     const struct instruction *in = program_at(check->program, pc);
@@ -329,6 +337,7 @@ static void find_skipped(struct checking *check)
     }
 }
 
+/* The register was written, with the type that is read. */
 static enum vdbq_status check_read(const struct checking *check, int pc, int r,
                                    int type)
 {
@@ -394,6 +403,7 @@ static enum vdbq_status check_row(const struct checking *check, int pc)
                   in->c);
 }
 
+/* All registers that an instruction reads. */
 static enum vdbq_status check_reads(const struct checking *check, int pc)
 {
     const struct instruction *in = program_at(check->program, pc);
@@ -414,6 +424,7 @@ static enum vdbq_status check_reads(const struct checking *check, int pc)
     return status;
 }
 
+/* The part that runs once a row has one Result. */
 static enum vdbq_status check_rows_part(struct checking *check)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -433,6 +444,7 @@ static enum vdbq_status check_rows_part(struct checking *check)
     return status;
 }
 
+/* The highest register and one more. */
 static unsigned registers_in_use(const struct checking *check)
 {
     unsigned used = 0;

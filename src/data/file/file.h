@@ -27,7 +27,7 @@ enum {
 
 /* A head; its layout is drawn in file.c. */
 struct file_head {
-    uint8_t magic[8];            /* "VDBQ" and more: see file_head.c */
+    uint8_t magic[8];            /* says that this is a vdbq database */
     uint32_t format;             /* of the file, from FILE_FORMAT_FIRST on */
     uint32_t page_bytes;         /* PAGE_BYTES */
     uint64_t generation;         /* one more with every commit */

@@ -20,8 +20,8 @@
 enum { DEPTH_MAX = 8, PATH_MAX_BYTES = 512 };
 
 struct bundle_head {
-    uint64_t path_size;
-    uint64_t file_size;
+    uint64_t path_size; /* bytes of the path that follows */
+    uint64_t file_size; /* bytes of the file behind the path */
 };
 _Static_assert(sizeof(struct bundle_head) == 16, "layout of bundle_head");
 
@@ -30,13 +30,14 @@ _Static_assert(sizeof(struct bundle_head) == 16, "layout of bundle_head");
 /* What is done with each file; false ends the walk. */
 struct visit {
     bool (*file)(struct visit *visit, const char *path, uint64_t size);
-    size_t root_length; /* of the path's part that is not in the bundle */
-    unsigned count;
-    struct text *bundle;
+    size_t root_length;  /* of the path's part that is not in the bundle */
+    unsigned count;      /* files seen so far */
+    struct text *bundle; /* what they are packed into */
 };
 
 static bool walk(struct visit *visit, const char *path, unsigned depth);
 
+/* A file is visited, a folder walked; links and all else are passed over. */
 static bool walk_entry(struct visit *visit, const char *folder,
                        const char *name, unsigned depth)
 {
@@ -54,6 +55,7 @@ static bool walk_entry(struct visit *visit, const char *folder,
     return visit->file(visit, path, (uint64_t)facts.st_size);
 }
 
+/* Every entry of a folder; false: one could not be read. */
 static bool walk(struct visit *visit, const char *path, unsigned depth)
 {
     DIR *entries = depth < DEPTH_MAX ? opendir(path) : NULL;
@@ -68,6 +70,7 @@ static bool walk(struct visit *visit, const char *path, unsigned depth)
     return good;
 }
 
+/* A folder below the root. */
 static bool walk_below(struct visit *visit, const char *root,
                        const char *folder)
 {
@@ -80,6 +83,7 @@ static bool walk_below(struct visit *visit, const char *root,
 
 /* ------------------------------------------------------------- packing -- */
 
+/* Only counts. */
 static bool count_one(struct visit *visit, const char *path, uint64_t size)
 {
     (void)visit;
@@ -113,6 +117,7 @@ static bool add_file(const char *path, uint64_t size, struct text *bundle)
     return read && !bundle->failed;
 }
 
+/* Appends head, path and bytes of a file. */
 static bool pack_one(struct visit *visit, const char *path, uint64_t size)
 {
     const char *name = path + visit->root_length;
@@ -134,9 +139,9 @@ bool bundle_pack(const char *root, const char *folder, struct text *bundle)
 
 /* A file of a bundle. */
 struct packed {
-    char path[PATH_MAX_BYTES];
-    const char *bytes;
-    size_t size;
+    char path[PATH_MAX_BYTES]; /* below the folder it is unpacked into */
+    const char *bytes;         /* in the bundle */
+    size_t size;               /* of `bytes` */
 };
 
 /* Whether it is a path of plain names: none is empty or begins with a dot. A

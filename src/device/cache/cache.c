@@ -20,12 +20,12 @@
 #define CACHE_MAGIC 0x4e52454b51424456u /* "VDBQKERN" */
 
 struct cache_head {
-    uint64_t magic;
-    uint32_t format;
-    uint32_t reserved;
-    uint64_t key_size;
-    uint64_t binary_size;
-    uint64_t checksum;
+    uint64_t magic;       /* says that this is an entry of the cache */
+    uint32_t format;      /* of entries: others are built anew */
+    uint32_t reserved;    /* 0 */
+    uint64_t key_size;    /* bytes of the key behind the head */
+    uint64_t binary_size; /* bytes of the binary behind the key */
+    uint64_t checksum;    /* of key and binary */
 };
 _Static_assert(sizeof(struct cache_head) == 40, "layout of cache_head");
 
@@ -102,6 +102,7 @@ static bool transfer(int file, char *bytes, size_t size, bool is_write)
     return true;
 }
 
+/* A file that cannot be read is no entry. */
 static bool entry_read(const char *path, struct text *entry)
 {
     int file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -123,6 +124,7 @@ static bool entry_read(const char *path, struct text *entry)
     return done && !entry->failed;
 }
 
+/* Sizes, checksum and the whole key must fit: names are only hashes. */
 static bool entry_is_sound(const struct text *entry, const struct text *key)
 {
     struct cache_head head;

@@ -131,6 +131,7 @@ static enum vdbq_status folder_make(struct text *path, const char *name,
                      path->bytes, strerror(errno));
 }
 
+/* The folder must be ours alone: programs are loaded from it. */
 static enum vdbq_status folder_check(const char *path, struct error *error)
 {
     struct stat facts;

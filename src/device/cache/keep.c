@@ -19,14 +19,14 @@ enum { FOLDER_MAX = 128 };
 
 /* A folder of a program, as POCL named it: "JE/FCEEPHK...". */
 struct folder {
-    char name[FOLDER_MAX];
-    unsigned files; /* of it that the cache has */
+    char name[FOLDER_MAX]; /* of the driver's own cache */
+    unsigned files;        /* of it that the cache has */
 };
 
 struct kept {
-    const void *program;
-    struct text key;
-    struct folder folder;
+    const void *program;  /* what the key belongs to */
+    struct text key;      /* under which its files are kept */
+    struct folder folder; /* where the driver wrote them */
 };
 
 static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -96,6 +96,7 @@ static struct kept look_up(const void *program)
     return copy;
 }
 
+/* How many files of the driver the cache holds now. */
 static void note_files(const void *program, unsigned files)
 {
     struct kept *found;
@@ -138,6 +139,7 @@ void keep_forget(const void *program)
     pthread_mutex_unlock(&list_lock);
 }
 
+/* The entry of this program, or NULL. */
 static struct kept *find(const void *program)
 {
     struct kept *all = programs.items;
@@ -150,6 +152,7 @@ static struct kept *find(const void *program)
 
 /* ------------------------------------------------------------ the folder -- */
 
+/* Whether the folder is in the list already. */
 static bool is_known(const char *name)
 {
     const struct folder *all = folders.items;
@@ -174,6 +177,7 @@ static bool look_at(const char *outer, const char *inner, struct folder *found)
     return true;
 }
 
+/* Looks for a new folder of the driver. */
 static bool look_below(const char *outer, struct folder *found)
 {
     struct text path = { 0 };

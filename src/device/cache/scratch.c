@@ -34,6 +34,7 @@ static void remove_all(const char *path);
 static void remove_left(const char *folder);
 static void scratch_remove(void);
 
+/* Whether the name is that of a scratch folder. */
 static bool has_prefix(const char *name)
 {
     return strncmp(name, SCRATCH_PREFIX, sizeof SCRATCH_PREFIX - 1) == 0;
@@ -157,6 +158,7 @@ static enum vdbq_status make(const char *folder, struct error *error)
     return VDBQ_OK;
 }
 
+/* Runs when the process ends. */
 static void scratch_remove(void)
 {
     if (scratch.bytes != NULL && owner == os_process())
@@ -164,6 +166,7 @@ static void scratch_remove(void)
     text_finish(&scratch);
 }
 
+/* For nftw(): a file or a folder that is empty by now. */
 static int remove_one(const char *path, const struct stat *facts, int type,
                       struct FTW *walk)
 {
@@ -172,6 +175,7 @@ static int remove_one(const char *path, const struct stat *facts, int type,
     return 0;
 }
 
+/* The folder and all that is in it. */
 static void remove_all(const char *path)
 {
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -179,6 +183,7 @@ static void remove_all(const char *path)
 
 /* ------------------------------------------------- those left behind -- */
 
+/* A folder that nobody has locked is left from a process that was killed. */
 static void remove_if_left(const char *folder, const char *name)
 {
     struct text path = { 0 };
@@ -194,6 +199,7 @@ static void remove_if_left(const char *folder, const char *name)
     text_finish(&path);
 }
 
+/* Looks for all folders that were left. */
 static void remove_left(const char *folder)
 {
     DIR *entries = opendir(folder);

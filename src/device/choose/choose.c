@@ -20,10 +20,10 @@ enum choice_kind {
 };
 
 struct choice {
-    const char *text; /* as it was given */
-    enum choice_kind kind;
-    unsigned platform; /* of CHOICE_ID */
-    unsigned device;
+    const char *text;      /* as it was given */
+    enum choice_kind kind; /* what the text asks for */
+    unsigned platform;     /* of CHOICE_ID */
+    unsigned device;       /* by number, where it does so */
 };
 
 static struct choice choice_read(const char *text);
@@ -58,6 +58,7 @@ enum vdbq_status found_choose(const struct found *found, const char *choice,
     return VDBQ_DEVICE;
 }
 
+/* Reads what a user may give: a word, two numbers or a part of a name. */
 static struct choice choice_read(const char *text)
 {
     struct choice choice = { .text = text, .kind = CHOICE_NAME };
@@ -90,6 +91,7 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
+/* Whether this device is what was asked for. */
 static bool matches_choice(const struct found_device *device,
                            const struct choice *choice)
 {
@@ -143,6 +145,7 @@ static const struct found_device *choice_pick(const struct found *found,
     return best;
 }
 
+/* Says why there is no device, or more than one. */
 static enum vdbq_status not_one(const struct found *found,
                                 const struct choice *choice, unsigned matches,
                                 struct error *error)
@@ -161,6 +164,7 @@ static enum vdbq_status not_one(const struct found *found,
     return VDBQ_DEVICE;
 }
 
+/* The message where OpenCL has no device. */
 static enum vdbq_status none_at_all(const struct found *found, const char *text,
                                     struct error *error)
 {
@@ -174,6 +178,7 @@ static enum vdbq_status none_at_all(const struct found *found, const char *text,
     return VDBQ_DEVICE;
 }
 
+/* Shows what there is to choose from. */
 static void hint_with_list(const struct found *found, struct error *error)
 {
     struct text list = { 0 };

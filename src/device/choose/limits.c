@@ -25,8 +25,8 @@ enum {
 
 /* The two blocks that bytes go between. */
 struct blocks {
-    struct device_memory *device;
-    struct device_memory *pinned;
+    struct device_memory *device; /* read by the device alone */
+    struct device_memory *pinned; /* copied to and from */
 };
 
 static enum vdbq_status measure(const struct blocks *blocks,
@@ -78,6 +78,7 @@ static void keep(double *rate, uint64_t bytes, uint64_t ns)
         *rate = found;
 }
 
+/* How fast the device reads its own memory. */
 static enum vdbq_status measure_memory(const struct blocks *blocks,
                                        struct vdbq_limits *limits,
                                        struct error *error)
@@ -117,6 +118,7 @@ static enum vdbq_status measure_copies(const struct blocks *blocks,
     return status;
 }
 
+/* Memory first, then copies in both directions. */
 static enum vdbq_status measure_device(const struct blocks *blocks,
                                        struct vdbq_limits *limits,
                                        struct error *error)
@@ -133,6 +135,7 @@ static enum vdbq_status measure_device(const struct blocks *blocks,
     return status;
 }
 
+/* The host's own rate is the best of several. */
 static enum vdbq_status measure(const struct blocks *blocks,
                                 struct vdbq_limits *limits, struct error *error)
 {
@@ -151,12 +154,13 @@ static enum vdbq_status measure(const struct blocks *blocks,
 
 /* A thread's part of the block. */
 struct part {
-    pthread_t thread;
-    const uint64_t *words;
-    uint64_t count;
+    pthread_t thread;      /* that reads */
+    const uint64_t *words; /* to read */
+    uint64_t count;        /* of `words` */
     volatile uint64_t sum; /* so that nobody leaves the reading out */
 };
 
+/* Adds the words up, so that the reading is not left out. */
 static void *part_read(void *context)
 {
     struct part *part = context;

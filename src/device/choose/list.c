@@ -62,6 +62,7 @@ static void name_print(const char *name, int width, char *room, size_t size)
              cut ? "..." : "");
 }
 
+/* One line a device; the default has a star. */
 static void list_device(const struct found_device *device, bool is_default,
                         struct text *text)
 {
@@ -84,6 +85,7 @@ static void list_device(const struct found_device *device, bool is_default,
                device->unfit[0] == '\0' ? "ok" : device->unfit);
 }
 
+/* The device that needs no OpenCL. */
 static void list_host(struct text *text)
 {
     text_print(text, "  %-5s %-5s %-*s %-*s %10s %10s  %-4s  %s\n", "host",
@@ -123,6 +125,7 @@ void found_diagnosis(const struct found *found, struct text *text)
     say_remedies(found, text);
 }
 
+/* Why no device is listed. */
 static void say_why(const struct found *found, struct text *text)
 {
     text_print(text, "no OpenCL device found (loader: %s, platforms: %u)\n",
@@ -207,6 +210,7 @@ static void say_folder(struct text *text)
     say_drivers(folder, text);
 }
 
+/* Variables that hide devices. */
 static void say_environment(struct text *text)
 {
     static const char *const names[] = {
@@ -224,6 +228,7 @@ static void say_environment(struct text *text)
     }
 }
 
+/* What to install, by system. */
 static void say_remedies(const struct found *found, struct text *text)
 {
     if (found->no_permission)

@@ -25,6 +25,7 @@ enum vdbq_status device_open(const struct device_params *params,
     return open_found(&wanted, device, error);
 }
 
+/* The host without OpenCL. */
 static enum vdbq_status open_host(unsigned cores, struct device **device,
                                   struct error *error)
 {
@@ -36,6 +37,7 @@ static enum vdbq_status open_host(unsigned cores, struct device **device,
     return host_open(device, error);
 }
 
+/* The device of OpenCL that was chosen. */
 static enum vdbq_status open_found(const struct device_params *params,
                                    struct device **device, struct error *error)
 {

@@ -13,21 +13,22 @@
 #include "device/host/host_machine.h"
 
 struct host_memory {
-    struct device_memory head;
+    struct device_memory head; /* first */
     void *allocated; /* `bytes` lies inside, aligned; NULL: it is others' */
-    u8 *bytes;
+    u8 *bytes;       /* aligned for tablets */
 };
 
 struct host_built {
-    struct device_machine head;
-    struct machine *machine; /* its registers */
+    struct device_machine head; /* first */
+    struct machine *machine;    /* its registers */
 };
 
 struct host {
-    struct device head;
+    struct device head;      /* first */
     struct host_built built; /* the one build there is */
 };
 
+/* Nothing is open but memory. */
 static void host_close(struct device *device)
 {
     struct host *host = (struct host *)device;
@@ -38,6 +39,7 @@ static void host_close(struct device *device)
 
 /* ------------------------------------------------------------- memory -- */
 
+/* All memory is the host's. */
 static enum vdbq_status host_memory_create(struct device *device,
                                            enum memory_place place,
                                            uint64_t size_bytes,
@@ -63,6 +65,7 @@ static enum vdbq_status host_memory_create(struct device *device,
     return VDBQ_OK;
 }
 
+/* The bytes stay the caller's. */
 static enum vdbq_status host_memory_wrap(struct device *device,
                                          const void *bytes, uint64_t size_bytes,
                                          struct device_memory **memory,
@@ -79,12 +82,14 @@ static enum vdbq_status host_memory_wrap(struct device *device,
     return VDBQ_OK;
 }
 
+/* Wrapped bytes are not freed. */
 static void host_memory_destroy(struct device_memory *memory)
 {
     memory_release(((struct host_memory *)memory)->allocated);
     memory_release(memory);
 }
 
+/* The host needs no copy. */
 static enum vdbq_status host_memory_give(struct device_memory *memory,
                                          struct device_times *times,
                                          struct error *error)
@@ -95,6 +100,7 @@ static enum vdbq_status host_memory_give(struct device_memory *memory,
     return VDBQ_OK;
 }
 
+/* The host needs no copy. */
 static enum vdbq_status host_memory_take(struct device_memory *memory,
                                          struct device_times *times,
                                          struct error *error)
@@ -105,6 +111,7 @@ static enum vdbq_status host_memory_take(struct device_memory *memory,
     return VDBQ_OK;
 }
 
+/* NULL where there is no memory. */
 static u8 *bytes_of(struct device_memory *memory)
 {
     return memory ? ((struct host_memory *)memory)->bytes : NULL;
@@ -138,6 +145,7 @@ static enum vdbq_status host_read(struct device_memory *memory, uint64_t offset,
 
 /* ------------------------------------------------------------ machine -- */
 
+/* There is one machine, once it is built. */
 static struct device_machine *
 host_machine_find(struct device *device,
                   const struct device_machine_params *params)
@@ -148,6 +156,7 @@ host_machine_find(struct device *device,
                : NULL;
 }
 
+/* The machine is compiled into the library. */
 static enum vdbq_status
 host_machine_build(struct device *device,
                    const struct device_machine_params *params, bool behind,
@@ -192,6 +201,7 @@ static void host_job_destroy(struct device_job *job)
     memory_release(job);
 }
 
+/* Runs all groups one after another. */
 static void host_launch(struct device_machine *machine,
                         const struct device_launch *params,
                         struct device_times *times)
@@ -210,6 +220,7 @@ static void host_launch(struct device_machine *machine,
     times->launches++;
 }
 
+/* Everything runs at once: the job is done when this returns. */
 static enum vdbq_status host_job_start(struct device_job *job,
                                        const struct device_job_params *params,
                                        struct error *error)
@@ -229,6 +240,7 @@ static enum vdbq_status host_job_start(struct device_job *job,
     return VDBQ_OK;
 }
 
+/* It has run since it was started. */
 static bool host_job_has_run(struct device_job *job)
 {
     (void)job;
@@ -263,6 +275,7 @@ static enum vdbq_status host_job_wait(struct device_job *job,
 
 /* ------------------------------------------------------------- limits -- */
 
+/* Reads all words, several times. */
 static enum vdbq_status host_sweep(struct device_memory *memory, unsigned runs,
                                    uint64_t *best_ns, struct error *error)
 {

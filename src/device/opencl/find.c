@@ -56,6 +56,7 @@ const struct found_device *found_at(const struct found *found, size_t n)
                : NULL;
 }
 
+/* All platforms; none is no failure. */
 static enum vdbq_status platforms_fill(struct found *found, struct error *error)
 {
     cl_uint count = 0;
@@ -90,6 +91,7 @@ static void platform_text(cl_platform_id platform, cl_platform_info what,
     room[FOUND_NAME_MAX - 1] = '\0';
 }
 
+/* All devices of a platform. */
 static enum vdbq_status devices_fill(struct found *found,
                                      cl_platform_id platform, unsigned number,
                                      struct error *error)
@@ -151,6 +153,7 @@ static void device_text(cl_device_id id, cl_device_info what, char *room)
     snprintf(room, FOUND_NAME_MAX, "%.*s", FOUND_NAME_MAX - 1, text + start);
 }
 
+/* What the driver says of a device. */
 static void facts_read(struct found_device *device)
 {
     cl_device_id id = device->id;

@@ -14,30 +14,30 @@ enum { FOUND_NAME_MAX = 192, FOUND_UNFIT_MAX = 96 };
 
 /* A device of a platform, in the order and with the numbers of clinfo. */
 struct found_device {
-    cl_platform_id platform;
-    cl_device_id id;
-    unsigned platform_number; /* from 0 */
-    unsigned device_number;   /* from 0, in its platform */
-    char platform_name[FOUND_NAME_MAX];
-    char platform_version[FOUND_NAME_MAX];
-    char name[FOUND_NAME_MAX];
-    char driver[FOUND_NAME_MAX]; /* its version */
-    bool is_cpu;
-    bool is_gpu;
-    bool shares_memory; /* with the host */
-    bool exact_option;  /* knows the option for exact f32 divide and sqrt */
-    bool has_fp64;
-    unsigned units;
-    uint64_t memory_bytes;
-    uint64_t buffer_max_bytes;
+    cl_platform_id platform;               /* of OpenCL */
+    cl_device_id id;                       /* of OpenCL */
+    unsigned platform_number;              /* from 0 */
+    unsigned device_number;                /* from 0, in its platform */
+    char platform_name[FOUND_NAME_MAX];    /* as the driver says it */
+    char platform_version[FOUND_NAME_MAX]; /* "OpenCL 1.2 ..." */
+    char name[FOUND_NAME_MAX];             /* as the driver says it */
+    char driver[FOUND_NAME_MAX];           /* its version */
+    bool is_cpu;                           /* the driver says so */
+    bool is_gpu;                           /* the driver says so */
+    bool shares_memory;                    /* with the host */
+    bool exact_option;     /* knows the option for exact f32 divide and sqrt */
+    bool has_fp64;         /* it has doubles */
+    unsigned units;        /* compute units */
+    uint64_t memory_bytes; /* of its own */
+    uint64_t buffer_max_bytes;   /* of one buffer */
     char unfit[FOUND_UNFIT_MAX]; /* why it cannot run us, or "" */
 };
 
 struct found {
     struct vector devices; /* struct found_device */
-    unsigned platforms;
-    bool loader_missing;
-    bool no_permission; /* a GPU's node is there that we may not open */
+    unsigned platforms;    /* that there are */
+    bool loader_missing;   /* there is no libOpenCL */
+    bool no_permission;    /* a GPU's node is there that we may not open */
 };
 
 /* Looks for all devices. Where OpenCL is missing or has no platform, none

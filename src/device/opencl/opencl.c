@@ -113,6 +113,7 @@ static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
     return status;
 }
 
+/* One context a device. */
 static enum vdbq_status context_open(struct opencl *opencl, struct error *error)
 {
     const cl_context_properties properties[] = {
@@ -125,6 +126,7 @@ static enum vdbq_status context_open(struct opencl *opencl, struct error *error)
     return opencl_check(code, "clCreateContext", error);
 }
 
+/* What others may know of the device. */
 static void facts_fill(struct opencl *opencl, unsigned cores)
 {
     const struct found_device *found = &opencl->found;

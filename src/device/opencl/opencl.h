@@ -34,11 +34,11 @@ struct opencl_queues {
 enum { OPENCL_OPTIONS_MAX = 256 };
 
 struct opencl {
-    struct device head;
+    struct device head;        /* first */
     struct found_device found; /* as it was chosen                       */
     cl_device_id id;           /* the device, or the part of it in use   */
     bool is_part;              /* `id` is ours to release                */
-    cl_context context;
+    cl_context context;        /* of this device alone */
     char options[OPENCL_OPTIONS_MAX]; /* of every build for the device     */
     size_t options_plain;             /* their length without what the probe
                                          asked for                         */
@@ -94,8 +94,8 @@ enum vdbq_status opencl_times_keep(struct device *device, bool keep,
 /* ------------------------------------------------------------- memory -- */
 
 struct opencl_memory {
-    struct device_memory head;
-    cl_mem buffer;
+    struct device_memory head; /* first */
+    cl_mem buffer;             /* of the device */
 };
 
 enum vdbq_status opencl_memory_create(struct device *device,
@@ -125,20 +125,20 @@ enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
 
 /* What a build is made for. */
 struct variant {
-    enum device_build build;
-    unsigned registers; /* room for so many */
-    unsigned axes;
-    unsigned group;
-    unsigned tile;
+    enum device_build build; /* interpreted or specialised */
+    unsigned registers;      /* room for so many */
+    unsigned axes;           /* of the program */
+    unsigned group;          /* work-items of a group */
+    unsigned tile;           /* rows of a work-item at once */
 };
 
 struct opencl_machine {
-    struct device_machine head;
-    struct variant variant;
-    char *body;    /* of a specialised build, else NULL */
-    uint64_t hash; /* of the body                       */
-    cl_program program;
-    cl_kernel run; /* vdbq_machine                      */
+    struct device_machine head; /* first */
+    struct variant variant;     /* what it was built for */
+    char *body;                 /* of a specialised build, else NULL */
+    uint64_t hash;              /* of the body                       */
+    cl_program program;         /* of OpenCL */
+    cl_kernel run;              /* vdbq_machine                      */
     bool run_warm; /* was launched: the driver finished compiling it */
 };
 

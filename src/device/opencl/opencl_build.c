@@ -81,6 +81,7 @@ void opencl_program_release(cl_program program)
     opencl_calls.ReleaseProgram(program);
 }
 
+/* Compiles, and keeps the driver's log for the message. */
 static enum vdbq_status build_source(struct opencl *opencl,
                                      const char **strings, unsigned count,
                                      const char *options, cl_program *program,
@@ -140,6 +141,7 @@ static char *log_read(struct opencl *opencl, cl_program program)
     return log;
 }
 
+/* The first lines of the driver's log are the message. */
 static enum vdbq_status build_failed(struct opencl *opencl, cl_program program,
                                      cl_int code, struct error *error)
 {
@@ -208,6 +210,7 @@ static cl_program binary_load(struct opencl *opencl, const struct text *key,
     return program;
 }
 
+/* A failure is none: the next process compiles again. */
 static void binary_save(cl_program program, const struct text *key)
 {
     size_t size = 0;

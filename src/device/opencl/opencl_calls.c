@@ -34,6 +34,7 @@ static bool is_ours(void)
            || first == process;
 }
 
+/* The message where a child of fork() asks for OpenCL. */
 static enum vdbq_status forked(struct error *error)
 {
     error_set(error, VDBQ_DEVICE,
@@ -75,6 +76,7 @@ static const struct {
 #undef OPENCL_CALL
 };
 
+/* Loads the library once; the table has every call we need. */
 static enum vdbq_status fill_table(bool *loader_missing, struct error *error)
 {
     void *loader = loader_open();

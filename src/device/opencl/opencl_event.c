@@ -8,8 +8,8 @@
 
 /* By the device's clock. */
 struct times {
-    cl_ulong start;
-    cl_ulong end;
+    cl_ulong start; /* of the first command */
+    cl_ulong end;   /* of the last one */
 };
 
 /* When the device started one event's command, and ended another's; both 0

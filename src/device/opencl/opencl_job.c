@@ -12,17 +12,17 @@
 
 /* The first and the last command of a row of them in one queue. */
 struct span {
-    cl_event first;
-    cl_event last; /* NULL: there is one command only */
+    cl_event first; /* event; NULL: nothing was queued */
+    cl_event last;  /* NULL: there is one command only */
 };
 
 struct opencl_job {
-    struct device_job head;
-    struct span in;
-    cl_event run; /* of the kernel; NULL: there was no step */
-    cl_event ran; /* `progress` is there                    */
-    bool beside;  /* the kernel may run beside others       */
-    struct span out;
+    struct device_job head; /* first */
+    struct span in;         /* copies to the device */
+    cl_event run;           /* of the kernel; NULL: there was no step */
+    cl_event ran;           /* `progress` is there                    */
+    bool beside;            /* the kernel may run beside others       */
+    struct span out;        /* copies to the host */
 };
 
 static enum vdbq_status copies_in(struct opencl_job *job,
@@ -35,11 +35,13 @@ static enum vdbq_status give_up(struct opencl_job *job,
                                 enum vdbq_status status);
 static void forget(struct opencl_job *job);
 
+/* The device that runs the job. */
 static struct opencl *opencl_of(const struct opencl_job *job)
 {
     return (struct opencl *)job->head.device;
 }
 
+/* NULL where there is no memory. */
 static cl_mem buffer_of(const struct device_memory *memory)
 {
     return ((const struct opencl_memory *)memory)->buffer;
@@ -187,10 +189,11 @@ enum vdbq_status opencl_job_run(struct device_job *job, struct error *error)
 
 /* The bytes from a copy to the next: on the device, and on the host. */
 struct pitch {
-    uint64_t from;
-    uint64_t to;
+    uint64_t from; /* bytes between lines on the device */
+    uint64_t to;   /* bytes between lines on the host */
 };
 
+/* How a copy of lines lies on both sides. */
 static struct pitch pitch_of(const struct device_copy *copy)
 {
     return (struct pitch){ .from = copy[1].offset - copy[0].offset,

@@ -38,6 +38,7 @@ static const struct {
 #undef KERNEL_ENTRY
 };
 
+/* Compiles one of the texts with all its kernels. */
 static enum vdbq_status build_text(struct opencl *opencl, enum opencl_text text,
                                    struct error *error)
 {
@@ -74,6 +75,7 @@ static enum vdbq_status find_kernel(struct opencl *opencl,
     return opencl_check(code, "clCreateKernel", error);
 }
 
+/* Memories first, then numbers. */
 static enum vdbq_status set_arguments(cl_kernel kernel,
                                       const struct device_call *call,
                                       struct error *error)

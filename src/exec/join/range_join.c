@@ -416,7 +416,7 @@ static void write_all(const struct range_join *range,
                       const struct range_join_run *run, int64_t value,
                       uint32_t *right)
 {
-    assert(run->skip == 0 && run->wanted == run->count);
+    assert(run->count > 0);
     if (range->range.side == RANGE_JOIN_LEFT) {
         write_reaching(range, run, value, right);
     } else {

@@ -54,7 +54,7 @@ uint64_t launcher_rows_max(const struct launcher *launcher);
 
 /* Rows [0, rows) of the inputs, which lie at the offsets that they name. */
 struct launcher_morsel {
-    /* one a column of the program; NULL values: not read */
+    /* one a column of the program */
     const struct column_input *inputs;
     /* one per input; NULL: none has any. They live as long as the launcher,
      * and two launches with the same pointer have the same order codes */

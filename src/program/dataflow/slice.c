@@ -13,9 +13,9 @@
 #include <string.h>
 
 struct slicing {
-    const struct program *program;
-    struct program *slice;
-    int cursor;
+    const struct program *program; /* that is sliced */
+    struct program *slice;         /* that is made */
+    int cursor;                    /* whose part is taken */
     int first, result; /* program counters in the whole program          */
     bool *other;       /* of each instruction: its value depends on
                            another cursor, or it may fail                 */
@@ -23,8 +23,8 @@ struct slicing {
     int *places;       /* ... and where it is there                      */
     int *writers;      /* of each register, the instruction              */
     int *registers;    /* of each register, its number in the slice      */
-    const struct program_input *inputs; /* of the cursor                  */
-    unsigned input_count;
+    const struct program_input *inputs; /* of the cursor                    */
+    unsigned input_count;               /* column inputs of the slice */
 };
 
 const struct program_input *program_axis_inputs(const struct program_pack *pack,
@@ -51,11 +51,13 @@ static int *operand(struct instruction *in, int i)
     return operands[i];
 }
 
+/* Whether the operand of this letter is a register that is read. */
 static bool is_read(char letter)
 {
     return letter == 'r' || letter == 'x';
 }
 
+/* Whether the instruction needs a value of another cursor. */
 static bool depends_on_other(const struct slicing *slicing, int pc)
 {
     struct instruction in = *program_at(slicing->program, pc);
@@ -99,6 +101,7 @@ static void want(struct slicing *slicing, int pc)
     }
 }
 
+/* Whether the instruction says which rows stay. */
 static bool decides(enum op_effect effect)
 {
     return effect == EFFECT_JUMP || effect == EFFECT_VALIDITY;
@@ -191,6 +194,7 @@ static int number_places(struct slicing *slicing, int place)
     return place;
 }
 
+/* Appends an instruction to the slice; false: no memory. */
 static bool add(struct slicing *slicing, const struct instruction *in)
 {
     return program_add(slicing->slice, in) >= 0;
@@ -234,6 +238,7 @@ static int type_of(const struct slicing *slicing, unsigned input)
     return column < 0 ? table->key_type : table->column_types[column];
 }
 
+/* The opcode of a family for this type. */
 static enum opcode typed(enum opcode op, int type)
 {
     static const enum opcode columns[] = { [TYPE_I32] = OP_COLUMN_I32,
@@ -261,6 +266,7 @@ static bool add_result_column(struct slicing *slicing, unsigned input, int null)
                                       .name = "" });
 }
 
+/* Gives one column that the rest of the program reads. */
 static bool add_value(struct slicing *slicing, unsigned input, int null)
 {
     int column = slicing->inputs[input].column;
@@ -319,6 +325,7 @@ static unsigned value_count(const struct slicing *slicing)
     return count > 0 ? count : 1;
 }
 
+/* Gives all columns that the rest of the program reads. */
 static bool add_values(struct slicing *slicing)
 {
     bool made = true;
@@ -329,6 +336,7 @@ static bool add_values(struct slicing *slicing)
     return made;
 }
 
+/* Copies every instruction that is wanted. */
 static bool add_all(struct slicing *slicing)
 {
     unsigned results = slicing->input_count > 0 ? slicing->input_count : 1;
@@ -345,6 +353,7 @@ static bool add_all(struct slicing *slicing)
            && add(slicing, &(struct instruction){ .op = OP_FINISH });
 }
 
+/* Makes room; false: no memory. */
 static bool start(struct slicing *slicing, struct arena *arena)
 {
     size_t count = slicing->program->code.count;
@@ -409,6 +418,7 @@ static void find_done(struct slicing *slicing, const struct program_pack *pack,
     }
 }
 
+/* Wants what wrote a register. */
 static void want_writer(struct slicing *slicing, int register_)
 {
     int writer = register_ < 0 ? 0 : slicing->writers[register_];

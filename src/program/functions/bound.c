@@ -14,6 +14,7 @@
 /* The first double that is no 64-bit integer. */
 static const double integers_end = 9223372036854775808.0;
 
+/* What SQL counts as white space. */
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -43,6 +44,7 @@ bool number_of_text(struct vdbq_text text, struct any_number *number)
 
 /* -------------------------------------------------------------- bounds -- */
 
+/* The integer next to the number, on the side that is asked for. */
 static bool real_among_integers(double real, enum bound bound, int64_t *value)
 {
     double whole = bound == BOUND_LEAST ? ceil(real) : floor(real);
@@ -68,6 +70,7 @@ bool bound_integer(const struct any_number *number, enum bound bound,
     return true;
 }
 
+/* The double next to the number, on the side that is asked for. */
 static bool real_among_doubles(double real, enum bound bound, double *value)
 {
     *value = bound == BOUND_ABOVE ? nextafter(real, (double)INFINITY) : real;
@@ -103,6 +106,7 @@ size_t number_to_text(const struct any_number *number, char *room)
 
 #define TEXT(i) (state->arguments[i].text)
 
+/* Which side the caller asks for. */
 static enum bound wanted(const struct function_call_state *state)
 {
     int64_t bound = state->arguments[1].integer;
@@ -129,6 +133,7 @@ FUNCTION_BODY(bound_double)
     return VDBQ_OK;
 }
 
+/* One text for all texts that are the same number. */
 static enum vdbq_status number_text(struct function_call_state *state,
                                     const struct any_number *number)
 {

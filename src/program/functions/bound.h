@@ -13,7 +13,7 @@
 #include "base/type.h"
 
 struct any_number {
-    bool is_real;
+    bool is_real; /* else `integer` is the value */
     int64_t integer;
     double real; /* never not-a-number */
 };

@@ -65,6 +65,7 @@ enum vdbq_status function_call(const struct function *function,
 
 /* ---------------------------------------------------------- characters -- */
 
+/* Whether the byte continues a character of UTF-8. */
 static bool continues(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 
 struct function_value {
-    bool null;
+    bool null;             /* the other fields say nothing */
     int64_t integer;       /* of every type that the machine holds in an
                               integer: DATE its days, DECIMAL its digits */
     double real;           /* of FLOAT and DOUBLE                        */
@@ -29,12 +29,12 @@ struct function_call_state;
 
 /* A function: a row of function_table.h. */
 struct function {
-    const char *name;
-    unsigned least, most; /* arguments                                  */
-    enum vdbq_type result;
-    const char *takes; /* T, I or D for each argument, `most` of them */
-    bool nulls;        /* it can be NULL where no argument is         */
-    bool fails;        /* it can fail; the message says of what value */
+    const char *name;      /* as SQL writes it */
+    unsigned least, most;  /* arguments                                  */
+    enum vdbq_type result; /* type */
+    const char *takes;     /* T, I or D for each argument, `most` of them */
+    bool nulls;            /* it can be NULL where no argument is         */
+    bool fails;            /* it can fail; the message says of what value */
     /* Computes it; see function_inner.h. */
     enum vdbq_status (*compute)(struct function_call_state *state);
 };
@@ -63,9 +63,10 @@ enum vdbq_status function_call(const struct function *function,
  * "like(?, 'it''s %')". Constants are integers, decimal numbers and texts.
  */
 struct function_lookup {
-    const struct function *function;
-    unsigned count;
-    unsigned open; /* which argument is `?` */
+    const struct function *function; /* that is called */
+    unsigned count;                  /* of `arguments` */
+    unsigned open;                   /* which argument is `?` */
+    /* constants, and the place of the text */
     struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
 };
 /* Reads it; texts live in `arena`. Fails with PROGRAM. */

@@ -13,6 +13,7 @@
 #define TEXT(i)    (state->arguments[i].text)
 #define INTEGER(i) (state->arguments[i].integer)
 
+/* Of the ASCII digits. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -25,6 +26,7 @@ struct number {
     const char *end;   /* behind its exponent                          */
 };
 
+/* The first byte that is no digit. */
 static const char *pass_digits(const char *at, const char *end)
 {
     while (at < end && is_digit(*at))
@@ -32,6 +34,7 @@ static const char *pass_digits(const char *at, const char *end)
     return at;
 }
 
+/* Behind an exponent, or where it would have begun. */
 static const char *pass_exponent(const char *at, const char *end)
 {
     const char *digits = at + 1;
@@ -42,6 +45,7 @@ static const char *pass_exponent(const char *at, const char *end)
     return digits < end && is_digit(*digits) ? pass_digits(digits, end) : at;
 }
 
+/* The longest number that the text begins with. */
 static struct number number_at_start(struct vdbq_text text)
 {
     const char *at = text.bytes, *end = text.bytes + text.length;
@@ -79,6 +83,7 @@ int64_t text_integer(struct vdbq_text text)
     return negative ? value : -value;
 }
 
+/* The integer, or the failure that it does not fit. */
 static enum vdbq_status to_range(struct function_call_state *state, int64_t low,
                                  int64_t high, const char *type)
 {
