@@ -17,6 +17,7 @@ import re
 import select
 import shutil
 import signal
+import sqlite3
 import stat
 import struct
 import subprocess
@@ -516,6 +517,53 @@ def case_tables_and_schema(folder):
     expect(run(folder, 'again.vdb', text=schema), 0, '')
     assert run(folder, 'again.vdb', '.schema').out == schema
     expect(run(folder, 's.vdb', '.schema ones'), 1, '', r'no table ones\nhint: did you mean one')
+
+
+# Types and DEFAULTs; those of the second list are SQL that SQLite does not know.
+DEFAULTS = [
+    ('integer', '7'), ('integer', '-7'), ('integer', '+ 7'), ('integer', '0x1f'),
+    ('integer', '(1+2)'), ('integer', '((1)+(2))'), ('integer', '(- -5)'), ('integer', '(-(5))'),
+    ('integer', '(((5)))'), ('integer', '(0xe+1)'), ('integer', '(1 -- one\n + 2)'),
+    ('integer', '(/* ) */ 1 /* ( */)'), ('integer', '(cast(\'12\' as integer))'),
+    ('integer', '(case when 1 < 2 then 3 else 4 end)'), ('integer', '(1 in (1, 2))'),
+    ('integer', '(5 between 1 and 9)'), ('integer', '(not 1)'), ('integer', '(2 > 1 and 1 > 2)'),
+    ('integer', 'null'), ('integer', '(null)'), ('integer', 'true'),
+    ('integer', '(length(\'ab\'))'),
+    ('bigint', '-9223372036854775808'), ('double', '.5'), ('double', '-1.5e-3'), ('double', '2.'),
+    ('double', '1E+2'), ('double', '(1.5*2)'), ('double', '(1e1-2)'), ('decimal(9,2)', '1.25'),
+    ('text', '\'\''), ('text', '\'it\'\'s\''), ('text', '\'\'\'\''), ('text', '(\'a\' || \'b\')'),
+    ('text', '(\'a\'\'\'||\'\'\'b\')'), ('text', '(\'-- \' || \'/*\')'), ('text', '\'(1)\''),
+    ('text', '(upper(\'x\') || lower(\'Y\'))'), ('text', '\'zwölf\''),
+    ('text', '(substr(\'abc\', 2, 1))'), ('text', '(date(\'2020-02-29\'))'),
+]
+DEFAULTS_OURS = [
+    ('date', "date '2020-02-29'"), ('timestamp', "timestamp '2020-02-29 12:00:00'"),
+    ('integer', "(extract(year from date '2020-02-29'))"), ('integer', "('12'::integer)"),
+    ('date', "(date '2020-01-31' + interval '1' month)"), ('integer', "(3 is distinct from 4)"),
+]
+
+
+def case_defaults_are_read_back(folder):
+    columns = [f'c{i} {kind} default {value}'
+               for i, (kind, value) in enumerate(DEFAULTS + DEFAULTS_OURS)]
+    expect(run(folder, 'a.vdb', text=f'create table t (id integer, {", ".join(columns)});'))
+    schema = run(folder, 'a.vdb', '.schema').out
+    expect(run(folder, 'b.vdb', text=schema))
+    assert run(folder, 'b.vdb', '.schema').out == schema
+    insert = '; insert into t (id) values (1); insert into t (id) select 2; select * from t'
+    rows = run(folder, '-quote', text=schema + insert)
+    expect(rows, 0, run(folder, '-quote', 'a.vdb', insert[2:]).out)
+    # SQLite reads what it knows of it, and means the same.
+    parts = re.split(r', (?=c[0-9]+ )', schema.rstrip('\n;')[:-1])
+    known = ', '.join(parts[:1 + len(DEFAULTS)]) + ')'
+    names = ', '.join(f'c{i}' for i in range(len(DEFAULTS)))
+    peer = sqlite3.connect(':memory:')
+    peer.execute(known)
+    peer.execute('insert into t (id) values (1)')
+    theirs = peer.execute(f'select {names} from t').fetchone()
+    ours = json.loads(run(folder, '-json', 'b.vdb', '-c', 'insert into t (id) values (1)',
+                          '-c', f'select {names} from t').out)[0]
+    assert tuple(ours.values()) == theirs, (ours, theirs)
 
 
 def case_unknown_command(folder):

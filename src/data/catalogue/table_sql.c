@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table as the CREATE TABLE statement that makes it, an index as its own. A
- * name is quoted
- * unless it is plain letters, digits and '_' and is no word of SQL.
+ * A table as the CREATE TABLE statement that makes it, an index as its own:
+ * SQL that SQLite reads as we do. A name is quoted unless it is plain letters,
+ * digits and '_' and is no word of SQL.
  */
 #include <assert.h>
 #include <stdbool.h>
@@ -16,6 +16,7 @@ static void print_name(const char *name, struct text *text);
 static void print_columns(const struct table *table, const unsigned *columns,
                           unsigned count, struct text *text);
 static void print_type(const struct column *column, struct text *text);
+static void print_default(const char *sql, struct text *text);
 
 void table_sql(const struct table *table, struct text *text)
 {
@@ -30,7 +31,7 @@ void table_sql(const struct table *table, struct text *text)
                    column->not_null ? " NOT NULL" : "",
                    column->unique ? " UNIQUE" : "");
         if (column->default_sql != NULL)
-            text_print(text, " DEFAULT %s", column->default_sql);
+            print_default(column->default_sql, text);
     }
     for (unsigned i = 0; i < table->unique_count; i++) {
         text_print(text, ", UNIQUE ");
@@ -134,4 +135,55 @@ static void print_type(const struct column *column, struct text *text)
     text_print(text, " %s", type_name(column->type));
     if (column->type == VDBQ_DECIMAL)
         text_print(text, "(%u,%u)", column->precision, column->scale);
+}
+
+/* ------------------------------------------------------------ defaults -- */
+
+/* Whether the text is one number: `1+2` and `0xe+1` are not. */
+static bool is_number(const char *sql)
+{
+    size_t points = strspn(sql, ".");
+
+    if (sql[0] == '0' && (sql[1] == 'x' || sql[1] == 'X')) {
+        sql += 2;
+        return sql[strspn(sql, "0123456789abcdefABCDEF")] == '\0';
+    }
+    if (sql[points] < '0' || sql[points] > '9')
+        return false;
+    sql += strspn(sql, "0123456789.");
+    if (*sql == 'e' || *sql == 'E') {
+        sql++;
+        sql += *sql == '+' || *sql == '-';
+        sql += strspn(sql, "0123456789");
+    }
+    return *sql == '\0';
+}
+
+/* Whether it is one text in quotes: `'a' || 'b'` is not. */
+static bool is_quoted(const char *sql)
+{
+    if (*sql != '\'')
+        return false;
+    sql = strchr(sql + 1, '\'');
+    while (sql != NULL && sql[1] == '\'') /* twice: one of the text's own */
+        sql = strchr(sql + 2, '\'');
+    return sql != NULL && sql[1] == '\0';
+}
+
+/* Whether it is one word: NULL, TRUE, CURRENT_DATE. */
+static bool is_one_word(const char *sql)
+{
+    return sql[strspn(sql, "abcdefghijklmnopqrstuvwxyz"
+                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")]
+           == '\0';
+}
+
+/* The catalogue keeps an expression without the parentheses around it; DEFAULT
+ * needs them, unless it is a literal, perhaps with a sign, or a word. */
+static void print_default(const char *sql, struct text *text)
+{
+    bool sign = *sql == '-' || *sql == '+';
+    bool bare = is_number(sql + sign) || is_quoted(sql) || is_one_word(sql);
+
+    text_print(text, bare ? " DEFAULT %s" : " DEFAULT (%s)", sql);
 }
