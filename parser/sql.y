@@ -783,12 +783,12 @@ kept_word:
     CROSS | END_WORD | FILTER | FULL | INNER | LEFT_WORD | NATURAL | OUTER
   | OVER | RIGHT_WORD
 
-/* All of them but CAST and EXTRACT, and LIKE. */
+/* All of them but CAST and EXTRACT, and LIKE, ILIKE. */
 function_name: function_word  { $$ = ast_name(parse, @$); }
 
 function_word:
-    NAME | QUOTED | DATE | FIRST | IF | LAST | LEFT_WORD | LIKE | REPLACE
-  | RIGHT_WORD | TIMESTAMP
+    NAME | QUOTED | DATE | FIRST | IF | ILIKE | LAST | LEFT_WORD | LIKE
+  | REPLACE | RIGHT_WORD | TIMESTAMP
 
 %%
 
