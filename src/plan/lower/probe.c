@@ -16,6 +16,7 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/rows_most.h"
 #include "plan/tree/unique_key.h"
 
 /* That an index of few rows, and what lies aligned, take besides. */
@@ -140,63 +141,13 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t rows_most(const struct node *node);
-
-static uint64_t joined_rows_most(const struct node *join)
-{
-    uint64_t left = rows_most(join->left), right;
-    struct probe probe;
-
-    if (join->join.kind > JOIN_FULL || probe_fits(join, &probe))
-        return left;
-    right = rows_most(join->right);
-    return sum(product(left, right), sum(left, right));
-}
-
-/* More rows than that a node never has. */
-static uint64_t rows_most(const struct node *node)
-{
-    uint64_t rows = 0;
-
-    if (stack_is_short())
-        return UINT64_MAX;
-    switch (node->kind) {
-    case NODE_ONCE:
-        return 1;
-    case NODE_TABLE:
-        return node->table->rows;
-    case NODE_VALUES:
-        return node->value_rows;
-    case NODE_JOIN:
-        return joined_rows_most(node);
-    case NODE_CONCAT:
-        for (size_t i = 0; i < node->parts.count; i++)
-            rows = sum(rows,
-                       rows_most(VECTOR_ITEMS(&node->parts, struct node *)[i]));
-        return rows;
-    case NODE_GROUP:
-        return sum(rows_most(node->left), node->group.keys == 0);
-    case NODE_LIMIT:
-        return lesser(rows_most(node->left), node->limit.limit);
-    case NODE_SORT:
-        return lesser(rows_most(node->left), node->sort.limit);
-    default:
-        return rows_most(node->left);
-    }
-}
-
 uint64_t probe_bytes(const struct probe *probe, unsigned columns)
 {
     /* A column's value and NULL flag; of an index the key and, at worst,
      * four slots. */
     uint64_t row = columns * (uint64_t)(8 + 1) + 8 + 4 * 8;
 
-    return sum(product(rows_most(probe->join->right), row), BYTES_LEAST);
+    return sum(product(node_rows_most(probe->join->right), row), BYTES_LEAST);
 }
 
 /* ----------------------------------------------------------- the number -- */

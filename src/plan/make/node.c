@@ -12,6 +12,7 @@
 #include "plan/make/replace.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
+#include "plan/tree/rows_most.h"
 
 /* A name of WITH is bound wherever it is used, so that names of names grow
  * without an end. Rows of VALUES do not count. */
@@ -224,6 +225,28 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
     return node;
 }
 
+static void add_zero(struct interval *range)
+{
+    if (range->low > 0)
+        range->low = 0;
+    if (range->high < 0)
+        range->high = 0;
+    if (range->low_real > 0)
+        range->low_real = 0;
+    if (range->high_real < 0)
+        range->high_real = 0;
+}
+
+void node_keep_ranges(struct node *join)
+{
+    unsigned middle = join->left->column_count;
+
+    for (unsigned i = middle; i < join->column_count; i++) {
+        join->columns[i].range = join->right->columns[i - middle].range;
+        add_zero(&join->columns[i].range);
+    }
+}
+
 struct node *node_product(struct binder *binder, const struct vector *parts,
                           const struct vector *conditions)
 {
@@ -290,6 +313,38 @@ void aggregate_column(enum aggregate_function function,
     column->affine = false;
 }
 
+/* A number that is known to be small stays what needs 64 bits to compute with,
+ * where it has so many. */
+static void keep_wide(struct node_column *column)
+{
+    if (type_machine((enum vdbq_type)column->type) == TYPE_I64
+        && column->range.high <= INT32_MAX && column->range.low >= INT32_MIN)
+        column->range.high = (int64_t)INT32_MAX + 1;
+}
+
+void node_narrow(const struct node *below, enum aggregate_function function,
+                 int column, struct node_column *made)
+{
+    uint64_t rows = node_rows_most(below);
+    struct interval range;
+
+    if (function == AGGREGATE_COUNT) {
+        made->range.low = 0;
+        made->range.high = rows < INT64_MAX ? (int64_t)rows : INT64_MAX;
+    } else if (function == AGGREGATE_SUM && !is_float(made->type)) {
+        if (!sum_range(below, &below->columns[column], &range))
+            return;
+        made->range = range;
+    } else if (function == AGGREGATE_MIN || function == AGGREGATE_MAX
+               || function == AGGREGATE_FIRST) {
+        made->range = below->columns[column].range;
+        add_zero(&made->range);
+    } else {
+        return;
+    }
+    keep_wide(made);
+}
+
 struct node *node_group(struct binder *binder, struct node *below,
                         unsigned keys, const struct vector *aggregates)
 {
@@ -311,6 +366,8 @@ struct node *node_group(struct binder *binder, struct node *below,
             aggregate->function,
             aggregate->column < 0 ? NULL : &below->columns[aggregate->column],
             &node->columns[i]);
+        node_narrow(below, aggregate->function, aggregate->column,
+                    &node->columns[i]);
     }
     return node;
 }

@@ -30,6 +30,14 @@ struct node *node_outer(struct binder *binder, enum join_kind kind,
 struct node *node_join(struct binder *binder, enum join_kind kind,
                        struct node *left, struct node *right);
 
+/* Of an outer join that stays one: values beside are those of the right side,
+ * or 0 where they are NULL. */
+void node_keep_ranges(struct node *join);
+
+/* What an aggregate of a column can be, where it is known of the rows below. */
+void node_narrow(const struct node *below, enum aggregate_function function,
+                 int column, struct node_column *made);
+
 /* Columns of aggregates get the type that `aggregate_type` says. */
 struct node *node_group(struct binder *binder, struct node *below,
                         unsigned keys, const struct vector *aggregates);

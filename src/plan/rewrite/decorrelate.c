@@ -77,8 +77,8 @@ bool decorrelate_equality(const struct vector *parameters,
     return right.columns && !right.outer && left.outer && !left.columns;
 }
 
-static bool node_is_outer(const struct vector *parameters,
-                          const struct node *node)
+bool decorrelate_node_is_outer(const struct vector *parameters,
+                               const struct node *node)
 {
     if (node == NULL)
         return false;
@@ -90,11 +90,11 @@ static bool node_is_outer(const struct vector *parameters,
         if (decorrelate_is_outer(parameters, node->results[i]))
             return true;
     for (size_t i = 0; i < node->parts.count; i++)
-        if (node_is_outer(parameters,
-                          VECTOR_ITEMS(&node->parts, struct node *)[i]))
+        if (decorrelate_node_is_outer(
+                parameters, VECTOR_ITEMS(&node->parts, struct node *)[i]))
             return true;
-    return node_is_outer(parameters, node->left)
-           || node_is_outer(parameters, node->right);
+    return decorrelate_node_is_outer(parameters, node->left)
+           || decorrelate_node_is_outer(parameters, node->right);
 }
 
 /* ----------------------------------------------------------- renumbering -- */
@@ -331,7 +331,8 @@ static bool can_decorrelate_join(const struct decorrelating *decorrelating,
     if (node->join.kind == JOIN_RIGHT || node->join.kind == JOIN_FULL)
         return false;
     return node->join.kind == JOIN_INNER
-           || !node_is_outer(decorrelating->parameters, node->right);
+           || !decorrelate_node_is_outer(decorrelating->parameters,
+                                         node->right);
 }
 
 /* The condition of a join sees both sides. */
@@ -436,7 +437,7 @@ struct node *decorrelate_conditions(struct decorrelating *decorrelating,
 {
     if (stack_is_short())
         return decorrelate_refuse(decorrelating);
-    if (!node_is_outer(decorrelating->parameters, node))
+    if (!decorrelate_node_is_outer(decorrelating->parameters, node))
         return node;
     switch (node->kind) {
     case NODE_SELECT:

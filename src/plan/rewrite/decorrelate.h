@@ -33,6 +33,9 @@ struct node *decorrelate_whole_group(struct decorrelating *decorrelating,
 /* Whether an expression has a value of the outer query, or none. */
 bool decorrelate_is_outer(const struct vector *parameters,
                           const struct expression *e);
+/* Whether an expression of a node, or of one below it, has. */
+bool decorrelate_node_is_outer(const struct vector *parameters,
+                               const struct node *node);
 /* Whether an equality has columns on one side and the outer query's values,
  * and nothing else, on the other. */
 bool decorrelate_equality(const struct vector *parameters,

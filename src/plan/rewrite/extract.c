@@ -22,8 +22,9 @@
 struct extracting {
     struct binder *binder;
     enum expression_kind kind;
+    bool joins_only;      /* subqueries that become no join stay */
     struct vector found;  /* of struct expression *         */
-    struct vector stands; /* of struct expression *: beside */
+    struct vector stands; /* of struct expression *: beside; NULL: it stays */
 };
 
 /* ------------------------------------------------------------- looking -- */
@@ -107,7 +108,19 @@ static void describe(struct node_column *column, const struct expression *e)
                                     .range = range_full(e->type) };
 }
 
-/* The last columns of a node stand for all that was found. */
+/* The last columns of a node are all that was found. */
+static void describe_found(const struct extracting *extracting,
+                           struct node *node)
+{
+    unsigned count = (unsigned)extracting->found.count;
+    unsigned first = node->column_count - count;
+
+    for (unsigned i = 0; i < count; i++)
+        describe(&node->columns[first + i],
+                 VECTOR_ITEMS(&extracting->found, struct expression *)[i]);
+}
+
+/* They stand for it. */
 static bool add_stands(struct extracting *extracting, struct node *node)
 {
     unsigned count = (unsigned)extracting->found.count;
@@ -117,7 +130,6 @@ static bool add_stands(struct extracting *extracting, struct node *node)
     for (unsigned i = 0; i < count && done; i++) {
         struct expression *e =
             VECTOR_ITEMS(&extracting->found, struct expression *)[i];
-        describe(&node->columns[first + i], e);
         done = add_stand(extracting, node, first + i, e->at);
     }
     return done;
@@ -165,6 +177,7 @@ static struct node *extract_functions(struct extracting *extracting,
     if (node == NULL)
         return NULL;
     node->map.functions = functions;
+    describe_found(extracting, node);
     return add_stands(extracting, node) ? node : NULL;
 }
 
@@ -225,6 +238,9 @@ static struct node *apply(struct binder *binder, struct node *below,
     describe(&node->columns[node->column_count - 1], e);
     node->columns[node->column_count - 1].nullable =
         e->subquery->kind != APPLY_EXISTS;
+    if (e->subquery->kind == APPLY_SCALAR)
+        node_narrow(e->subquery->node, AGGREGATE_FIRST, 0,
+                    &node->columns[node->column_count - 1]);
     return node;
 }
 
@@ -244,6 +260,10 @@ static struct node *extract_subquery(struct extracting *extracting,
         return keep_stand(extracting, value) ? node : NULL;
     if (done)
         return NULL;
+    if (extracting->joins_only)
+        return vector_append(&extracting->stands, &node, 1)
+                   ? below
+                   : (error_no_memory(extracting->binder->error), NULL);
     node = same ? mark(extracting->binder, below, e)
                 : apply(extracting->binder, below, e);
     return node && add_stand(extracting, node, node->column_count - 1, e->at)
@@ -326,6 +346,36 @@ static bool add_window(struct extracting *extracting, struct node **below,
     return done;
 }
 
+/* What the values of a window function can be, where more is known than their
+ * type. */
+static void narrow_window(const struct node *below,
+                          const struct step_window_function *function,
+                          struct node_column *column)
+{
+    switch (function->function) {
+    case WINDOW_ROW_NUMBER:
+    case WINDOW_RANK:
+    case WINDOW_DENSE_RANK:
+        node_narrow(below, AGGREGATE_COUNT, -1, column);
+        break;
+    case WINDOW_AGGREGATE:
+        node_narrow(below, function->aggregate.function,
+                    function->aggregate.column, column);
+        break;
+    default:
+        break;
+    }
+}
+
+static void narrow_windows(struct node *node)
+{
+    const struct node *below = node->left;
+
+    for (size_t i = 0; i < node->window.functions.count; i++)
+        narrow_window(below, vector_at(&node->window.functions, i),
+                      &node->columns[below->column_count + i]);
+}
+
 static struct node *extract_all_windows(struct extracting *extracting,
                                         struct node *below)
 {
@@ -346,10 +396,20 @@ static struct node *extract_all_windows(struct extracting *extracting,
     if (node == NULL)
         return NULL;
     node->window.functions = functions;
+    describe_found(extracting, node);
+    narrow_windows(node);
     return add_stands(extracting, node) ? node : NULL;
 }
 
 /* ------------------------------------------------------------------ all -- */
+
+static bool stands_any(const struct extracting *extracting)
+{
+    for (size_t i = 0; i < extracting->stands.count; i++)
+        if (VECTOR_ITEMS(&extracting->stands, struct expression *)[i] != NULL)
+            return true;
+    return false;
+}
 
 /* Extracts what is ready of one kind out of all expressions; `*any`: there was
  * some. */
@@ -363,9 +423,10 @@ static enum vdbq_status pass(struct extracting *extracting, struct node **node,
     for (size_t i = 0; i < count; i++)
         if (!collect(extracting, expressions[i]))
             return error_no_memory(binder->error);
-    *any = extracting->found.count > 0;
-    if (!*any)
+    if (extracting->found.count == 0) {
+        *any = false;
         return VDBQ_OK;
+    }
     extracted = extracting->kind == EXPRESSION_FUNCTION
                     ? extract_functions(extracting, *node)
                 : extracting->kind == EXPRESSION_SUBQUERY
@@ -373,6 +434,7 @@ static enum vdbq_status pass(struct extracting *extracting, struct node **node,
                     : extract_all_windows(extracting, *node);
     if (extracted == NULL)
         return binder->error->status;
+    *any = stands_any(extracting);
     *node = extracted;
     for (size_t i = 0; i < count; i++) {
         *expressions[i] =
@@ -386,11 +448,12 @@ static enum vdbq_status pass(struct extracting *extracting, struct node **node,
 static enum vdbq_status extract_kind(struct binder *binder, struct node **node,
                                      struct expression **const *expressions,
                                      size_t count, enum expression_kind kind,
-                                     bool *any)
+                                     bool joins_only, bool *any)
 {
     struct extracting extracting = {
         .binder = binder,
         .kind = kind,
+        .joins_only = joins_only,
         .found = VECTOR_IN(binder->arena, struct expression *),
         .stands = VECTOR_IN(binder->arena, struct expression *)
     };
@@ -399,20 +462,38 @@ static enum vdbq_status extract_kind(struct binder *binder, struct node **node,
     return status;
 }
 
-enum vdbq_status extract(struct binder *binder, struct node **node,
-                         struct expression **const *expressions, size_t count)
+static enum vdbq_status extract_all(struct binder *binder, struct node **node,
+                                    struct expression **const *expressions,
+                                    size_t count, bool joins_only)
 {
     bool functions = true, subqueries = true;
     enum vdbq_status status = VDBQ_OK;
 
     while (status == VDBQ_OK && (functions || subqueries)) {
         status = extract_kind(binder, node, expressions, count,
-                              EXPRESSION_FUNCTION, &functions);
+                              EXPRESSION_FUNCTION, false, &functions);
         if (status == VDBQ_OK)
             status = extract_kind(binder, node, expressions, count,
-                                  EXPRESSION_SUBQUERY, &subqueries);
+                                  EXPRESSION_SUBQUERY, joins_only, &subqueries);
     }
     return status;
+}
+
+enum vdbq_status extract(struct binder *binder, struct node **node,
+                         struct expression **const *expressions, size_t count)
+{
+    return extract_all(binder, node, expressions, count, false);
+}
+
+enum vdbq_status extract_joins(struct binder *binder, struct node **node,
+                               struct expression **const *expressions,
+                               size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        any |= expression_has(*expressions[i], EXPRESSION_SUBQUERY);
+    return any ? extract_all(binder, node, expressions, count, true) : VDBQ_OK;
 }
 
 /* Operands of windows go first. */
@@ -429,5 +510,5 @@ enum vdbq_status extract_windows(struct binder *binder, struct node **node,
     if (extract(binder, node, expressions, count) != VDBQ_OK)
         return binder->error->status;
     return extract_kind(binder, node, expressions, count, EXPRESSION_WINDOW,
-                        &any);
+                        false, &any);
 }

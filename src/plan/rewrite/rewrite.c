@@ -11,6 +11,8 @@
 #include "plan/rewrite/rewrite.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/os/stack.h"
 #include "base/vector.h"
@@ -77,6 +79,15 @@ static struct expression ***places_of(struct binder *binder, struct node *node,
     return places;
 }
 
+/* More may be known of results than when they were bound. */
+static void describe_results(struct node *node)
+{
+    for (unsigned i = 0; i < node->column_count; i++) {
+        node->columns[i].range = node->results[i]->range;
+        node->columns[i].nullable = node->results[i]->nullable;
+    }
+}
+
 static struct node *extract_from(
     struct binder *binder, struct node *node,
     enum vdbq_status (*extract)(struct binder *binder, struct node **node,
@@ -92,12 +103,18 @@ static struct node *extract_from(
     if (places == NULL
         || extract(binder, &node->left, places, count) != VDBQ_OK)
         return NULL;
+    describe_results(node);
     return node;
 }
 
 static struct node *windows_pass(struct binder *binder, struct node *node)
 {
     return extract_from(binder, node, extract_windows);
+}
+
+static struct node *unnest_pass(struct binder *binder, struct node *node)
+{
+    return binder->unnests ? extract_from(binder, node, extract_joins) : node;
 }
 
 static struct node *subqueries_pass(struct binder *binder, struct node *node)
@@ -147,9 +164,12 @@ static const struct pass {
       "before they join." },
     { "extract windows", windows_pass,
       "Window functions get a node of their own." },
+    { "unnest", unnest_pass,
+      "Subqueries that ask for values of the rows around them are run for all "
+      "these values at once, and joined." },
     { "extract subqueries", subqueries_pass,
-      "Subqueries become joins where they can, else nodes of their own; so do "
-      "functions that the host computes." },
+      "Subqueries become nodes of their own; so do functions that the host "
+      "computes." },
     { "merge", merge_selects,
       "Nodes that compute one over the other become one." },
     { "limit sorts", limit_sort,
@@ -249,8 +269,26 @@ static bool visit(struct binder *binder, struct node **place)
     return true;
 }
 
+/* Passes that VDBQ_PASSES leaves out, for tests: "-unnest". */
+static enum vdbq_status read_passes(struct binder *binder)
+{
+    const char *asked = getenv("VDBQ_PASSES");
+
+    binder->unnests = true;
+    if (asked == NULL || asked[0] == '\0')
+        return VDBQ_OK;
+    if (strcmp(asked, "-unnest") != 0)
+        return error_set(binder->error, VDBQ_RANGE,
+                         "VDBQ_PASSES: \"%.64s\" is no pass to leave out",
+                         asked);
+    binder->unnests = false;
+    return VDBQ_OK;
+}
+
 struct node *rewrite(struct binder *binder, struct node *node)
 {
+    if (read_passes(binder) != VDBQ_OK)
+        return NULL;
     if (binder->trace != NULL)
         trace_bound(binder->trace, &node);
     binder->merges = true;

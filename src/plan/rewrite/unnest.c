@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Subqueries become joins where their conditions can be taken out of them
- * (decorrelate.c): EXISTS and IN of a WHERE a semi join, their opposites an anti
- * join, and an aggregate of rows that equal something of the outer query one
- * group for each value, beside the row that asks. What is not like that, or
- * could mean anything else, is applied row by row (extract.c).
+ * Subqueries become joins. Where their conditions can be taken out of them
+ * (decorrelate.c), EXISTS and IN of a WHERE become a semi join, their opposites an
+ * anti join, and an aggregate of rows that equal something of the outer query
+ * one group for each value, beside the row that asks. Others are run for all
+ * values that are asked for at once (unnest_push.c). What could fail for values
+ * that nobody may come to is applied row by row (extract.c).
  */
 #include "plan/rewrite/unnest.h"
 
@@ -21,7 +22,9 @@
 #include "plan/rewrite/range_join.h"
 #include "plan/rewrite/join_key.h"
 #include "plan/rewrite/decorrelate.h"
+#include "plan/rewrite/unnest_inner.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/rows_most.h"
 
 /* The outer query's values take the place of parameters. */
 static struct expression *outer_value(void *parameters, struct expression *e,
@@ -187,6 +190,9 @@ static struct node *connect(struct decorrelating *decorrelating,
     join->join.right_keys = to.keys.right_keys;
     join->join.range = to.keys.range;
     join->where = to.where;
+    join->unnested = true;
+    if (kind == JOIN_LEFT)
+        node_keep_ranges(join);
     return join;
 }
 
@@ -216,22 +222,6 @@ static bool knows_all(const struct expression *e)
            || (!e->left->nullable && !e->subquery->node->columns[0].nullable);
 }
 
-/* Whether there is a row does not depend on how many are wanted. */
-static struct node *without_limit(const struct subquery *subquery)
-{
-    struct node *node = subquery->node;
-
-    if (subquery->kind != APPLY_EXISTS)
-        return node;
-    if (node->kind == NODE_LIMIT && node->right == NULL
-        && node->limit.offset == 0 && node->limit.limit > 0)
-        return node->left;
-    if (node->kind == NODE_SORT && node->sort.offset == 0
-        && node->sort.limit > 0)
-        return node->left;
-    return node;
-}
-
 /* Without any equality or range, all rows would meet all rows. */
 static bool connects(const struct decorrelating *decorrelating, unsigned middle)
 {
@@ -251,22 +241,19 @@ static bool connects(const struct decorrelating *decorrelating, unsigned middle)
     return has;
 }
 
-struct node *unnest_filter(struct binder *binder, struct node *below,
-                           const struct expression *e, bool *done)
+/* As unnest_filter(), by taking out what the subquery asks for. */
+static struct node *filter_by_parts(struct binder *binder, struct node *below,
+                                    const struct expression *asked,
+                                    bool negated, bool *done)
 {
-    bool negated;
-    const struct expression *asked = asked_of(e, &negated);
     struct decorrelating decorrelating = {
-        .binder = binder, .parts = VECTOR_IN(binder->arena, struct expression *)
+        .binder = binder,
+        .parameters = &asked->subquery->parameters,
+        .parts = VECTOR_IN(binder->arena, struct expression *)
     };
-    struct node *node = NULL;
+    struct node *node = decorrelate_conditions(
+        &decorrelating, unnest_without_limit(asked->subquery));
 
-    *done = false;
-    if (asked == NULL || (negated && !knows_all(asked)))
-        return NULL;
-    decorrelating.parameters = &asked->subquery->parameters;
-    node =
-        decorrelate_conditions(&decorrelating, without_limit(asked->subquery));
     if (node != NULL && asked->left == NULL
         && !connects(&decorrelating, below->column_count)) {
         node = NULL;
@@ -279,48 +266,30 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
     return node;
 }
 
+struct node *unnest_filter(struct binder *binder, struct node *below,
+                           const struct expression *e, bool *done)
+{
+    bool negated;
+    const struct expression *asked = asked_of(e, &negated);
+    struct unnesting unnesting = { .binder = binder, .below = below };
+    struct node *node;
+
+    *done = false;
+    if (asked == NULL || (negated && !knows_all(asked))
+        || (!binder->unnests && asked->subquery->parameters.count > 0))
+        return NULL;
+    node = filter_by_parts(binder, below, asked, negated, done);
+    if (*done || asked->subquery->parameters.count == 0)
+        return node;
+    unnesting.parameters = &asked->subquery->parameters;
+    node = unnest_begin(&unnesting)
+               ? unnest_filter_by_domain(&unnesting, asked, negated)
+               : NULL;
+    *done = !unnesting.refused;
+    return node;
+}
+
 /* ------------------------------------------------------------ aggregates -- */
-
-/* More rows than that a node does not have. */
-static double rows_most(const struct node *node)
-{
-    if (stack_is_short())
-        return 1e30;
-    switch (node->kind) {
-    case NODE_TABLE:
-    case NODE_VALUES:
-    case NODE_ONCE:
-        return node->rows;
-    case NODE_CONCAT:
-        return 1e30;
-    case NODE_JOIN:
-        if (node->join.kind <= JOIN_FULL)
-            return (rows_most(node->left) + 1) * (rows_most(node->right) + 1);
-        return rows_most(node->left);
-    default:
-        return rows_most(node->left);
-    }
-}
-
-/* Groups that nobody asks for are made, too: none of them may fail. */
-static bool can_overflow(const struct node *group)
-{
-    double rows = rows_most(group->left);
-
-    for (size_t i = 0; i < group->group.aggregates.count; i++) {
-        const struct step_aggregate *aggregate =
-            vector_at(&group->group.aggregates, i);
-        const struct node_column *column;
-        if (aggregate->function != AGGREGATE_SUM)
-            continue;
-        column = &group->left->columns[aggregate->column];
-        if (!is_float(column->type)
-            && (rows * (double)column->range.high > 4e18
-                || rows * (double)column->range.low < -4e18))
-            return true;
-    }
-    return false;
-}
 
 /* Whether a subquery is what is computed of the aggregates of all its rows. */
 static bool is_aggregate_query(const struct node *node,
@@ -330,7 +299,7 @@ static bool is_aggregate_query(const struct node *node,
            && node->left->kind == NODE_GROUP && node->left->group.keys == 0
            && node->column_count == 1 && !node->results[0]->faults
            && !decorrelate_is_outer(parameters, node->results[0])
-           && !can_overflow(node->left);
+           && !node_sum_overflows(node->left);
 }
 
 /* What an aggregate of no rows is. */
@@ -424,9 +393,10 @@ static struct node *beside(struct decorrelating *decorrelating,
     return node && *value ? node : NULL;
 }
 
-struct node *unnest_value(struct binder *binder, struct node *below,
-                          const struct expression *e, struct expression **value,
-                          bool *done)
+/* As unnest_value(), of one group for each value that the subquery equals. */
+static struct node *value_by_parts(struct binder *binder, struct node *below,
+                                   const struct expression *e,
+                                   struct expression **value, bool *done)
 {
     const struct subquery *subquery = e->subquery;
     struct decorrelating decorrelating = {
@@ -439,7 +409,7 @@ struct node *unnest_value(struct binder *binder, struct node *below,
     struct node *node;
 
     *done = false;
-    if (subquery->kind != APPLY_SCALAR || subquery->parameters.count == 0
+    if (subquery->kind != APPLY_SCALAR
         || !is_aggregate_query(subquery->node, &subquery->parameters))
         return NULL;
     nothing.group = &subquery->node->left->group;
@@ -450,5 +420,26 @@ struct node *unnest_value(struct binder *binder, struct node *below,
         return NULL;
     node = beside(&decorrelating, below, e, none, value);
     *done = !decorrelating.refused;
+    return node;
+}
+
+struct node *unnest_value(struct binder *binder, struct node *below,
+                          const struct expression *e, struct expression **value,
+                          bool *done)
+{
+    struct unnesting unnesting = { .binder = binder,
+                                   .below = below,
+                                   .parameters = &e->subquery->parameters };
+    struct node *node;
+
+    *done = false;
+    if (!binder->unnests || e->subquery->parameters.count == 0)
+        return NULL;
+    node = value_by_parts(binder, below, e, value, done);
+    if (*done)
+        return node;
+    node = unnest_begin(&unnesting) ? unnest_by_domain(&unnesting, e, value)
+                                    : NULL;
+    *done = !unnesting.refused;
     return node;
 }

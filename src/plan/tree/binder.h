@@ -40,6 +40,7 @@ struct binder {
     bool values_used;                   /* ... and there was one            */
     bool merges;    /* nodes that compute become one with those below as they
                     are made: not while binding */
+    bool unnests;   /* subqueries become joins: but for tests, always */
     unsigned views; /* that are open, in one another    */
     unsigned deep;  /* queries, in one another          */
     unsigned nodes; /* that were made                   */

@@ -64,6 +64,8 @@ struct node {
     struct step_limit limit; /* ... or what `right` counts; NULL    */
     struct step_join join;   /* ... of `left` and `right`; its condition
                                      is `where`, over both               */
+    bool unnested; /* JOIN: it gives rows of `left`, each at most once: what
+                      stands beside them is the answer of a subquery     */
     struct step_apply apply; /* its query is `right`                */
     struct step_window window;
     struct step_map map;
