@@ -256,7 +256,7 @@ static enum vdbq_status hold_times(vdbq_query *query, struct device *device,
 
 /* Chooses where and how a scan runs; for stream_params. */
 static enum vdbq_status choose_place(void *context, const struct table *table,
-                                     uint64_t rows, struct stream_place *place,
+                                     uint64_t rows, struct run_place *place,
                                      struct error *error)
 {
     vdbq_query *query = context;

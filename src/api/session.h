@@ -120,6 +120,6 @@ unsigned host_threads(vdbq *db, const struct settings *settings);
  * that is NULL, of no table. */
 enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
                               const struct table *table, uint64_t rows,
-                              struct stream_place *place);
+                              struct run_place *place);
 
 #endif

@@ -271,7 +271,7 @@ static bool takes_rows(const struct settings *settings,
 
 enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
                               const struct table *table, uint64_t rows,
-                              struct stream_place *place)
+                              struct run_place *place)
 {
     struct station *station;
     enum device_build build = settings->build == BUILD_SPECIALISED
@@ -282,23 +282,21 @@ enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
         status = device_check_build(station->device, build, &db->error);
     if (status != VDBQ_OK)
         return status;
-    *place = (struct stream_place){
+    *place = (struct run_place){
         .device = station->device,
         .pool = station->pool,
         .resident = station->resident,
         .dictionaries = station->dictionaries,
         .mode = choose_mode(settings, station, table),
-        .build = build,
-        .adaptive = settings->build == BUILD_AUTO,
-        .prunes = settings->prune,
         .takes = takes_rows(settings, station->device),
+        .settings = settings,
     };
     return check_mode(station, place->mode, &db->error);
 }
 
 enum vdbq_status vdbq_device_open(vdbq *db)
 {
-    struct stream_place place;
+    struct run_place place;
     enum vdbq_status status = session_begin(db);
     if (status == VDBQ_OK)
         status =

@@ -222,10 +222,12 @@ static enum vdbq_status run(const struct testing *test,
 {
     struct column_input inputs[SELFTEST_INPUTS_MAX];
     struct launcher *launcher;
-    struct launcher_params params = { .device = way->device,
+    const struct settings settings = { .build = way->build };
+    const struct run_place place = { .device = way->device,
+                                     .mode = way->mode,
+                                     .settings = &settings };
+    struct launcher_params params = { .place = &place,
                                       .program = program,
-                                      .mode = way->mode,
-                                      .build = way->build,
                                       .most_live = true,
                                       .values = &test->open.values };
     struct run_build_side build_side = test->open.build_side.run;

@@ -160,11 +160,12 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     };
     bool mapped = device_facts(device)->shares_memory;
     struct launcher *launcher;
-    struct launcher_params params = { .device = device,
+    const struct settings settings = { .build = build };
+    const struct run_place place = { .device = device,
+                                     .mode = mapped ? MODE_MAPPED : MODE_SERIAL,
+                                     .settings = &settings };
+    struct launcher_params params = { .place = &place,
                                       .program = &run->program,
-                                      .mode =
-                                          mapped ? MODE_MAPPED : MODE_SERIAL,
-                                      .build = build,
                                       .most_live = true };
     enum vdbq_status status = launcher_open(&params, &launcher, run->error);
     if (status != VDBQ_OK)

@@ -27,17 +27,13 @@ void build_side_close(struct build_side *build_side);
 struct dictionary *const *
 build_side_dictionaries(const struct build_side *build_side, unsigned *count);
 
-/* Where the rows are to be. */
-struct build_side_place {
-    struct device *device;     /* where the columns and indexes go */
-    struct resident *resident; /* whose budget they share; NULL: none  */
-    /* of the run; may be zeroed where the program needs none */
-    const struct run_dictionary *dictionary;
-};
-/* Puts them there. Fails with LIMIT where the budget or a buffer of the device
- * is too small, DEVICE, NO_MEMORY. */
+/* Puts them where the program runs; they share the budget of the place's
+ * resident tablets, if it has any. `dictionary`: of the run; may be zeroed where
+ * the program needs none. Fails with LIMIT where the budget or a buffer of the
+ * device is too small, DEVICE, NO_MEMORY. */
 enum vdbq_status build_side_put(struct build_side *build_side,
-                                const struct build_side_place *place,
+                                const struct run_place *place,
+                                const struct run_dictionary *dictionary,
                                 struct error *error);
 
 /* They are there: for launcher_params. NULL of NULL. */

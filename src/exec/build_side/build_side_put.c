@@ -341,7 +341,7 @@ static enum vdbq_status put_from_device(struct build_side *build_side,
 
 /* Makes sure that the budget and the device can hold them. */
 static enum vdbq_status reserve(struct build_side *build_side,
-                                const struct build_side_place *place,
+                                const struct run_place *place,
                                 struct error *error)
 {
     const struct device_facts *facts = device_facts(place->device);
@@ -391,10 +391,11 @@ static void name(struct build_side *build_side)
 }
 
 enum vdbq_status build_side_put(struct build_side *build_side,
-                                const struct build_side_place *place,
+                                const struct run_place *place,
+                                const struct run_dictionary *dictionary,
                                 struct error *error)
 {
-    prepare(build_side, place->dictionary);
+    prepare(build_side, dictionary);
     lay_out(build_side, device_facts(place->device)->is_gpu);
     assert(build_side->bytes > 0
            && build_side->host_bytes <= build_side->bytes);

@@ -86,10 +86,10 @@ static struct entry *oldest(struct dictionary_cache *cache)
 static void keep(const struct dictionary_cache_params *params,
                  struct dictionary_base *base)
 {
-    struct entry *place = oldest(params->cache);
+    struct entry *place = oldest(params->place->dictionaries);
     struct entry made = { .state = params->table->state,
                           .input_count = params->pack->input_count,
-                          .used = ++params->cache->clock };
+                          .used = ++params->place->dictionaries->clock };
     made.columns =
         memory_zeroed(made.input_count + (size_t)1, sizeof *made.columns);
     if (made.columns == NULL)
@@ -124,7 +124,8 @@ read_tablet(const struct dictionary_cache_params *params, size_t tablet,
     for (unsigned i = 0; i < params->pack->input_count; i++)
         if (is_text(params, i))
             columns[want.column_count++] = column_of(params, i);
-    enum vdbq_status status = pool_pin(params->pool, &want, &slot, error);
+    enum vdbq_status status =
+        pool_pin(params->place->pool, &want, &slot, error);
     if (status != VDBQ_OK)
         return status;
     status = device_memory_take(slot->memory, params->times, error);
@@ -137,7 +138,7 @@ read_tablet(const struct dictionary_cache_params *params, size_t tablet,
         if (dictionaries[i] == NULL)
             status = error_no_memory(error);
     }
-    pool_release(params->pool, slot);
+    pool_release(params->place->pool, slot);
     return status;
 }
 
@@ -172,7 +173,7 @@ enum vdbq_status
 dictionary_cache_base(const struct dictionary_cache_params *params,
                       struct dictionary_base **base, struct error *error)
 {
-    struct dictionary_cache *cache = params->cache;
+    struct dictionary_cache *cache = params->place->dictionaries;
     for (int i = 0; cache != NULL && i < ENTRIES; i++)
         if (is_of(&cache->entries[i], params)) {
             cache->entries[i].used = ++cache->clock;

@@ -8,6 +8,7 @@
 
 #include "data/pool/pool.h"
 #include "exec/dictionary/run_dictionary.h"
+#include "exec/launch/run_place.h"
 
 struct dictionary_cache;
 
@@ -16,8 +17,8 @@ struct dictionary_cache *dictionary_cache_create(void); /* NULL: no memory */
 void dictionary_cache_destroy(struct dictionary_cache *cache);
 
 struct dictionary_cache_params {
-    struct dictionary_cache *cache;  /* NULL: nothing is kept         */
-    struct pool *pool;               /* loads the dictionaries of tablets */
+    const struct run_place *place;   /* whose pool loads the dictionaries, and
+                                       whose cache keeps them, if it has one */
     const struct table *table;       /* of the program's first cursor */
     const struct program_pack *pack; /* the columns that are read     */
     struct device_times *times;      /* added to                      */

@@ -192,10 +192,10 @@ static void make_parts(struct grid_build *build_side,
 }
 
 enum vdbq_status grid_build_init(struct grid_build *build_side,
-                                 struct device *device,
-                                 struct resident *resident, struct arena *arena,
-                                 struct error *error)
+                                 const struct run_place *place,
+                                 struct arena *arena, struct error *error)
 {
+    struct resident *resident = place->resident;
     enum vdbq_status status = VDBQ_OK;
     for (unsigned a = 1; a < build_side->axis_count; a++)
         build_side->input_count += build_side->axes[a].input_count;
@@ -203,15 +203,16 @@ enum vdbq_status grid_build_init(struct grid_build *build_side,
                                                 * sizeof *build_side->inputs);
     if (build_side->inputs == NULL)
         return error_no_memory(error);
-    make_parts(build_side, device, resident);
+    make_parts(build_side, place->device, resident);
     assert(build_side->part_rows > 0 && build_side->parts > 0);
     if (resident != NULL)
         status = resident_reserve(resident, build_side->bytes, error);
     if (status != VDBQ_OK)
         return status;
     build_side->resident = resident;
-    status = device_memory_create(device, MEMORY_DEVICE, build_side->bytes,
-                                  &build_side->memory, error);
+    status =
+        device_memory_create(place->device, MEMORY_DEVICE, build_side->bytes,
+                             &build_side->memory, error);
     build_side->run = (struct run_build_side){ .memory = build_side->memory,
                                                .inputs = build_side->inputs };
     return status;

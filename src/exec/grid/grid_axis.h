@@ -58,13 +58,12 @@ struct grid_build {
                                    caller's to set                       */
 };
 
-/* Gives the rows of the axes their places, within a share of the
- * budget (NULL: of the device's memory); a zeroed struct with axes and their
+/* Gives the rows of the axes their places, within a share of the place's
+ * budget (without one: of the device's memory); a zeroed struct with axes and their
  * count. Fails with LIMIT where not even a part fits. */
 enum vdbq_status grid_build_init(struct grid_build *build_side,
-                                 struct device *device,
-                                 struct resident *resident, struct arena *arena,
-                                 struct error *error);
+                                 const struct run_place *place,
+                                 struct arena *arena, struct error *error);
 void grid_build_finish(struct grid_build *build_side);
 /* Rows of axis 1 in a part. */
 uint64_t grid_build_rows(const struct grid_build *build_side, uint64_t part);

@@ -88,7 +88,7 @@ struct launcher_morsel grid_left_morsel(struct grid_left *left, uint64_t row,
         left->places[i] = column_input_from(input, row);
     }
     struct launcher_morsel launched = { .inputs = left->places, .rows = rows };
-    if (left->mapped)
+    if (left->place->mode == MODE_MAPPED)
         launched.data = morsel->memory;
     else
         launched.host = device_memory_host(morsel->memory);
@@ -113,7 +113,7 @@ static enum vdbq_status begin(struct grid_left *left,
     morsel->memory = NULL;
     morsel->rows_room = left->rows_room;
     status =
-        device_memory_create(left->device, MEMORY_PINNED,
+        device_memory_create(left->place->device, MEMORY_PINNED,
                              values_at(left, morsel, left->axis->input_count),
                              &morsel->memory, error);
     if (status != VDBQ_OK)

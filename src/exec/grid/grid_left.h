@@ -18,9 +18,9 @@ struct left_morsel {
 };
 
 struct grid_left {
-    struct axis *axis;     /* the left one */
-    struct device *device; /* owns the memory of the morsels */
-    bool mapped;           /* launches read the morsel where it is     */
+    struct axis *axis;             /* the left one */
+    const struct run_place *place; /* of the launches; its device owns the
+                                      memory of the morsels                  */
     /* one is filled while launches read the other */
     struct left_morsel morsels[2];
     unsigned now;                /* the one that is filled, or was last     */
@@ -33,7 +33,7 @@ struct grid_left {
     struct column_input *places; /* of a launch                             */
 };
 
-/* A zeroed struct with axis, device and `mapped`. */
+/* A zeroed struct with axis and place. */
 enum vdbq_status grid_left_init(struct grid_left *left, struct arena *arena,
                                 struct error *error);
 void grid_left_finish(struct grid_left *left); /* accepts a zeroed struct */

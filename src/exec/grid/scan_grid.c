@@ -30,7 +30,7 @@ struct scan_grid {
     unsigned axis_count;          /* of `axes` */
     struct program program;       /* what slices leave to do: it is run    */
     struct program_pack pack;     /* of it                                 */
-    struct stream_place place;    /* where the cells are                   */
+    struct run_place place;       /* where the cells are                   */
     struct grid_left left;        /* morsels of the left axis */
     struct grid_build build_side; /* the other axes, on the device */
     /* zeroed: the program needs none */
@@ -188,28 +188,22 @@ static bool has_build_rows(const struct scan_grid *grid)
 static enum vdbq_status open_launcher(struct scan_grid *grid,
                                       struct error *error)
 {
-    const struct stream_place *place = &grid->place;
+    const struct run_place *place = &grid->place;
     if (place->takes && device_has_kernels(place->device))
         grid->device = place->device;
     grid->room = stream_place_room(place);
-    grid->left = (struct grid_left){ .axis = &grid->axes[0],
-                                     .device = place->device,
-                                     .mapped = place->mode == MODE_MAPPED };
+    grid->left = (struct grid_left){ .axis = &grid->axes[0], .place = place };
     grid->build_side = (struct grid_build){ .axes = grid->axes,
                                             .axis_count = grid->axis_count };
     enum vdbq_status status = grid_left_init(&grid->left, &grid->arena, error);
     if (status == VDBQ_OK)
-        status = grid_build_init(&grid->build_side, place->device,
-                                 place->resident, &grid->arena, error);
+        status = grid_build_init(&grid->build_side, place, &grid->arena, error);
     if (status != VDBQ_OK)
         return status;
     grid->build_side.run.order_codes = grid->dictionary.build_order_codes;
     return launcher_open(
-        &(struct launcher_params){ .device = place->device,
+        &(struct launcher_params){ .place = place,
                                    .program = &grid->program,
-                                   .mode = place->mode,
-                                   .build = place->build,
-                                   .adaptive = place->adaptive,
                                    .rows = grid->head.rows_most,
                                    .build_side = &grid->build_side.run,
                                    .values = &grid->dictionary.values },

@@ -18,9 +18,9 @@ static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
 
 /* Groups of several items are a GPU's: there a load that asks who is live
  * waits for all that decides it. */
-static enum load_eager eager_of(const struct adapt_params *params)
+static enum load_eager eager_of(const struct launcher_params *params)
 {
-    if (device_tuning(params->device)->group > 1)
+    if (device_tuning(params->place->device)->group > 1)
         return params->most_live ? EAGER_ALL : EAGER_FIRST;
     return EAGER_NONE;
 }
@@ -29,28 +29,31 @@ enum vdbq_status adapt_init(struct adapt *adapt,
                             const struct adapt_params *params,
                             struct device_times *times, struct error *error)
 {
+    const struct launcher_params *launcher = params->launcher;
+    struct device *device = launcher->place->device;
+    enum device_build build = launcher->place->settings->build;
     struct device_machine_params machine = {
         .build = BUILD_INTERPRETED,
-        .registers = params->program->registers,
-        .axes = program_axes(params->program)
+        .registers = launcher->program->registers,
+        .axes = program_axes(launcher->program)
     };
     *adapt = (struct adapt){
-        .device = params->device,
-        .program = params->program,
+        .device = device,
+        .program = launcher->program,
         .pack = params->pack,
         .interpreted = machine,
         .specialised = machine,
-        .adaptive = params->adaptive && !device_facts(params->device)->is_host,
-        .cost = program_cost(params->program),
-        .rows_left = params->rows,
-        .build = params->adaptive ? BUILD_INTERPRETED : params->build,
+        .adaptive = build == BUILD_AUTO && !device_facts(device)->is_host,
+        .cost = program_cost(launcher->program),
+        .rows_left = launcher->rows,
+        .build = build == BUILD_AUTO ? BUILD_INTERPRETED : build,
         .encodings = arena_alloc(params->arena, params->pack->input_count + 1),
     };
     if (adapt->encodings == NULL)
         return error_no_memory(error);
     adapt->specialised.build = BUILD_SPECIALISED;
     adapt->loads = (struct program_loads){ .encodings = adapt->encodings,
-                                           .eager = eager_of(params) };
+                                           .eager = eager_of(launcher) };
     if (adapt->adaptive || adapt->build == BUILD_SPECIALISED)
         return VDBQ_OK;
     enum vdbq_status status = device_machine(adapt->device, &adapt->interpreted,

@@ -27,18 +27,14 @@
 #include "device/device.h"
 #include "program/program.h"
 
-struct adapt_params {
-    struct device *device;           /* runs the launches */
-    const struct program *program;   /* checked; outlives this */
-    const struct program_pack *pack; /* of the program */
-    bool adaptive;           /* false: `build` it is                     */
-    enum device_build build; /* the only build, where it is not adaptive */
-    uint64_t rows;           /* of all launches together                 */
-    bool most_live;          /* as of the launcher                       */
-    struct arena *arena;     /* of the launcher; holds `encodings` */
-};
-
+struct launcher_params;
 struct launcher_request;
+
+struct adapt_params {
+    const struct launcher_params *launcher; /* whose machine it chooses       */
+    const struct program_pack *pack;        /* of its program                 */
+    struct arena *arena;                    /* its, too; holds `encodings`    */
+};
 
 /* Launches of one build whose times are known. */
 struct adapt_rate {

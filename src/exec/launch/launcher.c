@@ -97,13 +97,8 @@ static enum vdbq_status adapt_open(struct launcher *launcher,
                                    struct error *error)
 {
     return adapt_init(&launcher->adapt,
-                      &(struct adapt_params){ .device = params->device,
-                                              .program = params->program,
+                      &(struct adapt_params){ .launcher = params,
                                               .pack = &launcher->pack,
-                                              .adaptive = params->adaptive,
-                                              .build = params->build,
-                                              .rows = params->rows,
-                                              .most_live = params->most_live,
                                               .arena = &launcher->arena },
                       &launcher->times, error);
 }
@@ -168,9 +163,10 @@ enum vdbq_status launcher_open(const struct launcher_params *params,
     struct launcher *made = memory_zeroed(1, sizeof *made);
     if (made == NULL)
         return error_no_memory(error);
-    made->device = params->device;
+    assert(params->place->mode != MODE_AUTO);
+    made->device = params->place->device;
     made->program = params->program;
-    made->mode = params->mode;
+    made->mode = params->place->mode;
     enum vdbq_status status = launcher_prepare(made, params, error);
     if (status != VDBQ_OK) {
         launcher_close(made);

@@ -8,23 +8,20 @@
 #ifndef VDBQ_EXEC_LAUNCHER_H
 #define VDBQ_EXEC_LAUNCHER_H
 
-#include "base/settings.h"
 #include "cl/tablet.h"
 #include "device/job.h"
 #include "exec/launch/sink.h"
 #include "exec/launch/control.h"
+#include "exec/launch/run_place.h"
 #include "program/program.h"
 
 /* Launches that are in flight at most: four keep a link busy both ways. */
 enum { LAUNCHER_RING_MAX = 4 };
 
 struct launcher_params {
-    struct device *device;         /* runs the launches */
-    const struct program *program; /* checked; outlives the launcher */
-    enum run_mode mode;            /* how columns come to the device */
-    enum device_build build;       /* of the kernel, where it is not adaptive */
-    bool adaptive;  /* `build` is ours to choose, and to change between
-                      launches: exec/launch/adapt.h                           */
+    const struct run_place *place; /* outlives the launcher; where its build
+                                      is BUILD_AUTO: exec/launch/adapt.h    */
+    const struct program *program; /* checked; outlives the launcher, too   */
     uint64_t rows;  /* of all launches together, as far as is known     */
     bool most_live; /* so many rows become result rows that most tiles have
                       one: columns are best loaded without asking      */

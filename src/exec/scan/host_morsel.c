@@ -105,25 +105,17 @@ make_dictionary(struct host_morsels *morsels,
 /* Puts the rows that are probed in place, then opens the launcher. */
 static enum vdbq_status open_launcher(struct host_morsels *morsels,
                                       const struct host_morsels_params *params,
-                                      const struct stream_place *place,
                                       struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     if (params->build_side != NULL)
-        status = build_side_put(
-            params->build_side,
-            &(struct build_side_place){ .device = place->device,
-                                        .resident = place->resident,
-                                        .dictionary = &morsels->dictionary },
-            error);
+        status = build_side_put(params->build_side, &morsels->place,
+                                &morsels->dictionary, error);
     if (status != VDBQ_OK)
         return status;
     return launcher_open(
-        &(struct launcher_params){ .device = place->device,
+        &(struct launcher_params){ .place = &morsels->place,
                                    .program = params->program,
-                                   .mode = place->mode,
-                                   .build = place->build,
-                                   .adaptive = place->adaptive,
                                    .rows = params->rows,
                                    .most_live = params->most_live,
                                    .build_side =
@@ -137,19 +129,15 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
                                    struct error *error)
 {
     const struct stream_params *stream = params->stream;
-    struct stream_place place;
     *morsels = (struct host_morsels){ 0 };
-    enum vdbq_status status = stream->choose(stream->choose_context, NULL,
-                                             params->rows, &place, error);
+    enum vdbq_status status = stream->choose(
+        stream->choose_context, NULL, params->rows, &morsels->place, error);
     if (status != VDBQ_OK)
         return status;
-    morsels->mode = place.mode;
-    morsels->device = place.device;
-    morsels->takes = place.takes;
     if (run_dictionary_needed(params->program))
         status = make_dictionary(morsels, params, error);
     if (status == VDBQ_OK)
-        status = open_launcher(morsels, params, &place, error);
+        status = open_launcher(morsels, params, error);
     if (status != VDBQ_OK)
         return status;
     morsels->pack = launcher_pack(morsels->launcher);
@@ -228,7 +216,7 @@ enum vdbq_status host_morsels_begin(struct host_morsels *morsels,
         next->memory = NULL;
         next->rows_room = morsels->rows_room;
         status = device_memory_create(
-            morsels->device, MEMORY_PINNED,
+            morsels->place.device, MEMORY_PINNED,
             values_at(morsels, next, morsels->pack->input_count), &next->memory,
             error);
         if (status != VDBQ_OK)
@@ -361,7 +349,7 @@ enum vdbq_status host_morsels_start(struct host_morsels *morsels,
     launched->rows = morsel->rows;
     if (morsels->dictionary.base != NULL)
         launched->order_codes = run_dictionary_codes(&morsels->dictionary, 0);
-    if (morsels->mode == MODE_MAPPED)
+    if (morsels->place.mode == MODE_MAPPED)
         launched->data = morsel->memory;
     else
         launched->host = device_memory_host(morsel->memory);

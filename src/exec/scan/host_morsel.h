@@ -30,9 +30,7 @@ struct host_morsel_input {
 
 struct host_morsels {
     struct launcher *launcher; /* takes one morsel a launch */
-    enum run_mode mode;        /* serial, streamed or mapped */
-    struct device *device;     /* owns the memory */
-    bool takes;                /* it takes result rows itself         */
+    struct run_place place;    /* its device owns the memory */
     /* of the program, which the launcher owns */
     const struct program_pack *pack;
     struct host_morsel_input *inputs; /* one for each of the pack's          */

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "exec/dictionary/dictionary_cache.h"
 #include "exec/launch/column_input.h"
 #include "exec/scan/source.h"
 #include "exec/scan/walk.h"
@@ -66,8 +67,7 @@ make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
     if (status != VDBQ_OK)
         return status;
     return dictionary_cache_base(
-        &(struct dictionary_cache_params){ .cache = scan->params.dictionaries,
-                                           .pool = scan->params.pool,
+        &(struct dictionary_cache_params){ .place = scan->params.launcher.place,
                                            .table = scan->table,
                                            .pack = &pack,
                                            .times = &scan->word_times },
@@ -82,8 +82,8 @@ static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
     struct run_dictionary_params params = {
         .program = scan->params.launcher.program,
         .base = base,
-        .parameters = scan->params.parameters,
-        .parameter_count = scan->params.parameter_count,
+        .parameters = scan->params.stream->parameters,
+        .parameter_count = scan->params.stream->parameter_count,
     };
     params.build_side =
         build_side_dictionaries(scan->params.build_side, &params.build_count);
@@ -118,12 +118,8 @@ static enum vdbq_status open_launcher(struct scan *scan, struct error *error)
     struct scan_params *params = &scan->params;
     enum vdbq_status status = VDBQ_OK;
     if (params->build_side != NULL)
-        status = build_side_put(
-            params->build_side,
-            &(struct build_side_place){ .device = params->launcher.device,
-                                        .resident = params->resident,
-                                        .dictionary = &scan->dictionary },
-            error);
+        status = build_side_put(params->build_side, params->launcher.place,
+                                &scan->dictionary, error);
     params->launcher.build_side = build_side_run(params->build_side);
     return status == VDBQ_OK
                ? launcher_open(&params->launcher, &scan->launcher, error)
@@ -135,10 +131,12 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
     const struct scan_params *params = &scan->params;
     const struct program *program = params->launcher.program;
+    const struct run_place *place = params->launcher.place;
+    const struct catalogue *catalogue = params->stream->snapshot->catalogue;
     enum vdbq_status status = VDBQ_OK;
     if (program->tables.count > 0)
         scan->table = catalogue_table_id(
-            params->snapshot->catalogue,
+            catalogue,
             VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
     if (run_dictionary_needed(program))
         status = make_dictionary(scan, error);
@@ -146,12 +144,10 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
         status = open_launcher(scan, error);
     if (status != VDBQ_OK)
         return status;
-    if (params->resident != NULL)
-        resident_drop_old(params->resident, params->snapshot->catalogue);
+    if (place->resident != NULL)
+        resident_drop_old(place->resident, catalogue);
     scan->sources = (struct source_params){
-        .mode = params->launcher.mode,
-        .pool = params->pool,
-        .resident = params->resident,
+        .place = place,
         .table = scan->table,
         .pack = launcher_pack(scan->launcher),
         .times = launcher_times(scan->launcher),
@@ -174,7 +170,7 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
                                             ? &scan->dictionary
                                             : NULL,
                           .build_side = build_side_ranges(params->build_side) },
-                      params->prunes, &scan->arena))
+                      place->settings->prune, &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;
 }
@@ -209,8 +205,8 @@ void scan_close(struct scan *scan)
     launcher_close(scan->launcher); /* waits for what is in flight */
     for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
         part_close(scan, &scan->parts[i], scan->failed);
-    if (scan->params.pool != NULL)
-        pool_settle(scan->params.pool);
+    if (scan->params.launcher.place->pool != NULL)
+        pool_settle(scan->params.launcher.place->pool);
     vector_finish(&scan->copies);
     run_dictionary_finish(&scan->dictionary);
     arena_finish(&scan->arena);
@@ -232,7 +228,7 @@ uint64_t scan_sink_rows(const struct scan *scan)
 /* Of values that may change after they were proven nothing is known. */
 bool scan_ranges(struct scan *scan, struct interval *ranges)
 {
-    return scan->table != NULL && !pool_maps(scan->params.pool)
+    return scan->table != NULL && !pool_maps(scan->params.launcher.place->pool)
            && walk_ranges(&scan->walk, ranges);
 }
 
@@ -365,7 +361,7 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
 static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
 {
     uint64_t bytes = 0;
-    if (scan->sources.mode != MODE_CACHED)
+    if (scan->sources.place->mode != MODE_CACHED)
         return part->bytes;
     for (size_t i = 0; i < scan->copies.count; i++)
         bytes += VECTOR_ITEMS(&scan->copies, struct device_copy)[i].size;
@@ -380,7 +376,8 @@ static bool joins(const struct scan *scan, const struct part *part,
 {
     uint64_t most =
         launcher_in_flight(scan->launcher) > 0 ? AWAITED_BYTES_MAX : 1;
-    return scan->sources.mode != MODE_MAPPED && bytes_awaited(scan, part) < most
+    return scan->sources.place->mode != MODE_MAPPED
+           && bytes_awaited(scan, part) < most
            && request->count < LAUNCH_MORSELS
            && walk_fits(&scan->walk,
                         launcher_rows_max(scan->launcher) - part->rows);
@@ -428,7 +425,7 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
 /* Whether the query is to stop. */
 static bool stopped(const struct scan *scan)
 {
-    const struct scan_params *params = &scan->params;
+    const struct stream_params *params = scan->params.stream;
     if (atomic_load(params->cancelled))
         return true;
     return params->progress != NULL && scan->table != NULL

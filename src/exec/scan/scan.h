@@ -6,31 +6,15 @@
 #ifndef VDBQ_EXEC_SCAN_H
 #define VDBQ_EXEC_SCAN_H
 
-#include <stdatomic.h>
-
-#include "data/pool/pool.h"
 #include "exec/build_side/build_side.h"
-#include "exec/launch/resident.h"
-#include "exec/launch/launcher.h"
-#include "exec/dictionary/dictionary_cache.h"
+#include "exec/stream/stream.h"
 
 struct scan_params {
-    /* device, program and mode; the rest is the scan's */
-    struct launcher_params launcher;
-    const struct snapshot *snapshot; /* outlives the scan                  */
-    struct pool *pool;               /* of the snapshot's database and of
-                                        the launcher's device              */
-    struct resident *resident;       /* of that device; for MODE_CACHED    */
-    /* beside the pool; NULL: none */
-    struct dictionary_cache *dictionaries;
+    struct launcher_params launcher;    /* its place outlives the scan; what
+                                           programs leave open is found here */
+    const struct stream_params *stream; /* outlives the scan                 */
     struct build_side *build_side;      /* rows that the program probes, put
-                                        in place here; NULL: none          */
-    const struct parameter *parameters; /* of the query                    */
-    unsigned parameter_count;           /* of `parameters` */
-    bool prunes;                        /* tablets of which nothing comes     */
-    const atomic_bool *cancelled;       /* read between launches              */
-    vdbq_progress progress;             /* may be NULL; called between them   */
-    void *progress_context;             /* for `progress` */
+                                           in place here; NULL: none         */
 };
 
 struct scan;

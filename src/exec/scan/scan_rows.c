@@ -87,8 +87,8 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
     struct taker *taker = &scan->taker;
     struct device *device = stream_device(input, &scan->room);
     taker->rows = VECTOR(struct sink_rows);
-    if (device == NULL || device != scan->morsels.device
-        || !scan->morsels.takes)
+    if (device == NULL || device != scan->morsels.place.device
+        || !scan->morsels.place.takes)
         return VDBQ_OK;
     taker->reads =
         memory_zeroed(input->step->column_count + 1, sizeof *taker->reads);

@@ -12,6 +12,7 @@ struct scan_stream {
     struct scan *scan;  /* of the table */
     /* rows that its program probes */
     struct build_side *build_side;
+    struct run_place place;      /* where it runs */
     struct device *device;       /* that may take its rows; NULL: none        */
     uint64_t room;               /* of its memory, for a step                 */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
@@ -38,32 +39,17 @@ static uint64_t rows_most(const struct stream *stream)
 }
 
 /* Opens the scan at the place that was chosen. */
-static enum vdbq_status open_scan(struct scan_stream *made,
-                                  const struct stream_place *place,
-                                  struct error *error)
+static enum vdbq_status open_scan(struct scan_stream *made, struct error *error)
 {
     struct stream *stream = &made->head;
-    const struct stream_params *params = stream->params;
     struct scan_params scan = {
-        .launcher = { .device = place->device,
+        .launcher = { .place = &made->place,
                       .program = &stream->step->scan.program,
-                      .mode = place->mode,
-                      .build = place->build,
-                      .adaptive = place->adaptive,
                       .rows = stream->rows_most,
                       .most_live =
                           stream_most_live(stream->step, stream->rows_most) },
-        .snapshot = params->snapshot,
-        .pool = place->pool,
-        .resident = place->resident,
-        .dictionaries = place->dictionaries,
+        .stream = stream->params,
         .build_side = made->build_side,
-        .parameters = params->parameters,
-        .parameter_count = params->parameter_count,
-        .prunes = place->prunes,
-        .cancelled = params->cancelled,
-        .progress = params->progress,
-        .progress_context = params->progress_context,
     };
     return scan_open(&scan, &made->scan, error);
 }
@@ -75,21 +61,21 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
     struct scan_stream *made = (struct scan_stream *)stream;
     const struct stream_params *params = stream->params;
     const struct table *table = table_of(stream);
-    struct stream_place place;
+    struct run_place *place = &made->place;
     stream->rows_most = table != NULL ? table->rows : 1;
     made->vectors =
         memory_zeroed(stream->step->column_count, sizeof *made->vectors);
     if (made->vectors == NULL)
         return error_no_memory(error);
     enum vdbq_status status = params->choose(params->choose_context, table,
-                                             rows_most(stream), &place, error);
+                                             rows_most(stream), place, error);
     if (status != VDBQ_OK)
         return status;
-    if (place.takes && table != NULL && device_has_kernels(place.device))
-        made->device = place.device;
-    made->room = stream_place_room(&place);
+    if (place->takes && table != NULL && device_has_kernels(place->device))
+        made->device = place->device;
+    made->room = stream_place_room(place);
     status = build_side_open(stream, made->device, &made->build_side, error);
-    return status == VDBQ_OK ? open_scan(made, &place, error) : status;
+    return status == VDBQ_OK ? open_scan(made, error) : status;
 }
 
 /* The machine's values, with the types that they have in SQL. */

@@ -28,7 +28,7 @@ enum vdbq_status source_open(struct source *source,
 {
     enum vdbq_status status;
     *source = (struct source){ .ref = ref };
-    if (params->mode == MODE_CACHED) {
+    if (params->place->mode == MODE_CACHED) {
         status = open_resident(source, params, copies, error);
     } else {
         status = open_slot(source, params, error);
@@ -47,9 +47,9 @@ void source_close(struct source *source, const struct source_params *params,
     if (failed)
         resident_forget(source->resident);
     if (source->slot != NULL)
-        pool_release(params->pool, source->slot);
+        pool_release(params->place->pool, source->slot);
     if (source->resident != NULL)
-        resident_release(params->resident, source->resident);
+        resident_release(params->place->resident, source->resident);
     *source = (struct source){ 0 };
 }
 
@@ -67,10 +67,10 @@ bool source_ahead(const struct source_params *params,
                   const struct tablet_ref *ref)
 {
     struct pool_want want = want_of(params, ref);
-    if (params->mode == MODE_CACHED
-        && !lacks_any(resident_find(params->resident, ref), params))
+    if (params->place->mode == MODE_CACHED
+        && !lacks_any(resident_find(params->place->resident, ref), params))
         return true;
-    return pool_ahead(params->pool, &want);
+    return pool_ahead(params->place->pool, &want);
 }
 
 /* Pins the tablet in the pool; the host holds it unless it is mapped. */
@@ -78,12 +78,12 @@ static enum vdbq_status open_slot(struct source *source,
                                   struct source_params *params,
                                   struct error *error)
 {
-    uint64_t before = pool_load_ns(params->pool);
+    uint64_t before = pool_load_ns(params->place->pool);
     struct pool_want want = want_of(params, source->ref);
     enum vdbq_status status =
-        pool_pin(params->pool, &want, &source->slot, error);
-    params->load_ns += pool_load_ns(params->pool) - before;
-    if (status == VDBQ_OK && params->mode != MODE_MAPPED)
+        pool_pin(params->place->pool, &want, &source->slot, error);
+    params->load_ns += pool_load_ns(params->place->pool) - before;
+    if (status == VDBQ_OK && params->place->mode != MODE_MAPPED)
         status = device_memory_take(source->slot->memory, params->times, error);
     return status;
 }
@@ -112,15 +112,16 @@ void source_inputs(const struct source *source,
 struct device_memory *source_data(const struct source *source,
                                   const struct source_params *params)
 {
-    if (params->mode == MODE_CACHED)
+    if (params->place->mode == MODE_CACHED)
         return source->resident->memory;
-    return params->mode == MODE_MAPPED ? source->slot->memory : NULL;
+    return params->place->mode == MODE_MAPPED ? source->slot->memory : NULL;
 }
 
 u8 *source_host(const struct source *source, const struct source_params *params)
 {
-    assert(params->mode == MODE_CACHED || source->slot != NULL);
-    return params->mode == MODE_SERIAL || params->mode == MODE_STREAMED
+    const enum run_mode mode = params->place->mode;
+    assert(mode == MODE_CACHED || source->slot != NULL);
+    return mode == MODE_SERIAL || mode == MODE_STREAMED
                ? device_memory_host(source->slot->memory)
                : NULL;
 }
@@ -176,7 +177,7 @@ static enum vdbq_status open_resident(struct source *source,
                                       struct error *error)
 {
     enum vdbq_status status =
-        resident_pin(params->resident, params->table->id, source->ref,
+        resident_pin(params->place->resident, params->table->id, source->ref,
                      &source->resident, error);
     bool lacks = status == VDBQ_OK && lacks_any(source->resident, params);
     if (lacks)

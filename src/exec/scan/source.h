@@ -12,9 +12,7 @@
 
 /* What all launches of a scan share. */
 struct source_params {
-    enum run_mode mode;              /* how columns come to the device */
-    struct pool *pool;               /* loads tablets */
-    struct resident *resident;       /* MODE_CACHED alone needs it    */
+    const struct run_place *place;   /* whose pool loads tablets */
     const struct table *table;       /* of the scan */
     const struct program_pack *pack; /* the columns that are read ... */
     const unsigned *columns;         /* ... by their number in the table */

@@ -28,27 +28,12 @@
 #include "data/tablet/dictionary.h"
 #include "exec/launch/resident.h"
 #include "exec/launch/launcher.h"
+#include "exec/launch/run_place.h"
 #include "program/parameter.h"
 #include "program/steps/steps.h"
 
 struct stream;
 struct stream_kind;
-struct dictionary_cache;
-
-/* Where a scan runs, and how. */
-struct stream_place {
-    struct device *device;     /* where the step runs */
-    struct pool *pool;         /* of the database and that device         */
-    struct resident *resident; /* of that device; for MODE_CACHED         */
-    /* beside the pool; may be NULL */
-    struct dictionary_cache *dictionaries;
-    enum run_mode mode;      /* how columns come to the device */
-    enum device_build build; /* of the kernel, where it is not adaptive */
-    bool adaptive;           /* the build may change between launches */
-    bool prunes;             /* tablets of which nothing comes          */
-    bool takes;              /* rows where they are: the device may do
-                                  what other steps do with a scan's rows  */
-};
 
 /* What streams have cost, added up when each is closed. */
 struct stream_stats {
@@ -75,7 +60,7 @@ struct stream_params {
     /* The place of a scan over `rows` rows: of the table, or where that is
      * NULL, of another step's rows. */
     enum vdbq_status (*choose)(void *context, const struct table *table,
-                               uint64_t rows, struct stream_place *place,
+                               uint64_t rows, struct run_place *place,
                                struct error *error);
     void *choose_context; /* for `choose` */
     /* The kind of a stream that has its head and open inputs: operator_kind().

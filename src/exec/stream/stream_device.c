@@ -14,7 +14,7 @@ struct device *stream_device(const struct stream *stream, uint64_t *room)
     return stream->calls->device->device(stream, room ? room : &unused);
 }
 
-uint64_t stream_place_room(const struct stream_place *place)
+uint64_t stream_place_room(const struct run_place *place)
 {
     uint64_t room = device_facts(place->device)->memory_bytes / 4;
     uint64_t budget =

@@ -109,7 +109,7 @@ bool stream_most_live(const struct step *step, uint64_t rows);
  * none. `*room`: bytes of its memory that a step may take; may be NULL. */
 struct device *stream_device(const struct stream *stream, uint64_t *room);
 /* What a step may take of the memory of a place's device. */
-uint64_t stream_place_room(const struct stream_place *place);
+uint64_t stream_place_room(const struct run_place *place);
 /* Whether no more rows come than `rows_most`. */
 bool stream_bounded(const struct stream *stream);
 /* What is known of the columns, to be released; NULL: no memory. */

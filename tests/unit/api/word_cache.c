@@ -89,6 +89,8 @@ static struct dictionary_base *read_words(struct rig *rig)
     struct program_pack pack;
     struct device_times times = { 0 };
     struct dictionary_base *base;
+    const struct run_place place = { .pool = rig->pool,
+                                     .dictionaries = rig->cache };
     program_init(&program);
     expect_ok(rig, snapshot_open(rig->database, &snapshot, &rig->error));
     const struct table *table = catalogue_table(snapshot.catalogue, "t");
@@ -98,8 +100,7 @@ static struct dictionary_base *read_words(struct rig *rig)
     expect_ok(rig, program_check(&program, &rig->error));
     expect_ok(rig, program_pack(&program, &program.arena, &pack, &rig->error));
     expect_ok(rig, dictionary_cache_base(
-                       &(struct dictionary_cache_params){ .cache = rig->cache,
-                                                          .pool = rig->pool,
+                       &(struct dictionary_cache_params){ .place = &place,
                                                           .table = table,
                                                           .pack = &pack,
                                                           .times = &times },

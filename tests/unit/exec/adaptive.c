@@ -173,10 +173,12 @@ static struct seen query_run(struct device *device, unsigned most)
     struct device_memory *data;
     struct column_input input = { .width = 4, .encoding = ENCODING_PLAIN };
     program_make(&program, program_text);
-    struct launcher_params params = { .device = device,
+    const struct settings settings = settings_default();
+    const struct run_place place = { .device = device,
+                                     .mode = MODE_SERIAL,
+                                     .settings = &settings };
+    struct launcher_params params = { .place = &place,
                                       .program = &program,
-                                      .mode = MODE_SERIAL,
-                                      .adaptive = true,
                                       .rows = (uint64_t)most * ROWS };
     assert_int_equal(
         device_memory_create(device, MEMORY_PINNED, ROWS * 4, &data, &error),
@@ -250,11 +252,14 @@ static void first_launch_is_alone(void **state)
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
     memcpy(device_memory_host(data), values, sizeof values);
+    const struct settings settings = settings_default();
+    const struct run_place place = { .device = device,
+                                     .mode = MODE_MAPPED,
+                                     .settings = &settings };
     assert_int_equal(
-        launcher_open(&(struct launcher_params){ .device = device,
-                                                 .program = &program,
-                                                 .mode = MODE_MAPPED },
-                      &launcher, &error),
+        launcher_open(
+            &(struct launcher_params){ .place = &place, .program = &program },
+            &launcher, &error),
         VDBQ_OK);
     assert_int_equal(start_all(launcher, data), 1);
     take_rows(launcher, values, &seen);
@@ -435,11 +440,12 @@ static void other_encodings_change_the_machine(void **state)
     body_make(&program, 1 + ENCODING_PLAIN);
     device->known.tuning.gain = 3;
     device->known.tuning.compile_ns = 1000000000000;
+    const struct settings settings = settings_default();
+    const struct run_place place = { .device = device, .settings = &settings };
     assert_int_equal(
-        launcher_open(&(struct launcher_params){ .device = device,
-                                                 .program = &program,
-                                                 .adaptive = true },
-                      &launcher, &error),
+        launcher_open(
+            &(struct launcher_params){ .place = &place, .program = &program },
+            &launcher, &error),
         VDBQ_OK);
     launch_none(launcher, plain, values);
     assert_string_equal(launcher_build(launcher), "specialised");

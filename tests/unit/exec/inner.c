@@ -37,14 +37,14 @@ struct place {
 static struct place place;
 
 static enum vdbq_status choose_place(void *context, const struct table *table,
-                                     uint64_t rows, struct stream_place *chosen,
+                                     uint64_t rows, struct run_place *chosen,
                                      struct error *error)
 {
     enum vdbq_status status = choose_host(context, table, rows, chosen, error);
     bool is_host = device_facts(probed.device)->is_host;
-    chosen->build = is_host ? BUILD_INTERPRETED : place.build;
+    probed.settings.prune = true;
+    probed.settings.build = is_host ? BUILD_INTERPRETED : place.build;
     chosen->mode = place.mode;
-    chosen->prunes = true;
     chosen->takes = place.takes;
     chosen->resident = place.resident;
     return status;

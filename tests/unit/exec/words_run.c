@@ -167,11 +167,13 @@ static void calls_follow_the_words(void **state)
     make_table(&table, &program, base, "Bert");
     dictionary_base_release(base);
     struct device_params params = { .choice = "host" };
+    const struct settings settings = settings_default();
+    struct run_place place = { .mode = MODE_SERIAL, .settings = &settings };
     assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
+    place.device = device;
     assert_int_equal(
-        launcher_open(&(struct launcher_params){ .device = device,
+        launcher_open(&(struct launcher_params){ .place = &place,
                                                  .program = &program,
-                                                 .mode = MODE_SERIAL,
                                                  .values = &table.values },
                       &launcher, &error),
         VDBQ_OK);
