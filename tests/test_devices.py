@@ -315,12 +315,13 @@ def case_killed_builds_harm_nobody(folder):
     assert scratch(cache) == [], scratch(cache)
 
 
-def case_two_may_fill_a_cache(folder):
-    cache = os.path.join(os.path.dirname(fill_cache(folder)), 'both')
+def case_several_may_fill_a_cache(folder):
+    cache = os.path.join(os.path.dirname(fill_cache(folder)), 'all')
     command = [VDBQ, '--device', 'cpu', '--mode', 'csv', '-c', QUERY]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder,
-                             env=dict(os.environ, XDG_CACHE_HOME=cache)) for _ in range(2)]
-    for one in both:
+    several = [subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder,
+                                env=dict(os.environ, XDG_CACHE_HOME=cache, VDBQ_CORES=cores))
+               for cores in ('0', '1', '0', '1')]
+    for one in several:
         assert one.communicate(timeout=120)[0] == b'a\n2\n3\n' and one.returncode == 0, one
     # The machine, the probe of the device, and what the probe found.
     assert len(entries(cache)) == 3 and scratch(cache) == [], (entries(cache), scratch(cache))

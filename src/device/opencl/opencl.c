@@ -87,12 +87,7 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
 static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
                                   struct error *error)
 {
-    const cl_device_partition_property how[] = {
-        CL_DEVICE_PARTITION_BY_COUNTS, (cl_device_partition_property)cores,
-        CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0
-    };
     const struct found_device *found = &opencl->found;
-    enum vdbq_status status;
 
     if (cores == 0 || cores == found->units)
         return VDBQ_OK;
@@ -101,16 +96,7 @@ static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
                          "%u cores were asked for, but "
                          "device '%s' has %u",
                          cores, found->name, found->units);
-    status = opencl_check(
-        opencl_calls.CreateSubDevices(found->id, how, 1, &opencl->id, NULL),
-        "clCreateSubDevices", error);
-    opencl->is_part = status == VDBQ_OK;
-    if (status == VDBQ_DEVICE)
-        error_hint(error,
-                   "device '%s' cannot be limited to %u of its %u "
-                   "cores: set cores to 0 (VDBQ_CORES)",
-                   found->name, cores, found->units);
-    return status;
+    return opencl_part(found, cores, &opencl->id, error);
 }
 
 /* One context a device. */
@@ -166,7 +152,5 @@ static void opencl_close(struct device *device)
     opencl_queues_close(&opencl->others);
     if (opencl->context != NULL)
         opencl_calls.ReleaseContext(opencl->context);
-    if (opencl->is_part)
-        opencl_calls.ReleaseDevice(opencl->id);
     memory_release(opencl);
 }

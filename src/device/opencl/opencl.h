@@ -37,7 +37,6 @@ struct opencl {
     struct device head;        /* first */
     struct found_device found; /* as it was chosen                       */
     cl_device_id id;           /* the device, or the part of it in use   */
-    bool is_part;              /* `id` is ours to release                */
     cl_context context;        /* of this device alone */
     char options[OPENCL_OPTIONS_MAX]; /* of every build for the device     */
     size_t options_plain;             /* their length without what the probe
@@ -58,6 +57,11 @@ struct opencl {
 /* Opens a device, or `cores` of its compute units where that is not 0. */
 enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
                              struct device **device, struct error *error);
+
+/* Gives the part of a device that has `cores` of its compute units. Fails with
+ * DEVICE where it cannot be divided so, NO_MEMORY. */
+enum vdbq_status opencl_part(const struct found_device *found, unsigned cores,
+                             cl_device_id *id, struct error *error);
 
 /* opencl_event.c */
 

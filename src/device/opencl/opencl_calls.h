@@ -28,7 +28,6 @@
     X(cl_int, CreateSubDevices,                                              \
       (cl_device_id, const cl_device_partition_property *, cl_uint,          \
        cl_device_id *, cl_uint *))                                           \
-    X(cl_int, ReleaseDevice, (cl_device_id))                                 \
     X(cl_context, CreateContext,                                             \
       (const cl_context_properties *, cl_uint, const cl_device_id *,         \
        void(CL_CALLBACK *)(const char *, const void *, size_t, void *),      \

@@ -289,8 +289,9 @@ static void test_machine_is_kept(void **state)
 
     (void)state;
     rig_need_device();
-    assert_int_equal(
-        rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS, &error), VDBQ_OK);
+    if (rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS, &error)
+        != VDBQ_OK)
+        fail_msg("%s\n%s", error.message, error.hint);
     compile_ns = rig.times.compile_ns;
     assert_true(compile_ns > 0);
     assert_int_equal(rig.times.builds, 1);
