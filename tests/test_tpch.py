@@ -237,7 +237,8 @@ def case_small_run():
     assert one['seed'] == int(re.search(r'--seed (\d+)', done.stdout)[1])
     run_benchmark('--queries', '6', '--no-duckdb')
     assert one['seed'] != figures.read(DATA / 'kept.jsonl')[0]['seed']
-    assert 'seed 5\n' in run_benchmark('--queries', '6', '--no-duckdb', '--seed', '5').stdout
+    assert 'seed 5\n' in run_benchmark('--queries', '6', '--no-duckdb', '--seed', '5',
+                                        '--cpu-time').stdout
 
 
 def case_faults_are_told():
@@ -253,11 +254,13 @@ def case_faults_are_told():
 
 
 def case_table_and_plot():
-    record = {'label': 'cpu', 'scale': '1', 'threads': 2, 'name': ['1', '2', '3'],
-              'total_ms': [4.0, None, 1.0], 'peer_ms': [2.0, 8.0, 8.0],
+    record = {'label': 'cpu', 'scale': '1', 'threads': 2, 'cpu_time': False,
+              'name': ['1', '2', '3'], 'total_ms': [4.0, None, 1.0], 'peer_ms': [2.0, 8.0, 8.0],
               'fault': ['', 'no end in 60 s', '']}
-    rows = list(tpch_figures.table([record, record | {'threads': 1, 'peer_ms': [None] * 3}]))
+    rows = list(tpch_figures.table([record, record | {'threads': 1, 'peer_ms': [None] * 3,
+                                                       'cpu_time': True}]))
     assert rows[0][:4] == ['query', 'cpu SF 1, 2 cores: vdbq', 'DuckDB', 'DuckDB / vdbq'], rows
+    assert rows[0][4] == 'cpu SF 1, 1 core, CPU time: vdbq', rows[0]
     assert rows[1] == ['1', '4.00', '2.00', '0.50x', '4.00', '', ''], rows[1]
     assert rows[2] == ['2', 'no end in 60 s', '8.00', '', 'no end in 60 s', '', ''], rows[2]
     assert rows[4][1:] == ['2.00', '4.00', '2.00x', '2.00', '', ''], rows[4]

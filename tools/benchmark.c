@@ -221,11 +221,22 @@ static void add_batch(const struct vdbq_batch *batch, struct run *run)
 
 /* ------------------------------------------------------------- measure -- */
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* What all cores have spent on this process. */
+static uint64_t cpu_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* One run; `look`: at its rows. */
@@ -369,21 +380,30 @@ static int measure(const struct options *options, unsigned number, vdbq *db,
     return GOOD;
 }
 
-/* The only run of a query, `plan_ns` after its preparation began. */
+/* When a statement's preparation began, and how long it took. */
+struct preparing {
+    uint64_t cpu_start_ns;
+    uint64_t start_ns;
+    uint64_t plan_ns;
+};
+
+/* The only run of a query. */
 static int measure_once(unsigned number, vdbq *db, vdbq_query *query,
-                        uint64_t plan_ns)
+                        const struct preparing *preparing)
 {
     struct run run;
     if (run_once(query, false, &run) != VDBQ_OK)
         return complain(db);
+    uint64_t cpu = cpu_ns() - preparing->cpu_start_ns;
     printf("{\"query\": %u, ", number);
     print_text("device", run.stats.device);
     print_text("mode", run.stats.mode);
     print_text("build", run.stats.build);
     printf("\"rows\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", ", run.rows,
            peak_bytes());
-    print_ms("plan_ms", plan_ns, ", ");
-    print_ms("total_ms", plan_ns + run.total_ns, "}\n");
+    print_ms("plan_ms", preparing->plan_ns, ", ");
+    print_ms("cpu_ms", cpu, ", ");
+    print_ms("total_ms", preparing->plan_ns + run.total_ns, "}\n");
     fflush(stdout);
     return GOOD;
 }
@@ -415,12 +435,13 @@ static int measure_file(const struct options *options, vdbq *db)
     for (unsigned number = 0; code == GOOD && getline(&line, &size, file) > 0;
          number++) {
         vdbq_query *query;
-        uint64_t start = now_ns();
+        struct preparing preparing = { cpu_ns(), now_ns(), 0 };
         if (vdbq_prepare(db, line, -1, &query, NULL) != VDBQ_OK)
             code = complain(db);
-        else if (query && options->once)
-            code = measure_once(number, db, query, now_ns() - start);
-        else if (query)
+        preparing.plan_ns = now_ns() - preparing.start_ns;
+        if (code == GOOD && query && options->once)
+            code = measure_once(number, db, query, &preparing);
+        else if (code == GOOD && query)
             code = measure(options, number, db, query);
         vdbq_query_close(query);
     }

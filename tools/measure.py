@@ -228,7 +228,7 @@ def benchmark_duckdb(options, kind):
         return None
     file = made_once(options.db.with_suffix('.duckdb'),
                      lambda partial: load_duckdb(options, kind, partial))
-    return duckdb_open(options, file=file)
+    return duckdb_open(options, file=file, read_only=True)
 
 
 def load_duckdb(options, kind, file):
@@ -247,14 +247,14 @@ def load_duckdb(options, kind, file):
 
 # ---------------------------------------------------------------- DuckDB --
 
-def duckdb_open(options, folder=None, tables=(), file=':memory:'):
+def duckdb_open(options, folder=None, tables=(), file=':memory:', read_only=False):
     """DuckDB with those tables; None: it is not here."""
     missing = peers.duckdb_missing()
     if missing:
         print(f'DuckDB: left out, {missing}')
         return None
     import duckdb
-    db = duckdb.connect(str(file))
+    db = duckdb.connect(str(file), read_only=read_only)
     db.execute(f'set threads = {options.threads}')
     for table in tables:
         peers.duckdb_fill(db, folder / table, table)

@@ -20,8 +20,8 @@ def table(records):
 
 
 def title(record):
-    cores = record['threads']
-    return f'{record["label"]} SF {record["scale"]}, {cores} core{"s" * (cores > 1)}'
+    cores, clock = record['threads'], ', CPU time' if record['cpu_time'] else ''
+    return f'{record["label"]} SF {record["scale"]}, {cores} core{"s" * (cores > 1)}{clock}'
 
 
 def cells(record, number):
