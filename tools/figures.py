@@ -367,10 +367,10 @@ def everything(records, form=None):
     for machine in dict.fromkeys(record['machine'] for record in records):
         for name, view in VIEWS.items():
             chosen = select(records, name, machine)
-            if chosen:
+            rows = list(view(chosen)) if chosen else []
+            if len(rows) > 1:
                 commands = '\n'.join(dict.fromkeys(record['command'] for record in chosen))
-                table = (form or markdown)(view(chosen))
-                parts.append(f'{name}, {machine}:\n`{commands}`\n\n{table}')
+                parts.append(f'{name}, {machine}:\n`{commands}`\n\n{(form or markdown)(rows)}')
     return '\n\n'.join(parts)
 
 
