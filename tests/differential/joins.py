@@ -174,10 +174,10 @@ class Joins(Queries):
         terms = [t for t in terms if t is not None]
         chance = self.rng.random()
         if chance < 0.2:
-            terms += self.band(left, right)
+            terms += self.bounds(left, right)
         elif chance < 0.3:
             ways = [t for t in (self.equality(left, right), self.equality(left, right),
-                                *self.band(left, right)) if t is not None]
+                                *self.bounds(left, right)) if t is not None]
             if len(ways) > 1:
                 terms.append(Node('({0})', listed(ways, ' OR ')))
         if not terms or self.rng.random() < 0.25:

@@ -103,7 +103,7 @@ class Queries(Subqueries):
         if pairs and chance < 0.7:
             terms.append(Node('{0} = {1}', *self.rng.choice(pairs), type='B'))
         if chance > 0.6:
-            terms += self.band(left_columns, right_columns)
+            terms += self.bounds(left_columns, right_columns)
         if not terms or (self.rng.random() < 0.35 and word != 'FULL JOIN'):
             made = self.expressions.make('B', 2, scope)
             # sqlite3 3.40: a constant ON is taken for a WHERE of all joins.
@@ -113,7 +113,7 @@ class Queries(Subqueries):
             terms.append(Node('{0} IS NOT NULL', self.rng.choice(left_columns), type='B'))
         return Node(f'{{0}} {word} {{1}} ON {{2}}', left, right, listed(terms, ' AND '), type='S')
 
-    def band(self, left_columns, right_columns):
+    def bounds(self, left_columns, right_columns):
         """Bounds on a value of one side by values of the other; maybe none."""
         sides = [left_columns, right_columns]
         self.rng.shuffle(sides)

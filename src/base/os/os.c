@@ -96,48 +96,44 @@ static void file_close(struct os_file *file)
     memory_release(file);
 }
 
+static int check_place(size_t size, uint64_t offset)
+{
+    return offset > INT64_MAX || size > INT64_MAX - offset ? EFBIG : 0;
+}
+
+/* Adds what a call has moved to `done`; where that is nothing the failure is
+ * `nothing`. An interrupted call is made again. */
+static int count_moved(ssize_t moved, int nothing, size_t *done)
+{
+    if (moved < 0)
+        return errno == EINTR ? 0 : errno;
+    *done += (size_t)moved;
+    return moved == 0 ? nothing : 0;
+}
+
 static int file_read(struct os_file *file, void *bytes, size_t size,
                      uint64_t offset)
 {
-    char *at = bytes;
+    int failure = check_place(size, offset);
 
-    if (offset > INT64_MAX || size > INT64_MAX - offset)
-        return EFBIG;
-    while (size > 0) {
-        ssize_t done = pread(file->own.number, at, size, (off_t)offset);
-        if (done == 0)
-            return EIO;
-        if (done < 0 && errno != EINTR)
-            return errno;
-        if (done > 0) {
-            at += done;
-            offset += (uint64_t)done;
-            size -= (size_t)done;
-        }
-    }
-    return 0;
+    for (size_t done = 0; failure == 0 && done < size;)
+        failure = count_moved(pread(file->own.number, (char *)bytes + done,
+                                    size - done, (off_t)(offset + done)),
+                              EIO, &done);
+    return failure;
 }
 
 static int file_write(struct os_file *file, const void *bytes, size_t size,
                       uint64_t offset)
 {
-    const char *at = bytes;
+    int failure = check_place(size, offset);
 
-    if (offset > INT64_MAX || size > INT64_MAX - offset)
-        return EFBIG;
-    while (size > 0) {
-        ssize_t done = pwrite(file->own.number, at, size, (off_t)offset);
-        if (done == 0)
-            return ENOSPC;
-        if (done < 0 && errno != EINTR)
-            return errno;
-        if (done > 0) {
-            at += done;
-            offset += (uint64_t)done;
-            size -= (size_t)done;
-        }
-    }
-    return 0;
+    for (size_t done = 0; failure == 0 && done < size;)
+        failure =
+            count_moved(pwrite(file->own.number, (const char *)bytes + done,
+                               size - done, (off_t)(offset + done)),
+                        ENOSPC, &done);
+    return failure;
 }
 
 static int file_sync(struct os_file *file)

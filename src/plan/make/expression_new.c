@@ -31,38 +31,32 @@ struct expression *expression_new(struct binder *binder,
 }
 
 static struct expression *constant(struct binder *binder, int type,
+                                   struct expression_constant value,
                                    struct position at)
 {
     struct expression *e =
         expression_new(binder, EXPRESSION_CONSTANT, type, at);
 
-    if (e != NULL)
-        e->literal = true;
+    if (e == NULL)
+        return NULL;
+    e->literal = true;
+    e->constant = value;
+    range_constant(e);
     return e;
 }
 
 struct expression *expression_null(struct binder *binder, int type,
                                    struct position at)
 {
-    struct expression *e = constant(binder, type, at);
-
-    if (e == NULL)
-        return NULL;
-    e->constant.null = true;
-    range_constant(e);
-    return e;
+    return constant(binder, type, (struct expression_constant){ .null = true },
+                    at);
 }
 
 struct expression *expression_integer(struct binder *binder, int64_t value,
                                       struct position at)
 {
-    struct expression *e = constant(binder, VDBQ_BIGINT, at);
-
-    if (e == NULL)
-        return NULL;
-    e->constant.integer = value;
-    range_constant(e);
-    return e;
+    return constant(binder, VDBQ_BIGINT,
+                    (struct expression_constant){ .integer = value }, at);
 }
 
 struct expression *expression_truth(struct binder *binder, bool value,
@@ -78,25 +72,15 @@ struct expression *expression_truth(struct binder *binder, bool value,
 struct expression *expression_real(struct binder *binder, int type,
                                    double value, struct position at)
 {
-    struct expression *e = constant(binder, type, at);
-
-    if (e == NULL)
-        return NULL;
-    e->constant.real = value;
-    range_constant(e);
-    return e;
+    return constant(binder, type, (struct expression_constant){ .real = value },
+                    at);
 }
 
 struct expression *expression_text(struct binder *binder, struct vdbq_text text,
                                    struct position at)
 {
-    struct expression *e = constant(binder, VDBQ_TEXT, at);
-
-    if (e == NULL)
-        return NULL;
-    e->constant.text = text;
-    range_constant(e);
-    return e;
+    return constant(binder, VDBQ_TEXT,
+                    (struct expression_constant){ .text = text }, at);
 }
 
 /* -------------------------------------------------------------- making -- */

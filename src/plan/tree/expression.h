@@ -110,7 +110,7 @@ struct expression {
     struct expression *left, *right, *condition;
 
     union {
-        struct {
+        struct expression_constant {
             bool null;             /* it is NULL; then `integer` is 0    */
             int64_t integer;       /* of all types but floats and TEXT   */
             double real;           /* of FLOAT and DOUBLE                */

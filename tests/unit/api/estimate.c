@@ -232,21 +232,21 @@ static const char *way_of(const char *sql)
         const char *line = vdbq_query_text(query, 0);
         const char *join = strstr(line, " join ");
         if (join != NULL)
-            way = strchr(join, '<') != NULL ? "band" : "equality";
+            way = strchr(join, '<') != NULL ? "range" : "equality";
     }
     vdbq_query_close(query);
     return way;
 }
 
-/* The ten queries of the joins' paper, and others: a band is made where it
+/* The ten queries of the joins' paper, and others: a range join is made where it
  * leaves few pairs, or few rows are worth no launch. */
 static void bands_where_they_pay(void **state)
 {
     static const char *const ways[][2] = {
         { "grid", "u.a > 60 and t.b < 0" },
         { "grid", "u.x > 60.0 and t.x < 0.0" },
-        { "band", "(t.id - u.id) < 5 and (t.id - u.id) > -5 and t.a > u.a" },
-        { "band", "(t.id - u.id) < 5 and (t.id - u.id) > -5 and t.x > u.x" },
+        { "range", "(t.id - u.id) < 5 and (t.id - u.id) > -5 and t.a > u.a" },
+        { "range", "(t.id - u.id) < 5 and (t.id - u.id) > -5 and t.x > u.x" },
         { "grid", "(u.a < t.c) and (t.c + 40) > (u.a - 10)" },
         { "grid", "(u.x < t.x) and (t.x + 40.0) > (u.x - 10.0)" },
         { "equality", "t.b = u.b and t.b * u.c >= -5 and t.b * u.c <= 5" },
@@ -254,8 +254,8 @@ static void bands_where_they_pay(void **state)
         { "grid", "u.a >= -1 and u.a <= 1 or t.b >= -1 and t.b <= 1" },
         { "grid", "u.x >= -1.0 and u.x <= 1.0 or t.x >= -1.0 and t.x <= 1.0" },
         { "grid", "t.a between u.a - 50 and u.a + 50" },
-        { "band", "t.id between u.id * 2 and u.id * 2 + 20" },
-        { "band", "t.a < u.a and t.id < 50 and u.id < 50" }
+        { "range", "t.id between u.id * 2 and u.id * 2 + 20" },
+        { "range", "t.a < u.a and t.id < 50 and u.id < 50" }
     };
     char sql[500];
 
@@ -273,7 +273,7 @@ static void bands_where_they_pay(void **state)
         if (strcmp(way_of(sql), ways[i][0]) != 0)
             fail_msg("%s is no %s", sql, ways[i][0]);
     }
-    /* A band that leaves few pairs comes before a key that leaves many. */
+    /* A range that leaves few pairs comes before a key that leaves many. */
     assert_string_equal(way_of("select t.id, u.id, v.id from cell t, cell u, "
                                "cell v where t.b = u.b and t.id between "
                                "v.id * 2 and v.id * 2 + 1"),

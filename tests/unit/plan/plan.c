@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The planner: which program a SELECT becomes, and what that gives when the
- * host's machine runs it over tables made here; what is refused, and where.
+ * host's machine runs it over tables made here; and the status of what is
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,22 +115,6 @@ static void parts_that_were_jumped_over_are_computed_again(void **state)
 
 /* --------------------------------------------------------------- types -- */
 
-static void results_have_types_of_the_statement(void **state)
-{
-    (void)state;
-    has_types("select id, id + 1, id > 1, -id, uniformf, uniformf * 2, "
-              "uniformf + 0.5, uniformf + id, uniformf + normalf5 from test",
-              "INTEGER,BIGINT,INTEGER,BIGINT,FLOAT,FLOAT,FLOAT,DOUBLE,FLOAT");
-    has_types("select most, small + i, i, most is null from wide",
-              "BIGINT,BIGINT,INTEGER,INTEGER");
-    has_types("select x, f, x + f, f + 1, a + x, f % 2, null, null + 1.5, "
-              "a / 0 from nulls",
-              "DOUBLE,FLOAT,DOUBLE,FLOAT,DOUBLE,DOUBLE,INTEGER,DOUBLE,BIGINT");
-    has_types("select 1, 1.5, 1 = 1, cast(1 as integer), cast(1 as float), "
-              "cast(1.5 as bigint), cast(1.5 as double)",
-              "BIGINT,DOUBLE,INTEGER,INTEGER,FLOAT,BIGINT,DOUBLE");
-}
-
 static void a_literal_takes_the_type_of_a_float(void **state)
 {
     (void)state;
@@ -163,16 +148,6 @@ static void widths_follow_from_what_columns_hold(void **state)
                      1);
     assert_int_equal(
         count_opcode("select id from test where id * 1000 > 5", OP_GT_I32), 1);
-}
-
-static void overflow_of_64_bits_fails(void **state)
-{
-    (void)state;
-    refused("select 9223372036854775807 + 1", VDBQ_RANGE, 28, "overflow", "");
-    refused("select 1,\t-9223372036854775807 * 2", VDBQ_RANGE, 32, "overflow",
-            "");
-    refused("select cast(3000000000 as integer)", VDBQ_RANGE, 8,
-            "out of the range of INTEGER", "");
 }
 
 /* --------------------------------------------------------------- NULLs -- */
@@ -373,44 +348,22 @@ static void random_conditions_are_right(void **state)
     }
 }
 
-/* --------------------------------------------------------------- names -- */
+/* -------------------------------------------------------------- faults -- */
 
-static void names_of_results(void **state)
-{
-    struct planned planned;
-    static const char *const expected[] = { "id", "uniformi", "U", "ID + 1",
-                                            "normali5" };
-
-    (void)state;
-    plan_valid(&planned, "select ID, t.UniformI, uniformi as U, (ID + 1), "
-                         "\"normali5\" from TEST t");
-    for (unsigned i = 0; i < 5; i++)
-        assert_string_equal(program_result(program_of(&planned), i).name,
-                            expected[i]);
-    planned_finish(&planned);
-    gives("select * from test where id = 0", "0,61,-3,10,60.5,-0.5,1.0");
-    gives("select k.*, k.k from wide k where k = 30", "5,30,2,3,30");
-    gives("select rowid, _rowid_ from wide", "10,10 20,20 30,30");
-    gives("select \"Two Words\" from \"mixed case\"", "7");
-    gives("select * from empty where d > 0", "");
-}
-
-static void names_that_do_not_exist(void **state)
+/* Where and with which words more is refused: tests/sql/errors/refused.slt. */
+static void a_fault_has_its_status(void **state)
 {
     (void)state;
+    refused("select 9223372036854775807 + 1", VDBQ_RANGE, 28, "overflow", "");
     refused("select id from tset", VDBQ_UNKNOWN, 16, "no such table: tset",
             "did you mean \"test\"?");
-    refused("select id from elsewhere", VDBQ_UNKNOWN, 16, "elsewhere",
-            "tables: test, nulls");
-    refused("select id, unformi from test", VDBQ_UNKNOWN, 12, "unformi",
-            "did you mean \"uniformi\"?");
-    refused("select id from test where z > 1", VDBQ_UNKNOWN, 27,
-            "table test has no column z", "columns of test: id, uniformi");
-    refused("select test.id from test t", VDBQ_UNKNOWN, 8, "test",
-            "called t here");
-    refused("select id", VDBQ_UNKNOWN, 8, "id", "no table");
-    refused("select *", VDBQ_UNKNOWN, 8, "no FROM", "");
     refused("select id + 'x' from test", VDBQ_TYPE, 13, "is not a number", "");
+    refused("create table TEST (a int)", VDBQ_EXISTS, 14, "table TEST already",
+            "IF NOT EXISTS");
+    refused("create table t (a int primary key, b int primary key)",
+            VDBQ_SYNTAX, 42, "more than one primary key", "");
+    refused("insert into test (uniformi) values (1)", VDBQ_CONSTRAINT, 13,
+            "primary key", "");
 }
 
 static void what_is_too_large_is_refused(void **state)
@@ -459,23 +412,6 @@ static void tables_are_made_and_dropped(void **state)
     plan_valid(&planned, " ; ");
     assert_int_equal(planned.plan.kind, PLAN_EMPTY);
     planned_finish(&planned);
-}
-
-static void tables_that_cannot_be_made(void **state)
-{
-    (void)state;
-    refused("create table TEST (a int)", VDBQ_EXISTS, 14, "table TEST already",
-            "IF NOT EXISTS");
-    refused("create table t (a int, b int, A float)", VDBQ_EXISTS, 31,
-            "column A already", "");
-    refused("create table t (a int primary key, b int primary key)",
-            VDBQ_SYNTAX, 42, "more than one primary key", "");
-    refused("create table t (a int primary key, primary key (a))", VDBQ_SYNTAX,
-            49, "more than one primary key", "");
-    refused("create table t (aa int, b int, primary key (ab))", VDBQ_UNKNOWN,
-            45, "no column ab", "did you mean \"aa\"?");
-    refused("drop table tests", VDBQ_UNKNOWN, 12, "tests",
-            "did you mean \"test\"?");
 }
 
 static void names_and_columns_have_limits(void **state)
@@ -532,35 +468,6 @@ static void rows_are_converted(void **state)
     assert_memory_equal(insert->vectors[3].values, ((int32_t[]){ 5, 6 }), 8);
     assert_memory_equal(insert->vectors[0].nulls, ((uint8_t[]){ 1, 1 }), 2);
     planned_finish(&planned);
-}
-
-static void rows_that_cannot_be_stored(void **state)
-{
-    (void)state;
-    refused("insert into nowhere values (1)", VDBQ_UNKNOWN, 13, "nowhere", "");
-    refused("insert into nulls values (1, 2, 3, 4), (1, 2)", VDBQ_SYNTAX, 40,
-            "row 2 has 2 values for 4 columns", "");
-    refused("insert into nulls (a) values (3000000000)", VDBQ_RANGE, 31,
-            "3000000000 does not fit column a, which is INTEGER", "");
-    refused("insert into nulls (a) values (1), (1.5)", VDBQ_TYPE, 36,
-            "1.5 is not a whole number", "CAST(1.5 AS INTEGER)");
-    refused("insert into wide (k) values (1e30)", VDBQ_RANGE, 30,
-            "1.0e+30 does not fit", "");
-    refused("insert into nulls (f) values (1e39)", VDBQ_RANGE, 31, "FLOAT", "");
-    refused("insert into nulls (a) values ('x')", VDBQ_TYPE, 31,
-            "is not a number", "");
-    refused("insert into nulls (a) values (b)", VDBQ_UNKNOWN, 31,
-            "no such column: b", "");
-    refused("insert into nulls (a, c) values (1, 2)", VDBQ_UNKNOWN, 23,
-            "no column c", "columns of nulls");
-    refused("insert into nulls (a, A) values (1, 2)", VDBQ_EXISTS, 23, "twice",
-            "");
-    refused("insert into test (id) values (1), (null)", VDBQ_CONSTRAINT, 36,
-            "row 2 has no value for the primary key id", "");
-    refused("insert into test (uniformi) values (1)", VDBQ_CONSTRAINT, 13,
-            "primary key", "");
-    refused("insert into nulls (a) values (9223372036854775807 + 1)",
-            VDBQ_RANGE, 51, "overflow", "");
 }
 
 /* ---------------------------------------------------------- no memory -- */
@@ -621,20 +528,15 @@ int main(void)
         cmocka_unit_test(alternatives_jump_over_invalid),
         cmocka_unit_test(equal_parts_are_computed_once),
         cmocka_unit_test(parts_that_were_jumped_over_are_computed_again),
-        cmocka_unit_test(results_have_types_of_the_statement),
         cmocka_unit_test(a_literal_takes_the_type_of_a_float),
         cmocka_unit_test(widths_follow_from_what_columns_hold),
-        cmocka_unit_test(overflow_of_64_bits_fails),
         cmocka_unit_test(not_a_number_is_null),
         cmocka_unit_test(random_conditions_are_right),
-        cmocka_unit_test(names_of_results),
-        cmocka_unit_test(names_that_do_not_exist),
+        cmocka_unit_test(a_fault_has_its_status),
         cmocka_unit_test(what_is_too_large_is_refused),
         cmocka_unit_test(tables_are_made_and_dropped),
-        cmocka_unit_test(tables_that_cannot_be_made),
         cmocka_unit_test(names_and_columns_have_limits),
         cmocka_unit_test(rows_are_converted),
-        cmocka_unit_test(rows_that_cannot_be_stored),
         cmocka_unit_test(every_call_for_memory_may_fail)
     };
 

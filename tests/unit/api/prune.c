@@ -314,27 +314,12 @@ static void words_are_used(void **unused)
     vdbq_close(db);
 }
 
-/* A row that fails is in a tablet that no row of comes out of. */
-static void failures_are_not_skipped(void **unused)
-{
-    vdbq *db = open_with("auto", "on");
-    struct text text;
-    uint64_t skipped = 0;
-    (void)unused;
-    answer(db, "select id from t where b + 100 < 0 and id < 0", &text,
-           &skipped);
-    assert_string_equal(text.bytes, vdbq_status_text(VDBQ_RANGE));
-    text_finish(&text);
-    vdbq_close(db);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skipping_changes_nothing),
         cmocka_unit_test(what_is_known_is_used),
         cmocka_unit_test(words_are_used),
-        cmocka_unit_test(failures_are_not_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
