@@ -602,5 +602,5 @@ int main(void)
         cmocka_unit_test(budgets_are_kept),
         cmocka_unit_test(inputs_are_checked),
     };
-    return cmocka_run_group_tests_name("inner", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("build_side", tests, NULL, NULL);
 }
