@@ -113,7 +113,7 @@ struct output {
                           instead; 0: it is not narrow                      */
 };
 
-/* Pieces of a launch at most. */
+/* Morsels of a launch at most. */
 #define LAUNCH_MORSELS 16
 /* The first step of a morsel that there is not, and those of one morsel. */
 #define NO_STEP 0xffffffffu

@@ -34,7 +34,8 @@ static bool any_null(const struct row_set_column *column, uint64_t rows)
 }
 
 /* Whether somebody asks which right rows are joined: a condition, right rows
- * without a partner, what joins in parts, or whoever reads their columns. */
+ * without a partner, what joins in partitions, or whoever reads their
+ * columns. */
 static bool asks_which(const struct join_stream *join)
 {
     const struct step *step = join->head.step;

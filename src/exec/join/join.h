@@ -150,8 +150,8 @@ struct join_stream {
     uint64_t counted_bytes;      /* of the params' memory                     */
     /* NULL: the right rows are all at hand */
     struct join_partitions *partitions;
-    /* Of a pass over a part (join_partitions.h), whose left rows have numbers
-     * behind their columns: */
+    /* Of a pass over a partition (join_partitions.h), whose left rows have
+     * numbers behind their columns: */
     bool numbered;
     const uint64_t *left_numbers;  /* of the rows at hand                   */
     uint64_t failed_left;          /* ... of which one failed: its number   */

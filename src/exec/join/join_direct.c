@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dense indexes of unique keys, made without bringing rows into parts: every
- * thread goes over the tags of all rows, and takes those of its range. The
- * first row that equals another one ends it.
+ * Dense indexes of unique keys, made without bringing rows into partitions:
+ * every thread goes over the tags of all rows, and takes those of its range.
+ * The first row that equals another one ends it.
  */
 #include "exec/join/join_direct.h"
 

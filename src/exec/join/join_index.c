@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the index: see join_index.h. Rows are first brought into parts, in
- * their order, so small that the piece of the index that a part becomes stays
- * in a processor's cache; threads take the parts one by one. It is tried with
- * unique keys first, which most joins have on one side; the first row that
- * equals another one ends that, and rows of a key are counted and listed.
+ * Makes the index: see join_index.h. Rows are first brought into partitions, in
+ * their order. A partition is so small that its share of the index stays in a
+ * processor's cache; threads take the partitions one by one. Unique keys, which
+ * most joins have on one side, are tried first; the first row that equals
+ * another one ends that, and rows of a key are counted and listed.
  */
 #include "exec/join/join_index.h"
 
@@ -16,15 +16,15 @@
 #include "exec/join/join_direct.h"
 
 enum {
-    PART_ROWS = 1 << 14, /* about how many a part has                      */
-    PART_BITS_MAX = 9,
+    PARTITION_ROWS = 1 << 14, /* about how many a partition has            */
+    PARTITION_BITS_MAX = 9,
     DENSE_TAGS = 4, /* tags that a dense index may have for each row  */
     DENSE_TAGS_MIN = 1 << 10
 };
 
 /* A row on its way into the index. */
 struct entry {
-    uint32_t tag; /* later on, the number of its group in the part */
+    uint32_t tag; /* later on, the number of its group in the partition */
     uint32_t row; /* of the right side */
 };
 
@@ -32,15 +32,15 @@ struct building {
     struct join_index *index;               /* that is built */
     const struct join_index_params *params; /* of the caller */
     /* partitions of the tags, and threads that fill them */
-    unsigned part_count, threads;
-    unsigned tag_shift;    /* dense: part of a tag            */
-    uint64_t *places;      /* of each part, of each thread: where its next
+    unsigned partition_count, threads;
+    unsigned tag_shift; /* dense: partition of a tag       */
+    uint64_t *places;   /* of each partition, of each thread: where its next
                                row goes                                    */
-    uint64_t *part_starts; /* of the entries; one more than parts         */
-    struct entry *entries; /* of all partitions, one behind another */
-    atomic_uint next_part; /* that no thread has taken yet */
-    atomic_bool repeated;  /* keys are not unique                         */
-    bool lists;            /* so rows of a key are listed                 */
+    uint64_t *partition_starts; /* of the entries; one more than partitions */
+    struct entry *entries;      /* of all partitions, one behind another */
+    atomic_uint next_partition; /* that no thread has taken yet */
+    atomic_bool repeated; /* keys are not unique                         */
+    bool lists;           /* so rows of a key are listed                 */
 };
 
 /* ------------------------------------------------------------- parting -- */
@@ -50,7 +50,8 @@ static inline unsigned part_of(const struct building *building, uint32_t tag)
 {
     return building->index->dense
                ? tag >> building->tag_shift
-               : join_tag_part(hash_number(tag), building->index->part_bits);
+               : join_tag_partition(hash_number(tag),
+                                    building->index->partition_bits);
 }
 
 /* One thread's rows: how many go into each partition. */
@@ -98,31 +99,33 @@ static void part_share(void *context, unsigned share)
 static void make_places(struct building *building)
 {
     uint64_t sum = 0;
-    for (unsigned part = 0; part < building->part_count; part++) {
-        building->part_starts[part] = sum;
+    for (unsigned partition = 0; partition < building->partition_count;
+         partition++) {
+        building->partition_starts[partition] = sum;
         for (unsigned i = 0; i < building->threads; i++) {
-            uint64_t *place = &building->places[part * building->threads + i];
+            uint64_t *place =
+                &building->places[partition * building->threads + i];
             uint64_t count = *place;
             *place = sum;
             sum += count;
         }
     }
-    building->part_starts[building->part_count] = sum;
+    building->partition_starts[building->partition_count] = sum;
     assert(sum <= building->params->rows);
 }
 
-/* Brings all rows into parts. */
+/* Brings all rows into partitions. */
 static enum vdbq_status part_rows(struct building *building,
                                   struct error *error)
 {
     building->places =
-        memory_zeroed((size_t)building->part_count * building->threads,
+        memory_zeroed((size_t)building->partition_count * building->threads,
                       sizeof *building->places);
-    building->part_starts =
-        memory_zeroed(building->part_count + 1, sizeof *building->part_starts);
+    building->partition_starts = memory_zeroed(
+        building->partition_count + 1, sizeof *building->partition_starts);
     building->entries =
         memory_spread(NULL, building->params->rows * sizeof(struct entry));
-    if (!building->places || !building->part_starts || !building->entries)
+    if (!building->places || !building->partition_starts || !building->entries)
         return error_no_memory(error);
     parallel_run(building->threads, count_share, building);
     make_places(building);
@@ -132,25 +135,26 @@ static enum vdbq_status part_rows(struct building *building,
 
 /* --------------------------------------------------------------- dense -- */
 
-/* The tags of a part; the last one has the tag that no row has, too. */
-static uint64_t part_tags_first(const struct building *building, unsigned part)
+/* The tags of a partition; the last one has the tag that no row has, too. */
+static uint64_t partition_tags_first(const struct building *building,
+                                     unsigned partition)
 {
     uint64_t tags = building->params->keys->tags + 1;
-    uint64_t first = (uint64_t)part << building->tag_shift;
-    return part < building->part_count && first < tags ? first : tags;
+    uint64_t first = (uint64_t)partition << building->tag_shift;
+    return partition < building->partition_count && first < tags ? first : tags;
 }
 
 /* One row a tag: a second one says that keys repeat. */
-static void dense_unique(struct building *building, unsigned part)
+static void dense_unique(struct building *building, unsigned partition)
 {
     uint32_t *rows = building->index->starts;
     bool repeated = false;
-    for (uint64_t i = part_tags_first(building, part),
-                  end = part_tags_first(building, part + 1);
+    for (uint64_t i = partition_tags_first(building, partition),
+                  end = partition_tags_first(building, partition + 1);
          i < end; i++)
         rows[i] = ROW_SET_NO_ROW;
-    for (uint64_t i = building->part_starts[part];
-         i < building->part_starts[part + 1]; i++) {
+    for (uint64_t i = building->partition_starts[partition];
+         i < building->partition_starts[partition + 1]; i++) {
         const struct entry *entry = &building->entries[i];
         repeated |= rows[entry->tag] != ROW_SET_NO_ROW;
         rows[entry->tag] = entry->row;
@@ -160,13 +164,13 @@ static void dense_unique(struct building *building, unsigned part)
 }
 
 /* Several rows a tag: they are listed in order. */
-static void dense_list(struct building *building, unsigned part)
+static void dense_list(struct building *building, unsigned partition)
 {
     uint32_t *starts = building->index->starts;
-    uint64_t low = part_tags_first(building, part);
-    uint64_t high = part_tags_first(building, part + 1);
-    uint64_t first = building->part_starts[part];
-    uint64_t end = building->part_starts[part + 1];
+    uint64_t low = partition_tags_first(building, partition);
+    uint64_t high = partition_tags_first(building, partition + 1);
+    uint64_t first = building->partition_starts[partition];
+    uint64_t end = building->partition_starts[partition + 1];
     uint32_t sum = (uint32_t)end;
     memset(starts + low, 0, (high - low) * sizeof *starts);
     for (uint64_t i = first; i < end; i++)
@@ -194,13 +198,13 @@ static inline uint32_t slot_of(uint64_t hash, uint32_t mask)
  * row, or first row of the group, equals that of the entry. `rows` has first
  * rows by places; NULL: places are rows. */
 static struct join_slot *seek(const struct join_index *index,
-                              const struct join_part *part,
+                              const struct join_index_partition *partition,
                               const struct entry *entry, const uint32_t *rows)
 {
     const struct join_keys *keys = index->keys;
-    uint32_t at = slot_of(hash_number(entry->tag), part->mask);
-    for (;; at = (at + 1) & part->mask) {
-        struct join_slot *slot = &index->slots[part->first + at];
+    uint32_t at = slot_of(hash_number(entry->tag), partition->mask);
+    for (;; at = (at + 1) & partition->mask) {
+        struct join_slot *slot = &index->slots[partition->first + at];
         if (slot->place == ROW_SET_NO_ROW)
             return slot;
         if (slot->tag != entry->tag)
@@ -213,22 +217,22 @@ static struct join_slot *seek(const struct join_index *index,
 
 /* Marks all slots of a partition as free. */
 static void clear_slots(const struct join_index *index,
-                        const struct join_part *part)
+                        const struct join_index_partition *partition)
 {
-    memset(&index->slots[part->first], 0xff, /* ROW_SET_NO_ROW */
-           ((uint64_t)part->mask + 1) * sizeof *index->slots);
+    memset(&index->slots[partition->first], 0xff, /* ROW_SET_NO_ROW */
+           ((uint64_t)partition->mask + 1) * sizeof *index->slots);
 }
 
 /* One row a key; `once` keeps the first row of each. */
 static void slots_unique(struct building *building, unsigned number)
 {
     struct join_index *index = building->index;
-    const struct join_part *part = &index->parts[number];
-    clear_slots(index, part);
-    for (uint64_t i = building->part_starts[number];
-         i < building->part_starts[number + 1]; i++) {
+    const struct join_index_partition *partition = &index->partitions[number];
+    clear_slots(index, partition);
+    for (uint64_t i = building->partition_starts[number];
+         i < building->partition_starts[number + 1]; i++) {
         const struct entry *entry = &building->entries[i];
-        struct join_slot *slot = seek(index, part, entry, NULL);
+        struct join_slot *slot = seek(index, partition, entry, NULL);
         bool repeated = slot->place != ROW_SET_NO_ROW;
         if (repeated && !index->once) {
             atomic_store(&building->repeated, true);
@@ -239,17 +243,17 @@ static void slots_unique(struct building *building, unsigned number)
     }
 }
 
-/* Numbers the groups of a part, in the order of their first rows, which go
+/* Numbers the groups of a partition, in the order of their first rows, which go
  * into `list` until that gets all rows, and counts their rows. */
 static uint32_t number_groups(struct building *building, unsigned number)
 {
     struct join_index *index = building->index;
-    uint64_t first = building->part_starts[number];
+    uint64_t first = building->partition_starts[number];
     uint32_t groups = 0;
-    for (uint64_t i = first; i < building->part_starts[number + 1]; i++) {
+    for (uint64_t i = first; i < building->partition_starts[number + 1]; i++) {
         struct entry *entry = &building->entries[i];
         struct join_slot *slot =
-            seek(index, &index->parts[number], entry, index->list);
+            seek(index, &index->partitions[number], entry, index->list);
         if (slot->place == ROW_SET_NO_ROW) {
             *slot =
                 (struct join_slot){ entry->tag, (uint32_t)(first + groups) };
@@ -266,15 +270,15 @@ static uint32_t number_groups(struct building *building, unsigned number)
 static void slots_list(struct building *building, unsigned number)
 {
     struct join_index *index = building->index;
-    uint64_t first = building->part_starts[number];
-    uint64_t end = building->part_starts[number + 1];
+    uint64_t first = building->partition_starts[number];
+    uint64_t end = building->partition_starts[number + 1];
     uint32_t *starts = index->starts + first;
     uint32_t sum = (uint32_t)first;
-    clear_slots(index, &index->parts[number]);
+    clear_slots(index, &index->partitions[number]);
     uint32_t groups = number_groups(building, number);
     for (uint32_t i = 0; i < groups; i++)
         starts[i] = sum += starts[i];
-    if (groups < end - first) /* else it is the next part's first start */
+    if (groups < end - first) /* else it is the next partition's first start */
         starts[groups] = (uint32_t)end;
     for (uint64_t i = end; i-- > first;) {
         const struct entry *entry = &building->entries[i];
@@ -291,43 +295,47 @@ static void build_share(void *context, unsigned share)
     bool dense = building->index->dense;
     (void)share;
     for (;;) {
-        unsigned part = atomic_fetch_add(&building->next_part, 1);
-        if (part >= building->part_count
+        unsigned partition = atomic_fetch_add(&building->next_partition, 1);
+        if (partition >= building->partition_count
             || (!building->lists && atomic_load(&building->repeated)))
             return;
         if (building->lists)
-            (dense ? dense_list : slots_list)(building, part);
+            (dense ? dense_list : slots_list)(building, partition);
         else
-            (dense ? dense_unique : slots_unique)(building, part);
+            (dense ? dense_unique : slots_unique)(building, partition);
     }
 }
 
 /* Fills all partitions, with a row a key or with lists. */
 static void build_parts(struct building *building, bool lists)
 {
-    assert(building->part_starts != NULL);
+    assert(building->partition_starts != NULL);
     building->lists = lists;
-    atomic_store(&building->next_part, 0);
+    atomic_store(&building->next_partition, 0);
     parallel_run(building->threads, build_share, building);
 }
 
-/* The slots of all parts: half or more are free. */
+/* The slots of all partitions: half or more are free. */
 static enum vdbq_status make_slots(struct building *building,
                                    struct error *error)
 {
     struct join_index *index = building->index;
     uint64_t sum = 0;
-    index->parts = memory_zeroed(building->part_count, sizeof *index->parts);
-    if (index->parts == NULL)
+    index->partitions =
+        memory_zeroed(building->partition_count, sizeof *index->partitions);
+    if (index->partitions == NULL)
         return error_no_memory(error);
-    for (unsigned i = 0; i < building->part_count; i++) {
-        uint64_t rows = building->part_starts[i + 1] - building->part_starts[i];
+    for (unsigned i = 0; i < building->partition_count; i++) {
+        uint64_t rows =
+            building->partition_starts[i + 1] - building->partition_starts[i];
         uint64_t slots = 4;
         while (slots < rows + rows / 2 && slots < UINT32_MAX)
             slots *= 2;
-        assert(building->part_starts[i] <= building->part_starts[i + 1]);
-        index->parts[i] =
-            (struct join_part){ .first = sum, .mask = (uint32_t)(slots - 1) };
+        assert(building->partition_starts[i]
+               <= building->partition_starts[i + 1]);
+        index->partitions[i] =
+            (struct join_index_partition){ .first = sum,
+                                           .mask = (uint32_t)(slots - 1) };
         sum += slots;
     }
     index->slots = memory_spread(NULL, sum * sizeof *index->slots);
@@ -348,7 +356,7 @@ static enum vdbq_status build_lists(struct building *building,
                                     struct error *error)
 {
     struct join_index *index = building->index;
-    uint64_t rows = building->part_starts[building->part_count];
+    uint64_t rows = building->partition_starts[building->partition_count];
     enum vdbq_status status = VDBQ_OK;
     index->unique = false;
     index->list = memory_spread(NULL, rows * sizeof *index->list);
@@ -405,10 +413,10 @@ static void choose_parts(struct building *building)
     struct join_index *index = building->index;
     const struct join_index_params *params = building->params;
     unsigned bits = 0;
-    while (bits < PART_BITS_MAX && params->rows >> bits > PART_ROWS)
+    while (bits < PARTITION_BITS_MAX && params->rows >> bits > PARTITION_ROWS)
         bits++;
-    index->part_bits = bits;
-    building->part_count = 1u << bits;
+    index->partition_bits = bits;
+    building->partition_count = 1u << bits;
     while (index->dense && params->keys->tags >> building->tag_shift >> bits)
         building->tag_shift++;
 }
@@ -434,7 +442,7 @@ enum vdbq_status join_index_init(struct join_index *index,
     choose_parts(&building);
     enum vdbq_status status = build(&building, error);
     memory_release(building.places);
-    memory_release(building.part_starts);
+    memory_release(building.partition_starts);
     memory_release(building.entries);
     return status;
 }
@@ -444,6 +452,6 @@ void join_index_finish(struct join_index *index)
     drop_direct(index);
     memory_release(index->list);
     memory_release(index->slots);
-    memory_release(index->parts);
+    memory_release(index->partitions);
     *index = (struct join_index){ 0 };
 }

@@ -20,8 +20,8 @@ struct join_slot {
                        ROW_SET_NO_ROW: the slot is free                     */
 };
 
-/* A part of the slots: tags of one range of hashes. */
-struct join_part {
+/* A partition of the slots: tags of one range of hashes. */
+struct join_index_partition {
     uint64_t first; /* slot                       */
     uint32_t mask;  /* slots - 1, a power of two  */
 };
@@ -40,8 +40,9 @@ struct join_index {
                               it has a row; a place is 0 then             */
     uint32_t *list;          /* of rows; NULL: places are rows              */
     struct join_slot *slots; /* hashed: of all partitions */
-    struct join_part *parts; /* hashed: where a partition's slots are */
-    unsigned part_bits;      /* 2^part_bits parts                           */
+    /* hashed: where a partition's slots are */
+    struct join_index_partition *partitions;
+    unsigned partition_bits; /* 2^partition_bits partitions            */
 };
 
 /* Makes an index of the keys' indexed side, of so many rows. The keys outlive
@@ -65,9 +66,9 @@ void join_index_finish(struct join_index *index);
 void join_index_find(const struct join_index *index, uint64_t first,
                      unsigned rows, uint32_t *starts, uint32_t *counts);
 
-/* The part, below 2^bits, of a tag whose hash_number() it is; the low bits
- * are those of its slot in the part. */
-static inline uint32_t join_tag_part(uint64_t hash, unsigned bits)
+/* The partition, below 2^bits, of a tag whose hash_number() it is; the low bits
+ * are those of its slot in the partition. */
+static inline uint32_t join_tag_partition(uint64_t hash, unsigned bits)
 {
     return (uint32_t)(hash >> 40) & ((1u << bits) - 1);
 }

@@ -264,8 +264,8 @@ static void look_at_keys(struct join_partitions *partitions,
 }
 
 /* The partition of a row at hand. */
-static unsigned part_of(const struct join_partitions *partitions,
-                        const struct join_cut *cut, uint64_t row)
+static unsigned partition_of(const struct join_partitions *partitions,
+                             const struct join_cut *cut, uint64_t row)
 {
     unsigned keys = (unsigned)cut->keys->count;
     uint64_t hash = cut->count + row;
@@ -284,7 +284,7 @@ static void order_rows(struct join_partitions *partitions,
     uint32_t *from = partitions->rows_from;
     memset(from, 0, (JOIN_PARTITIONS_MAX + 1) * sizeof *from);
     for (uint64_t i = 0; i < cut->rows.rows; i++) {
-        unsigned partition = part_of(partitions, cut, i);
+        unsigned partition = partition_of(partitions, cut, i);
         partitions->partitions[i] = (uint8_t)partition;
         partitions->row_numbers[i] = cut->count + i;
         from[partition + 1]++;

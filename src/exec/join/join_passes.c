@@ -28,7 +28,7 @@ enum {
 };
 
 /* A partition that is being joined. */
-struct part_joining {
+struct partition_joining {
     struct join_partitions *partitions; /* of the join */
     struct spill_range left;            /* all of them             */
     struct spill_range rest;            /* without a partner so far */
@@ -51,7 +51,7 @@ static bool gives_right(enum join_kind kind)
 /* --------------------------------------------------------------- passes -- */
 
 /* A pass whose rows go out. */
-static enum vdbq_status give(const struct part_joining *partition,
+static enum vdbq_status give(const struct partition_joining *partition,
                              enum join_kind kind,
                              const struct spill_range *left,
                              struct error *error)
@@ -74,7 +74,7 @@ static enum vdbq_status give(const struct part_joining *partition,
 }
 
 /* Makes an empty rest. */
-static enum vdbq_status make_rest(const struct part_joining *partition,
+static enum vdbq_status make_rest(const struct partition_joining *partition,
                                   struct spill *rest, struct error *error)
 {
     const struct join_partitions *partitions = partition->partitions;
@@ -96,7 +96,7 @@ static enum vdbq_status make_rest(const struct part_joining *partition,
 
 /* A pass that leaves the rows without a partner as the rest; JOIN_MARK: others
  * go out. */
-static enum vdbq_status narrow(struct part_joining *partition,
+static enum vdbq_status narrow(struct partition_joining *partition,
                                enum join_kind kind, struct error *error)
 {
     assert(partition->left.rows > 0 || partition->rest.rows == 0);
@@ -130,7 +130,7 @@ static enum vdbq_status narrow(struct part_joining *partition,
 }
 
 /* The passes with a block of several. */
-static enum vdbq_status join_block(struct part_joining *partition,
+static enum vdbq_status join_block(struct partition_joining *partition,
                                    struct error *error)
 {
     assert(partition->partitions->block_rows > 0);
@@ -148,7 +148,7 @@ static enum vdbq_status join_block(struct part_joining *partition,
 }
 
 /* What is done with the rest, when there are no right rows any more. */
-static enum vdbq_status join_rest(struct part_joining *partition,
+static enum vdbq_status join_rest(struct partition_joining *partition,
                                   struct error *error)
 {
     enum join_kind kind = kind_of(partition->partitions);
@@ -163,7 +163,7 @@ static enum vdbq_status join_rest(struct part_joining *partition,
 /* --------------------------------------------------------------- blocks -- */
 
 /* An empty block, with the dictionaries of the right side. */
-static enum vdbq_status open_block(struct part_joining *partition,
+static enum vdbq_status open_block(struct partition_joining *partition,
                                    struct error *error)
 {
     const struct row_set *right = &partition->partitions->join->right;
@@ -178,7 +178,7 @@ static enum vdbq_status open_block(struct part_joining *partition,
 }
 
 /* Adds rows to a block. */
-static enum vdbq_status add_rows(struct part_joining *partition,
+static enum vdbq_status add_rows(struct partition_joining *partition,
                                  const struct vdbq_batch *batch,
                                  struct error *error)
 {
@@ -202,7 +202,7 @@ static enum vdbq_status add_rows(struct part_joining *partition,
 }
 
 /* Takes as many right rows to hand as there is room for, and some more. */
-static enum vdbq_status fill_block(struct part_joining *partition,
+static enum vdbq_status fill_block(struct partition_joining *partition,
                                    struct spill_reader *reader,
                                    struct error *error)
 {
@@ -225,7 +225,7 @@ static enum vdbq_status fill_block(struct part_joining *partition,
 }
 
 /* Joins all blocks of a partition. */
-static enum vdbq_status join_blocks(struct part_joining *partition,
+static enum vdbq_status join_blocks(struct partition_joining *partition,
                                     struct spill_reader *reader,
                                     struct error *error)
 {
@@ -243,13 +243,13 @@ static enum vdbq_status join_blocks(struct part_joining *partition,
 }
 
 /* Joins one partition, in blocks where the right rows are too many. */
-static enum vdbq_status join_part(struct join_partitions *partitions,
-                                  const struct spill_range *left,
-                                  struct error *error)
+static enum vdbq_status join_partition(struct join_partitions *partitions,
+                                       const struct spill_range *left,
+                                       struct error *error)
 {
-    struct part_joining partition = { .partitions = partitions,
-                                      .left = *left,
-                                      .rest = *left };
+    struct partition_joining partition = { .partitions = partitions,
+                                           .left = *left,
+                                           .rest = *left };
     struct spill *right = &partitions->right.spill;
     struct spill_range range = { .spill = right,
                                  .partition = left->partition,
@@ -334,7 +334,7 @@ static enum vdbq_status join_next_left(struct join_partitions *partitions,
     struct spill_range range = { .spill = &partitions->left.spill,
                                  .first = partitions->left_next,
                                  .rows = left < most ? left : most };
-    enum vdbq_status status = join_part(partitions, &range, error);
+    enum vdbq_status status = join_partition(partitions, &range, error);
     uint64_t size = partitions->right.spill.file_bytes;
     partitions->left_next += range.rows;
     if (partitions->output.file_bytes < size / 2)
@@ -353,12 +353,12 @@ enum vdbq_status join_passes_run(struct join_partitions *partitions,
         status = status == VDBQ_OK ? join_next_left(partitions, error) : status;
     else
         for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++)
-            status =
-                join_part(partitions,
-                          &(struct spill_range){
-                              .spill = &partitions->left.spill,
-                              .partition = i,
-                              .rows = spill_rows(&partitions->left.spill, i) },
-                          error);
+            status = join_partition(
+                partitions,
+                &(struct spill_range){
+                    .spill = &partitions->left.spill,
+                    .partition = i,
+                    .rows = spill_rows(&partitions->left.spill, i) },
+                error);
     return status == VDBQ_OK ? spill_end(&partitions->output, error) : status;
 }

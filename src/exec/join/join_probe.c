@@ -55,7 +55,7 @@ static void dense_groups(const uint32_t *places, uint32_t tags,
 /* What is sought: row `row` of the asking side, its tag and first slot. */
 struct probe {
     uint64_t row;                  /* that asks */
-    const struct join_slot *slots; /* of its part */
+    const struct join_slot *slots; /* of its partition */
     uint32_t mask, at, tag;        /* of the partition's slots */
 };
 
@@ -63,14 +63,14 @@ struct probe {
 static inline struct probe begin(const struct join_index *index, uint64_t row,
                                  uint32_t tag)
 {
-    assert(index->slots != NULL && index->parts != NULL);
+    assert(index->slots != NULL && index->partitions != NULL);
     uint64_t hash = hash_number(tag);
-    const struct join_part *part =
-        &index->parts[join_tag_part(hash, index->part_bits)];
+    const struct join_index_partition *partition =
+        &index->partitions[join_tag_partition(hash, index->partition_bits)];
     return (struct probe){ .row = row,
-                           .slots = index->slots + part->first,
-                           .mask = part->mask,
-                           .at = (uint32_t)hash & part->mask,
+                           .slots = index->slots + partition->first,
+                           .mask = partition->mask,
+                           .at = (uint32_t)hash & partition->mask,
                            .tag = tag };
 }
 
