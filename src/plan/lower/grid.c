@@ -246,11 +246,11 @@ static bool lower_axis(const struct grid *grid, unsigned axis, const bool *used,
         source->table = node->table;
         lower_number_table(node->table, map);
     } else {
-        int input = lower_node(grid->lowering, node, used + first, map);
-        if (input < 0)
+        if (lower_node(grid->lowering, node, used + first, map,
+                       &reading->inputs[reading->input_count])
+            != VDBQ_OK)
             return false;
-        reading->inputs[reading->input_count++] = input;
-        source->input_number = reading->input_count;
+        source->input_number = ++reading->input_count;
     }
     for (unsigned i = 0; i < node->column_count; i++)
         reading->columns[first + (int)i] =
@@ -278,17 +278,19 @@ static bool lower_axes(const struct grid *grid, struct reading *reading)
     return done;
 }
 
-static int lower_program(const struct grid *grid, struct reading *reading)
+static enum vdbq_status lower_program(const struct grid *grid,
+                                      struct reading *reading, int *number)
 {
     struct lowering *lowering = grid->lowering;
-    int number = lower_add_step(lowering, STEP_SCAN, reading->result_count,
-                                reading->inputs, reading->input_count);
     struct codegen_source *first = &reading->sources[0];
+    enum vdbq_status status =
+        lower_add_step(lowering, STEP_SCAN, reading->result_count,
+                       reading->inputs, reading->input_count, number);
 
-    if (number < 0
-        || !lower_describe_results(lowering, number, reading->results,
+    if (status != VDBQ_OK
+        || !lower_describe_results(lowering, *number, reading->results,
                                    reading->result_count))
-        return -1;
+        return lower_status(lowering, false);
     for (unsigned i = 0; i < grid->count; i++)
         if (reading->sources[i].input_number > 0)
             reading->sources[i].input =
@@ -299,10 +301,7 @@ static int lower_program(const struct grid *grid, struct reading *reading)
     first->other_count = grid->count - 1;
     return codegen_select(lowering->binder, first, reading->where,
                           reading->results, reading->result_count,
-                          &steps_at(lowering->steps, number)->scan.program)
-                   == VDBQ_OK
-               ? number
-               : -1;
+                          &steps_at(lowering->steps, *number)->scan.program);
 }
 
 /* Brings a SELECT's condition and results to the numbers of the axes. */
@@ -324,19 +323,21 @@ static bool read_select(struct grid *grid, struct node *node,
     return true;
 }
 
-int lower_grid(struct lowering *lowering, struct node *node, const bool *needed,
-               int *map)
+enum vdbq_status lower_grid(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map, int *number)
 {
     struct grid grid = { .lowering = lowering,
                          .parts = VECTOR(struct expression *) };
     struct reading reading = { 0 };
-    int number = -1;
+    enum vdbq_status status;
 
     reading.results =
         lower_results(lowering, node, needed, map, &reading.result_count);
-    if (reading.results != NULL && read_select(&grid, node, &reading)
-        && lower_axes(&grid, &reading))
-        number = lower_program(&grid, &reading);
+    status = lower_status(lowering, reading.results != NULL
+                                        && read_select(&grid, node, &reading)
+                                        && lower_axes(&grid, &reading));
+    if (status == VDBQ_OK)
+        status = lower_program(&grid, &reading, number);
     vector_finish(&grid.parts);
-    return number;
+    return status;
 }

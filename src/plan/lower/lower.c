@@ -18,35 +18,38 @@
 
 /* -------------------------------------------------------------- select -- */
 
-/* Where the rows of a SELECT come from; the input's step, -1: none, or -2: a
- * failure. */
-static int lower_source(struct lowering *lowering, struct node *node,
-                        const bool *needed, struct codegen_source *source)
+/* Where the rows of a SELECT come from; `*input`: the step, NO_INPUT: a table
+ * or a single row. */
+enum { NO_INPUT = -1 };
+static enum vdbq_status lower_source(struct lowering *lowering,
+                                     struct node *node, const bool *needed,
+                                     struct codegen_source *source, int *input)
 {
     struct node *below = node->left;
     bool *used = lower_flags(lowering, below->column_count);
     int *columns = lower_numbers(lowering, below->column_count);
-    int input;
+    enum vdbq_status status = VDBQ_OK;
 
+    *input = NO_INPUT;
     if (used == NULL || columns == NULL)
-        return -2;
+        return lower_status(lowering, false);
     if (below->kind == NODE_ONCE)
-        return -1;
+        return VDBQ_OK;
     if (below->kind == NODE_TABLE) {
         source->table = below->table;
         lower_number_table(below->table, columns);
-        source->columns =
-            lower_places(lowering, columns, below->column_count, 0);
-        return source->columns ? -1 : -2;
+    } else {
+        if (node->where != NULL)
+            lower_mark_columns(used, &node->where);
+        for (unsigned i = 0; i < node->column_count; i++)
+            if (needed[i])
+                lower_mark_columns(used, &node->results[i]);
+        status = lower_node(lowering, below, used, columns, input);
     }
-    if (node->where != NULL)
-        lower_mark_columns(used, &node->where);
-    for (unsigned i = 0; i < node->column_count; i++)
-        if (needed[i])
-            lower_mark_columns(used, &node->results[i]);
-    input = lower_node(lowering, below, used, columns);
+    if (status != VDBQ_OK)
+        return status;
     source->columns = lower_places(lowering, columns, below->column_count, 0);
-    return input >= 0 && source->columns ? input : -2;
+    return lower_status(lowering, source->columns != NULL);
 }
 
 /* Whether a SELECT gives its input's rows as they are. */
@@ -54,7 +57,7 @@ static bool is_input(const struct lowering *lowering, const struct node *node,
                      int input, const struct column_place *columns,
                      const struct codegen_result *results, unsigned count)
 {
-    if (input < 0 || node->where != NULL
+    if (input == NO_INPUT || node->where != NULL
         || steps_at(lowering->steps, input)->column_count != count)
         return false;
     for (unsigned i = 0; i < count; i++)
@@ -64,78 +67,93 @@ static bool is_input(const struct lowering *lowering, const struct node *node,
     return true;
 }
 
-static int lower_select(struct lowering *lowering, struct node *node,
-                        const bool *needed, int *map)
+/* A SELECT that is a program of its own, over one input at most. */
+static enum vdbq_status lower_scan(struct lowering *lowering, struct node *node,
+                                   const bool *needed, int *map, int *number)
 {
     struct codegen_source source = { 0 };
-    int input, number = lower_fused(lowering, node, needed, map);
     struct codegen_result *results;
     unsigned count;
+    int input;
+    enum vdbq_status status =
+        lower_source(lowering, node, needed, &source, &input);
 
-    if (number != LOWER_NOT_FUSED)
-        return number;
-    if (lower_is_grid(node->left))
-        return lower_grid(lowering, node, needed, map);
-    input = lower_source(lowering, node, needed, &source);
-    if (input == -2)
-        return -1;
+    if (status != VDBQ_OK)
+        return status;
     results = lower_results(lowering, node, needed, map, &count);
     if (results == NULL)
-        return -1;
-    if (is_input(lowering, node, input, source.columns, results, count))
-        return input;
-    number = lower_add_step(lowering, STEP_SCAN, count, &input, input >= 0);
-    if (number < 0 || !lower_describe_results(lowering, number, results, count))
-        return -1;
-    if (input >= 0) {
+        return lower_status(lowering, false);
+    if (is_input(lowering, node, input, source.columns, results, count)) {
+        *number = input;
+        return VDBQ_OK;
+    }
+    status = lower_add_step(lowering, STEP_SCAN, count, &input,
+                            input != NO_INPUT, number);
+    if (status != VDBQ_OK
+        || !lower_describe_results(lowering, *number, results, count))
+        return lower_status(lowering, false);
+    if (input != NO_INPUT) {
         source.input = steps_at(lowering->steps, input);
         source.input_number = 1;
     }
     return codegen_select(lowering->binder, &source, node->where, results,
                           count,
-                          &steps_at(lowering->steps, number)->scan.program)
-                   == VDBQ_OK
-               ? number
-               : -1;
+                          &steps_at(lowering->steps, *number)->scan.program);
+}
+
+static enum vdbq_status lower_select(struct lowering *lowering,
+                                     struct node *node, const bool *needed,
+                                     int *map, int *number)
+{
+    enum vdbq_status status = lower_fused(lowering, node, needed, map, number);
+
+    if (status != VDBQ_OK || *number != LOWER_NOT_FUSED)
+        return status;
+    return lower_is_grid(node->left)
+               ? lower_grid(lowering, node, needed, map, number)
+               : lower_scan(lowering, node, needed, map, number);
 }
 
 /* A node as a SELECT of all its columns. */
-static int lower_selected(struct lowering *lowering, struct node *node,
-                          const bool *needed, int *map)
+static enum vdbq_status lower_selected(struct lowering *lowering,
+                                       struct node *node, const bool *needed,
+                                       int *map, int *number)
 {
     struct node *select = node_filter(lowering->binder, node, NULL);
 
-    return select ? lower_select(lowering, select, needed, map) : -1;
+    return select ? lower_select(lowering, select, needed, map, number)
+                  : lower_status(lowering, false);
 }
 
 /* ------------------------------------------------------------------ all -- */
 
-static int lower_kind(struct lowering *lowering, struct node *node,
-                      const bool *needed, int *map)
+static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
+                                   const bool *needed, int *map, int *number)
 {
     switch (node->kind) {
     case NODE_ONCE:
     case NODE_TABLE:
-        return lower_selected(lowering, node, needed, map);
+        return lower_selected(lowering, node, needed, map, number);
     case NODE_SELECT:
-        return lower_select(lowering, node, needed, map);
+        return lower_select(lowering, node, needed, map, number);
     case NODE_JOIN:
-        return lower_is_grid(node) ? lower_selected(lowering, node, needed, map)
-                                   : lower_join(lowering, node, needed, map);
+        return lower_is_grid(node)
+                   ? lower_selected(lowering, node, needed, map, number)
+                   : lower_join(lowering, node, needed, map, number);
     case NODE_GROUP:
-        return lower_group(lowering, node, needed, map);
+        return lower_group(lowering, node, needed, map, number);
     case NODE_SORT:
-        return lower_sort(lowering, node, needed, map);
+        return lower_sort(lowering, node, needed, map, number);
     case NODE_LIMIT:
-        return lower_limit(lowering, node, needed, map);
+        return lower_limit(lowering, node, needed, map, number);
     case NODE_CONCAT:
-        return lower_concat(lowering, node, map);
+        return lower_concat(lowering, node, map, number);
     case NODE_APPLY:
-        return lower_apply(lowering, node, needed, map);
+        return lower_apply(lowering, node, needed, map, number);
     case NODE_WINDOW:
-        return lower_window(lowering, node, needed, map);
+        return lower_window(lowering, node, needed, map, number);
     case NODE_VALUES:
-        return lower_values(lowering, node, needed, map);
+        return lower_values(lowering, node, needed, map, number);
     case NODE_PRODUCT:
     case NODE_OUTER:
         assert(!"rewriting leaves no such node");
@@ -143,23 +161,20 @@ static int lower_kind(struct lowering *lowering, struct node *node,
     case NODE_MAP:
         break;
     }
-    return lower_map(lowering, node, needed, map);
+    return lower_map(lowering, node, needed, map, number);
 }
 
-/* The number of the node's step, or -1: a failure. */
-int lower_node(struct lowering *lowering, struct node *node, const bool *needed,
-               int *map)
+enum vdbq_status lower_node(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map, int *number)
 {
-    int number;
+    enum vdbq_status status;
 
-    if (stack_is_short()) {
-        stack_refuse(lowering->binder->error, (struct position){ 0 });
-        return -1;
-    }
-    number = lower_kind(lowering, node, needed, map);
-    if (number >= 0)
-        steps_at(lowering->steps, number)->rows = node->rows;
-    return number;
+    if (stack_is_short())
+        return stack_refuse(lowering->binder->error, (struct position){ 0 });
+    status = lower_kind(lowering, node, needed, map, number);
+    if (status == VDBQ_OK)
+        steps_at(lowering->steps, *number)->rows = node->rows;
+    return status;
 }
 
 enum vdbq_status lower(struct binder *binder, struct node *node,
@@ -167,14 +182,16 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
 {
     struct lowering lowering = { binder, steps };
     bool *needed = lower_flags(&lowering, node->column_count);
-    int *map = lower_numbers(&lowering, node->column_count);
+    int *map = lower_numbers(&lowering, node->column_count), number;
+    enum vdbq_status status;
 
     if (needed == NULL || map == NULL)
-        return binder->error->status;
+        return lower_status(&lowering, false);
     memset(needed, true, node->column_count);
     estimate_node(node);
-    if (lower_node(&lowering, node, needed, map) < 0)
-        return binder->error->status;
+    status = lower_node(&lowering, node, needed, map, &number);
+    if (status != VDBQ_OK)
+        return status;
     for (unsigned i = 0; i < node->column_count; i++) {
         const char *name = arena_copy(&steps->arena, node->columns[i].name,
                                       strlen(node->columns[i].name));

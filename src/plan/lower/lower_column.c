@@ -50,10 +50,16 @@ struct step_column lower_column(const struct node_column *column)
                                  .scale = column->scale };
 }
 
-/* A new step, with room for `columns` columns and with `inputs`. Its number;
- * -1: a failure. */
-int lower_add_step(struct lowering *lowering, enum step_kind kind,
-                   unsigned columns, const int *inputs, unsigned count)
+enum vdbq_status lower_status(const struct lowering *lowering, bool done)
+{
+    assert(done || lowering->binder->error->status != VDBQ_OK);
+    return done ? VDBQ_OK : lowering->binder->error->status;
+}
+
+/* A new step, with room for `columns` columns and with `inputs`. */
+enum vdbq_status lower_add_step(struct lowering *lowering, enum step_kind kind,
+                                unsigned columns, const int *inputs,
+                                unsigned count, int *number)
 {
     struct steps *steps = lowering->steps;
     struct step *step = steps_add(steps, kind);
@@ -64,11 +70,10 @@ int lower_add_step(struct lowering *lowering, enum step_kind kind,
         step->columns =
             arena_alloc(&steps->arena, (columns + 1) * sizeof *step->columns);
     if (step == NULL || step->columns == NULL
-        || (count > 0 && !vector_append(&step->inputs, inputs, count))) {
-        error_no_memory(lowering->binder->error);
-        return -1;
-    }
-    return (int)steps->steps.count - 1;
+        || (count > 0 && !vector_append(&step->inputs, inputs, count)))
+        return error_no_memory(lowering->binder->error);
+    *number = (int)steps->steps.count - 1;
+    return VDBQ_OK;
 }
 
 /* Adds a column to a step; its name lives as long. */

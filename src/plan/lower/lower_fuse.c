@@ -36,26 +36,30 @@ static bool find_spine(struct walk *walk, struct node *node,
                        const bool *needed);
 static bool lower_inputs(struct lowering *lowering, struct spine *spine,
                          struct vector *inputs);
-static int add_scan(struct lowering *lowering, const struct spine *spine,
-                    const struct vector *inputs, const bool *needed, int *map);
+static enum vdbq_status add_scan(struct lowering *lowering,
+                                 const struct spine *spine,
+                                 const struct vector *inputs,
+                                 const bool *needed, int *map, int *number);
 
-int lower_fused(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map)
+enum vdbq_status lower_fused(struct lowering *lowering, struct node *node,
+                             const bool *needed, int *map, int *number)
 {
     struct spine spine = { .levels = VECTOR(struct level), .base_step = -1 };
     struct walk walk = { .lowering = lowering, .spine = &spine };
     struct vector inputs = VECTOR(int);
-    int number = -1;
+    enum vdbq_status status =
+        lower_status(lowering, find_spine(&walk, node, needed));
 
-    if (find_spine(&walk, node, needed)) {
-        if (walk.probes == 0)
-            number = LOWER_NOT_FUSED;
-        else if (lower_inputs(lowering, &spine, &inputs))
-            number = add_scan(lowering, &spine, &inputs, needed, map);
+    *number = LOWER_NOT_FUSED;
+    if (status == VDBQ_OK && walk.probes > 0) {
+        status =
+            lower_status(lowering, lower_inputs(lowering, &spine, &inputs));
+        if (status == VDBQ_OK)
+            status = add_scan(lowering, &spine, &inputs, needed, map, number);
     }
     vector_finish(&spine.levels);
     vector_finish(&inputs);
-    return number;
+    return status;
 }
 
 /* ---------------------------------------------------------------- walk -- */
@@ -229,12 +233,14 @@ static bool find_spine(struct walk *walk, struct node *node, const bool *needed)
 
 /* --------------------------------------------------------------- steps -- */
 
+/* Lowers a node that the program reads; `*number`: its step. */
 static bool add_input(struct lowering *lowering, struct vector *inputs,
-                      int number)
+                      struct node *node, const bool *needed, int *map,
+                      int *number)
 {
-    if (number < 0)
+    if (lower_node(lowering, node, needed, map, number) != VDBQ_OK)
         return false;
-    if (!vector_append(inputs, &number, 1))
+    if (!vector_append(inputs, number, 1))
         return error_no_memory(lowering->binder->error), false;
     return true;
 }
@@ -246,9 +252,8 @@ static bool lower_base(struct lowering *lowering, struct spine *spine,
         lower_number_table(spine->base->table, spine->base_map);
         return true;
     }
-    spine->base_step =
-        lower_node(lowering, spine->base, spine->base_needed, spine->base_map);
-    return add_input(lowering, inputs, spine->base_step);
+    return add_input(lowering, inputs, spine->base, spine->base_needed,
+                     spine->base_map, &spine->base_step);
 }
 
 /* The base's step, where it has one, then those of the right sides in the
@@ -262,31 +267,30 @@ static bool lower_inputs(struct lowering *lowering, struct spine *spine,
         struct level *level = vector_at(&spine->levels, i);
         if (level->node->kind != NODE_JOIN)
             continue;
-        level->build_step = lower_node(lowering, level->build,
-                                       level->build_needed, level->build_map);
-        done = add_input(lowering, inputs, level->build_step);
+        done = add_input(lowering, inputs, level->build, level->build_needed,
+                         level->build_map, &level->build_step);
     }
     return done;
 }
 
-static int add_scan(struct lowering *lowering, const struct spine *spine,
-                    const struct vector *inputs, const bool *needed, int *map)
+static enum vdbq_status add_scan(struct lowering *lowering,
+                                 const struct spine *spine,
+                                 const struct vector *inputs,
+                                 const bool *needed, int *map, int *number)
 {
     const struct level *top = vector_at(&spine->levels, 0);
     unsigned count;
     struct codegen_result *results =
         lower_results(lowering, top->node, needed, map, &count);
-    int number;
+    enum vdbq_status status = lower_status(lowering, results != NULL);
 
-    if (results == NULL)
-        return -1;
-    number = lower_add_step(lowering, STEP_SCAN, count,
-                            VECTOR_ITEMS(inputs, int), (unsigned)inputs->count);
-    if (number < 0 || !lower_describe_results(lowering, number, results, count))
-        return -1;
+    if (status == VDBQ_OK)
+        status = lower_add_step(lowering, STEP_SCAN, count,
+                                VECTOR_ITEMS(inputs, int),
+                                (unsigned)inputs->count, number);
+    if (status != VDBQ_OK
+        || !lower_describe_results(lowering, *number, results, count))
+        return lower_status(lowering, false);
     return fuse_code(lowering, spine, results, count,
-                     &steps_at(lowering->steps, number)->scan.program)
-                   == VDBQ_OK
-               ? number
-               : -1;
+                     &steps_at(lowering->steps, *number)->scan.program);
 }

@@ -122,13 +122,15 @@ static bool lower_condition(struct lowering *lowering, struct node *node,
     if (node->where == NULL)
         return true;
     program = arena_alloc(&lowering->steps->arena, sizeof *program);
+    if (program == NULL)
+        return error_no_memory(binder->error), false;
     map = both_maps(lowering, node, sides);
     if (map == NULL)
         return false;
     source.columns = lower_places(
         lowering, map, node->left->column_count + node->right->column_count, 0);
     result.expression = expression_truth(binder, true, (struct position){ 0 });
-    if (program == NULL || source.columns == NULL || result.expression == NULL
+    if (source.columns == NULL || result.expression == NULL
         || !join_columns(lowering, sides->inputs, &joined))
         return false;
     source.input = &joined;
@@ -175,56 +177,63 @@ static bool map_joined(struct lowering *lowering, const struct node *node,
     return true;
 }
 
-/* A join that stands alone, as a program. */
-static int lower_alone(struct lowering *lowering, struct node *node,
-                       const bool *needed, int *map)
+/* A join that stands alone, as a program; LOWER_NOT_FUSED: it is none. */
+static enum vdbq_status lower_alone(struct lowering *lowering,
+                                    struct node *node, const bool *needed,
+                                    int *map, int *number)
 {
     struct probe probe;
     struct node *select;
 
+    *number = LOWER_NOT_FUSED;
     if (!probe_fits(node, &probe))
-        return LOWER_NOT_FUSED;
+        return VDBQ_OK;
     select = node_filter(lowering->binder, node, NULL);
-    return select ? lower_fused(lowering, select, needed, map) : -1;
+    return select ? lower_fused(lowering, select, needed, map, number)
+                  : lower_status(lowering, false);
 }
 
-int lower_join(struct lowering *lowering, struct node *node, const bool *needed,
-               int *map)
+/* The steps of both sides, and one for the join. */
+static enum vdbq_status add_sides(struct lowering *lowering, struct node *node,
+                                  struct sides *sides, int *number)
+{
+    unsigned count = 1;
+
+    for (int i = 0; i < 2; i++) {
+        enum vdbq_status status =
+            lower_node(lowering, i == 0 ? node->left : node->right,
+                       sides->used[i], sides->maps[i], &sides->inputs[i]);
+        if (status != VDBQ_OK)
+            return status;
+        count += steps_at(lowering->steps, sides->inputs[i])->column_count;
+    }
+    return lower_add_step(lowering, STEP_JOIN, count, sides->inputs, 2, number);
+}
+
+enum vdbq_status lower_join(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map, int *number)
 {
     struct sides sides;
     struct step_join *join;
-    int number = lower_alone(lowering, node, needed, map);
+    enum vdbq_status status = lower_alone(lowering, node, needed, map, number);
 
-    if (number != LOWER_NOT_FUSED)
-        return number;
+    if (status != VDBQ_OK || *number != LOWER_NOT_FUSED)
+        return status;
     if (!start_sides(lowering, node, &sides)
         || !mark_sides(lowering, node, needed, &sides))
-        return -1;
-    sides.inputs[0] =
-        lower_node(lowering, node->left, sides.used[0], sides.maps[0]);
-    if (sides.inputs[0] < 0)
-        return -1;
-    sides.inputs[1] =
-        lower_node(lowering, node->right, sides.used[1], sides.maps[1]);
-    if (sides.inputs[1] < 0)
-        return -1;
-    number = lower_add_step(
-        lowering, STEP_JOIN,
-        steps_at(lowering->steps, sides.inputs[0])->column_count
-            + steps_at(lowering->steps, sides.inputs[1])->column_count + 1,
-        sides.inputs, 2);
-    if (number < 0)
-        return -1;
-    join = &steps_at(lowering->steps, number)->join;
+        return lower_status(lowering, false);
+    status = add_sides(lowering, node, &sides, number);
+    if (status != VDBQ_OK)
+        return status;
+    join = &steps_at(lowering->steps, *number)->join;
     join->kind = node->join.kind;
     join->nulls_match = node->join.nulls_match;
     move_range(&node->join.range, &sides, &join->range);
-    if (!lower_move_numbers(lowering, &node->join.left_keys, sides.maps[0],
-                            &join->left_keys)
-        || !lower_move_numbers(lowering, &node->join.right_keys, sides.maps[1],
-                               &join->right_keys)
-        || !lower_condition(lowering, node, &sides, number)
-        || !map_joined(lowering, node, &sides, number, map))
-        return -1;
-    return number;
+    return lower_status(
+        lowering, lower_move_numbers(lowering, &node->join.left_keys,
+                                     sides.maps[0], &join->left_keys)
+                      && lower_move_numbers(lowering, &node->join.right_keys,
+                                            sides.maps[1], &join->right_keys)
+                      && lower_condition(lowering, node, &sides, *number)
+                      && map_joined(lowering, node, &sides, *number, map));
 }

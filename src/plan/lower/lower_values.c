@@ -83,24 +83,24 @@ static bool fill(struct arena *arena, const struct node *node,
     return done;
 }
 
-int lower_values(struct lowering *lowering, struct node *node,
-                 const bool *needed, int *map)
+enum vdbq_status lower_values(struct lowering *lowering, struct node *node,
+                              const bool *needed, int *map, int *number)
 {
     struct steps *steps = lowering->steps;
-    int number =
-        lower_add_step(lowering, STEP_VALUES, node->column_count, NULL, 0);
+    enum vdbq_status status = lower_add_step(
+        lowering, STEP_VALUES, node->column_count, NULL, 0, number);
 
-    if (number < 0)
-        return -1;
-    if (!fill(&steps->arena, node, needed, &steps_at(steps, number)->values))
-        return error_no_memory(lowering->binder->error), -1;
+    if (status != VDBQ_OK)
+        return status;
+    if (!fill(&steps->arena, node, needed, &steps_at(steps, *number)->values))
+        return error_no_memory(lowering->binder->error);
     for (unsigned i = 0; i < node->column_count; i++) {
         struct step_column column = lower_column(&node->columns[i]);
         if (!needed[i])
             continue;
-        map[i] = (int)steps_at(steps, number)->column_count;
-        if (!lower_add_column(lowering, number, &column))
-            return -1;
+        map[i] = (int)steps_at(steps, *number)->column_count;
+        if (!lower_add_column(lowering, *number, &column))
+            return lower_status(lowering, false);
     }
-    return number;
+    return VDBQ_OK;
 }

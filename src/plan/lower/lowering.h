@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files that lower nodes share. Functions that return a number of a
- * step return -1 where they fail, those that return bool false and those that
- * return a pointer NULL, with the failure in the binder's error.
+ * What the files that lower nodes share. Every failure is in the binder's error:
+ * functions that make a step return the status and set `*number`, that of the
+ * step; those that return bool say false, those that return a pointer NULL.
  */
 #ifndef VDBQ_PLAN_LOWER_LOWERING_H
 #define VDBQ_PLAN_LOWER_LOWERING_H
@@ -16,38 +16,45 @@ struct lowering {
     struct steps *steps;
 };
 
+/* The failure that is in the binder's error; OK where `done`. */
+enum vdbq_status lower_status(const struct lowering *lowering, bool done);
+
 /* The step of a node: `needed` says which of its columns are read, `map` gets
  * where they are in the step's rows, -1: nowhere. */
-int lower_node(struct lowering *lowering, struct node *node, const bool *needed,
-               int *map);
+enum vdbq_status lower_node(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map, int *number);
 /* A NODE_SELECT that becomes one program with joins below it; where it does
- * not, LOWER_NOT_FUSED, and nothing is done. lower_fuse.c. */
-enum { LOWER_NOT_FUSED = -2 };
-int lower_fused(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map);
-int lower_join(struct lowering *lowering, struct node *node, const bool *needed,
-               int *map); /* lower_join.c  */
+ * not, `*number` is LOWER_NOT_FUSED, and nothing is done. lower_fuse.c. */
+enum { LOWER_NOT_FUSED = -1 };
+enum vdbq_status lower_fused(struct lowering *lowering, struct node *node,
+                             const bool *needed, int *map, int *number);
+enum vdbq_status lower_join(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map,
+                            int *number); /* lower_join.c  */
 /* A SELECT over inner joins without keys (grid.c). */
 bool lower_is_grid(const struct node *node);
-int lower_grid(struct lowering *lowering, struct node *node, const bool *needed,
-               int *map);
-int lower_group(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map); /* lower_over.c */
-int lower_sort(struct lowering *lowering, struct node *node, const bool *needed,
-               int *map);
-int lower_limit(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map);
-int lower_concat(struct lowering *lowering, struct node *node, int *map);
-int lower_apply(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map);
-int lower_window(struct lowering *lowering, struct node *node,
-                 const bool *needed, int *map);
-int lower_map(struct lowering *lowering, struct node *node, const bool *needed,
-              int *map);
+enum vdbq_status lower_grid(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map, int *number);
+
+/* lower_over.c */
+enum vdbq_status lower_group(struct lowering *lowering, struct node *node,
+                             const bool *needed, int *map, int *number);
+enum vdbq_status lower_sort(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map, int *number);
+enum vdbq_status lower_limit(struct lowering *lowering, struct node *node,
+                             const bool *needed, int *map, int *number);
+enum vdbq_status lower_concat(struct lowering *lowering, struct node *node,
+                              int *map, int *number);
+enum vdbq_status lower_apply(struct lowering *lowering, struct node *node,
+                             const bool *needed, int *map, int *number);
+enum vdbq_status lower_window(struct lowering *lowering, struct node *node,
+                              const bool *needed, int *map, int *number);
+enum vdbq_status lower_map(struct lowering *lowering, struct node *node,
+                           const bool *needed, int *map, int *number);
 
 /* lower_values.c */
-int lower_values(struct lowering *lowering, struct node *node,
-                 const bool *needed, int *map);
+enum vdbq_status lower_values(struct lowering *lowering, struct node *node,
+                              const bool *needed, int *map, int *number);
 
 /* lower_column.c */
 
@@ -70,8 +77,9 @@ struct column_place *lower_places(struct lowering *lowering, const int *columns,
                                   unsigned count, int cursor);
 struct step_column lower_column(const struct node_column *column);
 /* A new step, with room for `columns` columns and with `inputs`. */
-int lower_add_step(struct lowering *lowering, enum step_kind kind,
-                   unsigned columns, const int *inputs, unsigned count);
+enum vdbq_status lower_add_step(struct lowering *lowering, enum step_kind kind,
+                                unsigned columns, const int *inputs,
+                                unsigned count, int *number);
 /* Adds a column to a step; its name lives as long. */
 bool lower_add_column(struct lowering *lowering, int number,
                       const struct step_column *column);
