@@ -35,29 +35,29 @@ static int unit_named(const char *name, size_t length)
     return -1;
 }
 
-/* The part that a constant names; -1: a failure, it names none. */
-static int unit_of(struct binder *binder, const struct expression *part)
+/* The part that a constant names; false: a failure, it names none. */
+static bool read_unit(struct binder *binder, const struct expression *part,
+                      int *unit)
 {
-    int unit = -1;
-
+    *unit = -1;
     if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT)
-        unit =
+        *unit =
             unit_named(part->constant.text.bytes, part->constant.text.length);
-    if (unit < 0)
+    if (*unit < 0)
         error_at(binder->error, VDBQ_TYPE, part->at,
                  "the part is a constant: 'year', 'month', 'day', 'hour', "
                  "'minute' or 'second'");
-    return unit;
+    return *unit >= 0;
 }
 
 struct expression *scalar_extract(struct binder *binder,
                                   const struct call *call)
 {
-    int unit = unit_of(binder, call->arguments[0]);
+    int unit;
 
-    return unit < 0 ? NULL
-                    : expression_part(binder, call->arguments[1],
-                                      (enum ast_unit)unit, call->tree->at);
+    return read_unit(binder, call->arguments[0], &unit) ? expression_part(
+               binder, call->arguments[1], (enum ast_unit)unit, call->tree->at)
+                                                        : NULL;
 }
 
 /* year(x) and so on. */
@@ -351,10 +351,10 @@ static struct expression *whole_clock(struct binder *binder,
 struct expression *scalar_date_trunc(struct binder *binder,
                                      const struct call *call)
 {
-    int unit = unit_of(binder, call->arguments[0]);
     struct expression *e = call->arguments[1];
+    int unit;
 
-    if (unit < 0)
+    if (!read_unit(binder, call->arguments[0], &unit))
         return NULL;
     if (e->type != VDBQ_DATE && e->type != VDBQ_TIMESTAMP
         && e->type != VDBQ_TEXT && !is_null_constant(e))

@@ -112,37 +112,28 @@ struct grouping {
     struct vector aggregates; /* of struct step_aggregate   */
 };
 
-/* The column that an expression gets; -1: no memory. */
-static int grouped_column(struct grouping *grouping, size_t keys,
-                          struct expression *e)
+/* The column that an expression gets; -1 for NULL. False: no memory. */
+static bool group_column(struct grouping *grouping, size_t keys,
+                         struct expression *e, int *column)
 {
-    int column = expression_find(&grouping->columns, keys, e);
-
-    if (column >= 0 || !vector_append(&grouping->columns, &e, 1))
-        return column;
-    return (int)grouping->columns.count - 1;
+    *column = e != NULL ? expression_find(&grouping->columns, keys, e) : -1;
+    if (e == NULL || *column >= 0)
+        return true;
+    *column = (int)grouping->columns.count;
+    return vector_append(&grouping->columns, &e, 1);
 }
 
+/* False: no memory. */
 static bool add_aggregate(struct grouping *grouping, size_t keys,
                           const struct expression *e)
 {
     struct step_aggregate aggregate = { .function = e->aggregate.function,
-                                        .column = -1,
-                                        .filter = -1,
                                         .distinct = e->aggregate.distinct,
                                         .at = e->at };
 
-    if (e->left != NULL) {
-        aggregate.column = grouped_column(grouping, keys, e->left);
-        if (aggregate.column < 0)
-            return false;
-    }
-    if (e->condition != NULL) {
-        aggregate.filter = grouped_column(grouping, keys, e->condition);
-        if (aggregate.filter < 0)
-            return false;
-    }
-    return vector_append(&grouping->aggregates, &aggregate, 1);
+    return group_column(grouping, keys, e->left, &aggregate.column)
+           && group_column(grouping, keys, e->condition, &aggregate.filter)
+           && vector_append(&grouping->aggregates, &aggregate, 1);
 }
 
 static bool fill_grouping(const struct selecting *selecting,

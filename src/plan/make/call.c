@@ -40,17 +40,17 @@ static bool is_printable(const struct expression *e)
                   == NULL;
 }
 
-/* The text form of a call with one open argument; NULL: there is not just
- * one, it is no text, or another one cannot be printed. */
-static const char *lookup_text(struct binder *binder,
-                               const struct function *function,
-                               struct expression *const *arguments,
-                               unsigned count, struct expression **open)
+/* The text form of a call with one open argument; `*call` NULL: there is not
+ * just one, it is no text, or another one cannot be printed. False: a
+ * failure. */
+static bool lookup_text(struct binder *binder, const struct function *function,
+                        struct expression *const *arguments, unsigned count,
+                        const char **call, struct expression **open)
 {
     struct text text = { 0 };
-    const char *copy = NULL;
     bool fits = true;
 
+    *call = NULL;
     *open = NULL;
     text_print(&text, "%s(", function->name);
     for (unsigned i = 0; i < count; i++) {
@@ -65,10 +65,13 @@ static const char *lookup_text(struct binder *binder,
         text_print(&text, "?");
     }
     text_print(&text, ")");
-    if (fits && *open != NULL && text.bytes != NULL)
-        copy = arena_copy(binder->arena, text.bytes, text.length);
+    fits &= *open != NULL;
+    if (fits && !text.failed)
+        *call = arena_copy(binder->arena, text.bytes, text.length);
     text_finish(&text);
-    return copy;
+    if (fits && *call == NULL)
+        return error_no_memory(binder->error), false;
+    return true;
 }
 
 /* What is true or false is an INTEGER, as a comparison is. */
@@ -203,7 +206,8 @@ struct expression *expression_call(struct binder *binder, const char *name,
         if (e == NULL || is_printable(e))
             return e;
     }
-    call = lookup_text(binder, function, fitting, count, &open);
+    if (!lookup_text(binder, function, fitting, count, &call, &open))
+        return NULL;
     return call != NULL ? new_lookup(binder, function, call, open, at)
                         : new_call(binder, function, fitting, count, at);
 }

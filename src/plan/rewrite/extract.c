@@ -144,17 +144,18 @@ static bool add_function(struct extracting *extracting, struct node **below,
                                       .arguments = VECTOR_IN(
                                           extracting->binder->arena, int),
                                       .at = e->at };
-    bool done = true;
 
-    for (unsigned i = 0; i < e->call.count && done; i++) {
+    for (unsigned i = 0; i < e->call.count; i++) {
         int column =
             node_column_for(extracting->binder, below, e->call.arguments[i]);
-        done = column >= 0 && vector_append(&function.arguments, &column, 1);
+        if (column < 0)
+            return false;
+        if (!vector_append(&function.arguments, &column, 1))
+            return error_no_memory(extracting->binder->error), false;
     }
-    done = done && vector_append(functions, &function, 1);
-    if (!done && extracting->binder->error->status == VDBQ_OK)
-        error_no_memory(extracting->binder->error);
-    return done;
+    if (!vector_append(functions, &function, 1))
+        return error_no_memory(extracting->binder->error), false;
+    return true;
 }
 
 /* All functions that were found are one node's. */
@@ -303,13 +304,27 @@ static bool add_order(struct binder *binder, struct node **below,
     return true;
 }
 
-/* The column of an operand that may be none: -1; -2: a failure. */
-static int optional_column(struct binder *binder, struct node **below,
-                           struct expression *e)
+/* The column of an operand; -1: there is none. */
+static bool operand_column(struct binder *binder, struct node **below,
+                           struct expression *e, int *column)
 {
-    int column = e != NULL ? node_column_for(binder, below, e) : -1;
+    *column = e != NULL ? node_column_for(binder, below, e) : -1;
+    return e == NULL || *column >= 0;
+}
 
-    return e != NULL && column < 0 ? -2 : column;
+/* The columns that a window is parted by. */
+static bool add_partition(struct binder *binder, struct node **below,
+                          const struct vector *terms, struct vector *columns)
+{
+    for (size_t i = 0; i < terms->count; i++) {
+        struct expression *e = VECTOR_ITEMS(terms, struct expression *)[i];
+        int column = node_column_for(binder, below, e);
+        if (column < 0)
+            return false;
+        if (!vector_append(columns, &column, 1))
+            return error_no_memory(binder->error), false;
+    }
+    return true;
 }
 
 static bool add_window(struct extracting *extracting, struct node **below,
@@ -326,24 +341,16 @@ static bool add_window(struct extracting *extracting, struct node **below,
                        .distinct = window->distinct,
                        .at = e->at }
     };
-    bool done = true;
 
-    made.aggregate.column = optional_column(binder, below, e->left);
-    made.aggregate.filter = optional_column(binder, below, e->condition);
-    made.fallback = optional_column(binder, below, e->right);
-    for (size_t i = 0; i < window->partition.count && done; i++) {
-        int column = node_column_for(
-            binder, below,
-            VECTOR_ITEMS(&window->partition, struct expression *)[i]);
-        done = column >= 0 && vector_append(&made.partition, &column, 1);
-    }
-    done = done && made.aggregate.column > -2 && made.aggregate.filter > -2
-           && made.fallback > -2
-           && add_order(binder, below, &window->order, &made.order)
-           && vector_append(functions, &made, 1);
-    if (!done && binder->error->status == VDBQ_OK)
-        error_no_memory(binder->error);
-    return done;
+    if (!operand_column(binder, below, e->left, &made.aggregate.column)
+        || !operand_column(binder, below, e->condition, &made.aggregate.filter)
+        || !operand_column(binder, below, e->right, &made.fallback)
+        || !add_partition(binder, below, &window->partition, &made.partition)
+        || !add_order(binder, below, &window->order, &made.order))
+        return false;
+    if (!vector_append(functions, &made, 1))
+        return error_no_memory(binder->error), false;
+    return true;
 }
 
 /* What the values of a window function can be, where more is known than their

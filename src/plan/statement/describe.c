@@ -2,6 +2,7 @@
 /*
  * DESCRIBE and SUMMARIZE: a row for each column of a query.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -24,20 +25,20 @@ static struct expression *text_of(struct binder *binder, const char *text)
 }
 
 /* The type as CREATE TABLE writes it. */
-static const char *type_text_of(struct binder *binder,
-                                const struct node_column *column)
+static struct expression *type_of(struct binder *binder,
+                                  const struct node_column *column)
 {
     const char *name = type_name((enum vdbq_type)column->type);
-    struct text text = { 0 };
-    const char *copy;
+    char room[64], *copy;
+    int length = snprintf(room, sizeof room, "%s(%u,%u)", name,
+                          column->precision, column->scale);
 
     if (column->type != VDBQ_DECIMAL)
-        return name;
-    text_print(&text, "%s(%u,%u)", name, column->precision, column->scale);
-    copy =
-        text.bytes ? arena_copy(binder->arena, text.bytes, text.length) : NULL;
-    text_finish(&text);
-    return copy != NULL ? copy : name;
+        return text_of(binder, name);
+    copy = arena_copy(binder->arena, room, (size_t)length);
+    if (copy == NULL)
+        return error_no_memory(binder->error), NULL;
+    return text_of(binder, copy);
 }
 
 /* One row for each column, in the order of the columns. */
@@ -93,7 +94,7 @@ static struct node *description_of(struct binder *binder,
     struct node *once = node_once(binder);
 
     values[0] = text_of(binder, column->name);
-    values[1] = text_of(binder, type_text_of(binder, column));
+    values[1] = type_of(binder, column);
     values[2] = text_of(binder, filled ? "NO" : "YES");
     values[3] = text_or_null(binder, key                  ? "PRI"
                                      : own && own->unique ? "UNI"
@@ -244,7 +245,7 @@ static struct node *summary_of(struct binder *binder,
     if (below == NULL)
         return NULL;
     values[0] = text_of(binder, below->columns[column].name);
-    values[1] = text_of(binder, type_text_of(binder, &below->columns[column]));
+    values[1] = type_of(binder, &below->columns[column]);
     if (!average_over(binder, &below, column, &number))
         return NULL;
     totals = totals_of(binder, below, column, number);
