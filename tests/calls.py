@@ -332,7 +332,8 @@ RESULTS = {'const char *': ctypes.c_char_p, 'char *': ctypes.c_void_p, 'bool': c
            'int64_t': ctypes.c_int64, 'uint64_t': ctypes.c_uint64, 'size_t': ctypes.c_size_t,
            'double': ctypes.c_double, 'void': None, 'unsigned': ctypes.c_uint,
            'enum vdbq_status': ctypes.c_int, 'enum vdbq_type': ctypes.c_int,
-           'const struct vdbq_error *': ctypes.c_void_p}
+           'const struct vdbq_error *': ctypes.c_void_p,
+           'const struct vdbq_option *': ctypes.c_void_p}
 
 
 def load(path, functions):

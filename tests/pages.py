@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks what docs/architecture.md says of rooms and rules.
+"""Checks what docs/architecture.md says of rooms and rules, and what the pages
+say of options.
 
     pages.py [--write]
 
 Its table of rooms is that of tests/floors.py. Its table of rules names for each
 set of rules the file that has them and how many there are, and every rule that
 the sources cite ("file rule 4") is one of them. --write puts both tables right.
+Every row of the table of settings (src/base/settings.c) is told of in vdbq.h, in
+docs/devices.md, with all its words, and in the manual page.
 The last line is "N passed, N failed".
 """
 import re
@@ -21,6 +24,10 @@ TABLE = r'(<!-- {} -->\n\|.*\n\|.*\n)((?:\|.*\n)*)'
 ROW = re.compile(r'\| (\w+) \| \[(\S+)\]\(\S+\) \| (\d+) \| (.*) \|')
 RULE = re.compile(r'^ ?\* +(?:\w+ rule )?(\d+)\. ', re.M)
 CITED = re.compile(r'\b([a-z]+)[\s*]+rules?[\s*]+(\d+)((?:(?:,| and|, and| or)[\s*]+\d+)*)', re.I)
+SETTINGS = ROOT / 'src' / 'base' / 'settings.c'
+SETTING = re.compile(r'\{ \{ "(\w+)", "(VDBQ_\w+)",(.*?)\},\n(?= {4}/\*|\};)', re.S)
+WORDS = re.compile(r'(\w+)\[\] = \{ (.*?\{ 0 \}) \}', re.S)
+LISTED = re.compile(r'^ \*   (\w+)  ((?:.|\n \* {6})*?) +(VDBQ_\w+)$', re.M)  # in vdbq.h
 PLAIN_WORDS = {'as', 'by', 'see', 'and', 'under'}  # before "rule 4" of the same file
 
 
@@ -54,6 +61,31 @@ def rules(table):
         yield name, f'| {name} | [{path}](../{path}) | {count(path)} | {about} |\n', count(path)
 
 
+def settings():
+    """(name, variable, words that are its values) of each setting."""
+    text = SETTINGS.read_text()
+    words = {name: re.findall(r'"(\w+)"', body) for name, body in WORDS.findall(text)}
+    for name, variable, rest in SETTING.findall(text):
+        kind = re.search(r'\.words = (\w+)', rest)
+        yield name, variable, words[kind.group(1)] if kind else []
+
+
+def untold():
+    """What is missing, or None, for each setting and page that must tell of it."""
+    header = (ROOT / 'src' / 'api' / 'vdbq.h').read_text()
+    manual = (ROOT / 'tools' / 'vdbq.1').read_text()
+    page = (ROOT / 'docs' / 'devices.md').read_text()
+    listed = {(name, variable): text for name, text, variable in LISTED.findall(header)}
+    for name, variable, words in settings():
+        text = listed.get((name, variable))
+        whole = text is not None and all(word in text for word in words)
+        yield None if whole else f'vdbq.h: {name} ({variable}): its line, with {words}'
+        yield None if re.search(rf'\b{variable}\b', manual) else f'vdbq.1: {variable}'
+        row = re.search(rf'^.*`{variable}`.*', page, re.M)
+        whole = row and all(f'`{word}`' in row.group(0) for word in words)
+        yield None if whole else f'devices.md: {variable}: its row, with {words}'
+
+
 def main():
     text, faults, passed = PAGE.read_text(), [], 0
     found = {name: re.search(TABLE.format(name), text) for name in ('rooms', 'rules')}
@@ -71,6 +103,9 @@ def main():
         passed += 1 <= number <= most.get(name, 0)
         if not 1 <= number <= most.get(name, 0):
             faults.append(f'{path}: {name} rule {number}: {PAGE.name} has no such rule')
+    for fault in untold():
+        passed += fault is None
+        faults += [f'{fault} is missing'] if fault else []
     if '--write' in sys.argv:
         PAGE.write_text(text)
     print('\n'.join(faults + [f'{passed} passed, {len(faults)} failed']))

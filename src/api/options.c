@@ -24,9 +24,9 @@ enum vdbq_status options_init(vdbq *db)
     const struct setting *setting;
     db->options.settings = settings_default();
     for (unsigned i = 0; (setting = setting_at(i)) != NULL; i++)
-        strcpy(db->options.texts[i], setting->value);
+        strcpy(db->options.texts[i], setting->option.value);
     for (unsigned i = 0; (setting = setting_at(i)) && status == VDBQ_OK; i++) {
-        const char *value = getenv(setting->variable);
+        const char *value = getenv(setting->option.variable);
         if (value != NULL && value[0] != '\0')
             status = set(db, i, value);
     }
@@ -50,6 +50,12 @@ enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
     for (vdbq_query *query = db->queries; query != NULL; query = query->next)
         query->replan = true; /* plans keep to limits that options set */
     return session_report(db, status, NULL, 0);
+}
+
+const struct vdbq_option *vdbq_option(unsigned number)
+{
+    const struct setting *setting = setting_at(number);
+    return setting != NULL ? &setting->option : NULL;
 }
 
 const char *vdbq_get(vdbq *db, const char *option)

@@ -242,6 +242,17 @@ VDBQ_API enum vdbq_status vdbq_set(vdbq *db, const char *option,
 /* The option's value, or NULL where there is no such option. */
 VDBQ_API const char *vdbq_get(vdbq *db, const char *option);
 
+/* What there is to be known of an option. */
+struct vdbq_option {
+    const char *name;     /* for vdbq_set()                        */
+    const char *variable; /* of the environment                    */
+    const char *value;    /* the first one, where that is not set  */
+    const char *help;     /* one line: what it is, or its values   */
+};
+/* Option `number`, from 0 on; NULL: there are no more. For programs that list
+ * them or take them on their command line. Belongs to the library. */
+VDBQ_API const struct vdbq_option *vdbq_option(unsigned number);
+
 /* Asks the query that runs on `db` to stop; it ends with CANCELLED, and of
  * vdbq_execute() all statements that are left do. A change that is being
  * committed is done, not cancelled: where CANCELLED is returned, the statement

@@ -36,57 +36,59 @@ static const struct setting_word
                  { 0 } },
     switches[] = { { "on", true }, { "off", false }, { 0 } };
 
-#define FIELD(name) offsetof(struct settings, name)
+#define FIELD(name) .field = offsetof(struct settings, name)
 
 /* The order is that in which the environment is read: of several faults there
  * the first is told. Before each row: who reads the setting. */
 static const struct setting table[] = {
     /* src/api, which opens the device */
-    { "device", "VDBQ_DEVICE", "", read_text, FIELD(device),
-      .values = "cpu, gpu, auto, host, P:D or part of a name",
-      .help = "cpu, gpu, auto, host, P:D or part of a name" },
+    { { "device", "VDBQ_DEVICE", "", "cpu, gpu, auto, host, P:D or part of a name" },
+      read_text, FIELD(device) },
     /* src/api, for each scan */
-    { "mode", "VDBQ_MODE", "auto", read_word, FIELD(mode), .words = modes,
-      .help = "auto, serial, streamed, mapped or cached" },
+    { { "mode", "VDBQ_MODE", "auto", "auto, serial, streamed, mapped or cached" },
+      read_word, FIELD(mode), .words = modes },
     /* src/api, which looks whether the device has that build; src/exec/launch */
-    { "build", "VDBQ_BUILD", "auto", read_word, FIELD(build), .words = builds,
-      .help = "auto, interpreted or specialised" },
+    { { "build", "VDBQ_BUILD", "auto", "auto, interpreted or specialised" },
+      read_word, FIELD(build), .words = builds },
     /* src/api, for pools, plans, and rows that steps hold */
-    { "memory", "VDBQ_MEMORY", "0", read_size, FIELD(memory_bytes),
-      .values = "a size in bytes, for instance 512M or 4G; 0 for half of what there is",
-      .help = "host memory for tablets, for instance 4G" },
+    { { "memory", "VDBQ_MEMORY", "0", "host memory for tablets, for instance 4G" },
+      read_size, FIELD(memory_bytes),
+      .values = "a size in bytes, for instance 512M or 4G; 0 for half of what there is" },
     /* src/api, for what stays on the device, and plans */
-    { "device_memory", "VDBQ_DEVICE_MEMORY", "0", read_size, FIELD(device_memory_bytes),
-      .values = "a size in bytes, for instance 512M or 4G; 0 for the device's default",
-      .help = "device memory for tablets that stay there" },
+    { { "device_memory", "VDBQ_DEVICE_MEMORY", "0", "device memory for tablets that stay there" },
+      read_size, FIELD(device_memory_bytes),
+      .values = "a size in bytes, for instance 512M or 4G; 0 for the device's default" },
     /* src/api, for the device and the host's threads */
-    { "cores", "VDBQ_CORES", "0", read_number, FIELD(cores), .most = UINT16_MAX,
-      .values = "a number of compute units, 0 for all",
-      .help = "compute units of the device to use; 0: all" },
+    { { "cores", "VDBQ_CORES", "0", "compute units of the device to use; 0: all" },
+      read_number, FIELD(cores), .most = UINT16_MAX,
+      .values = "a number of compute units, 0 for all" },
     /* src/data, for each tablet that is written */
-    { "encoding", "VDBQ_ENCODING", "auto", read_word, FIELD(encoding), .words = encodings,
-      .help = "auto, plain or packed: how columns are stored" },
+    { { "encoding", "VDBQ_ENCODING", "auto", "auto, plain or packed: how columns are stored" },
+      read_word, FIELD(encoding), .words = encodings },
     /* src/exec/scan */
-    { "skip", "VDBQ_SKIP", "on", read_switch, FIELD(prune), .words = switches,
-      .help = "passes tablets over in which no row can match" },
+    { { "skip", "VDBQ_SKIP", "on", "passes tablets over in which no row can match" },
+      read_switch, FIELD(prune), .words = switches },
     /* src/api, for each scan */
-    { "steps", "VDBQ_STEPS", "auto", read_word, FIELD(steps), .words = places,
-      .help = "auto, device or host: where rows are grouped, sorted and joined" },
+    { { "steps", "VDBQ_STEPS", "auto",
+        "auto, device or host: where rows are grouped, sorted and joined" },
+      read_word, FIELD(steps), .words = places },
     /* src/data, for each tablet that is written */
-    { "tablet_rows", "VDBQ_TABLET_ROWS", "0", read_number, FIELD(tablet_rows),
-      .most = TABLET_ROWS_MAX,
-      .values = "rows of a full tablet, 0 for the most there can be",
-      .help = "rows of a full tablet, for tests; 0: the most there can be" },
+    { { "tablet_rows", "VDBQ_TABLET_ROWS", "0",
+        "rows of a full tablet, for tests; 0: the most there can be" },
+      read_number, FIELD(tablet_rows), .most = TABLET_ROWS_MAX,
+      .values = "rows of a full tablet, 0 for the most there can be" },
     /* src/api, which opens pools */
-    { "map", "VDBQ_MAP", "off", read_switch, FIELD(map), .words = switches,
-      .help = "reads numbers where they lie in the file" },
+    { { "map", "VDBQ_MAP", "off", "reads numbers where they lie in the file" },
+      read_switch, FIELD(map), .words = switches },
     /* src/api, for each device of a run */
-    { "profiling", "VDBQ_PROFILING", "off", read_switch, FIELD(profiling), .words = switches,
-      .help = "has devices tell the times of kernels and transfers" },
+    { { "profiling", "VDBQ_PROFILING", "off",
+        "has devices tell the times of kernels and transfers" },
+      read_switch, FIELD(profiling), .words = switches },
     /* src/data, when somebody else has the file */
-    { "timeout", "VDBQ_TIMEOUT", "5000", read_number, FIELD(timeout_ms), .most = INT32_MAX,
-      .values = "milliseconds to wait for other connections; 0 for none",
-      .help = "milliseconds to wait for other connections that write" },
+    { { "timeout", "VDBQ_TIMEOUT", "5000",
+        "milliseconds to wait for other connections that write" },
+      read_number, FIELD(timeout_ms), .most = INT32_MAX,
+      .values = "milliseconds to wait for other connections; 0 for none" },
 };
 /* clang-format on */
 
@@ -107,7 +109,7 @@ const struct setting *setting_at(unsigned number)
 unsigned setting_find(const char *name)
 {
     for (unsigned i = 0; i < SETTINGS; i++)
-        if (name_equal(name, table[i].name))
+        if (name_equal(name, table[i].option.name))
             return i;
     return SETTINGS_MAX;
 }
@@ -116,7 +118,7 @@ struct settings settings_default(void)
 {
     struct settings settings = { 0 };
     for (unsigned i = 0; i < SETTINGS; i++) {
-        bool known = table[i].read(&table[i], table[i].value, &settings);
+        bool known = table[i].read(&table[i], table[i].option.value, &settings);
         assert(known);
         (void)known;
     }
@@ -133,13 +135,14 @@ const char *run_mode_name(enum run_mode mode)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* The values there are, in words: of the row, or its words with commas. */
+/* The values there are, for people: the row's text, its words with commas, or
+ * else its help. */
 static const char *values_of(const struct setting *setting, char *room,
                              size_t size)
 {
     size_t length = 0;
-    if (setting->values != NULL)
-        return setting->values;
+    if (setting->words == NULL)
+        return setting->values ? setting->values : setting->option.help;
     for (const struct setting_word *word = setting->words; word->name; word++)
         length += (size_t)snprintf(room + length, size - length, "%s%s",
                                    length > 0 ? ", " : "", word->name);
@@ -154,9 +157,10 @@ enum vdbq_status setting_read(const struct setting *setting, const char *text,
     if (strlen(text) < SETTING_BYTES_MAX && setting->read(setting, text, into))
         return VDBQ_OK;
     error_set(error, VDBQ_RANGE, "\"%.64s\" is no value of %s", text,
-              setting->name);
-    return error_hint(error, "values of %s (%s): %s", setting->name,
-                      setting->variable, values_of(setting, room, sizeof room));
+              setting->option.name);
+    return error_hint(error, "values of %s (%s): %s", setting->option.name,
+                      setting->option.variable,
+                      values_of(setting, room, sizeof room));
 }
 
 static void *field_of(const struct setting *setting, struct settings *into)

@@ -78,18 +78,16 @@ struct settings {
 
 /* A row of the table. */
 struct setting {
-    const char *name;     /* for vdbq_set()                            */
-    const char *variable; /* of the environment: gives the first value */
-    const char *value;    /* ... where it is not set                   */
+    struct vdbq_option option; /* what users see */
     /* Reads the text of a value into the row's field; false: it is none. */
     bool (*read)(const struct setting *setting, const char *text,
                  struct settings *into);
     size_t field;       /* its place in struct settings              */
-    const char *values; /* which there are, for people; NULL: `words` */
-    const struct setting_word *words; /* likewise, behind them one without a
+    const char *values; /* which there are, for people; NULL: `words` tell it,
+                           or `option.help`                                 */
+    const struct setting_word *words; /* the values, behind them one without a
                                          name; NULL: they are no words      */
     int64_t most;                     /* of numbers, which start at 0       */
-    const char *help;                 /* one line                           */
 };
 
 /* A value that is a word. */

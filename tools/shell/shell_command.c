@@ -4,6 +4,7 @@
  * what they take, what they do.
  */
 #include "shell.h"
+#include "shell_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ struct call {
 struct command {
     const char *name;
     const char *arguments;
-    const char *help;
+    const char *help; /* NULL: what the library says of `option`   */
     bool (*run)(struct shell *shell, const struct call *call);
     unsigned least, most; /* arguments                           */
     const char *option;   /* of the database that it is about    */
@@ -60,14 +61,12 @@ static const struct command commands[] = {
       "goes to connection N of the database, "
       "opens or closes it;\nlists those that are open",
       run_connection, 0, 2, NULL },
-    { ".cores", "[N]", "compute units of the device to use; 0: all", run_option,
-      0, 1, "cores" },
+    { ".cores", "[N]", NULL, run_option, 0, 1, "cores" },
     { ".csv", "[auto|OPTIONS]",
       "how FROM 'file.csv' reads files: --delimiter "
       "C,\n--quote C, --header, --no-header; auto looks at each",
       run_csv, 0, ARGUMENTS_MAX, NULL },
-    { ".device", "[DEVICE]", "cpu, gpu, auto, host, P:D or part of a name",
-      run_option, 0, 1, "device" },
+    { ".device", "[DEVICE]", NULL, run_option, 0, 1, "device" },
     { ".devicememory", "[SIZE]",
       "device memory for tablets that stay there; "
       "0: its default",
@@ -78,8 +77,7 @@ static const struct command commands[] = {
       "auto, plain or packed: how columns that are "
       "written are stored",
       run_option, 0, 1, "encoding" },
-    { ".execution", "[MODE]", "auto, serial, streamed, mapped or cached",
-      run_option, 0, 1, "mode" },
+    { ".execution", "[MODE]", NULL, run_option, 0, 1, "mode" },
     { ".exit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".headers", "[on|off]", "names above the rows", run_headers, 0, 1, NULL },
     { ".help", "[COMMAND]", "lists the commands", run_help, 0, 1, NULL },
@@ -89,14 +87,12 @@ static const struct command commands[] = {
       "where they are not given), --key COLUMN,\n"
       "--types TYPE,TYPE,...; the file - is standard input",
       run_import, 0, ARGUMENTS_MAX, NULL },
-    { ".map", "[on|off]", "reads numbers where they lie in the file",
-      run_option, 0, 1, "map" },
+    { ".map", "[on|off]", NULL, run_option, 0, 1, "map" },
     { ".maxrows", "[N]", "rows that a box shows; 0: all", run_maxrows, 0, 1,
       NULL },
     { ".maxwidth", "[N]", "columns of a terminal that a box takes; 0: any",
       run_maxwidth, 0, 1, NULL },
-    { ".memory", "[SIZE]", "host memory for tablets, for instance 4G",
-      run_option, 0, 1, "memory" },
+    { ".memory", "[SIZE]", NULL, run_option, 0, 1, "memory" },
     { ".mode", "[FORMAT [TABLE]]", "how results are written", run_mode, 0, 2,
       NULL },
     { ".nullvalue", "[TEXT]", "what is written for a NULL", run_nullvalue, 0, 1,
@@ -107,21 +103,14 @@ static const struct command commands[] = {
       "values for the parameters of SQL: ?1, :name", run_parameter, 0, 3,
       NULL },
     { ".print", "TEXT", "writes a line", run_print, 0, ARGUMENTS_MAX, NULL },
-    { ".profiling", "[on|off]",
-      "has devices tell the times of kernels and "
-      "transfers",
-      run_option, 0, 1, "profiling" },
+    { ".profiling", "[on|off]", NULL, run_option, 0, 1, "profiling" },
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read, 1,
       1, NULL },
     { ".schema", "[NAME]", "CREATE statements", run_schema, 0, 1, NULL },
-    { ".skip", "[on|off]", "passes tablets over in which no row can match",
-      run_option, 0, 1, "skip" },
+    { ".skip", "[on|off]", NULL, run_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
-    { ".timeout", "[MS]",
-      "milliseconds to wait for other connections that "
-      "write",
-      run_option, 0, 1, "timeout" },
+    { ".timeout", "[MS]", NULL, run_option, 0, 1, "timeout" },
     { ".timer", "[on|off]",
       "what each statement cost, on stderr; sets "
       ".profiling, too",
@@ -342,7 +331,8 @@ static bool run_timer(struct shell *shell, const struct call *call)
 static void write_help(struct out *out, const struct command *command)
 {
     size_t used = strlen(command->name) + strlen(command->arguments) + 1;
-    const char *help = command->help;
+    const char *help =
+        command->help ? command->help : shell_option_help(command->option);
     out_print(out, "%s %s", command->name, command->arguments);
     out_repeat(out, " ", used < 30 ? 30 - used : 2);
     for (;;) {

@@ -17,7 +17,7 @@ struct option_row {
     const char *name;
     int letter;           /* the short form, or 0 */
     const char *argument; /* its name, or NULL    */
-    const char *help;     /* NULL: an alias       */
+    const char *help; /* NULL: an alias, or what the library says of `set` */
     bool (*take)(struct options *options, const struct option_row *row,
                  const char *value);
     const char *set; /* option of the database that it sets */
@@ -59,34 +59,17 @@ static const struct option_row rows[] = {
       "tells what each statement cost, on stderr; with "
       "--profiling on",
       take_timer, NULL },
-    { "device", 'd', "DEVICE", "cpu, gpu, auto, host, P:D or part of a name",
-      take_set, "device" },
-    { "exec-mode", 0, "MODE", "auto, serial, streamed, mapped or cached",
-      take_set, "mode" },
-    { "build", 0, "BUILD", "auto, interpreted or specialised", take_set,
-      "build" },
-    { "memory", 0, "SIZE", "host memory for tablets, for instance 4G", take_set,
-      "memory" },
-    { "device-memory", 0, "SIZE", "device memory for tablets that stay there",
-      take_set, "device_memory" },
-    { "map", 0, "on|off", "reads numbers where they lie in the file", take_set,
-      "map" },
-    { "profiling", 0, "on|off",
-      "has devices tell the times of kernels and "
-      "transfers",
-      take_set, "profiling" },
-    { "cores", 0, "N", "compute units of the device to use; 0: all", take_set,
-      "cores" },
-    { "encoding", 0, "ENCODING",
-      "auto, plain or packed: how columns are "
-      "stored",
-      take_set, "encoding" },
-    { "skip", 0, "on|off", "passes tablets over in which no row can match",
-      take_set, "skip" },
-    { "timeout", 0, "MS",
-      "milliseconds to wait for other connections that "
-      "write",
-      take_set, "timeout" },
+    { "device", 'd', "DEVICE", NULL, take_set, "device" },
+    { "exec-mode", 0, "MODE", NULL, take_set, "mode" },
+    { "build", 0, "BUILD", NULL, take_set, "build" },
+    { "memory", 0, "SIZE", NULL, take_set, "memory" },
+    { "device-memory", 0, "SIZE", NULL, take_set, "device_memory" },
+    { "map", 0, "on|off", NULL, take_set, "map" },
+    { "profiling", 0, "on|off", NULL, take_set, "profiling" },
+    { "cores", 0, "N", NULL, take_set, "cores" },
+    { "encoding", 0, "ENCODING", NULL, take_set, "encoding" },
+    { "skip", 0, "on|off", NULL, take_set, "skip" },
+    { "timeout", 0, "MS", NULL, take_set, "timeout" },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
     { "accept-older", 0, NULL,
@@ -389,6 +372,15 @@ bool options_read(struct options *options, int count, char **argument)
 
 /* ---------------------------------------------------------------- help -- */
 
+const char *shell_option_help(const char *name)
+{
+    const struct vdbq_option *option;
+    for (unsigned i = 0; (option = vdbq_option(i)); i++)
+        if (strcmp(option->name, name) == 0)
+            return option->help;
+    return "";
+}
+
 static void write_row(struct out *out, const struct option_row *row)
 {
     char left[64];
@@ -397,7 +389,8 @@ static void write_row(struct out *out, const struct option_row *row)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
     snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name,
              row->argument ? " " : "", row->argument ? row->argument : "");
-    out_print(out, "%-28s%s\n", left, row->help);
+    out_print(out, "%-28s%s\n", left,
+              row->help ? row->help : shell_option_help(row->set));
 }
 
 void options_help(struct out *out)
@@ -410,7 +403,7 @@ void options_help(struct out *out)
         "Without SQL it\nasks for it on a terminal and reads standard input "
         "else.\n\n");
     for (int i = 0; i < ROWS; i++)
-        if (rows[i].help)
+        if (rows[i].help || rows[i].set)
             write_row(out, &rows[i]);
     out_text(out, "\nFormats (box on a terminal, else csv):\n");
     for (unsigned i = 0; (format = format_at(i)); i++)

@@ -43,6 +43,8 @@ struct options {
 
 /* Reads the command line; false with `error` and `hint` set. */
 bool options_read(struct options *options, int count, char **argument);
+/* The library's line on an option of the database. */
+const char *shell_option_help(const char *name);
 /* Writes what --help says. */
 void options_help(struct out *out);
 

@@ -362,6 +362,24 @@ static void test_options(void **state)
     vdbq_close(db);
 }
 
+/* Each option can be got and set by the name that it is listed with. */
+static void test_option_list(void **state)
+{
+    const struct vdbq_option *option;
+    unsigned count = 0;
+    (void)state;
+    vdbq *db = open_memory();
+    for (; (option = vdbq_option(count)) != NULL; count++) {
+        assert_non_null(vdbq_get(db, option->name));
+        assert_int_equal(vdbq_set(db, option->name, option->value), VDBQ_OK);
+        assert_string_equal(vdbq_get(db, option->name), option->value);
+        assert_true(option->help[0] != '\0' && option->variable[0] != '\0');
+    }
+    assert_true(count > 0);
+    assert_null(vdbq_option(UINT32_MAX));
+    vdbq_close(db);
+}
+
 static bool stop(void *context, uint64_t done, uint64_t all)
 {
     (void)done;
@@ -727,6 +745,7 @@ int main(void)
         cmocka_unit_test(test_append),
         cmocka_unit_test(test_smaller_tablets),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_option_list),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_cancel_between),
         cmocka_unit_test(test_options_refuse),

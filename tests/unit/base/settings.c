@@ -23,12 +23,13 @@ static void test_rows(void **state)
     unsigned count = 0;
     (void)state;
     for (; (setting = setting_at(count)) != NULL; count++) {
-        assert_int_equal(setting_find(setting->name), count);
-        assert_int_equal(strncmp(setting->variable, "VDBQ_", 5), 0);
-        assert_true(setting->help[0] != '\0');
-        assert_true((setting->values == NULL) == (setting->words != NULL));
+        assert_int_equal(setting_find(setting->option.name), count);
+        assert_int_equal(strncmp(setting->option.variable, "VDBQ_", 5), 0);
+        assert_true(setting->option.help[0] != '\0');
+        assert_true(setting->values == NULL || setting->words == NULL);
         assert_int_equal(
-            setting_read(setting, setting->value, &settings, &error), VDBQ_OK);
+            setting_read(setting, setting->option.value, &settings, &error),
+            VDBQ_OK);
         for (unsigned i = 0; i < count; i++)
             assert_true(setting_at(i)->field != setting->field);
     }
@@ -78,7 +79,8 @@ static void test_fields(void **state)
     assert_true(!settings.prune && settings.map && settings.profiling);
     assert_int_equal(settings.timeout_ms, INT32_MAX);
     for (unsigned i = 0; setting_at(i) != NULL; i++)
-        read(setting_at(i)->name, setting_at(i)->value, &settings);
+        read(setting_at(i)->option.name, setting_at(i)->option.value,
+             &settings);
     assert_memory_equal(&settings.mode, &plain.mode,
                         sizeof settings - offsetof(struct settings, mode));
     assert_string_equal(settings.device, "");
