@@ -245,6 +245,9 @@ def case_faults_are_told():
     """A query without an end, and one that fails, are told, and the exit code says so."""
     done = run_benchmark('--queries', '1,6', '--limit', '0.0001', '--no-duckdb')
     assert done.returncode == 1 and done.stdout.count('no end in 0.0001 s') >= 2, done.stdout
+    for words in (('--queries', '1,23'), ('--queries', 'x'), ('--cores', '0')):
+        done = run_benchmark(*words)
+        assert done.returncode == 2 and 'separated by commas' in done.stderr, (words, done)
     options = measure.argparse.Namespace(benchmark=BUILD / 'tools' / 'vdbq-benchmark',
                                          device='host', mode='auto')
     good, bad = measure.run_once(options, DATA / 'db', ['select 1', 'select x', 'select 2'], 60, 0)

@@ -45,6 +45,8 @@ def parser_of(description):
 def parse(parser):
     """The options, paths filled in."""
     options = parser.parse_args()
+    if options.runs < 1:
+        parser.error('--runs is 1 or more')
     options.vdbq = options.vdbq or options.build_dir / 'vdbq'
     options.generate = options.generate or options.build_dir / 'tools' / 'generate'
     options.benchmark = options.benchmark or options.build_dir / 'tools' / 'vdbq-benchmark'
