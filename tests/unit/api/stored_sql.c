@@ -200,7 +200,7 @@ static void views_are_queries(void **state)
 static enum vdbq_status store(size_t length)
 {
     char path[] = "/tmp/vdbq-stored-XXXXXX";
-    char *sql = calloc(length + 100, 1);
+    static char sql[STORED_SQL_MAX + 100];
     int head = sprintf(sql, "CREATE TABLE t (a INTEGER, b TEXT DEFAULT '");
     enum vdbq_status status;
     vdbq *db;
@@ -214,7 +214,6 @@ static enum vdbq_status store(size_t length)
     assert_int_equal(vdbq_open(path, 0, &db), VDBQ_OK);
     vdbq_close(db);
     unlink(path);
-    free(sql);
     return status;
 }
 
