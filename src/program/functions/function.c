@@ -5,7 +5,6 @@
 #include "program/functions/function_inner.h"
 
 #include <assert.h>
-#include <string.h>
 #include <strings.h>
 
 #include "program/functions/function_table.h"
@@ -61,80 +60,4 @@ enum vdbq_status function_call(const struct function *function,
     assert(count >= function->least && count <= function->most);
     *value = (struct function_value){ 0 };
     return function->compute(&state);
-}
-
-/* ---------------------------------------------------------- characters -- */
-
-/* Whether the byte continues a character of UTF-8. */
-static bool continues(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
-size_t utf8_length(const char *at, const char *end)
-{
-    size_t length = 1;
-    while (length < 4 && at + length < end && continues(at[length]))
-        length++;
-    return length;
-}
-
-size_t utf8_count(struct vdbq_text text)
-{
-    size_t count = 0;
-    const char *end = text.bytes + text.length;
-    for (const char *at = text.bytes; at < end; at += utf8_length(at, end))
-        count++;
-    return count;
-}
-
-size_t utf8_offset(struct vdbq_text text, size_t count)
-{
-    const char *at = text.bytes, *end = text.bytes + text.length;
-    while (count-- > 0 && at < end)
-        at += utf8_length(at, end);
-    return (size_t)(at - text.bytes);
-}
-
-size_t utf8_write(int64_t character, char *bytes)
-{
-    bool none = character < 0 || character > 0x10ffff
-                || (character >= 0xd800 && character < 0xe000);
-    unsigned c = none ? 0xfffd : (unsigned)character;
-    if (c < 0x80) {
-        bytes[0] = (char)c;
-        return 1;
-    }
-    size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-    for (size_t i = length; i-- > 1; c >>= 6)
-        bytes[i] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)(first[length] | c);
-    return length;
-}
-
-/* --------------------------------------------------------------- values -- */
-
-char *function_room(struct function_call_state *state, size_t length)
-{
-    char *room = arena_alloc(state->arena, length + 1);
-    state->value->text = (struct vdbq_text){ room, length };
-    return room;
-}
-
-enum vdbq_status function_text(struct function_call_state *state,
-                               const char *bytes, size_t length)
-{
-    state->value->text = (struct vdbq_text){ bytes, length };
-    return VDBQ_OK;
-}
-
-enum vdbq_status function_text_copy(struct function_call_state *state,
-                                    const char *bytes, size_t length)
-{
-    char *room = function_room(state, length);
-    if (room == NULL)
-        return error_no_memory(state->error);
-    memcpy(room, bytes, length);
-    return VDBQ_OK;
 }

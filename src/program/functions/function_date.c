@@ -125,43 +125,41 @@ static int iso_year(i32 day)
     return date_part(thursday, DATE_YEAR);
 }
 
-/* Prints letters of the date; false: it is none of these. */
-static bool print_day(struct text *text, char letter, const struct moment *at)
+/* Prints names of days and months; false: the letter is none of these. */
+static bool print_name(struct text *text, char letter, const struct moment *at)
+{
+    const char *day = days[date_part(at->days, DATE_WEEKDAY)];
+    const char *month = months[at->date.month - 1];
+    switch (letter) {
+    case 'a':
+        text_print(text, "%.3s", day);
+        break;
+    case 'A':
+        text_print(text, "%s", day);
+        break;
+    case 'b':
+        text_print(text, "%.3s", month);
+        break;
+    case 'B':
+        text_print(text, "%s", month);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* Prints days and numbers of weeks, and the year that an ISO week belongs to;
+ * false: the letter is none of these. */
+static bool print_week(struct text *text, char letter, const struct moment *at)
 {
     int weekday = date_part(at->days, DATE_WEEKDAY);
     switch (letter) {
-    case 'a':
-        text_print(text, "%.3s", days[weekday]);
-        break;
-    case 'A':
-        text_print(text, "%s", days[weekday]);
-        break;
-    case 'b':
-        text_print(text, "%.3s", months[at->date.month - 1]);
-        break;
-    case 'B':
-        text_print(text, "%s", months[at->date.month - 1]);
-        break;
-    case 'd':
-        text_print(text, "%02d", (int)at->date.day);
-        break;
-    case 'e':
-        text_print(text, "%2d", (int)at->date.day);
-        break;
-    case 'F':
-        print_date(text, at->days);
-        break;
     case 'g':
         text_print(text, "%02d", iso_year(at->days) % 100);
         break;
     case 'G':
         text_print(text, "%04d", iso_year(at->days));
-        break;
-    case 'j':
-        text_print(text, "%03d", (int)date_part(at->days, DATE_YEARDAY));
-        break;
-    case 'm':
-        text_print(text, "%02d", (int)at->date.month);
         break;
     case 'u':
         text_print(text, "%d", weekday == 0 ? 7 : weekday);
@@ -177,6 +175,31 @@ static bool print_day(struct text *text, char letter, const struct moment *at)
         break;
     case 'W':
         text_print(text, "%02d", week_from(at->days, 1));
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* Prints parts of the date as numbers; false: the letter is none of these. */
+static bool print_day(struct text *text, char letter, const struct moment *at)
+{
+    switch (letter) {
+    case 'd':
+        text_print(text, "%02d", (int)at->date.day);
+        break;
+    case 'e':
+        text_print(text, "%2d", (int)at->date.day);
+        break;
+    case 'F':
+        print_date(text, at->days);
+        break;
+    case 'j':
+        text_print(text, "%03d", (int)date_part(at->days, DATE_YEARDAY));
+        break;
+    case 'm':
+        text_print(text, "%02d", (int)at->date.month);
         break;
     case 'y':
         text_print(text, "%02d", (int)(at->date.year % 100));
@@ -261,7 +284,9 @@ FUNCTION_BODY(strftime)
             text_add(&text, format.bytes + i, 1);
         else
             known = ++i < format.length
-                    && (print_day(&text, format.bytes[i], &moment)
+                    && (print_name(&text, format.bytes[i], &moment)
+                        || print_week(&text, format.bytes[i], &moment)
+                        || print_day(&text, format.bytes[i], &moment)
                         || print_clock(&text, format.bytes[i], &moment));
     }
     state->value->null = !known;
