@@ -18,7 +18,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parent
+TESTS = Path(__file__).resolve().parents[1]
 TARGETS = ('sql', 'data', 'file', 'csv', 'prog')
 RECORDS = 12         # of a file of tests/sql that make one input
 MEGABYTES_MAX = 2048

@@ -4,9 +4,8 @@
 
     test_tpch.py BUILD
 
-The tables of the scale 0.01 are checked against the specification
-(tests/tpch_data.py); the answers are compared with sqlite3's and, where it is
-there, DuckDB's.
+The tables of the scale 0.01 are checked against the specification (tpch_data.py);
+the answers are compared with sqlite3's and, where it is there, DuckDB's.
 """
 import csv
 import random
@@ -21,7 +20,7 @@ from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / 'tools'))
 import answers

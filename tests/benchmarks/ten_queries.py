@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-QUERIES = Path(__file__).resolve().parent.parent / 'tools' / 'ten.sql'
+QUERIES = Path(__file__).resolve().parents[2] / 'tools' / 'ten.sql'
 # (device, mode, build)
 MODES = ('serial', 'streamed', 'mapped', 'cached')
 CONFIGURATIONS = [('host', mode, 'interpreted') for mode in MODES] + [

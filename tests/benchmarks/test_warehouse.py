@@ -33,7 +33,7 @@ CREATE TABLE lineorder (lo_orderkey INTEGER, lo_custkey INTEGER, lo_partkey INTE
     lo_discount INTEGER, lo_revenue INTEGER, lo_supplycost INTEGER);
 """
 
-SSB = Path(__file__).resolve().parent.parent / 'tools' / 'ssb.sql'
+SSB = Path(__file__).resolve().parents[2] / 'tools' / 'ssb.sql'
 FLIGHTS = (3, 3, 4, 3)  # queries in each
 
 
