@@ -12,7 +12,7 @@
 #include "plan/lower/lowering.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/split.h"
+#include "plan/condition/split.h"
 #include "plan/tree/binder.h"
 
 /* What a SELECT is computed from. Axes' columns are numbered one after the

@@ -14,7 +14,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/unnest.h"
+#include "plan/unnest/unnest.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 

@@ -5,7 +5,7 @@
  * two leaves that make a range worth its price are one.
  */
 #include "base/vector.h"
-#include "plan/rewrite/range_join.h"
+#include "plan/condition/range_join.h"
 #include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
 #include "plan/tree/binder.h"

@@ -12,13 +12,13 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/range_join.h"
-#include "plan/rewrite/join_key.h"
+#include "plan/condition/range_join.h"
+#include "plan/condition/join_key.h"
 #include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/push.h"
-#include "plan/rewrite/unnest.h"
+#include "plan/unnest/unnest.h"
 #include "plan/tree/binder.h"
 
 /* --------------------------------------------------------------- parts -- */

@@ -20,7 +20,7 @@
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
-#include "plan/rewrite/split.h"
+#include "plan/condition/split.h"
 #include "plan/rewrite/trace.h"
 #include "plan/tree/binder.h"
 

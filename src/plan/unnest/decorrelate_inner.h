@@ -2,10 +2,10 @@
 /*
  * What the files that take conditions out of nodes share.
  */
-#ifndef VDBQ_PLAN_REWRITE_DECORRELATE_INNER_H
-#define VDBQ_PLAN_REWRITE_DECORRELATE_INNER_H
+#ifndef VDBQ_PLAN_UNNEST_DECORRELATE_INNER_H
+#define VDBQ_PLAN_UNNEST_DECORRELATE_INNER_H
 
-#include "plan/rewrite/decorrelate.h"
+#include "plan/unnest/decorrelate.h"
 
 /* NULL: it cannot be done; there is no memory. */
 struct node *decorrelate_refuse(struct decorrelating *decorrelating);

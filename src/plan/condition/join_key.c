@@ -2,7 +2,7 @@
 /*
  * What files that make joins share: keys, and which sides an expression is of.
  */
-#include "plan/rewrite/join_key.h"
+#include "plan/condition/join_key.h"
 
 #include <assert.h>
 

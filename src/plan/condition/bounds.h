@@ -2,8 +2,8 @@
 /*
  * What conditions say about the order of the values of two sides.
  */
-#ifndef VDBQ_PLAN_REWRITE_BOUNDS_H
-#define VDBQ_PLAN_REWRITE_BOUNDS_H
+#ifndef VDBQ_PLAN_CONDITION_BOUNDS_H
+#define VDBQ_PLAN_CONDITION_BOUNDS_H
 
 #include "plan/tree/expression.h"
 

@@ -2,8 +2,8 @@
 /*
  * Keys of joins, and sides of what they say.
  */
-#ifndef VDBQ_PLAN_REWRITE_JOIN_KEY_H
-#define VDBQ_PLAN_REWRITE_JOIN_KEY_H
+#ifndef VDBQ_PLAN_CONDITION_JOIN_KEY_H
+#define VDBQ_PLAN_CONDITION_JOIN_KEY_H
 
 #include "plan/tree/node.h"
 

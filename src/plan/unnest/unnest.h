@@ -2,8 +2,8 @@
 /*
  * Subqueries become joins.
  */
-#ifndef VDBQ_PLAN_REWRITE_UNNEST_H
-#define VDBQ_PLAN_REWRITE_UNNEST_H
+#ifndef VDBQ_PLAN_UNNEST_UNNEST_H
+#define VDBQ_PLAN_UNNEST_UNNEST_H
 
 #include "plan/tree/node.h"
 

@@ -12,8 +12,8 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
-#include "plan/rewrite/split.h"
-#include "plan/rewrite/unnest_inner.h"
+#include "plan/condition/split.h"
+#include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
 

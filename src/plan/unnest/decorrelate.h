@@ -3,8 +3,8 @@
  * Conditions of a subquery that name an outer query's columns, taken out of
  * it.
  */
-#ifndef VDBQ_PLAN_REWRITE_DECORRELATE_H
-#define VDBQ_PLAN_REWRITE_DECORRELATE_H
+#ifndef VDBQ_PLAN_UNNEST_DECORRELATE_H
+#define VDBQ_PLAN_UNNEST_DECORRELATE_H
 
 #include "plan/tree/node.h"
 

@@ -8,7 +8,7 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/unnest_inner.h"
+#include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 
 /* Where columns and parameters are now. */

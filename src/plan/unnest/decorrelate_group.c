@@ -7,8 +7,8 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
-#include "plan/rewrite/decorrelate.h"
-#include "plan/rewrite/decorrelate_inner.h"
+#include "plan/unnest/decorrelate.h"
+#include "plan/unnest/decorrelate_inner.h"
 #include "plan/tree/binder.h"
 
 /* The keys that the parts add, over `below`: each part compares one column

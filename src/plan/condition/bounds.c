@@ -6,14 +6,14 @@
  * not, for sums of floats are rounded; but rounding keeps the order, so that
  * a.x <= b.y + 5 holds for every pair that is to be found.
  */
-#include "plan/rewrite/bounds.h"
+#include "plan/condition/bounds.h"
 
 #include <math.h>
 
 #include "plan/make/compare.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/operator.h"
-#include "plan/rewrite/join_key.h"
+#include "plan/condition/join_key.h"
 #include "plan/tree/binder.h"
 
 enum { TERMS_MAX = 16 };

@@ -5,7 +5,7 @@
  * NULL. A CASE that is never true in its ELSE holds where both its WHEN and its
  * THEN do. What is always true is left out.
  */
-#include "plan/rewrite/split.h"
+#include "plan/condition/split.h"
 
 #include "base/os/stack.h"
 #include "base/vector.h"

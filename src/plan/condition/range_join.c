@@ -9,12 +9,12 @@
  * written as two row numbers, by which its columns are fetched: a range pays
  * where it leaves few pairs.
  */
-#include "plan/rewrite/range_join.h"
+#include "plan/condition/range_join.h"
 
 #include "base/vector.h"
 #include "plan/make/node_select.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/bounds.h"
+#include "plan/condition/bounds.h"
 #include "plan/tree/binder.h"
 
 /* In units of cl/opcodes.h: a row that is sorted or looks for its bounds, a

@@ -9,7 +9,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/rewrite/unnest_inner.h"
+#include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
 

@@ -6,7 +6,7 @@
  * conditions need. Where a condition would mean something else outside, as
  * behind a LIMIT, that is refused, and nothing has changed.
  */
-#include "plan/rewrite/decorrelate.h"
+#include "plan/unnest/decorrelate.h"
 
 #include "base/os/stack.h"
 #include "base/vector.h"
@@ -15,8 +15,8 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/decorrelate_inner.h"
-#include "plan/rewrite/split.h"
+#include "plan/unnest/decorrelate_inner.h"
+#include "plan/condition/split.h"
 #include "plan/tree/binder.h"
 
 /* ------------------------------------------------------------- looking -- */

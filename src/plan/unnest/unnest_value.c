@@ -13,8 +13,8 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/join_key.h"
-#include "plan/rewrite/unnest_inner.h"
+#include "plan/condition/join_key.h"
+#include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/unique_key.h"
 

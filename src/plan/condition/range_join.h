@@ -2,8 +2,8 @@
 /*
  * Joins whose conditions bound a value of one side by those of the other.
  */
-#ifndef VDBQ_PLAN_REWRITE_RANGE_JOIN_H
-#define VDBQ_PLAN_REWRITE_RANGE_JOIN_H
+#ifndef VDBQ_PLAN_CONDITION_RANGE_JOIN_H
+#define VDBQ_PLAN_CONDITION_RANGE_JOIN_H
 
 #include "plan/tree/node.h"
 #include "plan/tree/estimate.h"

@@ -7,8 +7,8 @@
  * stand beside the tuple that they are the answer to (unnest_push), and the rows
  * that ask find theirs by an equality join.
  */
-#ifndef VDBQ_PLAN_REWRITE_UNNEST_INNER_H
-#define VDBQ_PLAN_REWRITE_UNNEST_INNER_H
+#ifndef VDBQ_PLAN_UNNEST_UNNEST_INNER_H
+#define VDBQ_PLAN_UNNEST_UNNEST_INNER_H
 
 #include "plan/tree/node.h"
 

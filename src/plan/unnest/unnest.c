@@ -7,7 +7,7 @@
  * values that are asked for at once (unnest_push.c). What could fail for values
  * that nobody may come to is applied row by row (extract.c).
  */
-#include "plan/rewrite/unnest.h"
+#include "plan/unnest/unnest.h"
 
 #include <string.h>
 
@@ -19,10 +19,10 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
-#include "plan/rewrite/range_join.h"
-#include "plan/rewrite/join_key.h"
-#include "plan/rewrite/decorrelate.h"
-#include "plan/rewrite/unnest_inner.h"
+#include "plan/condition/range_join.h"
+#include "plan/condition/join_key.h"
+#include "plan/unnest/decorrelate.h"
+#include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/rows_most.h"
 

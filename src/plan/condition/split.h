@@ -2,8 +2,8 @@
 /*
  * Conditions taken apart.
  */
-#ifndef VDBQ_PLAN_REWRITE_SPLIT_H
-#define VDBQ_PLAN_REWRITE_SPLIT_H
+#ifndef VDBQ_PLAN_CONDITION_SPLIT_H
+#define VDBQ_PLAN_CONDITION_SPLIT_H
 
 #include "plan/tree/expression.h"
 #include "base/vector.h"
