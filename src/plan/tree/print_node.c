@@ -116,15 +116,11 @@ static void print_range_join(const struct print_scope *scope,
     }
 }
 
-static const char *join_name(enum join_kind kind)
+/* The name in capitals, as SQL has it. */
+static void print_join_kind(enum join_kind kind, struct text *text)
 {
-    static const char *const names[] = {
-        [JOIN_INNER] = "INNER", [JOIN_LEFT] = "LEFT", [JOIN_RIGHT] = "RIGHT",
-        [JOIN_FULL] = "FULL",   [JOIN_SEMI] = "SEMI", [JOIN_ANTI] = "ANTI",
-        [JOIN_MARK] = "MARK",
-    };
-
-    return names[kind];
+    for (const char *at = join_name(kind); *at != '\0'; at++)
+        text_print(text, "%c", *at - 'a' + 'A');
 }
 
 static void print_join(const struct print_scope *scope, const struct node *node,
@@ -133,7 +129,8 @@ static void print_join(const struct print_scope *scope, const struct node *node,
     const struct step_join *join = &node->join;
     size_t keys = join->left_keys.count;
 
-    text_print(text, "%s JOIN", join_name(join->kind));
+    print_join_kind(join->kind, text);
+    text_print(text, " JOIN");
     for (size_t i = 0; i < keys; i++) {
         text_print(text, "%s", i > 0 ? " AND " : " ON ");
         print_column(scope, VECTOR_ITEMS(&join->left_keys, int)[i], text);
@@ -249,7 +246,8 @@ static void print_line(const struct print_scope *scope, const struct node *node,
         print_conditions(scope, "WHERE", &node->conditions, subqueries, text);
         break;
     case NODE_OUTER:
-        text_print(text, "%s OUTER", join_name(node->join.kind));
+        print_join_kind(node->join.kind, text);
+        text_print(text, " OUTER");
         print_conditions(scope, "ON", &node->conditions, subqueries, text);
         break;
     case NODE_ONCE:

@@ -4,6 +4,8 @@
  */
 #include "program/steps/steps.h"
 
+#include <assert.h>
+
 #include "base/type.h"
 
 int step_machine_type(enum vdbq_type type)
@@ -15,6 +17,17 @@ int step_machine_type(enum vdbq_type type)
 void steps_init(struct steps *steps)
 {
     *steps = (struct steps){ .steps = VECTOR(struct step) };
+}
+
+const char *join_name(enum join_kind kind)
+{
+    static const char *const names[] = {
+        [JOIN_INNER] = "inner", [JOIN_LEFT] = "left", [JOIN_RIGHT] = "right",
+        [JOIN_FULL] = "full",   [JOIN_SEMI] = "semi", [JOIN_ANTI] = "anti",
+        [JOIN_MARK] = "mark",
+    };
+    assert((size_t)kind < sizeof names / sizeof *names);
+    return names[kind];
 }
 
 struct step *steps_at(const struct steps *steps, int number)

@@ -94,6 +94,9 @@ enum join_kind {
     JOIN_MARK   /* left rows with a BOOLEAN: the left key is IN the right
                    ones; one key, no condition                          */
 };
+/* "inner" */
+const char *join_name(enum join_kind kind);
+
 /* A range: the value of a column of one side lies between those of two columns
  * of the other one. NULL lies nowhere. */
 enum range_join_side { RANGE_JOIN_NONE, RANGE_JOIN_LEFT, RANGE_JOIN_RIGHT };

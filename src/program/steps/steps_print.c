@@ -165,14 +165,9 @@ static void print_range_join(const struct printing *printing,
 
 static void print_join(const struct printing *printing, const struct step *step)
 {
-    static const char *const names[] = {
-        [JOIN_INNER] = "inner", [JOIN_LEFT] = "left", [JOIN_RIGHT] = "right",
-        [JOIN_FULL] = "full",   [JOIN_SEMI] = "semi", [JOIN_ANTI] = "anti",
-        [JOIN_MARK] = "mark",
-    };
     const struct step_join *join = &step->join;
     struct text *text = printing->text;
-    text_print(text, "%s join", names[join->kind]);
+    text_print(text, "%s join", join_name(join->kind));
     for (size_t i = 0; i < join->left_keys.count; i++) {
         print_comma(i, text);
         print_column(printing, step, 0, VECTOR_ITEMS(&join->left_keys, int)[i]);
