@@ -44,6 +44,8 @@ int maker_write(const struct maker *maker, const void *tables,
 {
     char path[4096];
     struct output output;
+    unsigned threads =
+        options->threads < WORKERS_MAX ? options->threads : WORKERS_MAX;
     struct ring ring = { .maker = maker,
                          .tables = tables,
                          .units = maker->units(tables),
@@ -53,12 +55,12 @@ int maker_write(const struct maker *maker, const void *tables,
     const struct output_places places = { .db = options->db,
                                           .csv = options->csv ? path : NULL };
     int status = output_open(&output, &places, &maker->output);
-    if (!ring_init(&ring, 2 * options->threads) && status == 0) {
+    if (!ring_init(&ring, 2 * threads) && status == 0) {
         fputs("generate: out of memory\n", stderr);
         status = 1;
     }
     if (status == 0)
-        status = run_ring(&ring, options->threads, &output);
+        status = run_ring(&ring, threads, &output);
     ring_finish(&ring);
     return output_close(&output, status);
 }
