@@ -92,7 +92,8 @@ def case_data_is_as_specified():
     assert not faults, '\n'.join(faults)
 
 
-def case_bad_scales():
+def case_bad_options():
+    assert generate('--tpch', SCALE, '--ssb', SCALE, '--csv', DATA).returncode == 2
     for scale, said in (('0.001', 'same supplier twice'), ('0', 'usage'), ('x', 'usage')):
         done = generate('--tpch', scale, '--csv', DATA)
         assert done.returncode == 2 and said in done.stderr, (scale, done)

@@ -182,8 +182,9 @@ static bool parse_option(const char *name, const char *value,
         return parse_keys(value, &options->keys);
     for (size_t i = 0; i < sizeof benchmarks / sizeof benchmarks[0]; i++)
         if (strcmp(name, benchmarks[i].option) == 0) {
+            bool other = options->benchmark != NULL;
             options->benchmark = &benchmarks[i];
-            return parse_scale(value, &options->scale);
+            return !other && parse_scale(value, &options->scale);
         }
     return parse_text(name, value, options);
 }
