@@ -26,11 +26,12 @@ void *vector_add(struct vector *vector)
 
 bool vector_append(struct vector *vector, const void *items, size_t count)
 {
+    if (count == 0) /* also to a list that is zeroed, and so never made */
+        return true;
     if (!reserve(vector, count))
         return false;
-    if (count > 0)
-        memcpy((char *)vector->items + vector->count * vector->width, items,
-               count * vector->width);
+    memcpy((char *)vector->items + vector->count * vector->width, items,
+           count * vector->width);
     vector->count += count;
     return true;
 }

@@ -5,8 +5,6 @@
  */
 #include "data/pool/load.h"
 
-#include <assert.h>
-
 #include "base/os/os.h"
 
 struct load_job {
@@ -98,7 +96,6 @@ enum vdbq_status load_start(struct thread_pool *workers,
 enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
                              struct error *error)
 {
-    assert(load->job_count > 0);
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < load->job_count; i++) {
