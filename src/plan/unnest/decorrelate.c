@@ -362,6 +362,9 @@ static struct node *rejoin(struct decorrelating *decorrelating,
     if (made == NULL)
         return NULL;
     made->join = node->join;
+    made->unnested = node->unnested;
+    if (node->unnested && node->join.kind == JOIN_LEFT)
+        node_keep_ranges(made);
     if (node->where != NULL) {
         made->where = join_where(decorrelating, node, made, columns);
         if (made->where == NULL)

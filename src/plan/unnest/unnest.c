@@ -241,6 +241,76 @@ static bool connects(const struct decorrelating *decorrelating, unsigned middle)
     return has;
 }
 
+/* ------------------------------------------------------------- deferring -- */
+
+/* Parameters that a subquery's rows have, be it of the query around it or of one
+ * in it. */
+struct known {
+    const struct binder *binder;
+    struct vector numbers; /* of int */
+    bool asks;             /* it has another one */
+};
+
+static bool look_around(void *context, struct expression **operand)
+{
+    struct known *known = context;
+    const struct expression *e = *operand;
+    bool is = e->kind != EXPRESSION_PARAMETER
+              || e->parameter.number < known->binder->value_count;
+
+    for (size_t i = 0; i < known->numbers.count && !is; i++)
+        is = VECTOR_ITEMS(&known->numbers, int)[i] == e->parameter.number;
+    known->asks |= !is;
+    return expression_each(*operand, look_around, context);
+}
+
+static bool add_known(struct known *known, int parameter)
+{
+    return vector_append(&known->numbers, &parameter, 1);
+}
+
+/* Looks at the expressions of a node and of all below it; what it applies is
+ * known from there on. */
+static bool look_below(struct known *known, struct node *node)
+{
+    bool done = !stack_is_short();
+
+    if (node->where != NULL)
+        look_around(known, &node->where);
+    for (unsigned i = 0; node->results != NULL && i < node->column_count; i++)
+        look_around(known, &node->results[i]);
+    for (size_t i = 0; i < node->apply.parameters.count && done; i++)
+        done = add_known(known, VECTOR_ITEMS(&node->apply.parameters,
+                                             struct step_parameter)[i]
+                                    .parameter);
+    for (size_t i = 0; i < node->parts.count && done; i++)
+        done = look_below(known, VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    return done && (node->left == NULL || look_below(known, node->left))
+           && (node->right == NULL || look_below(known, node->right));
+}
+
+/* Whether a subquery asks queries further around for something, too. Then it
+ * is unnested when the query around it is: what it is asked for depends on
+ * both. */
+static bool is_deferred(struct binder *binder, const struct subquery *subquery)
+{
+    struct known known = { .binder = binder,
+                           .numbers = VECTOR_IN(binder->arena, int) };
+    bool done = true;
+
+    for (size_t i = 0; i < subquery->parameters.count && done; i++)
+        done = add_known(
+            &known, VECTOR_ITEMS(&subquery->parameters, struct outer_value)[i]
+                        .parameter);
+    return !done || !look_below(&known, subquery->node) || known.asks;
+}
+
+/* --------------------------------------------------------------- choosing -- */
+
+/* Of so many times more rows than ask only those that are asked for are
+ * grouped. */
+static const double ROWS_FEW = 8;
+
 /* As unnest_filter(), by taking out what the subquery asks for. */
 static struct node *filter_by_parts(struct binder *binder, struct node *below,
                                     const struct expression *asked,
@@ -276,7 +346,8 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
 
     *done = false;
     if (asked == NULL || (negated && !knows_all(asked))
-        || (!binder->unnests && asked->subquery->parameters.count > 0))
+        || (!binder->unnests && asked->subquery->parameters.count > 0)
+        || is_deferred(binder, asked->subquery))
         return NULL;
     node = filter_by_parts(binder, below, asked, negated, done);
     if (*done || asked->subquery->parameters.count == 0)
@@ -393,6 +464,29 @@ static struct node *beside(struct decorrelating *decorrelating,
     return node && *value ? node : NULL;
 }
 
+/* Whether few rows ask for something of the groups of many: then only the
+ * groups that are asked for are made. */
+static bool asks_few(struct binder *binder, struct node *below,
+                     const struct subquery *subquery)
+{
+    struct decorrelating decorrelating = {
+        .binder = binder,
+        .parameters = &subquery->parameters,
+        .parts = VECTOR_IN(binder->arena, struct expression *)
+    };
+    struct node *all;
+
+    if (subquery->kind != APPLY_SCALAR
+        || !is_aggregate_query(subquery->node, &subquery->parameters))
+        return false;
+    all = decorrelate_conditions(&decorrelating, subquery->node->left->left);
+    if (all == NULL)
+        return false;
+    estimate_node(below);
+    estimate_node(all);
+    return below->rows * ROWS_FEW < all->rows;
+}
+
 /* As unnest_value(), of one group for each value that the subquery equals. */
 static struct node *value_by_parts(struct binder *binder, struct node *below,
                                    const struct expression *e,
@@ -433,13 +527,16 @@ struct node *unnest_value(struct binder *binder, struct node *below,
     struct node *node;
 
     *done = false;
-    if (!binder->unnests || e->subquery->parameters.count == 0)
+    if (!binder->unnests || e->subquery->parameters.count == 0
+        || is_deferred(binder, e->subquery))
         return NULL;
-    node = value_by_parts(binder, below, e, value, done);
-    if (*done)
-        return node;
+    if (!asks_few(binder, below, e->subquery)) {
+        node = value_by_parts(binder, below, e, value, done);
+        if (*done)
+            return node;
+    }
     node = unnest_begin(&unnesting) ? unnest_by_domain(&unnesting, e, value)
                                     : NULL;
     *done = !unnesting.refused;
-    return node;
+    return node || *done ? node : value_by_parts(binder, below, e, value, done);
 }

@@ -14,6 +14,7 @@
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
 #include "plan/unnest/decorrelate.h"
+#include "plan/condition/join_key.h"
 #include "plan/condition/split.h"
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
@@ -94,6 +95,9 @@ bool unnest_node_asks(const struct unnesting *unnesting,
 
 /* --------------------------------------------------------------- source -- */
 
+/* A side of a join is taken for the join that has so many times fewer rows. */
+static const double SIDE_ROWS_MOST = 4;
+
 /* Rows that ask, and what of them is asked for. */
 struct source {
     struct binder *binder;
@@ -118,12 +122,16 @@ static bool needs_first(struct expression *e, unsigned width)
     return is_below(&width, &e);
 }
 
-/* Whether a node has the rows of its left one, or some of them, once each,
- * columns in front: then those are enough where no other column is needed. */
+/* Whether a node has the rows of its left one, or not much fewer of them, once
+ * each, columns in front: then those are enough where no other column is
+ * needed. */
 static bool adds_columns(const struct node *node)
 {
     switch (node->kind) {
     case NODE_JOIN:
+        if (node->join.kind == JOIN_SEMI || node->join.kind == JOIN_ANTI)
+            return node->unnested
+                   && node->left->rows <= SIDE_ROWS_MOST * node->rows;
         return node->join.kind == JOIN_MARK || node->unnested;
     case NODE_APPLY:
     case NODE_MAP:
@@ -132,6 +140,12 @@ static bool adds_columns(const struct node *node)
     default:
         return false;
     }
+}
+
+static bool is_plain_join(const struct node *node)
+{
+    return node->kind == NODE_JOIN && node->join.kind == JOIN_INNER
+           && !node->unnested;
 }
 
 static struct expression *result_of(void *context, struct expression *e,
@@ -165,31 +179,88 @@ static bool keep_first(const struct source *source, struct expression *where,
     return done;
 }
 
-/* Values over a SELECT become values over the node below it. False: a
- * failure, or (`*through` false) it is better to stay. */
+/* Values over a SELECT as values over the node below it; false: a failure. */
+static bool values_below(const struct source *source,
+                         struct expression **values)
+{
+    for (unsigned i = 0; i < source->count; i++) {
+        values[i] =
+            expression_replace(source->binder, source->values[i], result_of,
+                               (void *)(uintptr_t)source->node);
+        if (values[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Through a SELECT without a condition, or through one and the node below it
+ * that adds columns. False: a failure. */
 static bool through_select(struct source *source, bool *through)
 {
     const struct node *node = source->node, *left = node->left;
-    struct expression *values[64], *where = NULL;
+    bool adds = adds_columns(left);
+    struct expression **values = arena_alloc(
+        source->binder->arena, (source->count + 1) * sizeof(*values));
+    struct expression *where = NULL;
 
-    *through = adds_columns(left) && source->where == NULL
-               && source->count <= sizeof values / sizeof *values;
-    for (unsigned i = 0; i < source->count && *through; i++) {
-        values[i] = expression_replace(source->binder, source->values[i],
-                                       result_of, (void *)(uintptr_t)node);
-        if (values[i] == NULL)
-            return false;
+    if (values == NULL)
+        return error_no_memory(source->binder->error) == VDBQ_OK;
+    if (!values_below(source, values))
+        return false;
+    *through = adds || (node->where == NULL && is_plain_join(left));
+    for (unsigned i = 0; i < source->count && adds && *through; i++)
         *through = needs_first(values[i], left->left->column_count);
-    }
     if (!*through)
         return true;
-    if (node->where != NULL
+    if (adds && node->where != NULL
         && !keep_first(source, node->where, left->left->column_count, &where))
         return false;
-    for (unsigned i = 0; i < source->count; i++)
-        source->values[i] = values[i];
-    source->node = left->left;
+    source->values = values;
+    source->node = adds ? left->left : left;
     source->where = where;
+    return true;
+}
+
+/* The side of an inner join that has all the values, where it is not so much
+ * larger that the join is worth its while; NULL: there is none. */
+static const struct node *enough_side(const struct source *source)
+{
+    const struct node *join = source->node;
+    unsigned middle = join->left->column_count;
+    int sides = 0;
+    const struct node *side;
+
+    for (unsigned i = 0; i < source->count; i++)
+        sides |= expression_sides(source->values[i], middle);
+    if (sides != SIDE_LEFT && sides != SIDE_RIGHT)
+        return NULL;
+    side = sides == SIDE_LEFT ? join->left : join->right;
+    return side->rows <= SIDE_ROWS_MOST * join->rows ? side : NULL;
+}
+
+static bool through_join(struct source *source, bool *through)
+{
+    const struct node *join = source->node, *side = enough_side(source);
+    unsigned first = side == join->right ? join->left->column_count : 0;
+
+    *through = side != NULL;
+    for (unsigned i = 0; i < source->count && *through; i++) {
+        source->values[i] = expression_over(source->binder, source->values[i],
+                                            side, NULL, first);
+        if (source->values[i] == NULL)
+            return false;
+    }
+    if (*through)
+        source->node = side;
+    return true;
+}
+
+static bool through_added(struct source *source)
+{
+    for (unsigned i = 0; i < source->count; i++)
+        if (!needs_first(source->values[i], source->node->left->column_count))
+            return false;
+    source->node = source->node->left;
     return true;
 }
 
@@ -199,18 +270,17 @@ static bool find_source(struct source *source)
     bool through = true;
 
     while (through && source->where == NULL) {
+        const struct node *node = source->node;
         through = false;
-        if (source->node->kind == NODE_SELECT) {
+        if (node->kind == NODE_SELECT) {
             if (!through_select(source, &through))
                 return false;
-            continue;
+        } else if (is_plain_join(node)) {
+            if (!through_join(source, &through))
+                return false;
+        } else if (adds_columns(node)) {
+            through = through_added(source);
         }
-        through = adds_columns(source->node);
-        for (unsigned i = 0; i < source->count && through; i++)
-            through = needs_first(source->values[i],
-                                  source->node->left->column_count);
-        if (through)
-            source->node = source->node->left;
     }
     return true;
 }

@@ -266,7 +266,7 @@ static struct node *rejoin(struct rejoining *rejoining)
     join->join = rejoining->join;
     join->where = rejoining->where;
     join->unnested = node->unnested;
-    if (node->unnested)
+    if (node->unnested && node->join.kind == JOIN_LEFT)
         node_keep_ranges(join);
     first = domain_first(rejoining, rejoining->full);
     if (node->join.kind == JOIN_FULL)

@@ -12,6 +12,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
+#include "plan/unnest/decorrelate.h"
 #include "plan/condition/split.h"
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
@@ -383,6 +384,54 @@ static struct node *push_apply(struct unnesting *unnesting, struct node *node)
                                               node->column_count, first);
 }
 
+/* ---------------------------------------------------------------- late -- */
+
+/* Whether one of the parts is an equality. */
+static bool has_key(const struct unnesting *unnesting,
+                    const struct vector *parts)
+{
+    struct expression *inner, *outer;
+
+    for (size_t i = 0; i < parts->count; i++)
+        if (decorrelate_equality(unnesting->parameters,
+                                 VECTOR_ITEMS(parts, struct expression *)[i],
+                                 &inner, &outer))
+            return true;
+    return false;
+}
+
+/* Where a row may belong to many tuples, for no equality says to which, all else
+ * that is known of it alone comes first. NULL: a failure, or (`*done` false) it
+ * is not like that. */
+static struct node *push_late(struct unnesting *unnesting, struct node *node,
+                              bool *done)
+{
+    struct decorrelating decorrelating = {
+        .binder = unnesting->binder,
+        .parameters = unnesting->parameters,
+        .parts = VECTOR_IN(unnesting->binder->arena, struct expression *)
+    };
+    struct node *made = NULL;
+    unsigned count = node->column_count;
+    int *columns = unnest_numbers(unnesting, count);
+
+    *done = false;
+    if (node->kind == NODE_SELECT || node->kind == NODE_JOIN)
+        made = decorrelate_conditions(&decorrelating, node);
+    if (made == NULL || columns == NULL) {
+        *done = unnesting->binder->error->status != VDBQ_OK;
+        return NULL;
+    }
+    *done = decorrelating.parts.count > 0
+            && !has_key(unnesting, &decorrelating.parts);
+    if (!*done)
+        return NULL;
+    node = unnest_where(unnesting, made, &decorrelating.parts);
+    return node ? unnest_columns(unnesting, node, columns, count,
+                                 made->column_count)
+                : NULL;
+}
+
 /* ------------------------------------------------------------------ all -- */
 
 /* A NODE_APPLY whose query asks this subquery's rows alone stays beside them. */
@@ -401,10 +450,16 @@ static struct node *keep_apply(struct unnesting *unnesting, struct node *node)
 
 struct node *unnest_push(struct unnesting *unnesting, struct node *node)
 {
+    struct node *made;
+    bool done;
+
     if (stack_is_short() || unnesting->refused)
         return unnest_refuse(unnesting);
     if (!unnest_node_asks(unnesting, node))
         return unnest_times(unnesting, node);
+    made = push_late(unnesting, node, &done);
+    if (done)
+        return made;
     switch (node->kind) {
     case NODE_SELECT:
         return push_select(unnesting, node);
