@@ -144,7 +144,7 @@ static bool adds_columns(const struct node *node)
 
 static bool is_plain_join(const struct node *node)
 {
-    return node->kind == NODE_JOIN && node->join.kind == JOIN_INNER
+    return node->kind == NODE_JOIN && node->join.kind <= JOIN_RIGHT
            && !node->unnested;
 }
 
@@ -221,8 +221,9 @@ static bool through_select(struct source *source, bool *through)
     return true;
 }
 
-/* The side of an inner join that has all the values, where it is not so much
- * larger that the join is worth its while; NULL: there is none. */
+/* The side of a join that has all the values: the one whose rows it keeps, or, of
+ * an inner join, one that is not so much larger that the join is worth its
+ * while; NULL: there is none. */
 static const struct node *enough_side(const struct source *source)
 {
     const struct node *join = source->node;
@@ -235,6 +236,9 @@ static const struct node *enough_side(const struct source *source)
     if (sides != SIDE_LEFT && sides != SIDE_RIGHT)
         return NULL;
     side = sides == SIDE_LEFT ? join->left : join->right;
+    if (join->join.kind != JOIN_INNER)
+        return (join->join.kind == JOIN_LEFT) == (sides == SIDE_LEFT) ? side
+                                                                      : NULL;
     return side->rows <= SIDE_ROWS_MOST * join->rows ? side : NULL;
 }
 
@@ -326,6 +330,21 @@ static bool relax_where(struct binder *binder, struct expression **where)
     return done;
 }
 
+/* Whether a node, or one below it, does. */
+static bool node_is_free(struct binder *binder, struct node *node)
+{
+    bool is = stack_is_short()
+              || (node->where != NULL && is_free(binder, node->where));
+
+    for (unsigned i = 0; node->results != NULL && i < node->column_count && !is;
+         i++)
+        is = is_free(binder, node->results[i]);
+    for (size_t i = 0; i < node->parts.count && !is; i++)
+        is = node_is_free(binder, VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    return is || (node->left != NULL && node_is_free(binder, node->left))
+           || (node->right != NULL && node_is_free(binder, node->right));
+}
+
 static bool relax(struct binder *binder, struct node **place);
 
 /* What a join keeps of its sides' rows: of an inner one, and of what only
@@ -337,7 +356,7 @@ static bool relax_join(struct binder *binder, struct node **place)
     switch (join->join.kind) {
     case JOIN_SEMI:
     case JOIN_ANTI:
-        if (join->unnested) {
+        if (join->unnested && node_is_free(binder, join->right)) {
             *place = join->left;
             return relax(binder, place);
         }
