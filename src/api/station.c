@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/query.h"
+#include "device/kind.h"
 
 /* Rows below which a query runs on the host, where no device was asked for
  * and none was tuned: opening a device costs more than the host's whole run. */
@@ -15,9 +16,8 @@
 /* The share of the host's memory that tablets may take, by default: of the
  * machine's, or of what a device that shares it says that it can reach. */
 #define HOST_SHARE(bytes) ((bytes) / 2)
-/* The share of a device's memory that tablets may keep there: most of a
- * GPU's own, a quarter of what is the host's memory, too. */
-#define GPU_SHARE(bytes)    ((bytes) / 5 * 4)
+/* The share of a device's memory that tablets may keep there, unless its kind
+ * says otherwise: it may be the host's memory, too. */
 #define SHARED_SHARE(bytes) ((bytes) / 4)
 
 unsigned host_threads(vdbq *db, const struct settings *settings)
@@ -46,9 +46,9 @@ static uint64_t device_budget(const struct station *station)
     const struct device_facts *facts = device_facts(station->device);
     if (station->settings.device_memory_bytes > 0)
         return station->settings.device_memory_bytes;
-    return facts->is_gpu && !facts->shares_memory
-               ? GPU_SHARE(facts->memory_bytes)
-               : SHARED_SHARE(facts->memory_bytes);
+    if (facts->kind->own_fifths > 0 && !facts->shares_memory)
+        return facts->memory_bytes / 5 * facts->kind->own_fifths;
+    return SHARED_SHARE(facts->memory_bytes);
 }
 
 /* What reads tablets in the file must share the host's memory. */
@@ -265,8 +265,9 @@ static enum vdbq_status check_mode(const struct station *station,
 static bool takes_rows(const struct settings *settings,
                        const struct device *device)
 {
-    return settings->steps == STEPS_AUTO ? device_facts(device)->is_gpu
-                                         : settings->steps == STEPS_DEVICE;
+    return settings->steps == STEPS_AUTO
+               ? device_facts(device)->kind->groups_rows
+               : settings->steps == STEPS_DEVICE;
 }
 
 enum vdbq_status place_choose(vdbq *db, const struct settings *settings,

@@ -141,7 +141,4 @@ struct device_machine {
     char name[48];              /* of a build that has no text of its own */
 };
 
-/* Opens the host build of the machine. */
-enum vdbq_status host_open(struct device **device, struct error *error);
-
 #endif

@@ -35,10 +35,11 @@ enum vdbq_status device_check_build(const struct device *device,
                                     enum device_build build,
                                     struct error *error)
 {
-    if (build == BUILD_INTERPRETED || !device->facts.is_host)
+    if (build == BUILD_INTERPRETED || device->facts.kind->specialises)
         return VDBQ_OK;
     error_set(error, VDBQ_DEVICE,
-              "the host has no specialised build of the machine");
+              "the %s has no specialised build of the machine",
+              device->facts.kind->name);
     return error_hint(error, "choose build interpreted or auto, or another "
                              "device");
 }

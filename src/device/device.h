@@ -17,6 +17,7 @@
 #include "cl/launch.h"
 
 struct device;
+struct device_kind;
 struct loop_pool;
 
 /* ------------------------------------------------------------ choose -- */
@@ -38,9 +39,8 @@ unsigned device_list(struct text *text);
 
 /* What is known of an open device. */
 struct device_facts {
-    const char *name;          /* "host", "NVIDIA H200"                   */
-    bool is_host;              /* the host build                          */
-    bool is_gpu;               /* it has memory and many groups of its own */
+    const char *name; /* "host", "NVIDIA H200"                   */
+    const struct device_kind *kind; /* see kind.h                         */
     bool shares_memory;        /* with the host: mapped memory is free    */
     unsigned cores;            /* compute units in use                    */
     uint64_t memory_bytes;     /* of the device                           */

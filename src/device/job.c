@@ -30,7 +30,8 @@ is_sound(const struct device_copy *copy)
     const struct device_memory *memory = copy->memory;
     return copy->size > 0 && copy->size <= memory->size_bytes
            && copy->offset <= memory->size_bytes - copy->size
-           && (memory->host == NULL || memory->device->facts.is_host);
+           && (memory->host == NULL
+               || memory->device->facts.kind->kernels_use_held);
 }
 
 /* Whether a kernel may use the memory: the host must have given it. */
@@ -39,7 +40,7 @@ static bool
 is_given(const struct device_memory *memory)
 {
     return memory == NULL || memory->host == NULL
-           || memory->device->facts.is_host;
+           || memory->device->facts.kind->kernels_use_held;
 }
 
 uint32_t device_launch_groups(const struct device_launch *params)

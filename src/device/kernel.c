@@ -14,17 +14,14 @@ bool device_has_kernels(const struct device *device)
     return device->backend->call != NULL;
 }
 
-enum { GPU_GROUPS_PER_CORE = 8, CPU_GROUPS_PER_CORE = 4 };
-
 unsigned device_group_items(const struct device *device)
 {
-    return device->known.is_cpu ? 1 : GPU_GROUP_ITEMS;
+    return device->facts.kind->group_items;
 }
 
 unsigned device_groups_most(const struct device *device)
 {
-    return device->facts.cores
-           * (device->known.is_cpu ? CPU_GROUPS_PER_CORE : GPU_GROUPS_PER_CORE);
+    return device->facts.cores * device->facts.kind->groups_per_core;
 }
 
 enum vdbq_status device_call(struct device *device,

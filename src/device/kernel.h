@@ -67,8 +67,7 @@ struct device_call {
 
 /* Whether the device has these kernels at all. */
 bool device_has_kernels(const struct device *device);
-/* Work-items of a group, 1 on a CPU; and how many groups run at most. */
-enum { GPU_GROUP_ITEMS = 256 };
+/* Work-items of a group, as its kind has them; how many groups run at most. */
 unsigned device_group_items(const struct device *device);
 unsigned device_groups_most(const struct device *device);
 

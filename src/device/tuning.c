@@ -57,15 +57,13 @@ static enum vdbq_status file_write(const char *name, const struct text *lines,
 /* -------------------------------------------------------------- known -- */
 
 void known_init(struct known *known, const char *const *parts,
-                const char *source, bool is_cpu,
-                const struct device_tuning *built_in)
+                const char *source, const struct device_kind *kind)
 {
     struct text key = { 0 };
-    struct device_tuning read = *built_in;
+    struct device_tuning read = kind->tuning;
     char name[64];
 
-    *known = (struct known){ .tuning = *built_in,
-                             .is_cpu = is_cpu,
+    *known = (struct known){ .tuning = kind->tuning,
                              .shapes = VECTOR(struct device_shape),
                              .seed = XXH3_64bits(source, strlen(source)) };
     text_print(&key, "%d", TUNING_FORMAT);
@@ -76,7 +74,7 @@ void known_init(struct known *known, const char *const *parts,
         snprintf(known->key, sizeof known->key, "%016" PRIx64 "%016" PRIx64,
                  (uint64_t)hash.high64, (uint64_t)hash.low64);
         snprintf(name, sizeof name, "%s.txt", known->key);
-        if (tuning_read(name, &read) && tuning_is_sound(&read, is_cpu))
+        if (tuning_read(name, &read) && tuning_is_sound(&read, &kind->bounds))
             known->tuning = read;
     }
     text_finish(&key);
@@ -92,14 +90,14 @@ static bool is_power(unsigned value, unsigned low, unsigned high)
     return value >= low && value <= high && (value & (value - 1)) == 0;
 }
 
-bool tuning_is_sound(const struct device_tuning *tuning, bool is_cpu)
+bool tuning_is_sound(const struct device_tuning *tuning,
+                     const struct kind_bounds *bounds)
 {
-    unsigned low = is_cpu ? 128 : 1, high = is_cpu ? 8192 : 16;
-
-    return is_power(tuning->tile, low, high)
-           && is_power(tuning->tile_specialised, low, high)
+    return is_power(tuning->tile, bounds->tile_min, bounds->tile_max)
+           && is_power(tuning->tile_specialised, bounds->tile_min,
+                       bounds->tile_max)
            && is_power(tuning->item_rows, 1, 1 << 20)
-           && (is_cpu ? tuning->group == 1 : is_power(tuning->group, 32, 1024))
+           && is_power(tuning->group, bounds->group_min, bounds->group_max)
            && tuning->gain > 0 && tuning->gain < 1e6 && tuning->cost_ns >= 0
            && tuning->cost_ns < 1e6;
 }
@@ -229,7 +227,7 @@ enum vdbq_status device_tuning_save(const struct device *device,
                known->tuning.host_rows_max);
     snprintf(name, sizeof name, "%s.txt", known->key);
     status = file_write(name, &lines, path, error);
-    if (status == VDBQ_OK && known->is_cpu)
+    if (status == VDBQ_OK && device->facts.kind->host_is_quick)
         status = file_write("host.txt", &host, &ignored, error);
     text_finish(&ignored);
     text_finish(&host);

@@ -8,7 +8,8 @@
  *   KEY.seen  hashes of programs whose specialised form was built, 16
  *             hexadecimal digits a line, so that a later process knows that
  *             a cache holds them. A line that is wrong says nothing.
- *   host.txt  the line host_rows_max of the last CPU device that was tuned;
+ *   host.txt  the line host_rows_max of the last device tuned of a kind for
+ *             which it counts: CPUs;
  *             it is needed before a device is opened.
  *
  * KEY is the hash of names and versions of platform, device and driver, of
@@ -20,12 +21,12 @@
 
 #include "base/vector.h"
 #include "device/device.h"
+#include "device/kind.h"
 
 enum { TUNING_FORMAT = 2 };
 
 struct known {
     struct device_tuning tuning;
-    bool is_cpu;
     char key[33];         /* of its files; "": none are kept         */
     struct vector shapes; /* struct device_shape                     */
     bool shapes_read;     /* KEY.seen was                            */
@@ -34,10 +35,9 @@ struct known {
 
 /* `parts` of the key end with NULL; `source` is the text that every program
  * is compiled with. The values of the file, if there is one and it is sound,
- * replace those of `built_in`. */
+ * replace the built-in ones of the kind. */
 void known_init(struct known *known, const char *const *parts,
-                const char *source, bool is_cpu,
-                const struct device_tuning *built_in);
+                const char *source, const struct device_kind *kind);
 /* Accepts a zeroed struct. */
 void known_finish(struct known *known);
 
@@ -48,6 +48,7 @@ bool known_build(struct device *device, const char *body, uint64_t build_ns);
 
 /* Whether the values are such as a file may have: powers of two in bounds,
  * numbers that are numbers. */
-bool tuning_is_sound(const struct device_tuning *tuning, bool is_cpu);
+bool tuning_is_sound(const struct device_tuning *tuning,
+                     const struct kind_bounds *bounds);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "data/tablet/encoding.h"
+#include "device/kind.h"
 #include "exec/launch/column_input.h"
 #include "trial/selftest_data.h"
 
@@ -518,13 +519,13 @@ static enum vdbq_status test_way(struct testing *test, bool tame)
 static enum vdbq_status test_ways(struct testing *test)
 {
     enum vdbq_status status = VDBQ_OK;
-    bool is_host = device_facts(test->device.device)->is_host;
+    bool specialises = device_facts(test->device.device)->kind->specialises;
     for (int build = BUILD_INTERPRETED; build <= BUILD_SPECIALISED; build++)
         for (int mode = 0; mode < RUN_MODES; mode++)
             for (int tame = 0; tame <= 1 && status == VDBQ_OK; tame++) {
                 test->device.mode = (enum run_mode)mode;
                 test->device.build = (enum device_build)build;
-                if (!is_host || build == BUILD_INTERPRETED)
+                if (specialises || build == BUILD_INTERPRETED)
                     status = test_way(test, tame);
             }
     return status;

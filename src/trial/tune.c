@@ -10,6 +10,7 @@
 
 #include "base/os/os.h"
 #include "cl/tablet.h"
+#include "device/kind.h"
 
 enum {
     TUNE_ROWS = TABLET_ROWS_MAX,
@@ -429,7 +430,7 @@ enum vdbq_status tune(const struct tune_params *params, struct error *error)
     const struct device_tuning before = *device_tuning(params->device);
     struct device_tuning best = before;
     enum vdbq_status status;
-    if (device_facts(params->device)->is_host)
+    if (!device_facts(params->device)->kind->specialises)
         return error_set(error, VDBQ_DEVICE,
                          "the host has one build: nothing is to be tuned");
     status = program_make(&run.program, error);

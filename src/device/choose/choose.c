@@ -12,18 +12,18 @@
 
 /* What a choice means. */
 enum choice_kind {
-    CHOICE_CPU,
-    CHOICE_GPU,
+    CHOICE_KIND, /* a device of that kind */
     CHOICE_AUTO,
     CHOICE_ID,
     CHOICE_NAME
 };
 
 struct choice {
-    const char *text;      /* as it was given */
-    enum choice_kind kind; /* what the text asks for */
-    unsigned platform;     /* of CHOICE_ID */
-    unsigned device;       /* by number, where it does so */
+    const char *text;             /* as it was given */
+    enum choice_kind kind;        /* what the text asks for */
+    const struct device_kind *of; /* of CHOICE_KIND; else NULL */
+    unsigned platform;            /* of CHOICE_ID */
+    unsigned device;              /* by number, where it does so */
 };
 
 static struct choice choice_read(const char *text);
@@ -61,13 +61,13 @@ enum vdbq_status found_choose(const struct found *found, const char *choice,
 /* Reads what a user may give: a word, two numbers or a part of a name. */
 static struct choice choice_read(const char *text)
 {
-    struct choice choice = { .text = text, .kind = CHOICE_NAME };
+    struct choice choice = { .text = text,
+                             .kind = CHOICE_NAME,
+                             .of = kind_of_choice(text) };
     int end = 0;
 
-    if (strcasecmp(text, "cpu") == 0)
-        choice.kind = CHOICE_CPU;
-    else if (strcasecmp(text, "gpu") == 0)
-        choice.kind = CHOICE_GPU;
+    if (choice.of != NULL)
+        choice.kind = CHOICE_KIND;
     else if (strcasecmp(text, "auto") == 0)
         choice.kind = CHOICE_AUTO;
     else if (strspn(text, "0123456789:") == strlen(text)
@@ -96,10 +96,8 @@ static bool matches_choice(const struct found_device *device,
                            const struct choice *choice)
 {
     switch (choice->kind) {
-    case CHOICE_CPU:
-        return device->is_cpu;
-    case CHOICE_GPU:
-        return device->is_gpu;
+    case CHOICE_KIND:
+        return device->kind == choice->of;
     case CHOICE_AUTO:
         return device->unfit[0] == '\0';
     case CHOICE_ID:
@@ -113,7 +111,7 @@ static bool matches_choice(const struct found_device *device,
 }
 
 /* Whether `a` is better than `b` where the first of several is meant: one
- * that is fit; for auto, a GPU. */
+ * that is fit; for auto, one of the best kind. */
 static bool better(const struct found_device *a, const struct found_device *b,
                    enum choice_kind kind)
 {
@@ -121,7 +119,7 @@ static bool better(const struct found_device *a, const struct found_device *b,
 
     if (a_fit != b_fit)
         return a_fit;
-    return kind == CHOICE_AUTO && a->is_gpu && !b->is_gpu;
+    return kind == CHOICE_AUTO && a->kind->is_best && !b->kind->is_best;
 }
 
 /* The device that was chosen, and how many match. `cpu` is the first of the
@@ -140,7 +138,8 @@ static const struct found_device *choice_pick(const struct found *found,
             best = device;
     }
     if (best != NULL
-        && (choice->kind == CHOICE_CPU || choice->kind == CHOICE_AUTO))
+        && (choice->kind == CHOICE_AUTO
+            || (choice->of != NULL && choice->of->first_is_meant)))
         *matches = 1;
     return best;
 }

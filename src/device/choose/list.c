@@ -31,8 +31,8 @@ void found_list(const struct found *found, struct text *text)
                "type", NAME_WIDTH, "name", DRIVER_WIDTH, "driver", "memory",
                "max buffer", "fp64", "status");
     for (size_t i = 0; (device = found_at(found, i)) != NULL; i++) {
-        bool is_default =
-            !has_default && device->is_cpu && device->unfit[0] == '\0';
+        bool is_default = !has_default && device->kind->is_default
+                          && device->unfit[0] == '\0';
         list_device(device, is_default, text);
         has_default |= is_default;
     }
@@ -76,11 +76,8 @@ static void list_device(const struct found_device *device, bool is_default,
     size_print(device->memory_bytes, memory);
     size_print(device->buffer_max_bytes, buffer);
     text_print(text, "%c %-5s %-5s %-*s %-*s %10s %10s  %-4s  %s\n",
-               is_default ? '*' : ' ', id,
-               device->is_cpu   ? "cpu"
-               : device->is_gpu ? "gpu"
-                                : "other",
-               NAME_WIDTH, name, DRIVER_WIDTH, driver, memory, buffer,
+               is_default ? '*' : ' ', id, device->kind->name, NAME_WIDTH, name,
+               DRIVER_WIDTH, driver, memory, buffer,
                device->has_fp64 ? "yes" : "no",
                device->unfit[0] == '\0' ? "ok" : device->unfit);
 }
@@ -100,7 +97,8 @@ static void list_choices(const struct found *found, struct text *text)
 
     for (size_t i = 0; (device = found_at(found, i)) != NULL; i++) {
         if (device->unfit[0] == '\0'
-            && (shown == NULL || (device->is_gpu && !shown->is_gpu)))
+            && (shown == NULL
+                || (device->kind->is_best && !shown->kind->is_best)))
             shown = device;
     }
     if (shown == NULL)

@@ -1,45 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opens the device that a choice names, and lists what there is to choose
- * from: the one place that knows every kind of device.
+ * from. What names no kind may name a device of OpenCL.
  */
 #include "device/backend.h"
 #include "device/opencl/find.h"
 #include "device/opencl/opencl.h"
 
-static enum vdbq_status open_host(unsigned cores, struct device **device,
-                                  struct error *error);
-static enum vdbq_status open_found(const struct device_params *params,
-                                   struct device **device, struct error *error);
-
 enum vdbq_status device_open(const struct device_params *params,
                              struct device **device, struct error *error)
 {
     struct device_params wanted = *params;
+    const struct device_kind *kind;
 
     *device = NULL;
     if (wanted.choice == NULL || wanted.choice[0] == '\0')
-        wanted.choice = "cpu";
-    if (name_equal(wanted.choice, "host"))
-        return open_host(wanted.cores, device, error);
-    return open_found(&wanted, device, error);
+        wanted.choice = kind_default()->name;
+    kind = kind_of_choice(wanted.choice);
+    return kind != NULL ? kind->open(&wanted, device, error)
+                        : found_open(&wanted, device, error);
 }
 
-/* The host without OpenCL. */
-static enum vdbq_status open_host(unsigned cores, struct device **device,
-                                  struct error *error)
-{
-    if (cores > 1)
-        return error_set(error, VDBQ_DEVICE,
-                         "device 'host' has one core, "
-                         "%u were asked for",
-                         cores);
-    return host_open(device, error);
-}
-
-/* The device of OpenCL that was chosen. */
-static enum vdbq_status open_found(const struct device_params *params,
-                                   struct device **device, struct error *error)
+enum vdbq_status found_open(const struct device_params *params,
+                            struct device **device, struct error *error)
 {
     struct found found;
     const struct found_device *chosen;

@@ -344,15 +344,21 @@ static const struct device_backend host_backend = {
     .job_wait = host_job_wait,
 };
 
-enum vdbq_status host_open(struct device **device, struct error *error)
+enum vdbq_status host_open(const struct device_params *params,
+                           struct device **device, struct error *error)
 {
+    if (params->cores > 1)
+        return error_set(error, VDBQ_DEVICE,
+                         "device 'host' has one core, "
+                         "%u were asked for",
+                         params->cores);
     struct host *host = memory_zeroed(1, sizeof *host);
     if (host == NULL)
         return error_no_memory(error);
     host->head.backend = &host_backend;
     host->head.kept = VECTOR(struct device_memory *);
     host->head.facts = (struct device_facts){ .name = "host",
-                                              .is_host = true,
+                                              .kind = kind_of_choice("host"),
                                               .shares_memory = true,
                                               .cores = 1,
                                               .memory_bytes = os_memory_bytes(),

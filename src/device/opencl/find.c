@@ -164,10 +164,9 @@ static void facts_read(struct found_device *device)
                   device->platform_version);
     device_text(id, CL_DEVICE_NAME, device->name);
     device_text(id, CL_DRIVER_VERSION, device->driver);
-    device->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-    device->is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0 && !device->is_cpu;
+    device->kind = kind_of_type(type);
     device->shares_memory =
-        device->is_cpu
+        device->kind->shares_memory
         || device_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool));
     device->units = (unsigned)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS,
                                             sizeof(cl_uint));
@@ -207,14 +206,14 @@ static bool has_extension(cl_device_id id, const char *name)
     return at != NULL;
 }
 
-/* Whether groups of as many items as a GPU's kernels have fit, and what they
+/* Whether groups of as many items as the kind's kernels have fit, and what they
  * share. */
 static bool has_room_for_groups(const struct found_device *device)
 {
-    return device->is_cpu
+    return device->kind->group_items == 1
            || (device_number(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE,
                              sizeof(size_t))
-                   >= GPU_GROUP_ITEMS
+                   >= device->kind->group_items
                && device_number(device->id, CL_DEVICE_LOCAL_MEM_SIZE,
                                 sizeof(cl_ulong))
                       >= LOCAL_BYTES);

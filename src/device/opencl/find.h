@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/vector.h"
+#include "device/kind.h"
 #include "device/opencl/opencl_calls.h"
 
 enum { FOUND_NAME_MAX = 192, FOUND_UNFIT_MAX = 96 };
@@ -22,9 +23,8 @@ struct found_device {
     char platform_version[FOUND_NAME_MAX]; /* "OpenCL 1.2 ..." */
     char name[FOUND_NAME_MAX];             /* as the driver says it */
     char driver[FOUND_NAME_MAX];           /* its version */
-    bool is_cpu;                           /* the driver says so */
-    bool is_gpu;                           /* the driver says so */
-    bool shares_memory;                    /* with the host */
+    const struct device_kind *kind; /* by the type that the driver says */
+    bool shares_memory;             /* with the host */
     bool exact_option;     /* knows the option for exact f32 divide and sqrt */
     bool has_fp64;         /* it has doubles */
     unsigned units;        /* compute units */

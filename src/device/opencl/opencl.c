@@ -119,7 +119,7 @@ static void facts_fill(struct opencl *opencl, unsigned cores)
 
     opencl->head.facts = (struct device_facts){
         .name = found->name,
-        .is_gpu = found->is_gpu,
+        .kind = found->kind,
         .shares_memory = found->shares_memory,
         .cores = cores > 0 ? cores : found->units,
         .memory_bytes = found->memory_bytes,

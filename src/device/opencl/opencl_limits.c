@@ -12,17 +12,6 @@
 /* The text of cl/limits.cl, which tools/embed.py made. */
 extern const char vdbq_source_limits[];
 
-/* How a kind of device best reads: an item of a CPU walks along, those of a
- * GPU's group read side by side. */
-struct way {
-    const char *type; /* what an item reads at once */
-    unsigned width;   /* of it, in bytes            */
-    cl_ulong reads;   /* of an item                 */
-    size_t group;
-};
-static const struct way cpu_way = { "ulong8", 64, 1 << 14, 1 };
-static const struct way other_way = { "ulong2", 16, 16, 256 };
-
 /* A kernel over a whole block. */
 struct sweep {
     cl_program program;
@@ -31,10 +20,10 @@ struct sweep {
 };
 
 static enum vdbq_status sweep_build(struct opencl *opencl,
-                                    const struct way *way, struct sweep *sweep,
-                                    struct error *error);
+                                    const struct kind_reading *way,
+                                    struct sweep *sweep, struct error *error);
 static enum vdbq_status sweep_run(const struct opencl_memory *memory,
-                                  const struct way *way,
+                                  const struct kind_reading *way,
                                   const struct sweep *sweep, uint64_t *time_ns,
                                   struct error *error);
 
@@ -42,7 +31,7 @@ enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
                               uint64_t *best_ns, struct error *error)
 {
     struct opencl *opencl = (struct opencl *)memory->device;
-    const struct way *way = opencl->found.is_cpu ? &cpu_way : &other_way;
+    const struct kind_reading *way = &opencl->found.kind->reading;
     struct sweep sweep = { 0 };
     enum vdbq_status status = sweep_build(opencl, way, &sweep, error);
 
@@ -65,8 +54,8 @@ enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
 }
 
 static enum vdbq_status sweep_build(struct opencl *opencl,
-                                    const struct way *way, struct sweep *sweep,
-                                    struct error *error)
+                                    const struct kind_reading *way,
+                                    struct sweep *sweep, struct error *error)
 {
     const char *strings[] = { vdbq_source_limits };
     char options[OPENCL_OPTIONS_MAX + 32];
@@ -106,7 +95,7 @@ static enum vdbq_status arguments_set(const struct opencl_memory *memory,
 }
 
 static enum vdbq_status sweep_run(const struct opencl_memory *memory,
-                                  const struct way *way,
+                                  const struct kind_reading *way,
                                   const struct sweep *sweep, uint64_t *time_ns,
                                   struct error *error)
 {

@@ -145,7 +145,7 @@ static struct variant variant_of(const struct opencl *opencl,
         variant.axes = VDBQ_AXES_MAX; /* one build serves all grids */
     if (variant.registers == 0)
         variant.registers = 1;
-    if (opencl->found.is_cpu)
+    if (opencl->found.kind->tile_fits_cache)
         variant.tile = cpu_tile(variant.tile, variant.registers);
     return variant;
 }
@@ -169,34 +169,8 @@ static struct machine_shape shape_of(const struct opencl *opencl,
                                    .dense = variant->group > 1 };
 }
 
-/* What is known of a device that was never tuned: measured on the devices
- * that we build for (POCL on Xeon, H200). On the CPU an interpreted step is
- * worth a long tile, as each op is dispatched once a tile; specialised, it is
- * better to stay in the first cache (ten queries over 2M rows, one core: 54
- * ms with 256 rows, 59 with 1,024; interpreted 61 with 2,048). On the GPU ten
- * queries over 8M rows, specialised, take 0.056 ms with 8 rows and groups of
- * 128 or 256; what --tune runs takes 0.039 ms interpreted with 8 rows, 0.056
- * with 4, 0.072 with 2, and 0.011, 0.013 and 0.018 specialised. */
 void opencl_tuning_init(struct opencl *opencl)
 {
-    static const struct device_tuning cpu = { .tile = 2048,
-                                              .tile_specialised = 256,
-                                              .group = 1,
-                                              .item_rows = 1 << 16,
-                                              .gain = 1.1,
-                                              .compile_ns = 500000000,
-                                              .cached_ns = 30000000,
-                                              .launch_ns = 100000,
-                                              .host_rows_max = 1 << 18 };
-    static const struct device_tuning other = { .tile = 8,
-                                                .tile_specialised = 8,
-                                                .group = 128,
-                                                .item_rows = 4,
-                                                .gain = 3.7,
-                                                .compile_ns = 120000000,
-                                                .cached_ns = 4000000,
-                                                .launch_ns = 80000,
-                                                .host_rows_max = 1 << 18 };
     const struct found_device *found = &opencl->found;
     char cores[16];
     const char *const parts[] = { found->platform_name,
@@ -207,8 +181,7 @@ void opencl_tuning_init(struct opencl *opencl)
                                   NULL };
 
     snprintf(cores, sizeof cores, "%u", opencl->head.facts.cores);
-    known_init(&opencl->head.known, parts, vdbq_source_ops, found->is_cpu,
-               found->is_cpu ? &cpu : &other);
+    known_init(&opencl->head.known, parts, vdbq_source_ops, found->kind);
 }
 
 /* -------------------------------------------------------------- build -- */

@@ -28,7 +28,7 @@ enum vdbq_status opencl_queues_open(struct opencl *opencl, bool keeps_times,
     enum vdbq_status status =
         queue_open(opencl, properties, &queues->run, error);
 
-    if (status == VDBQ_OK && opencl->found.is_gpu)
+    if (status == VDBQ_OK && opencl->found.kind->runs_beside)
         status = queue_open(opencl, properties, &queues->beside, error);
     if (status == VDBQ_OK)
         status = queue_open(opencl, properties, &queues->in, error);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "device/kind.h"
 #include "exec/build_side/build_columns.h"
 #include "exec/build_side/build_facts.h"
 #include "exec/stream/stream_inner.h"
@@ -135,7 +136,7 @@ static bool needs_keys(const struct build_side *build_side, unsigned number)
 /* Chooses the kind of the index and lays out its slots, and keys that no column
    of the program holds already. */
 static void place_index(struct build_side *build_side, unsigned number,
-                        bool on_gpu, u64 *end)
+                        bool dense, u64 *end)
 {
     assert(number < build_side->pack.index_count);
     unsigned i = build_side->pack.build_count + number;
@@ -143,7 +144,7 @@ static void place_index(struct build_side *build_side, unsigned number,
     struct key_column column = key_column(build_side, number);
     struct key_index *index = &build_side->indexes[number];
     struct build_input *keys = &build_side->inputs[i];
-    *index = key_index_plan(&column, on_gpu);
+    *index = key_index_plan(&column, dense);
     index->slots = take(end, key_index_bytes(index));
     if (first < build_side->pack.build_count)
         *keys = build_side->inputs[first];
@@ -166,7 +167,7 @@ static void place_input(struct build_side *build_side, unsigned i, u64 *end)
 }
 
 /* Gives everything its place, what the host writes first. */
-static void lay_out(struct build_side *build_side, bool on_gpu)
+static void lay_out(struct build_side *build_side, bool dense)
 {
     u64 end = TABLET_ALIGN;
     for (int device = 0; device <= 1; device++) {
@@ -176,8 +177,8 @@ static void lay_out(struct build_side *build_side, bool on_gpu)
             if (i < build_side->pack.build_count)
                 place_input(build_side, i, &end);
             else
-                place_index(build_side, i - build_side->pack.build_count,
-                            on_gpu, &end);
+                place_index(build_side, i - build_side->pack.build_count, dense,
+                            &end);
         }
         if (!device)
             build_side->host_bytes = end;
@@ -396,7 +397,7 @@ enum vdbq_status build_side_put(struct build_side *build_side,
                                 struct error *error)
 {
     prepare(build_side, dictionary);
-    lay_out(build_side, device_facts(place->device)->is_gpu);
+    lay_out(build_side, device_facts(place->device)->kind->dense_indexes);
     assert(build_side->bytes > 0
            && build_side->host_bytes <= build_side->bytes);
     build_side->run.inputs = build_side->inputs;

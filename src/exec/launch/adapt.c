@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "device/kind.h"
 #include "exec/launch/launcher.h"
 
 /* A gain under this is noise. */
@@ -43,7 +44,8 @@ enum vdbq_status adapt_init(struct adapt *adapt,
         .pack = params->pack,
         .interpreted = machine,
         .specialised = machine,
-        .adaptive = build == BUILD_AUTO && !device_facts(device)->is_host,
+        .adaptive =
+            build == BUILD_AUTO && device_facts(device)->kind->specialises,
         .cost = program_cost(launcher->program),
         .rows_left = launcher->rows,
         .build = build == BUILD_AUTO ? BUILD_INTERPRETED : build,

@@ -9,13 +9,13 @@
 #include <assert.h>
 
 #include "cl/tablet.h"
+#include "device/kind.h"
 #include "exec/launch/adapt.h"
 #include "exec/launch/launch.h"
 
 enum {
     LAUNCH_WORK = 100000000,  /* cost of one launch, in additions: a CPU
                                    core does this in some 20 ms          */
-    GPU_FACTOR = 32,          /* a GPU does that much more             */
     LAUNCH_BYTES = 128 << 20, /* of inputs or of result rows, together */
     MAPPED_BYTES = 64 << 20,  /* of result rows in the host's memory   */
     CACHED_SHARE = 256,       /* cached: of result rows, up to such a part
@@ -78,9 +78,8 @@ static uint64_t result_bytes(const struct launcher *launcher)
    columns and of its result, and by the tablets of one launch. */
 static uint64_t rows_of_a_launch(const struct launcher *launcher)
 {
-    uint64_t work = LAUNCH_WORK;
-    if (device_facts(launcher->device)->is_gpu)
-        work *= GPU_FACTOR;
+    uint64_t work = (uint64_t)LAUNCH_WORK
+                    * device_facts(launcher->device)->kind->launch_factor;
     uint64_t rows = work / program_cost(launcher->program);
     rows = least(rows,
                  result_bytes(launcher) / result_row_bytes(launcher->program));

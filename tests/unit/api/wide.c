@@ -19,7 +19,7 @@
 
 #include "fixtures/answer.h"
 #include "api/session.h"
-#include "device/device.h"
+#include "device/kind.h"
 
 /* Work-items of a group, rows of an item, and how queries are run. */
 struct shape {
@@ -98,7 +98,7 @@ static bool widen(vdbq *db, const struct shape *shape)
                != VDBQ_OK)
         return false;
     device = station->device;
-    if (!device_facts(device)->is_gpu
+    if (!device_facts(device)->kind->runs_beside
         && strstr(device_facts(device)->name, "Oclgrind") == NULL)
         return false;
     tuning = *device_tuning(device);

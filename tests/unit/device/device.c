@@ -39,7 +39,7 @@ static void test_host_needs_no_opencl(void **state)
     (void)state;
     assert_int_equal(rig_open(&rig, "HOST", BUILD_INTERPRETED, 1, &error),
                      VDBQ_OK);
-    assert_true(device_facts(rig.device)->is_host);
+    assert_string_equal(device_facts(rig.device)->kind->name, "host");
     rig_close(&rig);
     assert_null(opencl_calls.GetPlatformIDs);
 }
@@ -51,8 +51,7 @@ static void add_device(struct found *found, const char *platform,
 
     assert_non_null(device);
     device->platform_number = is_gpu;
-    device->is_gpu = is_gpu;
-    device->is_cpu = !is_gpu;
+    device->kind = kind_of_choice(is_gpu ? "gpu" : "cpu");
     snprintf(device->platform_name, FOUND_NAME_MAX, "%s", platform);
     snprintf(device->name, FOUND_NAME_MAX, "%s", name);
     snprintf(device->unfit, FOUND_UNFIT_MAX, "%s", unfit);

@@ -88,6 +88,25 @@ static enum vdbq_status fake_keep(struct device_machine *machine,
     return fake.host->machine_keep(machine, error);
 }
 
+/* Its kind: as a CPU, tuned otherwise. */
+static const struct device_kind tuned = {
+    .name = "fake",
+    .specialises = true,
+    .tuning = { .tile = 1024,
+                .tile_specialised = 512,
+                .group = 1,
+                .item_rows = 65536,
+                .gain = 1,
+                .compile_ns = 7,
+                .cached_ns = 8 },
+    .bounds = { .tile_min = 128,
+                .tile_max = 8192,
+                .group_min = 1,
+                .group_max = 1 },
+    .host_is_quick = true,
+    .launch_factor = 1,
+};
+
 /* Opens the fake device; a build pays as soon as a launch was measured. */
 static struct device *fake_open(unsigned build_ms, double gain)
 {
@@ -106,7 +125,7 @@ static struct device *fake_open(unsigned build_ms, double gain)
     fake.backend.machine_build = fake_build;
     fake.backend.machine_keep = fake_keep;
     device->backend = &fake.backend;
-    device->facts.is_host = false;
+    device->facts.kind = &tuned;
     device->known.tuning = (struct device_tuning){ .gain = gain };
     return device;
 }
@@ -496,20 +515,12 @@ static void constants_share_a_machine(void **state)
 
 /* ------------------------------------------------------------- tuning -- */
 
-static const struct device_tuning built_in = { .tile = 1024,
-                                               .tile_specialised = 512,
-                                               .group = 1,
-                                               .item_rows = 65536,
-                                               .gain = 1,
-                                               .compile_ns = 7,
-                                               .cached_ns = 8 };
-
 /* What a process finds that opens the device now. */
 static struct device *tuning_open(const char *driver)
 {
     const char *const parts[] = { "platform", driver, NULL };
     struct device *device = fake_open(0, 1);
-    known_init(&device->known, parts, "source", true, &built_in);
+    known_init(&device->known, parts, "source", &tuned);
     return device;
 }
 

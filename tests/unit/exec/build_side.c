@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "base/type.h"
+#include "device/kind.h"
 #include "fixtures/two_tables.h"
 
 #include "base/memory.h"
@@ -41,9 +42,9 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
                                      struct error *error)
 {
     enum vdbq_status status = choose_host(context, table, rows, chosen, error);
-    bool is_host = device_facts(probed.device)->is_host;
+    bool specialises = device_facts(probed.device)->kind->specialises;
     probed.settings.prune = true;
-    probed.settings.build = is_host ? BUILD_INTERPRETED : place.build;
+    probed.settings.build = specialises ? place.build : BUILD_INTERPRETED;
     chosen->mode = place.mode;
     chosen->takes = place.takes;
     chosen->resident = place.resident;
