@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gathers build rows, and puts their columns where a program reads them.
+ * Takes build rows, and puts their columns where a program reads them.
  */
 #include "exec/build_side/build_rows.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gathers build rows, and keeps them while the run lasts: build_side.h.
+ * Takes build rows, and keeps them while the run lasts: build_side.h.
  */
 #include "exec/build_side/build_columns.h"
 #include "exec/stream/stream_inner.h"

@@ -33,7 +33,7 @@ enum vdbq_status axis_open(struct axis *axis, struct stream *grid,
                            const struct program_pack *pack, int cursor,
                            struct error *error);
 void axis_finish(struct axis *axis, struct stream *grid);
-/* Gathers the rows; on `device` if they are there (NULL: they come). */
+/* Takes the rows; on `device` if they are there (NULL: they come). */
 enum vdbq_status axis_take_rows(struct axis *axis, struct stream *grid,
                                 struct device *device, struct error *error);
 

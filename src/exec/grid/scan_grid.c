@@ -80,7 +80,7 @@ static enum vdbq_status choose(struct scan_grid *grid, struct error *error)
                           &grid->place, error);
 }
 
-/* Gathers the rows of all axes but the first. What the device has stays there,
+/* Takes the rows of all axes but the first. What the device has stays there,
  * and then the cells are there, too; else they are counted once more. */
 static enum vdbq_status take_axes(struct scan_grid *grid, struct error *error)
 {

@@ -115,7 +115,7 @@ enum vdbq_status join_begin(struct join_stream *join, struct error *error)
     return status;
 }
 
-/* Gathers the right side first; it may turn out to need partitions on disk. */
+/* Takes the right side first; it may turn out to need partitions on disk. */
 static enum vdbq_status join_open(struct stream *stream, struct error *error)
 {
     struct join_stream *join = (struct join_stream *)stream;

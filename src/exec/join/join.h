@@ -173,7 +173,7 @@ void join_view_finish(struct row_set *row_set);
 /* Looks at rows [first, first + rows) of a batch. */
 void join_view(struct row_set *row_set, const struct vdbq_batch *batch,
                uint64_t first, uint64_t rows);
-/* Gathers the right side; where the left one is much smaller, those rows
+/* Takes the right side; where the left one is much smaller, those rows
  * alone that may have a partner. */
 enum vdbq_status join_materialise(struct join_stream *join,
                                   struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gathers the right side of a join. Where only right rows with a partner
+ * Takes the right side of a join. Where only right rows with a partner
  * matter, the left side is looked at first: if it ends after a few rows, they
  * are indexed, and right rows that equal none of them are passed over, so
  * that the larger side is neither held nor indexed.
@@ -184,7 +184,7 @@ static void close_filter(struct filter *filter)
     memory_release(filter->kept);
 }
 
-/* Gathers the right rows that equal an early one. */
+/* Takes the right rows that equal an early one. */
 static enum vdbq_status take_kept(struct join_stream *join, struct error *error)
 {
     struct filter filter = { .join = join };
@@ -247,7 +247,7 @@ static bool looks_left(const struct join_stream *join)
            && join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
 }
 
-/* Gathers left rows until they end, fail, or are too many. */
+/* Takes left rows until they end, fail, or are too many. */
 static enum vdbq_status take_early(struct join_stream *join, bool *few,
                                    struct error *error)
 {
@@ -286,7 +286,7 @@ static enum vdbq_status give_early(struct join_stream *join,
     return VDBQ_OK;
 }
 
-/* Gathers all right rows. */
+/* Takes all right rows. */
 static enum vdbq_status take_all(struct join_stream *join, struct error *error)
 {
     struct stream *input = join->head.inputs[1];

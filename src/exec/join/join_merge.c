@@ -205,7 +205,7 @@ static uint64_t pick_rows(struct join_merge *merge)
     return count;
 }
 
-/* Gathers the values of one column from all runs. */
+/* Takes the values of one column from all runs. */
 static void copy_values(const struct join_merge *merge, unsigned column,
                         uint64_t count)
 {

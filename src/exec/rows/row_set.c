@@ -192,7 +192,7 @@ enum vdbq_status row_set_append_part(struct row_set *row_set,
 
 /* ---------------------------------------------------------------- pick -- */
 
-/* Gathers values by row number; every number names a row. */
+/* Takes values by row number; every number names a row. */
 static void pick_values(const struct row_set_column *from,
                         const struct row_set_column *to, uint64_t at,
                         const uint32_t *rows, uint64_t count)
@@ -228,7 +228,7 @@ static void pick_values_or_none(const struct row_set_column *from,
     }
 }
 
-/* Gathers NULL flags by row number; a row that lacks is NULL. */
+/* Takes NULL flags by row number; a row that lacks is NULL. */
 static void pick_nulls(const struct row_set_column *from, uint8_t *nulls,
                        const uint32_t *rows, uint64_t count)
 {

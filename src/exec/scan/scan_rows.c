@@ -105,7 +105,7 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
     return VDBQ_OK;
 }
 
-/* Gathers the build sides before the first row. */
+/* Takes the build sides before the first row. */
 static enum vdbq_status scan_rows_open(struct stream *stream,
                                        struct error *error)
 {

@@ -54,7 +54,7 @@ static enum vdbq_status open_scan(struct scan_stream *made, struct error *error)
     return scan_open(&scan, &made->scan, error);
 }
 
-/* Gathers the build sides, and then chooses where to run. */
+/* Takes the build sides, and then chooses where to run. */
 static enum vdbq_status scan_stream_open(struct stream *stream,
                                          struct error *error)
 {

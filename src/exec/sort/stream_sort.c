@@ -78,7 +78,7 @@ static enum vdbq_status make_order(struct sort_stream *sort,
     return status;
 }
 
-/* Gathers all rows and orders their numbers. */
+/* Takes all rows and orders their numbers. */
 static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 {
     sort->rows = &sort->materialised;
