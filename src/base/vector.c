@@ -55,7 +55,8 @@ bool arena_vector_copy(struct arena *arena, const struct vector *from,
 {
     struct vector copy = { .width = from->width, .arena = arena };
 
-    if (!vector_append(&copy, from->items, from->count))
+    /* a zeroed vector has no width, and may be copied */
+    if (from->count > 0 && !vector_append(&copy, from->items, from->count))
         return false;
     *to = copy;
     return true;

@@ -98,6 +98,7 @@ enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
 {
     enum vdbq_status status = VDBQ_OK;
 
+    /* There is no job where a tablet is proven and none of its columns read. */
     for (unsigned i = 0; i < load->job_count; i++) {
         struct load_job *job = &load->jobs[i];
         thread_pool_finish(load->workers, &job->job);
