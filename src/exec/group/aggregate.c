@@ -68,6 +68,7 @@ int aggregate_result_type(const struct aggregate *aggregate)
 {
     switch (aggregate_row(aggregate->step.function)->gives) {
     case AGGREGATE_GIVES_COUNT:
+    case AGGREGATE_GIVES_HIGH:
         return TYPE_I64;
     case AGGREGATE_GIVES_SUM:
         return is_float(aggregate->type) ? TYPE_F64 : TYPE_I64;

@@ -50,7 +50,24 @@ static i128 integer_sum(const struct aggregate *aggregate, const void *state)
     return (i128)wide->high * ((i128)1 << 64) + wide->low;
 }
 
-/* SUM, TOTAL, AVG of `counted` values. */
+/* The sum, or one half of it. */
+static enum vdbq_status integer_result(const struct aggregate *aggregate,
+                                       i128 sum, int64_t *value,
+                                       struct error *error)
+{
+    int64_t high = (int64_t)((sum - (i128)(uint64_t)sum) / ((i128)1 << 64));
+
+    *value = aggregate->step.function == AGGREGATE_SUM_HIGH
+                 ? high
+                 : (int64_t)(uint64_t)sum;
+    if (aggregate->step.function == AGGREGATE_SUM
+        && (sum > INT64_MAX || sum < INT64_MIN))
+        return error_at(error, VDBQ_RANGE, aggregate->step.at,
+                        "integer overflow: a SUM does not fit 64 bits");
+    return VDBQ_OK;
+}
+
+/* SUM and its halves, TOTAL, AVG of `counted` values. */
 static enum vdbq_status sum_result(const struct aggregate *aggregate,
                                    const void *state, uint64_t counted,
                                    void *values, uint8_t *nulls, uint64_t row,
@@ -62,14 +79,9 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
     double real;
 
     nulls[row] = counted == 0 && function->none == AGGREGATE_NULL;
-    if (integers && function->gives == AGGREGATE_GIVES_SUM) {
-        i128 sum = integer_sum(aggregate, state);
-        if (sum > INT64_MAX || sum < INT64_MIN)
-            return error_at(error, VDBQ_RANGE, aggregate->step.at,
-                            "integer overflow: a SUM does not fit 64 bits");
-        ((int64_t *)values)[row] = (int64_t)sum;
-        return VDBQ_OK;
-    }
+    if (integers && function->gives != AGGREGATE_GIVES_DOUBLE)
+        return integer_result(aggregate, integer_sum(aggregate, state),
+                              (int64_t *)values + row, error);
     real = integers ? (double)integer_sum(aggregate, state)
                     : sum_value(&((const struct real_state *)state)->sum);
     if (function->function == AGGREGATE_AVG && counted > 0)

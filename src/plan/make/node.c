@@ -299,6 +299,10 @@ void aggregate_column(enum aggregate_function function,
             column->type = is_float(argument->type) ? VDBQ_DOUBLE : VDBQ_BIGINT;
         column->range = range_full(column->type);
         break;
+    case AGGREGATE_GIVES_HIGH:
+        *column = (struct node_column){ .type = VDBQ_BIGINT, .nullable = true };
+        column->range = range_full(VDBQ_BIGINT);
+        break;
     case AGGREGATE_GIVES_DOUBLE:
         *column = (struct node_column){ .type = VDBQ_DOUBLE, .nullable = true };
         column->range = range_full(VDBQ_DOUBLE);

@@ -143,10 +143,48 @@ static struct node *first_rows(struct unnesting *unnesting, struct node *node,
 struct result {
     struct unnesting *unnesting;
     const struct step_group *group; /* NULL: columns are no aggregates  */
+    const int *highs; /* of each aggregate: that of the other half of its
+                         sum; -1: it is no half                         */
     const struct node *join;
     unsigned first; /* of its columns that are the subquery's          */
     struct expression *found;
 };
+
+/* A sum of its halves, which fails where it needs more than 64 bits. */
+static struct expression *whole_sum(const struct result *result,
+                                    struct expression *low, unsigned high)
+{
+    struct binder *binder = result->unnesting->binder;
+    struct ast_expression place = { .at = low->at };
+    struct expression *above =
+        node_column(binder, result->join, result->first + high, low->at);
+    struct expression *zero = expression_integer(binder, 0, low->at);
+    struct expression *minus = expression_integer(binder, -1, low->at);
+    struct expression *sign, *more;
+
+    if (!above || !zero || !minus)
+        return NULL;
+    sign = expression_operator(binder, AST_LT, low, zero, &place);
+    sign = sign ? expression_choice(binder, sign, minus, zero, low->at) : NULL;
+    more =
+        sign ? expression_operator(binder, AST_NEQ, above, sign, &place) : NULL;
+    return more ? expression_check(
+               binder, low, more,
+               "integer overflow: a SUM does not fit 64 bits")
+                : NULL;
+}
+
+static struct expression *aggregate_beside(const struct result *result,
+                                           unsigned number)
+{
+    struct expression *value =
+        unnest_aggregate(result->unnesting, result->group, number, result->join,
+                         result->first + number, result->found);
+
+    return value == NULL || result->highs[number] < 0
+               ? value
+               : whole_sum(result, value, (unsigned)result->highs[number]);
+}
 
 static struct expression *beside(void *context, struct expression *e,
                                  bool *failed)
@@ -166,10 +204,7 @@ static struct expression *beside(void *context, struct expression *e,
         return NULL;
     placed =
         result->group != NULL
-            ? unnest_aggregate(unnesting, result->group,
-                               (unsigned)e->column.number, result->join,
-                               result->first + (unsigned)e->column.number,
-                               result->found)
+            ? aggregate_beside(result, (unsigned)e->column.number)
             : node_column(unnesting->binder, result->join,
                           result->first + (unsigned)e->column.number, e->at);
     *failed = placed == NULL;
@@ -240,21 +275,72 @@ static struct node *domain_in_front(struct unnesting *unnesting,
     return node_columns(unnesting->binder, node, columns, width + count);
 }
 
-/* What is computed of the aggregates of all rows of a tuple. */
-static struct node *aggregates_beside(struct unnesting *unnesting,
-                                      const struct node *select,
-                                      struct expression **value)
+static bool is_integer_sum(const struct node *below,
+                           const struct step_aggregate *aggregate)
+{
+    return aggregate->function == AGGREGATE_SUM
+           && !is_float(below->columns[aggregate->column].type);
+}
+
+/* A group without keys whose sums cannot fail: they are cut into halves, the
+ * higher ones behind all other aggregates. */
+static struct node *halve_sums(struct unnesting *unnesting,
+                               const struct node *group, int *highs)
+{
+    struct binder *binder = unnesting->binder;
+    struct vector all = VECTOR_IN(binder->arena, struct step_aggregate);
+
+    if (!arena_vector_copy(binder->arena, &group->group.aggregates, &all))
+        return unnest_fail(unnesting);
+    for (unsigned i = 0; i < group->column_count; i++) {
+        struct step_aggregate *low = vector_at(&all, i), high = *low;
+        highs[i] = -1;
+        if (!is_integer_sum(group->left, low))
+            continue;
+        low->function = AGGREGATE_SUM_LOW;
+        high.function = AGGREGATE_SUM_HIGH;
+        highs[i] = (int)all.count;
+        if (!vector_append(&all, &high, 1))
+            return unnest_fail(unnesting);
+    }
+    return node_group(binder, group->left, 0, &all);
+}
+
+/* What is computed of the aggregates of all rows of a tuple; `group` is that of
+ * the SELECT, or has the halves of its sums. */
+static struct node *aggregates_of(struct unnesting *unnesting,
+                                  const struct node *select, struct node *group,
+                                  const int *highs, struct expression **value)
 {
     struct result result = { .unnesting = unnesting,
-                             .group = &select->left->group };
-    struct node *groups = unnest_groups(unnesting, select->left);
+                             .group = &group->group,
+                             .highs = highs };
+    struct node *groups = unnest_groups(unnesting, group);
     struct node *node =
-        groups ? domain_in_front(unnesting, groups, select->left->column_count)
-               : NULL;
+        groups ? domain_in_front(unnesting, groups, group->column_count) : NULL;
 
     node = node ? stand_beside(unnesting, node, &result) : NULL;
     *value = node ? result_beside(&result, select) : NULL;
     return *value ? node : NULL;
+}
+
+/* Sums that may need more than 64 bits are made of halves, so that they fail
+ * where the value is computed. */
+static struct node *aggregates_beside(struct unnesting *unnesting,
+                                      const struct node *select,
+                                      struct expression **value)
+{
+    struct node *group = select->left, *made;
+    int *highs = unnest_numbers(unnesting, group->column_count);
+
+    for (unsigned i = 0; highs != NULL && i < group->column_count; i++)
+        highs[i] = -1;
+    made = highs ? aggregates_of(unnesting, select, group, highs, value) : NULL;
+    if (made != NULL || !unnesting->refused)
+        return made;
+    unnesting->refused = false;
+    group = halve_sums(unnesting, group, highs);
+    return group ? aggregates_of(unnesting, select, group, highs, value) : NULL;
 }
 
 /* What is computed of the first row of a tuple. */

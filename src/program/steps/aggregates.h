@@ -28,6 +28,7 @@ enum aggregate_gives {
     AGGREGATE_GIVES_COUNT,  /* BIGINT, never NULL                          */
     AGGREGATE_GIVES_SUM,    /* of integers BIGINT, an overflow fails; of
                                floats DOUBLE; of DECIMAL the same scale    */
+    AGGREGATE_GIVES_HIGH,   /* BIGINT: what is above 64 bits of a sum      */
     AGGREGATE_GIVES_DOUBLE, /* whatever numbers are added                  */
     AGGREGATE_GIVES_VALUE   /* one of the values: the column's type        */
 };
@@ -49,7 +50,10 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
 
 /* Those that the planner alone makes. */
 #define INNER_AGGREGATES(_)                                                    \
-    _(FIRST, first, FIRST, VALUE, NULL, "the value of the first row")
+    _(FIRST, first, FIRST, VALUE, NULL, "the value of the first row")          \
+    _(SUM_LOW, sum_low, SUM, SUM, NULL,                                        \
+      "the lowest 64 bits of an integer sum, which does not fail")             \
+    _(SUM_HIGH, sum_high, SUM, HIGH, NULL, "the bits above these")
 
 /*
  *   _(NAME, name, least, most, meaning)
