@@ -3,14 +3,18 @@
  * Rewriting: what a query is bound to (bind) becomes what is lowered (lower),
  * pass by pass. A pass takes a node and gives one that means the same: the
  * same columns, and the same rows in an order that follows from statement and
- * data alone. Passes go through the tree from the tables up, all of them at
- * one node before the node above it, since what may be done there depends on
- * what became of the nodes below; queries inside of a node's expressions come
- * before the node.
+ * data alone.
+ *
+ * Most passes go through the tree from the tables up, all of them at one node
+ * before the node above it, since what may be done there depends on what became
+ * of the nodes below; queries inside of a node's expressions come before the
+ * node. Those that need to see more than a node and what is below it take the
+ * whole tree, as it is bound or once all nodes are rewritten.
  */
 #include "plan/rewrite/rewrite.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +27,7 @@
 #include "plan/condition/split.h"
 #include "plan/rewrite/trace.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/passes.h"
 
 /* ----------------------------------------------------------------- passes -- */
 
@@ -114,7 +119,7 @@ static struct node *windows_pass(struct binder *binder, struct node *node)
 
 static struct node *unnest_pass(struct binder *binder, struct node *node)
 {
-    return binder->unnests ? extract_from(binder, node, extract_joins) : node;
+    return extract_from(binder, node, extract_joins);
 }
 
 static struct node *subqueries_pass(struct binder *binder, struct node *node)
@@ -144,37 +149,59 @@ static struct node *merge_selects(struct binder *binder, struct node *node)
     return node->kind == NODE_SELECT ? node_merge(binder, node) : node;
 }
 
+enum pass_when {
+    PASS_NODE, /* at each node                                        */
+    PASS_TREE  /* the whole tree, once all of its nodes are rewritten */
+};
+
 /* The passes, in order. */
 static const struct pass {
     const char *name;
     struct node *(*apply)(struct binder *binder, struct node *node);
-    const char *text; /* what it does, in a sentence */
+    const char *text; /* what it does, in a sentence                        */
+    bool optional;    /* without it there is a plan, too                    */
+    enum pass_when when;
 } passes[] = {
-    { "split conditions", split_conditions,
-      "Conditions are taken apart at ANDs, and at what the branches of an OR "
-      "have in common." },
-    { "filter early", filter_parts,
-      "Conditions about one part of FROM are tested as far down in it as they "
-      "can be; there, EXISTS and IN become joins." },
-    { "join in order", join_parts,
-      "What FROM names is joined in the order that costs least; conditions are "
-      "tested as soon as their columns are there." },
-    { "join outer", join_outer,
-      "Outer joins get keys and ranges, and test what concerns one side alone "
-      "before they join." },
-    { "extract windows", windows_pass,
-      "Window functions get a node of their own." },
-    { "unnest", unnest_pass,
-      "Subqueries that ask for values of the rows around them are run for all "
-      "these values at once, and joined." },
-    { "extract subqueries", subqueries_pass,
-      "Subqueries become nodes of their own; so do functions that the host "
-      "computes." },
-    { "merge", merge_selects,
-      "Nodes that compute one over the other become one." },
-    { "limit sorts", limit_sort,
-      "A sort of which only the first rows are wanted keeps no others." },
+    { .name = "split conditions",
+      .apply = split_conditions,
+      .text = "Conditions are taken apart at ANDs, and at what the branches of "
+              "an OR have in common." },
+    { .name = "filter early",
+      .apply = filter_parts,
+      .text = "Conditions about one part of FROM are tested as far down in it "
+              "as they can be; there, EXISTS and IN become joins." },
+    { .name = "join in order",
+      .apply = join_parts,
+      .text = "What FROM names is joined in the order that costs least; "
+              "conditions are tested as soon as their columns are there." },
+    { .name = "join outer",
+      .apply = join_outer,
+      .text = "Outer joins get keys and ranges, and test what concerns one "
+              "side alone before they join." },
+    { .name = "extract windows",
+      .apply = windows_pass,
+      .text = "Window functions get a node of their own." },
+    { .name = "unnest",
+      .apply = unnest_pass,
+      .text = "Subqueries that ask for values of the rows around them are run "
+              "for all these values at once, and joined.",
+      .optional = true },
+    { .name = "extract subqueries",
+      .apply = subqueries_pass,
+      .text =
+          "Subqueries become nodes of their own; so do functions that the host "
+          "computes." },
+    { .name = "merge",
+      .apply = merge_selects,
+      .text = "Nodes that compute one over the other become one.",
+      .optional = true },
+    { .name = "limit sorts",
+      .apply = limit_sort,
+      .text = "A sort of which only the first rows are wanted keeps no others.",
+      .optional = true },
 };
+
+enum { PASSES = sizeof passes / sizeof *passes };
 
 /* ------------------------------------------------------------------- walk -- */
 
@@ -247,6 +274,16 @@ static bool apply_pass(struct binder *binder, const struct pass *pass,
     return true;
 }
 
+static bool apply_passes(struct binder *binder, enum pass_when when,
+                         struct node **place)
+{
+    for (size_t i = 0; i < PASSES; i++)
+        if (passes[i].when == when && pass_is_on(binder, passes[i].name)
+            && !apply_pass(binder, &passes[i], place))
+            return false;
+    return true;
+}
+
 /* All passes at one node, after those below it. A query that stands in two
  * places is rewritten once. */
 static bool visit(struct binder *binder, struct node **place)
@@ -261,27 +298,52 @@ static bool visit(struct binder *binder, struct node **place)
     }
     if (!visit_below(binder, bound) || !visit_expressions(binder, bound))
         return false;
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-        if (!apply_pass(binder, &passes[i], place))
-            return false;
+    if (!apply_passes(binder, PASS_NODE, place))
+        return false;
     (*place)->rewritten = *place;
     bound->rewritten = *place;
     return true;
 }
 
-/* Passes that VDBQ_PASSES leaves out, for tests: "-unnest". */
+/* Whether a pass of that name may be left out. */
+static bool is_optional(const char *name, size_t length)
+{
+    for (size_t i = 0; i < PASSES; i++)
+        if (passes[i].optional && strlen(passes[i].name) == length
+            && strncmp(passes[i].name, name, length) == 0)
+            return true;
+    return false;
+}
+
+static enum vdbq_status refuse_pass(struct binder *binder, const char *asked,
+                                    size_t length)
+{
+    char names[256] = "";
+
+    for (size_t i = 0; i < PASSES; i++)
+        if (passes[i].optional)
+            snprintf(names + strlen(names), sizeof names - strlen(names),
+                     " -%s,", passes[i].name);
+    names[strlen(names) - 1] = '\0';
+    error_set(binder->error, VDBQ_RANGE,
+              "VDBQ_PASSES: \"%.*s\" is no pass to leave out", (int)length,
+              asked);
+    return error_hint(binder->error, "there are%s", names);
+}
+
+/* VDBQ_PASSES, for tests: names of passes that are left out, each behind a
+ * minus, with commas between them, like "-unnest,-merge". */
 static enum vdbq_status read_passes(struct binder *binder)
 {
     const char *asked = getenv("VDBQ_PASSES");
 
-    binder->unnests = true;
-    if (asked == NULL || asked[0] == '\0')
-        return VDBQ_OK;
-    if (strcmp(asked, "-unnest") != 0)
-        return error_set(binder->error, VDBQ_RANGE,
-                         "VDBQ_PASSES: \"%.64s\" is no pass to leave out",
-                         asked);
-    binder->unnests = false;
+    binder->passes_out = asked != NULL && asked[0] != '\0' ? asked : NULL;
+    for (const char *at = binder->passes_out; at != NULL && at[0] != '\0';) {
+        size_t length = strcspn(at, ",");
+        if (at[0] != '-' || !is_optional(at + 1, length - 1))
+            return refuse_pass(binder, at, length);
+        at += length + (at[length] == ',');
+    }
     return VDBQ_OK;
 }
 
@@ -291,6 +353,8 @@ struct node *rewrite(struct binder *binder, struct node *node)
         return NULL;
     if (binder->trace != NULL)
         trace_bound(binder->trace, &node);
-    binder->merges = true;
-    return visit(binder, &node) ? node : NULL;
+    binder->merges = pass_is_on(binder, "merge");
+    return visit(binder, &node) && apply_passes(binder, PASS_TREE, &node)
+               ? node
+               : NULL;
 }

@@ -38,12 +38,12 @@ struct binder {
     int parameter_count;                /* numbers given so far             */
     bool constants;                     /* parameters are constants here    */
     bool values_used;                   /* ... and there was one            */
-    bool merges;    /* nodes that compute become one with those below as they
+    bool merges; /* nodes that compute become one with those below as they
                     are made: not while binding */
-    bool unnests;   /* subqueries become joins: but for tests, always */
-    unsigned views; /* that are open, in one another    */
-    unsigned deep;  /* queries, in one another          */
-    unsigned nodes; /* that were made                   */
+    const char *passes_out; /* left out: passes.h; NULL: none        */
+    unsigned views;         /* that are open, in one another    */
+    unsigned deep;          /* queries, in one another          */
+    unsigned nodes;         /* that were made                   */
     const struct plan_limits *limits; /* NULL: none                 */
     uint64_t lookups;                 /* of names, so far                 */
     struct machine *machine;          /* for folding, once needed         */

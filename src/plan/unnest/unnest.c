@@ -24,6 +24,7 @@
 #include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/passes.h"
 #include "plan/tree/rows_most.h"
 
 /* The outer query's values take the place of parameters. */
@@ -346,7 +347,8 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
 
     *done = false;
     if (asked == NULL || (negated && !knows_all(asked))
-        || (!binder->unnests && asked->subquery->parameters.count > 0)
+        || (!pass_is_on(binder, "unnest")
+            && asked->subquery->parameters.count > 0)
         || is_deferred(binder, asked->subquery))
         return NULL;
     node = filter_by_parts(binder, below, asked, negated, done);
@@ -527,7 +529,7 @@ struct node *unnest_value(struct binder *binder, struct node *below,
     struct node *node;
 
     *done = false;
-    if (!binder->unnests || e->subquery->parameters.count == 0
+    if (!pass_is_on(binder, "unnest") || e->subquery->parameters.count == 0
         || is_deferred(binder, e->subquery))
         return NULL;
     if (!asks_few(binder, below, e->subquery)) {
