@@ -41,9 +41,9 @@
 
 /* A device of OpenCL is of the first kind that has its type. */
 static const struct device_kind kinds[] = {
+    /* Of no type of OpenCL: this process. */
     {
         .name = "host",
-        .open = host_open,
         .is_choice = true,
         .shares_memory = true,
         .kernels_use_held = true,
@@ -52,7 +52,6 @@ static const struct device_kind kinds[] = {
     {
         .name = "cpu",
         .opencl_type = CL_DEVICE_TYPE_CPU,
-        .open = found_open,
         .is_choice = true,
         .first_is_meant = true,
         .is_default = true,
@@ -76,7 +75,6 @@ static const struct device_kind kinds[] = {
     {
         .name = "gpu",
         .opencl_type = CL_DEVICE_TYPE_GPU,
-        .open = found_open,
         .is_choice = true,
         .is_best = true,
         .specialises = true,
@@ -95,7 +93,6 @@ static const struct device_kind kinds[] = {
     {
         .name = "other",
         .opencl_type = CL_DEVICE_TYPE_ALL,
-        .open = found_open,
         .specialises = true,
         .group_items = 256,
         .groups_per_core = 8,

@@ -29,10 +29,7 @@ struct device_kind {
     const char *name;     /* --devices lists it, and a choice may name it   */
     uint64_t opencl_type; /* bits of CL_DEVICE_TYPE, any of which makes a
                              device one of this kind, where no row above
-                             matches; 0: OpenCL has none of this kind       */
-    /* Opens the device that the parameters choose. Fails with DEVICE. */
-    enum vdbq_status (*open)(const struct device_params *params,
-                             struct device **device, struct error *error);
+                             matches; 0: it is the host build               */
 
     /* Choosing: */
     bool is_choice; /* the name alone chooses the kind, or a device of it */
@@ -74,12 +71,5 @@ const struct device_kind *kind_of_type(uint64_t opencl_type);
 const struct device_kind *kind_of_choice(const char *choice);
 /* What is opened where nothing is chosen. */
 const struct device_kind *kind_default(void);
-
-/* What rows of the table open with; the floors above define them. The host
- * build of the machine, and the one device of OpenCL that was chosen. */
-enum vdbq_status host_open(const struct device_params *params,
-                           struct device **device, struct error *error);
-enum vdbq_status found_open(const struct device_params *params,
-                            struct device **device, struct error *error);
 
 #endif

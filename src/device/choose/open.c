@@ -4,25 +4,12 @@
  * from. What names no kind may name a device of OpenCL.
  */
 #include "device/backend.h"
+#include "device/host/host.h"
 #include "device/opencl/find.h"
 #include "device/opencl/opencl.h"
 
-enum vdbq_status device_open(const struct device_params *params,
-                             struct device **device, struct error *error)
-{
-    struct device_params wanted = *params;
-    const struct device_kind *kind;
-
-    *device = NULL;
-    if (wanted.choice == NULL || wanted.choice[0] == '\0')
-        wanted.choice = kind_default()->name;
-    kind = kind_of_choice(wanted.choice);
-    return kind != NULL ? kind->open(&wanted, device, error)
-                        : found_open(&wanted, device, error);
-}
-
-enum vdbq_status found_open(const struct device_params *params,
-                            struct device **device, struct error *error)
+static enum vdbq_status found_open(const struct device_params *params,
+                                   struct device **device, struct error *error)
 {
     struct found found;
     const struct found_device *chosen;
@@ -34,6 +21,21 @@ enum vdbq_status found_open(const struct device_params *params,
         status = opencl_open(chosen, params->cores, device, error);
     found_finish(&found);
     return status;
+}
+
+enum vdbq_status device_open(const struct device_params *params,
+                             struct device **device, struct error *error)
+{
+    struct device_params wanted = *params;
+    const struct device_kind *kind;
+
+    *device = NULL;
+    if (wanted.choice == NULL || wanted.choice[0] == '\0')
+        wanted.choice = kind_default()->name;
+    kind = kind_of_choice(wanted.choice);
+    return kind != NULL && kind->opencl_type == 0
+               ? host_open(&wanted, device, error)
+               : found_open(&wanted, device, error);
 }
 
 unsigned device_list(struct text *text)

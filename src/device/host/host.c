@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/os/os.h"
 #include "cl/tablet.h"
+#include "device/host/host.h"
 #include "device/host/host_machine.h"
 
 struct host_memory {

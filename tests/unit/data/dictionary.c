@@ -367,9 +367,10 @@ static void the_catalogue_keeps_columns(void **state)
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table_sql(catalogue_table(snapshot.catalogue, "x"), &text);
     assert_string_equal(
-        text.bytes, "CREATE TABLE x (t TEXT PRIMARY KEY, b BOOLEAN NOT NULL, "
-                    "s SMALLINT DEFAULT 1 + 1, c DECIMAL(9,2), d DATE UNIQUE, "
-                    "m TIMESTAMP, u TEXT)");
+        text.bytes,
+        "CREATE TABLE x (t TEXT PRIMARY KEY, b BOOLEAN NOT NULL, "
+        "s SMALLINT DEFAULT (1 + 1), c DECIMAL(9,2), d DATE UNIQUE, "
+        "m TIMESTAMP, u TEXT)");
     text_finish(&text);
     snapshot_close(&snapshot);
     database_close(database);
