@@ -591,7 +591,8 @@ def case_print_and_quit(folder):
 
 def case_timer(folder):
     result = run(folder, '-c', TABLE, '-c', '.timer on', '-c', 'select id from t')
-    expect(result, 0, 'id\n1\n2\n3\n', r'^timer: total \d+\.\d+ ms.* on .*; peak \d+ MiB\n$')
+    expect(result, 0, 'id\n1\n2\n3\n',
+           r'^timer: total \d+\.\d+ ms, plan \d+\.\d+ ms.* on .*; peak \d+ MiB\n$')
     expect(run(folder, '-c', '.timer maybe'), 1, '', 'usage')
 
 

@@ -106,6 +106,7 @@ static void print_stats(const struct vdbq_stats *stats,
     text_print(text, "; moved     %llu bytes in, %llu bytes out\n",
                (unsigned long long)stats->bytes_in,
                (unsigned long long)stats->bytes_out);
+    text_print(text, "; plan      %.3f ms\n", milliseconds(stats->plan_ns));
     text_print(text, "; load      %.3f ms\n", milliseconds(stats->load_ns));
     print_compile(stats, text);
     print_rates(stats, limits, text);

@@ -29,6 +29,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     struct error *error = &query->db->error;
     const struct plan_limits limits = plan_limits_now(query->db);
     enum vdbq_status status;
+    uint64_t started = os_time_ns();
     forget_plan(query);
     if (query->statement == NULL)
         status = query_program(query->text, catalogue, &query->plan, error);
@@ -45,6 +46,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
         status = steps_check(&query->plan.steps, error);
     if (status != VDBQ_OK)
         forget_plan(query);
+    query->stats.sum.plan_ns = os_time_ns() - started;
     return status;
 }
 
@@ -278,9 +280,10 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
     return VDBQ_OK;
 }
 
-/* Forgets what the last run has cost. */
+/* Forgets what the last run has cost, but not what planning has. */
 static void clear_stats(vdbq_query *query)
 {
+    uint64_t plan_ns = query->stats.sum.plan_ns;
     vector_finish(&query->counts);
     query->counts = VECTOR(struct step_count);
     stream_stats_init(&query->stats);
@@ -288,6 +291,7 @@ static void clear_stats(vdbq_query *query)
     query->device_text[0] = query->mode_text[0] = '\0';
     query->stats.sum.device = query->device_text;
     query->stats.sum.mode = query->mode_text;
+    query->stats.sum.plan_ns = plan_ns;
 }
 
 enum vdbq_status query_stream(vdbq_query *query)

@@ -439,6 +439,8 @@ struct vdbq_stats {
     uint64_t load_ns;         /* reading tablets from the file              */
     uint64_t total_ns;        /* inside calls on this query since its start */
     unsigned launches;        /* kernels started                            */
+    uint64_t plan_ns;         /* planning the statement, when it was last
+                               planned; parsing it not                    */
 };
 VDBQ_API void vdbq_query_stats(const vdbq_query *query,
                                struct vdbq_stats *stats);

@@ -76,8 +76,9 @@ static void tell_time(struct shell *shell, const vdbq_query *query,
     memset(&stats, 0, sizeof stats);
     vdbq_query_stats(query, &stats);
     out_flush(&shell->out);
-    out_print(&shell->err, "timer: total %.3f ms",
-              milliseconds((uint64_t)(shell_now_ns() - start_ns)));
+    out_print(&shell->err, "timer: total %.3f ms, plan %.3f ms",
+              milliseconds((uint64_t)(shell_now_ns() - start_ns)),
+              milliseconds(stats.plan_ns));
     if (stats.device && *stats.device)
         tell_stats(shell, &stats);
     tell_peak(&shell->err);

@@ -656,6 +656,27 @@ static const char *analyze(vdbq *db, const char *sql)
     return text;
 }
 
+/* Of each step: what was expected, what came, and how far off that was. */
+static void test_estimates_are_judged(void **state)
+{
+    const char *text;
+    vdbq *db = open_memory();
+    (void)state;
+    run(db, "create table t (a integer); create table u (a integer);"
+            "insert into t values (1), (2), (2), (2)");
+    text = analyze(db, "explain analyze select a from t where a = 2");
+    assert_non_null(strstr(text, "(~2 rows; 3 rows in "));
+    assert_non_null(strstr(text, "ms; factor 1.5)\n"));
+    assert_non_null(strstr(text, "; plan      "));
+    text = analyze(db, "explain analyze select a, count(*) from t where a = 1 "
+                       "group by a");
+    assert_non_null(strstr(text, "(~2 rows; 1 row in "));
+    assert_non_null(strstr(text, "ms; factor 0.5)\n"));
+    text = analyze(db, "explain analyze select a from u");
+    assert_non_null(strstr(text, "ms; factor 1)\n"));
+    vdbq_close(db);
+}
+
 /* What a run cost is compared with the limits once they were measured. */
 static void test_explain_analyze(void **state)
 {
@@ -754,6 +775,7 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_explain_and_back),
         cmocka_unit_test(test_explain_analyze),
+        cmocka_unit_test(test_estimates_are_judged),
         cmocka_unit_test(test_selftest_of_host),
         cmocka_unit_test(test_stats),
         cmocka_unit_test(test_open_failure),
