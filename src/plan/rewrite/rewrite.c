@@ -22,6 +22,7 @@
 #include "base/vector.h"
 #include "plan/make/node_select.h"
 #include "plan/rewrite/extract.h"
+#include "plan/rewrite/follow.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
 #include "plan/condition/split.h"
@@ -199,6 +200,13 @@ static const struct pass {
       .apply = limit_sort,
       .text = "A sort of which only the first rows are wanted keeps no others.",
       .optional = true },
+    { .name = "follow",
+      .apply = follow,
+      .text =
+          "What holds for a key of a join on one side is tested on the other "
+          "side, too.",
+      .optional = true,
+      .when = PASS_TREE },
 };
 
 enum { PASSES = sizeof passes / sizeof *passes };
@@ -262,6 +270,7 @@ static bool apply_pass(struct binder *binder, const struct pass *pass,
 {
     struct state before = state_of(*place), after;
 
+    binder->changed = false;
     *place = pass->apply(binder, *place);
     if (*place == NULL)
         return false;
@@ -269,7 +278,7 @@ static bool apply_pass(struct binder *binder, const struct pass *pass,
     assert(after.columns == before.columns); /* those above name them */
     if (binder->trace != NULL
         && (after.node != before.node || after.left != before.left
-            || after.conditions != before.conditions))
+            || after.conditions != before.conditions || binder->changed))
         trace_pass(binder->trace, pass->name, pass->text);
     return true;
 }
