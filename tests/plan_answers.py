@@ -229,6 +229,34 @@ def order_pairs():
                    f'where {" and ".join([first, *others])}', apart)
 
 
+def follow_pairs():
+    """What is said of one side of a key, and follows for the other side."""
+    shapes = ('select * from a, b where {key} and {fact}',
+              'select * from a, b, c where {key} and b.k = c.k and c.x < 4 and {fact}',
+              'select * from a left join b on {key} where {fact}',
+              'select * from a left join b on {key} and {fact}',
+              'select * from a right join b on {key} and {fact}',
+              'select * from a full join b on {key} where {fact}',
+              'select * from a where {fact} and exists (select 1 from b where {key} and b.x > a.x)',
+              'select * from a where {fact} and not exists '
+              '(select 1 from b where {key} and b.x > a.x)',
+              'select * from a, (select k, n, s, d, big, count(*) from b '
+              'group by k, n, s, d, big) b where {key} and {fact}')
+    facts = {'k': ('a.k = 2', 'a.k in (1, 4)', 'a.k between 1 and 3', 'a.k <> 2 and a.k + 1 > 2',
+                   'a.k = 2.5', 'a.k is not null', 'a.k is null'),
+             's': ("a.s = 'b'", "a.s >= 'b'", "a.s like 'a%'", "a.s in ('a', 'c')"),
+             'd': ('a.d = 2', 'a.d > 100.5'), 'big': ('a.big = 2', 'a.big * 2 < 7')}
+    for key, tests in facts.items():
+        for shape in shapes:
+            for fact in tests:
+                yield (shape.format(key=f'a.{key} = b.{key}', fact=fact),
+                       shape.format(key=f'a.{key} = b.{key}', fact=opaque(fact)))
+    for fact in facts['k']:
+        for other in ('big', 'd', 's'):
+            yield (f'select * from a, b where a.k = b.{other} and {fact}',
+                   f'select * from a, b where a.k = b.{other} and {opaque(fact)}')
+
+
 def list_pairs():
     numbers = [str(n) for n in range(0, 140, 2)]
     words = ["'a'", "'b'"] + [f"'w{n}'" for n in range(80)]
@@ -273,7 +301,7 @@ def answers(command, script, count):
 def main():
     command = sys.argv[1:] + ['--batch', '--csv', '--no-header']
     pairs = [pair for make in (exists_pairs, in_pairs, value_pairs, derived_pairs, outer_pairs,
-                               on_pairs, order_pairs, list_pairs) for pair in make()]
+                               on_pairs, order_pairs, follow_pairs, list_pairs) for pair in make()]
     good = bad = 0
     for seed, rows in ((1, 0), (2, 1), (3, 12), (4, 40)):
         chance = random.Random(seed)

@@ -117,23 +117,6 @@ static bool add_where(struct knowing *knowing, struct expression *where,
 static bool know(struct knowing *knowing, const struct node *node,
                  unsigned column);
 
-/* Whether rows of a join that have a value of side `of` have a partner on the
- * other side with the same keys. */
-static bool has_partner(const struct node *join, int of)
-{
-    switch (join->join.kind) {
-    case JOIN_INNER:
-    case JOIN_SEMI:
-        return true;
-    case JOIN_LEFT:
-        return of == 1;
-    case JOIN_RIGHT:
-        return of == 0;
-    default:
-        return false;
-    }
-}
-
 /* Through the keys of a join that are a column of side `of`. */
 static bool know_by_keys(struct knowing *knowing, const struct node *join,
                          int of, unsigned column)
@@ -143,7 +126,7 @@ static bool know_by_keys(struct knowing *knowing, const struct node *join,
                                      &join->join.right_keys };
     bool done = true;
 
-    if (join->join.nulls_match || !has_partner(join, of))
+    if (join->join.nulls_match || !join_needs_partner(join, of))
         return true;
     for (size_t i = 0; i < keys[of]->count && done; i++) {
         unsigned other = (unsigned)VECTOR_ITEMS(keys[!of], int)[i];
@@ -273,23 +256,6 @@ static bool carry(struct binder *binder, const struct node *join, int side,
     return true;
 }
 
-/* Whether rows of a side that have no partner may be left out. */
-static bool may_filter(const struct node *join, int side)
-{
-    switch (join->join.kind) {
-    case JOIN_INNER:
-    case JOIN_SEMI:
-        return true;
-    case JOIN_LEFT:
-    case JOIN_ANTI:
-        return side == 1;
-    case JOIN_RIGHT:
-        return side == 0;
-    default:
-        return false;
-    }
-}
-
 static bool follow_keys(struct binder *binder, struct node *join)
 {
     bool done = true;
@@ -302,7 +268,7 @@ static bool follow_keys(struct binder *binder, struct node *join)
               (unsigned)VECTOR_ITEMS(&join->join.right_keys, int)[i] }
         };
         for (int to = 0; to < 2 && done; to++)
-            if (may_filter(join, to))
+            if (join_needs_partner(join, to))
                 done = carry(binder, join, to, sides);
     }
     return done;

@@ -25,6 +25,8 @@
 #include "plan/rewrite/follow.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
+#include "plan/rewrite/reduce.h"
+#include "plan/rewrite/semi_late.h"
 #include "plan/condition/split.h"
 #include "plan/rewrite/trace.h"
 #include "plan/tree/binder.h"
@@ -205,6 +207,20 @@ static const struct pass {
       .text =
           "What holds for a key of a join on one side is tested on the other "
           "side, too.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "semi late",
+      .apply = semi_late,
+      .text =
+          "Semi and anti joins that no program can probe are made over inner "
+          "joins that leave few rows.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "reduce",
+      .apply = reduce,
+      .text =
+          "Rows that find no partner in a join are left out before they are "
+          "grouped or indexed, by a semi join with the keys of the others.",
       .optional = true,
       .when = PASS_TREE },
 };

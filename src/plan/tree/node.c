@@ -15,3 +15,19 @@ unsigned node_part_width(const struct node *product, size_t number)
                ? product->widths[number]
                : VECTOR_ITEMS(parts, struct node *)[number]->column_count;
 }
+
+bool join_needs_partner(const struct node *join, int side)
+{
+    switch (join->join.kind) {
+    case JOIN_INNER:
+    case JOIN_SEMI:
+        return true;
+    case JOIN_LEFT:
+    case JOIN_ANTI: /* a right row counts for those it is the partner of */
+        return side == 1;
+    case JOIN_RIGHT:
+        return side == 0;
+    default:
+        return false;
+    }
+}

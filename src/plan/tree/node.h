@@ -74,6 +74,10 @@ struct node {
     size_t value_rows;
 };
 
+/* Whether a join shows rows of a side (0: the left one) with a partner only, so
+ * that those that have none may be left out before. */
+bool join_needs_partner(const struct node *join, int side);
+
 /* How many columns of part `number` are the product's. */
 unsigned node_part_width(const struct node *product, size_t number);
 
