@@ -121,9 +121,12 @@ static void plain_write(const struct encoding_source *source,
     memset((uint8_t *)values + used, 0, TABLET_ALIGNED(used) - used);
 }
 
-static void plain_read(const struct encoded_column *from, void *values)
+static void plain_read(const struct encoded_column *from, uint32_t first,
+                       uint32_t count, void *values)
 {
-    memcpy(values, from->values, (size_t)from->rows * from->column->width);
+    size_t width = from->column->width;
+
+    memcpy(values, from->values + first * width, count * width);
 }
 
 static const char *plain_fault(const struct encoded_column *from)
@@ -160,12 +163,13 @@ const struct encoding encoding_plain = { .name = "plain",
 
 /* ----------------------------------------------------- stored nowhere -- */
 
-/* Values base, base + step ...: the bits of a constant, or a sequence. */
+/* Values base, base + step ... of rows: the bits of a constant, or a
+ * sequence. */
 static void count_up(const struct encoded_column *from, int64_t step,
-                     void *values)
+                     uint32_t first, uint32_t count, void *values)
 {
-    for (uint32_t i = 0; i < from->rows; i++) {
-        int64_t value = from->column->base + step * (int64_t)i;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t value = from->column->base + step * (int64_t)(first + i);
         if (from->column->width == sizeof(int32_t))
             ((int32_t *)values)[i] = (int32_t)value;
         else
@@ -196,9 +200,10 @@ static bool sequence_fits(const struct encoding_source *source,
     return true;
 }
 
-static void sequence_read(const struct encoded_column *from, void *values)
+static void sequence_read(const struct encoded_column *from, uint32_t first,
+                          uint32_t count, void *values)
 {
-    count_up(from, 1, values);
+    count_up(from, 1, first, count, values);
 }
 
 static const char *sequence_fault(const struct encoded_column *from)
@@ -257,9 +262,10 @@ static bool constant_fits(const struct encoding_source *source,
     return true;
 }
 
-static void constant_read(const struct encoded_column *from, void *values)
+static void constant_read(const struct encoded_column *from, uint32_t first,
+                          uint32_t count, void *values)
 {
-    count_up(from, 0, values);
+    count_up(from, 0, first, count, values);
 }
 
 static uint64_t bits_set(const uint8_t *bits, uint32_t rows)

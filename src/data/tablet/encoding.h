@@ -48,8 +48,10 @@ struct encoding {
     uint64_t (*size)(const struct tablet_column *column, uint32_t rows);
     void (*write)(const struct encoding_source *source,
                   const struct tablet_column *column, void *values);
-    /* Writes values as a plain array. */
-    void (*read)(const struct encoded_column *from, void *values);
+    /* Writes values of `count` rows from `first` on, a multiple of 64, as a
+     * plain array. */
+    void (*read)(const struct encoded_column *from, uint32_t first,
+                 uint32_t count, void *values);
     /* What is wrong with a column from a file whose areas lie inside; NULL:
      * nothing, and minimum, maximum and count of NULLs are true. */
     const char *(*fault)(const struct encoded_column *from);

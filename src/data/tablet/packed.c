@@ -133,13 +133,14 @@ static void read_lanes(const struct lanes *lanes, uint32_t count,
         wide[i] = (int64_t)((uint64_t)base + lanes->code[i]);
 }
 
-static void packed_read(const struct encoded_column *from, void *values)
+static void packed_read(const struct encoded_column *from, uint32_t first,
+                        uint32_t count, void *values)
 {
     uint8_t *to = values;
 
-    for (uint32_t row = 0; row < from->rows; row += PACKED_LANES) {
-        struct lanes lanes = decode(from, row);
-        uint32_t left = from->rows - row;
+    for (uint32_t at = 0; at < count; at += PACKED_LANES) {
+        struct lanes lanes = decode(from, first + at);
+        uint32_t left = count - at;
         read_lanes(&lanes, left < PACKED_LANES ? left : PACKED_LANES,
                    from->type, from->column->base, to);
         to += PACKED_LANES * type_width((int)from->type);

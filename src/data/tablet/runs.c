@@ -125,7 +125,7 @@ static const struct run_head *heads_of(const struct encoded_column *from)
 }
 
 /* Writes the values of rows from `first` on, a multiple of RUN_ROWS. */
-static void read_rows(const struct encoded_column *from, uint32_t first,
+static void runs_read(const struct encoded_column *from, uint32_t first,
                       uint32_t count, void *values)
 {
     const struct run_head *heads = heads_of(from) + first / RUN_ROWS;
@@ -143,11 +143,6 @@ static void read_rows(const struct encoded_column *from, uint32_t first,
         else
             ((int64_t *)values)[i] = wide[run];
     }
-}
-
-static void runs_read(const struct encoded_column *from, void *values)
-{
-    read_rows(from, 0, from->rows, values);
 }
 
 /* -------------------------------------------------------------- check -- */
@@ -180,7 +175,7 @@ static bool count_facts(const struct encoded_column *from,
         uint32_t count = left < FACTS_ROWS ? left : FACTS_ROWS;
         const uint8_t *bits = from->null_bits;
         struct column_facts more;
-        read_rows(from, row, count, values);
+        runs_read(from, row, count, values);
         if (!facts_count(from->type, values, bits ? bits + row / 8 : NULL,
                          count, &more))
             return false;

@@ -84,6 +84,19 @@ const struct tablet_words *tablet_words(const void *block, unsigned column)
                                          + lines * TABLET_ALIGN);
 }
 
+struct vdbq_text tablet_word(const void *block, unsigned column, uint32_t code)
+{
+    const struct tablet_words *words = tablet_words(block, column);
+    const uint32_t *ends = (const uint32_t *)(words + 1);
+    uint32_t begin = code > 0 && code < words->count ? ends[code - 1] : 0;
+
+    if (code >= words->count)
+        return (struct vdbq_text){ .bytes = "" };
+    return (struct vdbq_text){ .bytes =
+                                   (const char *)(ends + words->count) + begin,
+                               .length = ends[code] - begin };
+}
+
 const uint8_t *tablet_nulls(const void *block, unsigned column)
 {
     uint64_t nulls = tablet_column(block, column)->nulls;
@@ -102,6 +115,14 @@ bool tablet_null(const void *block, unsigned column, uint32_t row)
 void tablet_values(const void *block, unsigned column, void *values)
 {
     const struct tablet *head = block;
+
+    tablet_values_of(block, column, 0, (uint32_t)head->rows, values);
+}
+
+void tablet_values_of(const void *block, unsigned column, uint32_t first,
+                      uint32_t count, void *values)
+{
+    const struct tablet *head = block;
     const struct tablet_column *from = tablet_column(block, column);
     const struct encoded_column encoded = {
         .column = from,
@@ -111,7 +132,8 @@ void tablet_values(const void *block, unsigned column, void *values)
         .null_bits = tablet_nulls(block, column)
     };
 
-    encoding_at(from->encoding)->read(&encoded, values);
+    assert(first % 64 == 0 && first + count <= head->rows);
+    encoding_at(from->encoding)->read(&encoded, first, count, values);
 }
 
 void tablet_facts(const void *block, unsigned column,

@@ -45,5 +45,14 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
 const struct tablet_column *tablet_column(const void *block, unsigned column);
 /* The words of a text column. */
 const struct tablet_words *tablet_words(const void *block, unsigned column);
+/* The word of a code; it lives as long as the tablet. */
+struct vdbq_text tablet_word(const void *block, unsigned column, uint32_t code);
+
+/* Whether a value of the tablet is NULL. */
+bool tablet_null(const void *block, unsigned column, uint32_t row);
+/* Writes values of `count` rows from `first` on, a multiple of 64, as a plain
+ * array, whatever their encoding; those of a text column are codes. */
+void tablet_values_of(const void *block, unsigned column, uint32_t first,
+                      uint32_t count, void *values);
 
 #endif

@@ -38,8 +38,6 @@ void vector_copy(const struct vdbq_vector *vector, uint32_t first,
 void vector_null_bits(const struct vdbq_vector *vector, uint32_t first,
                       uint32_t count, uint8_t *bits);
 
-/* Whether a value of the tablet is NULL. */
-bool tablet_null(const void *block, unsigned column, uint32_t row);
 /* The bits of a column's NULLs, or NULL where there are no bits. */
 const uint8_t *tablet_nulls(const void *block, unsigned column);
 /* Writes the tablet's values as a plain array, whatever their encoding; those

@@ -152,6 +152,8 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
         return lower_apply(lowering, node, needed, map, number);
     case NODE_WINDOW:
         return lower_window(lowering, node, needed, map, number);
+    case NODE_FETCH:
+        return lower_fetch(lowering, node, needed, map, number);
     case NODE_VALUES:
         return lower_values(lowering, node, needed, map, number);
     case NODE_PRODUCT:

@@ -418,3 +418,72 @@ enum vdbq_status lower_map(struct lowering *lowering, struct node *node,
             add_function(lowering, vector_at(functions, i), below, *number));
     return status;
 }
+
+/* -------------------------------------------------------------- fetching -- */
+
+/* Adds a column of the table to the step, behind the input's. */
+static bool add_fetched(struct lowering *lowering, const struct node *node,
+                        unsigned added, int number)
+{
+    struct step_column column =
+        lower_column(&node->columns[node->left->column_count + added]);
+
+    return lower_add_column(lowering, number, &column)
+           && add_to(lowering,
+                     &steps_at(lowering->steps, number)->fetch.columns,
+                     vector_at(&node->fetch.columns, added))
+                  != NULL;
+}
+
+/* The step over what is below; it gives those of the table's columns that are
+ * needed. */
+static enum vdbq_status add_fetch(struct lowering *lowering,
+                                  const struct node *node, const bool *needed,
+                                  int input, int *map, int *number)
+{
+    unsigned before = node->left->column_count;
+    unsigned from = steps_at(lowering->steps, input)->column_count;
+    const char *name = node->table->name;
+    struct step_fetch *fetch;
+    enum vdbq_status status =
+        lower_add_step(lowering, STEP_FETCH, from + node->column_count - before,
+                       &input, 1, number);
+
+    if (status != VDBQ_OK || !lower_add_columns_of(lowering, *number, input))
+        return lower_status(lowering, false);
+    fetch = &steps_at(lowering->steps, *number)->fetch;
+    fetch->table = node->table->id;
+    fetch->row = map[node->fetch.row];
+    fetch->name = arena_copy(&lowering->steps->arena, name, strlen(name));
+    if (fetch->name == NULL)
+        return error_no_memory(lowering->binder->error);
+    for (unsigned i = before; i < node->column_count; i++) {
+        if (!needed[i])
+            continue;
+        map[i] = (int)steps_at(lowering->steps, *number)->column_count;
+        if (!add_fetched(lowering, node, i - before, *number))
+            return lower_status(lowering, false);
+    }
+    return VDBQ_OK;
+}
+
+enum vdbq_status lower_fetch(struct lowering *lowering, struct node *node,
+                             const bool *needed, int *map, int *number)
+{
+    unsigned before = node->left->column_count;
+    bool *used = lower_flags(lowering, before), any = false;
+    enum vdbq_status status = lower_status(lowering, used != NULL);
+    int input;
+
+    if (status != VDBQ_OK)
+        return status;
+    memcpy(used, needed, before * sizeof *used);
+    for (unsigned i = before; i < node->column_count; i++)
+        any |= needed[i];
+    used[node->fetch.row] |= any;
+    status = lower_node(lowering, node->left, used, map, &input);
+    *number = input;
+    return status == VDBQ_OK && any
+               ? add_fetch(lowering, node, needed, input, map, number)
+               : status;
+}

@@ -51,6 +51,8 @@ enum vdbq_status lower_window(struct lowering *lowering, struct node *node,
                               const bool *needed, int *map, int *number);
 enum vdbq_status lower_map(struct lowering *lowering, struct node *node,
                            const bool *needed, int *map, int *number);
+enum vdbq_status lower_fetch(struct lowering *lowering, struct node *node,
+                             const bool *needed, int *map, int *number);
 
 /* lower_values.c */
 enum vdbq_status lower_values(struct lowering *lowering, struct node *node,

@@ -23,6 +23,7 @@
 #include "plan/make/node_select.h"
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/follow.h"
+#include "plan/rewrite/late.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
 #include "plan/rewrite/reduce.h"
@@ -221,6 +222,13 @@ static const struct pass {
       .text =
           "Rows that find no partner in a join are left out before they are "
           "grouped or indexed, by a semi join with the keys of the others.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "fetch late",
+      .apply = fetch_late,
+      .text =
+          "Columns that only the rows behind a LIMIT show are fetched there, "
+          "by the ids of their rows.",
       .optional = true,
       .when = PASS_TREE },
 };

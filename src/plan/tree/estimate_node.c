@@ -99,6 +99,7 @@ double estimate_base(const struct node *node)
     case NODE_APPLY:
     case NODE_WINDOW:
     case NODE_MAP:
+    case NODE_FETCH:
     case NODE_GROUP:
         return estimate_base(node->left);
     case NODE_JOIN:
@@ -315,6 +316,7 @@ void estimate_node(struct node *node)
     case NODE_APPLY:
     case NODE_WINDOW:
     case NODE_MAP:
+    case NODE_FETCH:
         node->rows = node->left->rows;
         pass_columns(node, node->left);
         break;

@@ -26,7 +26,8 @@ enum node_kind {
     NODE_APPLY,
     NODE_WINDOW,
     NODE_MAP,
-    NODE_VALUES /* as the steps of these names                        */
+    NODE_VALUES,
+    NODE_FETCH /* as the steps of these names                         */
 };
 
 struct node_column {
@@ -55,7 +56,7 @@ struct node {
                                      TABLE and VALUES they are counted   */
     const char *called; /* what FROM calls its rows; NULL: nothing, or it is
                            no longer one of FROM's */
-    const struct table *table;         /* TABLE                               */
+    const struct table *table;         /* TABLE, FETCH                        */
     const struct catalogue *catalogue; /* ... that it is of              */
     struct expression *where;          /* SELECT; NULL: every row             */
     struct expression **results;       /* SELECT: one a column                */
@@ -69,6 +70,7 @@ struct node {
     struct step_apply apply; /* its query is `right`                */
     struct step_window window;
     struct step_map map;
+    struct step_fetch fetch;    /* ... from `table`                        */
     struct expression **values; /* VALUES: constants, `value_rows` of each
                                      column behind those of the one before */
     size_t value_rows;

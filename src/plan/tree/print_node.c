@@ -208,6 +208,17 @@ static void print_apply(const struct print_scope *scope,
     }
 }
 
+/* "FETCH FROM t BY rowid: a, b" */
+static void print_fetch(const struct print_scope *scope,
+                        const struct node *node, struct text *text)
+{
+    text_print(text, "FETCH FROM %s BY ", node->table->name);
+    print_column(scope, node->fetch.row, text);
+    for (unsigned i = node->left->column_count; i < node->column_count; i++)
+        text_print(text, "%s%s", i > node->left->column_count ? ", " : ": ",
+                   node->columns[i].name);
+}
+
 static void print_map(const struct print_scope *scope, const struct node *node,
                       struct text *text)
 {
@@ -286,6 +297,9 @@ static void print_line(const struct print_scope *scope, const struct node *node,
         break;
     case NODE_MAP:
         print_map(scope, node, text);
+        break;
+    case NODE_FETCH:
+        print_fetch(scope, node, text);
         break;
     case NODE_VALUES:
         text_print(text, "VALUES: %zu rows", node->value_rows);

@@ -266,6 +266,7 @@ static bool is_unique(const struct node *node, const struct column_set *set)
     case NODE_APPLY:
     case NODE_WINDOW:
     case NODE_MAP:
+    case NODE_FETCH:
         return is_below_unique(node, set);
     case NODE_VALUES:
         return node->value_rows <= 1;

@@ -73,6 +73,9 @@ struct step *steps_add(struct steps *steps, enum step_kind kind)
     case STEP_MAP:
         step->map.functions = VECTOR(struct step_function);
         break;
+    case STEP_FETCH:
+        step->fetch.columns = VECTOR(int);
+        break;
     case STEP_LIMIT:
     case STEP_CONCAT:
     case STEP_VALUES:
@@ -135,6 +138,9 @@ static void finish_step(struct step *step)
         break;
     case STEP_MAP:
         finish_map(&step->map);
+        break;
+    case STEP_FETCH:
+        vector_finish(&step->fetch.columns);
         break;
     case STEP_LIMIT:
     case STEP_CONCAT:

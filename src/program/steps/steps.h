@@ -26,7 +26,8 @@ enum step_kind {
     STEP_APPLY,  /* its input's rows, with the answer of a query to each   */
     STEP_WINDOW, /* its input's rows, with values of their neighbours      */
     STEP_MAP,    /* its input's rows, with functions computed row by row   */
-    STEP_VALUES  /* rows that the plan has: VALUES, long lists of IN       */
+    STEP_VALUES, /* rows that the plan has: VALUES, long lists of IN       */
+    STEP_FETCH   /* its input's rows, with columns of rows of a table      */
 };
 
 /* A column of a step's rows. */
@@ -171,6 +172,17 @@ struct step_values {
                                     they point to in the steps' arena      */
 };
 
+/* STEP_FETCH. Gives the input's columns, then those of a table, in the row whose
+ * id (what Rowid gives) a column of the input has; NULL where that is NULL. All
+ * rows of the input are taken first. */
+struct step_fetch {
+    uint32_t table;        /* its id in the catalogue; has no key, or one that
+                              is an integer to the machine               */
+    const char *name;      /* of the table                               */
+    int row;               /* column of the input                        */
+    struct vector columns; /* of int: of the table; some are texts       */
+};
+
 struct step {
     enum step_kind kind;
     struct vector inputs; /* of int: numbers of steps              */
@@ -189,6 +201,7 @@ struct step {
         struct step_window window;
         struct step_map map;
         struct step_values values;
+        struct step_fetch fetch;
     };
 };
 

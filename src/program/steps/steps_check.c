@@ -22,6 +22,7 @@ static const char *const kind_names[] = {
     [STEP_JOIN] = "join",   [STEP_CONCAT] = "concat",
     [STEP_APPLY] = "apply", [STEP_WINDOW] = "window",
     [STEP_MAP] = "map",     [STEP_VALUES] = "values",
+    [STEP_FETCH] = "fetch",
 };
 
 static enum vdbq_status refuse(const struct checking *check, const char *format,
@@ -417,6 +418,22 @@ static enum vdbq_status check_map(const struct checking *check)
     return status;
 }
 
+static enum vdbq_status check_fetch(const struct checking *check)
+{
+    const struct step_fetch *fetch = &check->step->fetch;
+    enum vdbq_status status = check_beside(check, fetch->columns.count);
+    int machine;
+
+    if (status == VDBQ_OK)
+        status = check_column(check, fetch->row, false);
+    if (status != VDBQ_OK)
+        return status;
+    machine = step_machine_type(input(check, 0)->columns[fetch->row].type);
+    return machine == TYPE_I32 || machine == TYPE_I64
+               ? VDBQ_OK
+               : refuse(check, "column %d is no row's id", fetch->row);
+}
+
 static enum vdbq_status check_values(const struct checking *check)
 {
     const struct step *step = check->step;
@@ -434,6 +451,7 @@ static enum vdbq_status check_step(const struct checking *check)
         [STEP_JOIN] = check_join,   [STEP_CONCAT] = check_concat,
         [STEP_APPLY] = check_apply, [STEP_WINDOW] = check_window,
         [STEP_MAP] = check_map,     [STEP_VALUES] = check_values,
+        [STEP_FETCH] = check_fetch,
     };
     enum vdbq_status status = check_inputs(check);
     return status == VDBQ_OK ? checks[check->step->kind](check) : status;

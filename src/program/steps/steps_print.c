@@ -258,6 +258,22 @@ static void print_map(const struct printing *printing, const struct step *step)
     }
 }
 
+static void print_fetch(const struct printing *printing,
+                        const struct step *step)
+{
+    const struct step_fetch *fetch = &step->fetch;
+    unsigned first = step->column_count - (unsigned)fetch->columns.count;
+    struct text *text = printing->text;
+
+    text_print(text, "fetch from table %s by ", fetch->name);
+    print_column(printing, step, 0, fetch->row);
+    text_print(text, ":");
+    for (size_t i = 0; i < fetch->columns.count; i++) {
+        print_comma(i, text);
+        text_print(text, "%s", step->columns[first + i].name);
+    }
+}
+
 static void print_what(const struct printing *printing, const struct step *step)
 {
     struct text *text = printing->text;
@@ -296,6 +312,9 @@ static void print_what(const struct printing *printing, const struct step *step)
         break;
     case STEP_MAP:
         print_map(printing, step);
+        break;
+    case STEP_FETCH:
+        print_fetch(printing, step);
         break;
     case STEP_VALUES:
         text_print(text, "%llu rows of values",

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_FETCH: late materialisation. The rows of the input, few of them, are
+ * taken first; then each tablet that has some of the rows that they name is
+ * pinned once, and the columns of these rows are read. Words are made of the
+ * texts that were read alone, so that no dictionary of the table is needed.
+ *
+ * In a table without a key the id of a row is its number, which says where it
+ * is. Where the key is the id, it is looked for in the tablets whose keys can
+ * be it: a sequence of keys says where, others are read to the last one that
+ * is looked for.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/tablet/tablet.h"
+#include "exec/rows/rescan.h"
+#include "exec/stream/stream_inner.h"
+
+enum { BLOCK_ROWS = 64, FILTER_BITS = 1 << 15 };
+
+/* A row of the input, and the id that it has. */
+struct wanted_row {
+    int64_t id;
+    uint32_t to; /* number of the input's row */
+};
+
+/* ... in a tablet. */
+struct found_row {
+    uint32_t row, to;
+};
+
+struct fetch_stream {
+    struct stream head;        /* first */
+    const struct table *table; /* of the rows that are fetched      */
+    struct run_place place;    /* whose pool has its tablets        */
+    unsigned before;           /* columns of the input              */
+    struct rescan input;       /* its rows                          */
+    struct row_set fetched;    /* the table's columns beside them   */
+    uint64_t given;            /* rows that are out                 */
+    struct wanted_row *wanted; /* by id, where it is not NULL       */
+    uint64_t wanted_count;
+    struct found_row *found; /* of the tablet at hand: by row     */
+    uint64_t found_count;
+    uint64_t filter[FILTER_BITS / 64]; /* of the ids: bits that some have   */
+    struct vdbq_text **texts;    /* of each column that is a text, one a row  */
+    struct arena arena;          /* of their bytes                    */
+    struct device_times times;   /* of bringing tablets in            */
+    uint64_t load_ns;            /* likewise                          */
+    struct vdbq_vector *vectors; /* of the batch */
+};
+
+static const struct step_fetch *step_of(const struct fetch_stream *fetch)
+{
+    return &fetch->head.step->fetch;
+}
+
+static unsigned column_of(const struct fetch_stream *fetch, unsigned i)
+{
+    return (unsigned)VECTOR_ITEMS(&step_of(fetch)->columns, int)[i];
+}
+
+/* --------------------------------------------------------------- wanted -- */
+
+static int by_id(const void *a, const void *b)
+{
+    const struct wanted_row *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Which rows are wanted; those without an id get NULLs. */
+static enum vdbq_status list_wanted(struct fetch_stream *fetch,
+                                    struct error *error)
+{
+    const struct row_set *input = &fetch->input.row_set;
+    const struct row_set_column *ids = &input->columns[step_of(fetch)->row];
+
+    fetch->wanted = memory_zeroed(input->rows + 1, sizeof *fetch->wanted);
+    fetch->found = memory_zeroed(input->rows + 1, sizeof *fetch->found);
+    if (fetch->wanted == NULL || fetch->found == NULL)
+        return error_no_memory(error);
+    for (uint64_t row = 0; row < input->rows; row++) {
+        if (row_set_is_null(ids, row)) {
+            for (unsigned i = 0; i < fetch->fetched.column_count; i++)
+                fetch->fetched.columns[i].nulls[row] = 1;
+            continue;
+        }
+        fetch->wanted[fetch->wanted_count++] =
+            (struct wanted_row){ .id = row_set_integer(ids, row),
+                                 .to = (uint32_t)row };
+    }
+    qsort(fetch->wanted, fetch->wanted_count, sizeof *fetch->wanted, by_id);
+    return VDBQ_OK;
+}
+
+/* The first of them whose id is `id` or more. */
+static uint64_t first_from(const struct fetch_stream *fetch, int64_t id)
+{
+    uint64_t low = 0, high = fetch->wanted_count;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (fetch->wanted[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The ids that rows of a tablet can have: from `low` to `high`. */
+static void ids_of(const struct fetch_stream *fetch,
+                   const struct tablet_ref *ref, int64_t *low, int64_t *high)
+{
+    unsigned key = fetch->table->key;
+
+    *low = key == NO_KEY ? (int64_t)ref->row_first : ref->facts[key].minimum;
+    *high = key == NO_KEY ? (int64_t)(ref->row_first + ref->rows - 1)
+                          : ref->facts[key].maximum;
+}
+
+/* ---------------------------------------------------------------- found -- */
+
+static void add_found(struct fetch_stream *fetch, uint32_t row, uint32_t to)
+{
+    assert(fetch->found_count < fetch->wanted_count);
+    fetch->found[fetch->found_count++] =
+        (struct found_row){ .row = row, .to = to };
+}
+
+/* All rows of a tablet have ids: that of the first one, and those behind it. */
+static void find_numbered(struct fetch_stream *fetch, int64_t first,
+                          uint32_t rows)
+{
+    for (uint64_t i = first_from(fetch, first); i < fetch->wanted_count; i++) {
+        uint64_t row = (uint64_t)fetch->wanted[i].id - (uint64_t)first;
+        if (row >= rows)
+            break;
+        add_found(fetch, (uint32_t)row, fetch->wanted[i].to);
+    }
+}
+
+/* Bit `id` % FILTER_BITS is set where some id has it, which most rows' have
+ * not. */
+static uint64_t filter_bit(int64_t id)
+{
+    return (uint64_t)id % FILTER_BITS;
+}
+
+static void fill_filter(struct fetch_stream *fetch)
+{
+    for (uint64_t i = 0; i < fetch->wanted_count; i++) {
+        uint64_t bit = filter_bit(fetch->wanted[i].id);
+        fetch->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+}
+
+/* A row of the tablet has that key: whoever wants it gets it. */
+static void find_key(struct fetch_stream *fetch, int64_t key, uint32_t row)
+{
+    uint64_t bit = filter_bit(key);
+
+    if ((fetch->filter[bit / 64] >> bit % 64 & 1) == 0)
+        return;
+    for (uint64_t i = first_from(fetch, key);
+         i < fetch->wanted_count && fetch->wanted[i].id == key; i++)
+        add_found(fetch, row, fetch->wanted[i].to);
+}
+
+/* Looks through the keys of a tablet, of which so many rows can be found. */
+static void find_keys(struct fetch_stream *fetch, const struct tablet *tablet,
+                      uint64_t most)
+{
+    unsigned key = fetch->table->key;
+    bool wide = tablet_column(tablet, key)->width == sizeof(int64_t);
+    int64_t block[BLOCK_ROWS];
+
+    for (uint32_t row = 0; row < tablet->rows && fetch->found_count < most;
+         row += BLOCK_ROWS) {
+        uint32_t left = (uint32_t)tablet->rows - row;
+        uint32_t count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+        tablet_values_of(tablet, key, row, count, block);
+        for (uint32_t i = 0; i < count; i++)
+            find_key(fetch, wide ? block[i] : ((const int32_t *)block)[i],
+                     row + i);
+    }
+}
+
+/* Finds the wanted rows of a tablet, `most` at most. */
+static void find_rows(struct fetch_stream *fetch, const struct tablet_ref *ref,
+                      const struct tablet *tablet, uint64_t most)
+{
+    const struct tablet_column *keys;
+
+    fetch->found_count = 0;
+    if (fetch->table->key == NO_KEY) {
+        find_numbered(fetch, (int64_t)ref->row_first, ref->rows);
+        return;
+    }
+    keys = tablet_column(tablet, fetch->table->key);
+    if (keys->encoding == ENCODING_SEQUENCE)
+        find_numbered(fetch, keys->base, ref->rows);
+    else
+        find_keys(fetch, tablet, most);
+}
+
+/* --------------------------------------------------------------- values -- */
+
+/* Column `i` of a row that was found; `block`: values of rows around it. */
+static enum vdbq_status put_value(struct fetch_stream *fetch, unsigned i,
+                                  const struct tablet *tablet,
+                                  const struct found_row *found,
+                                  const uint8_t *block, struct error *error)
+{
+    struct row_set_column *column = &fetch->fetched.columns[i];
+    unsigned number = column_of(fetch, i);
+    const uint8_t *value = block + found->row % BLOCK_ROWS * column->width;
+    struct vdbq_text *text;
+    uint32_t code;
+
+    column->nulls[found->to] = tablet_null(tablet, number, found->row);
+    if (column->type != VDBQ_TEXT) {
+        memcpy((uint8_t *)column->values + found->to * (size_t)column->width,
+               value, column->width);
+        return VDBQ_OK;
+    }
+    if (column->nulls[found->to] != 0)
+        return VDBQ_OK;
+    memcpy(&code, value, sizeof code);
+    text = &fetch->texts[i][found->to];
+    *text = tablet_word(tablet, number, code);
+    text->bytes = arena_copy(&fetch->arena, text->bytes, text->length);
+    return text->bytes != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Column `i` of all rows that were found in a tablet. */
+static enum vdbq_status put_column(struct fetch_stream *fetch, unsigned i,
+                                   const struct tablet *tablet,
+                                   struct error *error)
+{
+    unsigned number = column_of(fetch, i);
+    uint32_t block_first = 1; /* no block begins there */
+    uint64_t block[BLOCK_ROWS];
+    enum vdbq_status status = VDBQ_OK;
+
+    assert(tablet_column(tablet, number)->width
+           == fetch->fetched.columns[i].width);
+    for (uint64_t k = 0; k < fetch->found_count && status == VDBQ_OK; k++) {
+        uint32_t first = fetch->found[k].row / BLOCK_ROWS * BLOCK_ROWS;
+        uint32_t left = (uint32_t)tablet->rows - first;
+        if (first != block_first)
+            tablet_values_of(tablet, number, first,
+                             left < BLOCK_ROWS ? left : BLOCK_ROWS, block);
+        block_first = first;
+        status = put_value(fetch, i, tablet, &fetch->found[k],
+                           (const uint8_t *)block, error);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------- tablets -- */
+
+/* The wanted rows of a tablet that lies in the host's memory. */
+static enum vdbq_status read_tablet(struct fetch_stream *fetch,
+                                    const struct tablet_ref *ref, uint64_t most,
+                                    struct pool_slot *slot, struct error *error)
+{
+    enum vdbq_status status =
+        device_memory_take(slot->memory, &fetch->times, error);
+    const struct tablet *tablet = device_memory_host(slot->memory);
+
+    if (status != VDBQ_OK)
+        return status;
+    assert(tablet != NULL); /* texts are wanted, which never stay in the file */
+    find_rows(fetch, ref, tablet, most);
+    for (unsigned i = 0; i < fetch->fetched.column_count && status == VDBQ_OK;
+         i++)
+        status = put_column(fetch, i, tablet, error);
+    return status;
+}
+
+/* A text of the table: without one, nothing is fetched from it. */
+static unsigned text_of(const struct table *table)
+{
+    unsigned column = 0;
+
+    while (column + 1 < table->column_count
+           && table->columns[column].type != VDBQ_TEXT)
+        column++;
+    return column;
+}
+
+/* Brings the columns of a tablet in; with a text among them, they do not stay
+ * in the file. */
+static enum vdbq_status pin_tablet(struct fetch_stream *fetch,
+                                   const struct tablet_ref *ref,
+                                   struct pool_slot **slot, struct error *error)
+{
+    unsigned columns[COLUMNS_MAX + 2];
+    struct pool_want want = { .table = fetch->table,
+                              .tablet = ref,
+                              .columns = columns };
+    uint64_t before = pool_load_ns(fetch->place.pool);
+    enum vdbq_status status;
+
+    for (unsigned i = 0; i < fetch->fetched.column_count; i++)
+        columns[want.column_count++] = column_of(fetch, i);
+    if (fetch->table->key != NO_KEY)
+        columns[want.column_count++] = fetch->table->key;
+    if (pool_maps(fetch->place.pool))
+        columns[want.column_count++] = text_of(fetch->table);
+    status = pool_pin(fetch->place.pool, &want, slot, error);
+    fetch->load_ns += pool_load_ns(fetch->place.pool) - before;
+    return status;
+}
+
+/* Fetches from all tablets that can have wanted rows. */
+static enum vdbq_status read_tablets(struct fetch_stream *fetch,
+                                     struct error *error)
+{
+    const struct table *table = fetch->table;
+    uint64_t left = fetch->wanted_count;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < table->tablet_count && left > 0 && status == VDBQ_OK;
+         i++) {
+        const struct tablet_ref *ref = &table->tablets[i];
+        struct pool_slot *slot;
+        int64_t low, high;
+        uint64_t most;
+        ids_of(fetch, ref, &low, &high);
+        most = high == INT64_MAX ? fetch->wanted_count
+                                 : first_from(fetch, high + 1);
+        most -= first_from(fetch, low);
+        if (most == 0)
+            continue;
+        status = pin_tablet(fetch, ref, &slot, error);
+        if (status != VDBQ_OK)
+            break;
+        status = read_tablet(fetch, ref, most, slot, error);
+        pool_release(fetch->place.pool, slot);
+        left -= fetch->found_count;
+        if (status == VDBQ_OK)
+            status = stream_pause(fetch->head.params, error);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------- open -- */
+
+/* Room for the columns of all rows. */
+static enum vdbq_status make_room(struct fetch_stream *fetch,
+                                  struct error *error)
+{
+    uint64_t rows = fetch->input.row_set.rows;
+    unsigned count = (unsigned)step_of(fetch)->columns.count;
+    enum vdbq_status status =
+        row_set_init(&fetch->fetched, fetch->head.step->columns + fetch->before,
+                     count, error);
+
+    if (status == VDBQ_OK)
+        status = row_set_room(&fetch->fetched, rows, error);
+    fetch->texts = memory_zeroed(count, sizeof *fetch->texts);
+    if (status == VDBQ_OK && fetch->texts == NULL)
+        status = error_no_memory(error);
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
+        status = row_set_flags(&fetch->fetched, i, error);
+        if (fetch->fetched.columns[i].type != VDBQ_TEXT)
+            continue;
+        fetch->texts[i] = memory_zeroed(rows + 1, sizeof *fetch->texts[i]);
+        if (fetch->texts[i] == NULL)
+            status = error_no_memory(error);
+    }
+    return status;
+}
+
+/* The texts of each column become words. */
+static enum vdbq_status make_dictionaries(struct fetch_stream *fetch,
+                                          struct error *error)
+{
+    for (unsigned i = 0; i < fetch->fetched.column_count; i++) {
+        struct row_set_column *column = &fetch->fetched.columns[i];
+        if (fetch->texts[i] == NULL || fetch->input.row_set.rows == 0)
+            continue;
+        column->dictionary = dictionary_make(
+            fetch->texts[i], fetch->input.row_set.rows, column->values);
+        if (column->dictionary == NULL)
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
+/* Frees what only opening needs. */
+static void finish_reading(struct fetch_stream *fetch)
+{
+    for (unsigned i = 0; fetch->texts && i < fetch->fetched.column_count; i++)
+        memory_release(fetch->texts[i]);
+    memory_release(fetch->texts);
+    memory_release(fetch->wanted);
+    memory_release(fetch->found);
+    arena_finish(&fetch->arena);
+    fetch->texts = NULL;
+    fetch->wanted = NULL;
+    fetch->found = NULL;
+}
+
+/* Reads what the input's rows name. */
+static enum vdbq_status read_rows(struct fetch_stream *fetch,
+                                  struct error *error)
+{
+    const struct stream_params *params = fetch->head.params;
+    enum vdbq_status status = make_room(fetch, error);
+
+    if (status == VDBQ_OK)
+        status = params->choose(params->choose_context, fetch->table,
+                                fetch->table->rows, &fetch->place, error);
+    if (status == VDBQ_OK)
+        status = list_wanted(fetch, error);
+    if (status != VDBQ_OK)
+        return status;
+    fill_filter(fetch);
+    status = read_tablets(fetch, error);
+    return status == VDBQ_OK ? make_dictionaries(fetch, error) : status;
+}
+
+static enum vdbq_status fetch_open(struct stream *stream, struct error *error)
+{
+    struct fetch_stream *fetch = (struct fetch_stream *)stream;
+    enum vdbq_status status;
+
+    fetch->before = stream->inputs[0]->step->column_count;
+    fetch->table = catalogue_table_id(stream->params->snapshot->catalogue,
+                                      step_of(fetch)->table);
+    assert(fetch->table
+           != NULL); /* a catalogue that changed has it replanned */
+    fetch->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *fetch->vectors);
+    if (fetch->vectors == NULL)
+        return error_no_memory(error);
+    status = stream_materialise_some(stream, &fetch->input.row_set, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_close_input(stream, 0);
+    stream->rows_most = fetch->input.row_set.rows;
+    status = rescan_begin(&fetch->input, error);
+    if (status == VDBQ_OK)
+        status = read_rows(fetch, error);
+    finish_reading(fetch);
+    return status;
+}
+
+static void fetch_close(struct stream *stream)
+{
+    struct fetch_stream *fetch = (struct fetch_stream *)stream;
+
+    finish_reading(fetch);
+    rescan_finish(&fetch->input);
+    row_set_finish(&fetch->fetched);
+    memory_release(fetch->vectors);
+}
+
+/* ----------------------------------------------------------------- rows -- */
+
+static enum vdbq_status fetch_batch(struct stream *stream,
+                                    struct vdbq_batch *batch,
+                                    struct error *error)
+{
+    struct fetch_stream *fetch = (struct fetch_stream *)stream;
+
+    (void)error;
+    rescan_batch(&fetch->input, batch);
+    if (batch->rows == 0)
+        return VDBQ_OK;
+    memcpy(fetch->vectors, batch->column,
+           fetch->before * sizeof *fetch->vectors);
+    row_set_vectors(&fetch->fetched, fetch->given,
+                    fetch->vectors + fetch->before);
+    fetch->given += batch->rows;
+    batch->columns = stream->step->column_count;
+    batch->column = fetch->vectors;
+    return VDBQ_OK;
+}
+
+static struct dictionary *fetch_dictionary(const struct stream *stream,
+                                           unsigned column)
+{
+    const struct fetch_stream *fetch = (const struct fetch_stream *)stream;
+    const struct row_set *input = &fetch->input.row_set;
+
+    return column < fetch->before
+               ? input->columns[column].dictionary
+               : fetch->fetched.columns[column - fetch->before].dictionary;
+}
+
+static void fetch_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    stats->load_ns += ((const struct fetch_stream *)stream)->load_ns;
+}
+
+const struct stream_kind fetch_stream = {
+    .size = sizeof(struct fetch_stream),
+    .calls = { .batch = fetch_batch,
+               .dictionary = fetch_dictionary,
+               .stats = fetch_stats,
+               .close = fetch_close },
+    .open = fetch_open,
+};
