@@ -288,6 +288,22 @@ static unsigned find_targets(const struct node *join, int side,
     return count;
 }
 
+/* The share of a target's values that a source has. Where the source comes from
+ * a key, and nobody counted the target's, these are values of the key. */
+static double share_of(const struct place *source, double values,
+                       const struct target *target)
+{
+    const struct column_estimate *from =
+        &(*source->node)->columns[source->column].estimate;
+    const struct column_estimate *to =
+        &(*target->place.node)->columns[target->place.column].estimate;
+    double most = target->values;
+
+    if (from->trust == ESTIMATE_KEY && to->trust == ESTIMATE_BOUND)
+        most = fmin(most, fmax(from->whole, 1));
+    return fmin(1, values / most);
+}
+
 /* Filters each target by a source; keeps the best way. */
 static void try_source(struct reduction *best, const struct place *source,
                        const struct target *targets, unsigned count)
@@ -296,7 +312,7 @@ static void try_source(struct reduction *best, const struct place *source,
 
     price += values * PROBED_BUILD;
     for (unsigned i = 0; i < count; i++) {
-        double share = fmin(1, values / targets[i].values);
+        double share = share_of(source, values, &targets[i]);
         double saved = targets[i].saved * (1 - share);
         double cost = price + (*targets[i].place.node)->rows * PROBED;
         if (saved > SAVED_LEAST && saved > cost * GAIN_LEAST
