@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In which order tables are joined, one after the other: what is known of
- * them, as numbers, and the order that costs least.
+ * In which order tables are joined: what is known of them, as numbers, and the
+ * order that costs least.
  */
 #ifndef VDBQ_PLAN_REWRITE_JOIN_ORDER_H
 #define VDBQ_PLAN_REWRITE_JOIN_ORDER_H
@@ -37,10 +37,15 @@ struct join_problem {
     unsigned edge_count;
 };
 
-/* Fills `order` with the leaves' numbers: the first one is read row by row,
- * of each other one an index is built that is asked for partners. False: no
- * memory. */
+/* In a sequence: what stands in front of it, twice, is joined. */
+enum { JOIN_BOTH = -1, JOIN_SEQUENCE_MAX = 2 * LEAVES_MAX };
+
+/* Fills `sequence` with the leaves' numbers and, behind what is to be joined,
+ * JOIN_BOTH: "0 1 JOIN_BOTH 2 JOIN_BOTH" joins leaf 1 to leaf 0, and leaf 2 to
+ * both. The left one is read row by row, of the right one an index is built
+ * that is asked for partners. It has twice as many numbers as there are leaves,
+ * less one. False: no memory. */
 bool join_order(struct arena *arena, const struct join_problem *problem,
-                unsigned *order);
+                int *sequence);
 
 #endif

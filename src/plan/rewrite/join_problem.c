@@ -227,7 +227,7 @@ enum vdbq_status joining_order(struct joining *joining)
     }
     if (joining->count > 2 && find_ranges(joining, &problem) != VDBQ_OK)
         return joining->binder->error->status;
-    return join_order(arena, &problem, joining->order)
+    return join_order(arena, &problem, joining->sequence)
                ? VDBQ_OK
                : error_no_memory(joining->binder->error);
 }

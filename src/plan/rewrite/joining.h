@@ -18,17 +18,23 @@ struct part {
     bool done;
 };
 
+/* Some leaves, joined. */
+struct branch {
+    struct node *node;
+    uint64_t leaves; /* that are in it, a bit each                    */
+    int *columns;    /* of `node`, by FROM's numbers; -1: not there   */
+};
+
 struct joining {
     struct binder *binder;
     struct node *leaves[LEAVES_MAX];
     unsigned firsts[LEAVES_MAX + 1]; /* the number of a leaf's first column */
     unsigned count;
-    unsigned order[LEAVES_MAX]; /* in which they are joined            */
+    int sequence
+        [JOIN_SEQUENCE_MAX]; /* in which they are joined: join_order.h */
     struct part *parts;
     size_t part_count;
-    struct node *node; /* what is joined so far                         */
-    uint64_t joined;   /* leaves that are in it                         */
-    int *columns;      /* of `node`, by FROM's numbers; -1: not there   */
+    struct branch all; /* all leaves, once they are joined */
 };
 
 /* The leaves whose columns an expression needs, a bit each. */

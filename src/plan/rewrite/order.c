@@ -51,10 +51,11 @@ static enum vdbq_status read_parts(struct joining *joining,
 
 /* ------------------------------------------------------------- columns -- */
 
-static struct expression *over_joined(const struct joining *joining,
+static struct expression *over_branch(const struct joining *joining,
+                                      const struct branch *branch,
                                       struct expression *e)
 {
-    return expression_over(joining->binder, e, joining->node, joining->columns,
+    return expression_over(joining->binder, e, branch->node, branch->columns,
                            0);
 }
 
@@ -63,6 +64,49 @@ static struct expression *over_leaf(const struct joining *joining,
 {
     return expression_over(joining->binder, e, joining->leaves[leaf], NULL,
                            joining->firsts[leaf]);
+}
+
+/* Numbers for all of FROM's columns, all of them -1. */
+static int *no_columns(const struct joining *joining)
+{
+    unsigned count = joining->firsts[joining->count];
+    int *columns =
+        arena_alloc(joining->binder->arena, (count + 1) * sizeof *columns);
+
+    for (unsigned i = 0; i < count && columns != NULL; i++)
+        columns[i] = -1;
+    if (columns == NULL)
+        error_no_memory(joining->binder->error);
+    return columns;
+}
+
+static enum vdbq_status start_branch(const struct joining *joining, int leaf,
+                                     struct branch *branch)
+{
+    unsigned first = joining->firsts[leaf], end = joining->firsts[leaf + 1];
+
+    *branch = (struct branch){ .node = joining->leaves[leaf],
+                               .leaves = (uint64_t)1 << leaf,
+                               .columns = no_columns(joining) };
+    for (unsigned i = first; i < end && branch->columns != NULL; i++)
+        branch->columns[i] = (int)(i - first);
+    return branch->columns ? VDBQ_OK : joining->binder->error->status;
+}
+
+/* FROM's columns as those of the left branch and of the right one behind them,
+ * from number `middle` on. */
+static int *both_columns(const struct joining *joining,
+                         const struct branch *sides, unsigned middle)
+{
+    unsigned count = joining->firsts[joining->count];
+    int *columns = no_columns(joining);
+
+    for (unsigned i = 0; i < count && columns != NULL; i++)
+        if (sides[0].columns[i] >= 0)
+            columns[i] = sides[0].columns[i];
+        else if (sides[1].columns[i] >= 0)
+            columns[i] = (int)middle + sides[1].columns[i];
+    return columns;
 }
 
 /* ------------------------------------------------------------- filters -- */
@@ -102,8 +146,9 @@ static enum vdbq_status filter_leaf(struct joining *joining, unsigned leaf)
     return status;
 }
 
-/* Tests what can be tested of the rows joined so far. */
-static enum vdbq_status filter_joined(struct joining *joining)
+/* Tests what can be tested of the rows of a branch. */
+static enum vdbq_status filter_branch(struct joining *joining,
+                                      struct branch *branch)
 {
     struct binder *binder = joining->binder;
     struct expression *where = NULL;
@@ -111,9 +156,9 @@ static enum vdbq_status filter_joined(struct joining *joining)
     for (size_t i = 0; i < joining->part_count; i++) {
         struct part *part = &joining->parts[i];
         struct expression *e;
-        if (part->done || part->late || (part->leaves & ~joining->joined))
+        if (part->done || part->late || (part->leaves & ~branch->leaves))
             continue;
-        e = over_joined(joining, part->expression);
+        e = over_branch(joining, branch, part->expression);
         where = e ? both(binder, where, e) : NULL;
         if (where == NULL)
             return binder->error->status;
@@ -121,8 +166,8 @@ static enum vdbq_status filter_joined(struct joining *joining)
     }
     if (where == NULL)
         return VDBQ_OK;
-    joining->node = node_filter(binder, joining->node, where);
-    return joining->node ? VDBQ_OK : binder->error->status;
+    branch->node = node_filter(binder, branch->node, where);
+    return branch->node ? VDBQ_OK : binder->error->status;
 }
 
 enum vdbq_status filter_by(struct binder *binder, struct node **node,
@@ -152,32 +197,44 @@ static enum vdbq_status filter_late(struct joining *joining)
         struct expression *e;
         if (part->done)
             continue;
-        e = over_joined(joining, part->expression);
+        e = over_branch(joining, &joining->all, part->expression);
         if (e == NULL)
             return binder->error->status;
-        status = filter_by(binder, &joining->node, e);
+        status = filter_by(binder, &joining->all.node, e);
     }
     return status;
 }
 
 /* ---------------------------------------------------------------- keys -- */
 
-/* Whether a part is an equality of what is joined and a leaf; `*turned`: the
- * leaf is on its left. */
-static bool connects(const struct joining *joining, const struct part *part,
-                     unsigned leaf, bool *turned)
+/* Whether a part says something of both sides, and of nothing else. */
+static bool is_of_both(const struct part *part, const struct branch *sides)
 {
-    uint64_t bit = (uint64_t)1 << leaf, left, right;
+    return !part->done && !part->late && (part->leaves & sides[0].leaves)
+           && (part->leaves & sides[1].leaves)
+           && !(part->leaves & ~(sides[0].leaves | sides[1].leaves));
+}
 
-    if (part->done || part->late || !is_equality(part->expression))
+/* Whether a part is an equality of two branches; `*turned`: the right one is
+ * on its left. */
+static bool connects(const struct joining *joining, const struct part *part,
+                     const struct branch *sides, bool *turned)
+{
+    uint64_t left, right;
+
+    if (!is_of_both(part, sides) || !is_equality(part->expression))
         return false;
     left = joining_leaves(joining, part->expression->left);
     right = joining_leaves(joining, part->expression->right);
-    *turned = left == bit && right != 0 && !(right & ~joining->joined);
-    return *turned || (right == bit && left != 0 && !(left & ~joining->joined));
+    if (left == 0 || right == 0)
+        return false;
+    *turned = !(left & ~sides[1].leaves) && !(right & ~sides[0].leaves);
+    return *turned
+           || (!(left & ~sides[0].leaves) && !(right & ~sides[1].leaves));
 }
 
-static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
+static enum vdbq_status collect_keys(struct joining *joining,
+                                     const struct branch *sides,
                                      struct node *nodes[2],
                                      struct step_join *join)
 {
@@ -187,16 +244,16 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
         struct part *part = &joining->parts[i];
         struct expression *left, *right;
         bool turned;
-        if (!connects(joining, part, leaf, &turned))
+        if (!connects(joining, part, sides, &turned))
             continue;
         left = part->expression->left;
         right = part->expression->right;
-        left = over_joined(joining, turned ? right : left);
-        right =
-            over_leaf(joining, leaf, turned ? part->expression->left : right);
+        left = over_branch(joining, &sides[turned], left);
+        right = over_branch(joining, &sides[!turned], right);
         if (left == NULL || right == NULL)
             return joining->binder->error->status;
-        status = join_add_key(joining->binder, nodes, left, right, join);
+        status = join_add_key(joining->binder, nodes, turned ? right : left,
+                              turned ? left : right, join);
         part->done = true;
     }
     return status;
@@ -204,57 +261,26 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
 
 /* ---------------------------------------------------------------- ranges -- */
 
-/* FROM's columns as those of what is joined and of a leaf behind it; -1: they
- * are of neither. */
-static int *both_columns(const struct joining *joining, unsigned leaf)
-{
-    unsigned count = joining->firsts[joining->count];
-    unsigned first = joining->firsts[leaf], end = joining->firsts[leaf + 1];
-    int *columns =
-        arena_alloc(joining->binder->arena, (count + 1) * sizeof *columns);
-
-    if (columns == NULL)
-        return error_no_memory(joining->binder->error), NULL;
-    for (unsigned i = 0; i < joining->count; i++)
-        for (unsigned k = joining->firsts[i]; k < joining->firsts[i + 1]; k++)
-            columns[k] = joining->joined >> i & 1 ? joining->columns[k] : -1;
-    for (unsigned k = first; k < end; k++)
-        columns[k] = (int)(joining->node->column_count + k - first);
-    return columns;
-}
-
-/* What a part is over both; NULL: it does not say anything of them alone, or
- * there is a failure. */
-static struct expression *over_both(const struct joining *joining,
-                                    const struct part *part, unsigned leaf,
-                                    const struct node *both, const int *columns)
-{
-    uint64_t bit = (uint64_t)1 << leaf;
-
-    if (part->done || part->late || !(part->leaves & bit)
-        || (part->leaves & ~bit) == 0
-        || (part->leaves & ~(joining->joined | bit)))
-        return NULL;
-    return expression_over(joining->binder, part->expression, both, columns, 0);
-}
-
-/* The parts that can be tested where a leaf is joined, over the columns of
- * both; NULL in the place of others. */
+/* The parts that can be tested where two branches are joined, over the columns
+ * of both; NULL in the place of others. */
 static enum vdbq_status parts_over_both(const struct joining *joining,
-                                        unsigned leaf,
+                                        const struct branch *sides,
                                         struct node *const nodes[2],
                                         struct vector *parts)
 {
     struct binder *binder = joining->binder;
-    int *columns = both_columns(joining, leaf);
+    int *columns = both_columns(joining, sides, nodes[0]->column_count);
     struct node *both =
         columns ? node_join(binder, JOIN_INNER, nodes[0], nodes[1]) : NULL;
 
     if (both == NULL)
         return binder->error->status;
     for (size_t i = 0; i < joining->part_count; i++) {
+        const struct part *part = &joining->parts[i];
         struct expression *e =
-            over_both(joining, &joining->parts[i], leaf, both, columns);
+            is_of_both(part, sides)
+                ? expression_over(binder, part->expression, both, columns, 0)
+                : NULL;
         if (binder->error->status != VDBQ_OK)
             return binder->error->status;
         if (!vector_append(parts, &e, 1))
@@ -303,7 +329,8 @@ static enum vdbq_status add_best_range(struct joining *joining,
 }
 
 /* What is said of the order of both, where there are no keys and it pays. */
-static enum vdbq_status collect_range(struct joining *joining, unsigned leaf,
+static enum vdbq_status collect_range(struct joining *joining,
+                                      const struct branch *sides,
                                       struct node *nodes[2],
                                       struct step_join *join)
 {
@@ -314,7 +341,7 @@ static enum vdbq_status collect_range(struct joining *joining, unsigned leaf,
 
     if (join->left_keys.count > 0)
         return VDBQ_OK;
-    status = parts_over_both(joining, leaf, nodes, &parts);
+    status = parts_over_both(joining, sides, nodes, &parts);
     if (status == VDBQ_OK)
         status = range_pays(joining, nodes, &parts, &pays);
     if (status == VDBQ_OK && pays)
@@ -324,29 +351,21 @@ static enum vdbq_status collect_range(struct joining *joining, unsigned leaf,
 
 /* ------------------------------------------------------------- joining -- */
 
-static void place_columns(struct joining *joining, unsigned leaf,
-                          unsigned first)
-{
-    unsigned count = joining->firsts[leaf + 1] - joining->firsts[leaf];
-
-    assert(!(joining->joined >> leaf & 1));
-    assert(first + count <= joining->node->column_count);
-    for (unsigned i = 0; i < count; i++)
-        joining->columns[joining->firsts[leaf] + i] = (int)(first + i);
-    joining->joined |= (uint64_t)1 << leaf;
-}
-
-static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
+/* Both branches as one. */
+static enum vdbq_status join_branches(struct joining *joining,
+                                      const struct branch *sides,
+                                      struct branch *joined)
 {
     struct binder *binder = joining->binder;
-    struct node *nodes[2] = { joining->node, joining->leaves[leaf] };
+    struct node *nodes[2] = { sides[0].node, sides[1].node };
     struct step_join keys = { .left_keys = VECTOR_IN(binder->arena, int),
                               .right_keys = VECTOR_IN(binder->arena, int) };
-    enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
+    enum vdbq_status status = collect_keys(joining, sides, nodes, &keys);
     struct node *join = NULL;
 
+    assert(!(sides[0].leaves & sides[1].leaves));
     if (status == VDBQ_OK)
-        status = collect_range(joining, leaf, nodes, &keys);
+        status = collect_range(joining, sides, nodes, &keys);
     if (status == VDBQ_OK)
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)
@@ -354,9 +373,34 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
     join->join.left_keys = keys.left_keys;
     join->join.right_keys = keys.right_keys;
     join->join.range = keys.range;
-    joining->node = join;
-    place_columns(joining, leaf, nodes[0]->column_count);
-    return filter_joined(joining);
+    *joined = (struct branch){ .node = join,
+                               .leaves = sides[0].leaves | sides[1].leaves,
+                               .columns = both_columns(
+                                   joining, sides, nodes[0]->column_count) };
+    return joined->columns ? filter_branch(joining, joined)
+                           : binder->error->status;
+}
+
+/* Joins the leaves as the sequence says. */
+static enum vdbq_status join_in_sequence(struct joining *joining)
+{
+    struct branch waiting[LEAVES_MAX] = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i + 1 < 2 * joining->count && status == VDBQ_OK; i++) {
+        int next = joining->sequence[i];
+        if (next != JOIN_BOTH) {
+            status = start_branch(joining, next, &waiting[count++]);
+            continue;
+        }
+        assert(count >= 2);
+        count--;
+        status =
+            join_branches(joining, &waiting[count - 1], &waiting[count - 1]);
+    }
+    joining->all = waiting[0];
+    return status;
 }
 
 static enum vdbq_status join_leaves(struct joining *joining)
@@ -365,14 +409,10 @@ static enum vdbq_status join_leaves(struct joining *joining)
 
     if (joining->count > 1)
         status = joining_order(joining);
-    if (status != VDBQ_OK)
-        return status;
-    joining->node = joining->leaves[joining->order[0]];
-    place_columns(joining, joining->order[0], 0);
-    for (unsigned i = 1; i < joining->count && status == VDBQ_OK; i++)
-        status = join_leaf(joining, joining->order[i]);
     if (status == VDBQ_OK)
-        status = filter_joined(joining);
+        status = join_in_sequence(joining);
+    if (status == VDBQ_OK)
+        status = filter_branch(joining, &joining->all);
     return status == VDBQ_OK ? filter_late(joining) : status;
 }
 
@@ -380,13 +420,13 @@ static enum vdbq_status join_leaves(struct joining *joining)
 static struct node *in_order(const struct joining *joining)
 {
     unsigned count = joining->firsts[joining->count];
-    bool same = joining->node->column_count == count;
+    const struct branch *all = &joining->all;
+    bool same = all->node->column_count == count;
 
     for (unsigned i = 0; i < count; i++)
-        same &= joining->columns[i] == (int)i;
-    return same ? joining->node
-                : node_columns(joining->binder, joining->node, joining->columns,
-                               count);
+        same &= all->columns[i] == (int)i;
+    return same ? all->node
+                : node_columns(joining->binder, all->node, all->columns, count);
 }
 
 static enum vdbq_status start_joining(struct joining *joining,
@@ -401,11 +441,6 @@ static enum vdbq_status start_joining(struct joining *joining,
         joining->firsts[i + 1] =
             joining->firsts[i] + node_part_width(product, i);
     }
-    joining->columns = arena_alloc(joining->binder->arena,
-                                   (joining->firsts[joining->count] + 1)
-                                       * sizeof *joining->columns);
-    if (joining->columns == NULL)
-        return error_no_memory(joining->binder->error);
     return read_parts(joining, &product->conditions);
 }
 
@@ -451,11 +486,12 @@ struct node *join_product(struct binder *binder, const struct node *product)
     if (start_joining(&joining, product) != VDBQ_OK)
         return NULL;
     if (joining.count == 0) {
-        joining.node = node_once(binder);
-        if (joining.node == NULL || filter_joined(&joining) != VDBQ_OK
+        joining.all.node = node_once(binder);
+        if (joining.all.node == NULL
+            || filter_branch(&joining, &joining.all) != VDBQ_OK
             || filter_late(&joining) != VDBQ_OK)
             return NULL;
-        return joining.node;
+        return joining.all.node;
     }
     return join_leaves(&joining) == VDBQ_OK ? in_order(&joining) : NULL;
 }

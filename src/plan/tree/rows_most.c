@@ -39,6 +39,15 @@ static bool is_single(const struct node *join)
                                  (unsigned)keys->count));
 }
 
+/* Whether no right row has two partners, and none comes without one. */
+static bool is_turned_single(const struct node *join)
+{
+    const struct vector *keys = &join->join.left_keys;
+
+    return join->join.kind == JOIN_INNER && !join->join.nulls_match
+           && node_is_unique(join->left, keys->items, (unsigned)keys->count);
+}
+
 static uint64_t joined(const struct node *join)
 {
     uint64_t left = node_rows_most(join->left), right;
@@ -46,6 +55,8 @@ static uint64_t joined(const struct node *join)
     if (is_single(join))
         return left;
     right = node_rows_most(join->right);
+    if (is_turned_single(join))
+        return right;
     return sum(product(left, right), sum(left, right));
 }
 

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "plan/rewrite/join_order.h"
 
-enum { EDGES_MAX = 256 };
+enum { EDGES_MAX = LEAVES_MAX * LEAVES_MAX };
 
 static struct join_edge edges[EDGES_MAX];
 static struct join_problem problem;
@@ -59,17 +59,35 @@ static void range(unsigned a, unsigned b, double share)
     edges[problem.edge_count - 1].range = true;
 }
 
-/* That the leaves come so: "0 2 1". */
+/* How a sequence joins: "0 2 1", with what is joined first in parentheses. */
+static void print_sequence(const int *sequence, char *text, size_t size)
+{
+    char parts[LEAVES_MAX][4 * LEAVES_MAX];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i + 1 < 2 * problem.count; i++)
+        if (sequence[i] != JOIN_BOTH) {
+            snprintf(parts[count++], sizeof *parts, "%d", sequence[i]);
+        } else {
+            bool many = strchr(parts[count - 1], ' ') != NULL;
+            char *left = parts[count - 2];
+            snprintf(left + strlen(left), sizeof *parts - strlen(left),
+                     many ? " (%s)" : " %s", parts[count - 1]);
+            count--;
+        }
+    assert_int_equal(count, 1);
+    snprintf(text, size, "%s", parts[0]);
+}
+
+/* That the leaves come so. */
 static void comes(const char *expected)
 {
     struct arena arena = { 0 };
-    unsigned order[LEAVES_MAX];
+    int sequence[JOIN_SEQUENCE_MAX];
     char text[4 * LEAVES_MAX] = "";
 
-    assert_true(join_order(&arena, &problem, order));
-    for (unsigned i = 0; i < problem.count; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u",
-                 i > 0 ? " " : "", order[i]);
+    assert_true(join_order(&arena, &problem, sequence));
+    print_sequence(sequence, text, sizeof text);
     assert_string_equal(text, expected);
     arena_finish(&arena);
 }
@@ -109,7 +127,7 @@ static void chains(void **state)
     key(1, 0, 10);
     key(2, 1, 1000);
     key(3, 2, 1e5);
-    comes("3 2 1 0");
+    comes("3 (2 (1 0))"); /* each large row then asks once */
     problem.rows[3] = 10;
     comes("2 3 1 0");
 }
@@ -152,7 +170,6 @@ static void what_nothing_connects_comes_last(void **state)
     comes("0 2 1");
 }
 
-/* More leaves than the cheapest order can be sought for. */
 /* A range that leaves few pairs is as good as a key, and comes before one that
  * leaves many. */
 static void bands_connect(void **state)
@@ -174,6 +191,22 @@ static void bands_connect(void **state)
     comes("0 1 2");
 }
 
+/* That each leaf comes once. */
+static void comes_somehow(void)
+{
+    struct arena arena = { 0 };
+    int sequence[JOIN_SEQUENCE_MAX];
+    uint64_t leaves = 0;
+
+    assert_true(join_order(&arena, &problem, sequence));
+    for (unsigned i = 0; i + 1 < 2 * problem.count; i++)
+        if (sequence[i] != JOIN_BOTH)
+            leaves |= (uint64_t)1 << sequence[i];
+    assert_true(leaves == UINT64_MAX >> (64 - problem.count));
+    arena_finish(&arena);
+}
+
+/* More leaves than the cheapest order can be sought for. */
 static void many_leaves(void **state)
 {
     double rows[LEAVES_MAX];
@@ -192,7 +225,54 @@ static void many_leaves(void **state)
     for (unsigned i = 1; i < LEAVES_MAX; i++)
         key(i, i - 1, i);
     problem.rows[0] = 1e9;
-    join_order(&(struct arena){ 0 }, &problem, (unsigned[LEAVES_MAX]){ 0 });
+    comes_somehow();
+}
+
+/* What is joined first, in parentheses, is asked once: where few rows of it are
+ * left, and not where it costs as much to make as it saves. */
+static void sets_are_joined(void **state)
+{
+    (void)state;
+    leaves(5, (const double[]){ 1e7, 2e5, 30, 1e5, 10 });
+    problem.bases[2] = problem.bases[4] = 300;
+    key(0, 1, 2e5);
+    key(1, 2, 300);
+    key(0, 3, 1e5);
+    key(3, 4, 300);
+    comes("0 (3 4) 1 2"); /* few rows are left that ask 1 and 2 */
+    problem.rows[0] = 1e5;
+    problem.rows[2] = problem.rows[4] = 300; /* all: nothing is saved */
+    comes("0 1 2 3 4");
+    leaves(4, (const double[]){ 1e6, 1e5, 1e6, 1e5 });
+    key(0, 1, 1e5);
+    key(2, 3, 1e5);
+    condition(0, 2, 1e-9); /* no key: each in turn */
+    comes("0 1 2 3");
+}
+
+/* All leaves, joined to one another. */
+static void all_shapes_of_all_leaves(void **state)
+{
+    double rows[LEAVES_MAX];
+
+    (void)state;
+    for (unsigned i = 0; i < LEAVES_MAX; i++)
+        rows[i] = 1 + i * 7919 % 1000;
+    for (unsigned count = 2; count <= LEAVES_MAX; count++) {
+        leaves(count, rows);
+        for (unsigned a = 0; a < count; a++)
+            for (unsigned b = a + 1; b < count; b++)
+                key(a, b, rows[b]);
+        comes_somehow();
+        leaves(count, rows);
+        for (unsigned a = 0; a < count; a++)
+            key(a, (a + 1) % count, rows[a]);
+        comes_somehow();
+        leaves(count, rows);
+        for (unsigned a = 1; a < count; a++)
+            key(a, (a - 1) / 2, rows[a]);
+        comes_somehow();
+    }
 }
 
 /* Numbers at the edges give an order, too. */
@@ -220,6 +300,8 @@ int main(void)
         cmocka_unit_test(what_nothing_connects_comes_last),
         cmocka_unit_test(bands_connect),
         cmocka_unit_test(many_leaves),
+        cmocka_unit_test(sets_are_joined),
+        cmocka_unit_test(all_shapes_of_all_leaves),
         cmocka_unit_test(empty_and_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
