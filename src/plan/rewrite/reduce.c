@@ -131,7 +131,7 @@ static double values_of_partners(const struct node *join, int of,
 
     if (join->join.kind != JOIN_INNER && join->join.kind != JOIN_SEMI)
         return values;
-    for (size_t i = 0; i < keys[of]->count; i++) {
+    for (size_t i = 0; i<keys[of]->count && * looks> 0; i++) {
         unsigned other = (unsigned)VECTOR_ITEMS(keys[!of], int)[i];
         if (VECTOR_ITEMS(keys[of], int)[i] == (int)column)
             values = fmin(values, values_of(sides[!of], other, looks));
@@ -271,7 +271,8 @@ static double saved_above(const struct node *node, const struct node *below)
                                    : own_price(node);
 }
 
-/* The places in a side, from the join down; their number. */
+/* The places in a side, from the join down, without their values; their
+ * number. */
 static unsigned find_targets(const struct node *join, int side,
                              struct place place, struct target *targets)
 {
@@ -280,7 +281,7 @@ static unsigned find_targets(const struct node *join, int side,
 
     while (count < STEPS_MAX) {
         const struct node *node = *place.node;
-        targets[count++] = (struct target){ place, values_at(&place), saved };
+        targets[count++] = (struct target){ .place = place, .saved = saved };
         if (!down(&place))
             break;
         saved += saved_above(node, *place.node);
@@ -359,6 +360,8 @@ static void try_key(struct reduction *best, struct node *join, int side,
     count = find_targets(join, side, side_key, targets);
     if (targets[count - 1].saved <= SAVED_LEAST)
         return;
+    for (unsigned i = 0; i < count; i++)
+        targets[i].values = values_at(&targets[i].place);
     for (unsigned step = 0; step < STEPS_MAX; step++) {
         try_source(best, &source, targets, count);
         if (!down(&source))
