@@ -276,6 +276,40 @@ def list_pairs():
                        shape.format(f'({join.join(parts)})'))
 
 
+def left_out_pairs():
+    """What nobody reads, groups of one row, outer joins that need not be such,
+    facts of a table: the second query reads, groups and joins."""
+    yield ('select a.id, a.s from a left join b on b.id = a.k',
+           'select id, s from (select a.*, b.id as j from a left join b on b.id = a.k) t '
+           f'where {opaque("j is null or j >= 0")}')
+    yield ('select distinct a.s, a.x from a left join b on b.k = a.k',
+           f'select s, x from (select a.s, a.x from a {ALL}) t group by s, x')
+    yield ('select id, x from (select id, x, count(*) over (partition by k order by s) as n, '
+           'upper(s) as u, (select max(x) from b) as m, k in (select k from b) as i from a) t',
+           'select id, x from a')
+    for keys in ('id', 'id, s', 'x, id, k'):
+        sums = f'{keys}, sum(x), count(s), count(*), min(d), max(big)'
+        yield (f'select {sums} from a group by {keys}',
+               f'select {sums} from (select * from a union all select * from a where n < 0) t '
+               f'group by {keys}')
+        yield (f'select distinct {keys} from a', f'select {keys} from a')
+    for first in ('left', 'right', 'full'):
+        for last in ('left', 'inner'):
+            for where in ('b.x = c.x', 'b.x > c.x and a.k is not null', 'c.s = a.s',
+                          'b.k + c.k < 5', 'coalesce(b.x, 1) = c.x', 'b.x = 1 or b.k = 2'):
+                source = f'a {first} join b on a.k = b.k {last} join c on c.k = b.x'
+                yield (f'select a.id, b.id, c.id from {source} where {where}',
+                       f'select a.id, b.id, c.id from {source} where {opaque(where)}')
+    for condition in ('k = 2', 'k is null', 'k > 1 and x < 3', 'k + x = 4', 's = \'a\' and k = 1'):
+        inner = ('select id, k, x, s, row_number() over (partition by k, x order by id) as r, '
+                 'count(*) over (partition by x, k) as n from a')
+        yield (f'select * from ({inner}) t where {condition}',
+               f'select * from ({inner}) t where {opaque(condition)}')
+    for what in ('count(*)', 'count(x)', 'min(id), max(k)', 'min(d), max(d), count(d)',
+                 'max(big), min(n)'):
+        yield (f'select {what} from a', f'select {what} from (select * from a {ALL}) t')
+
+
 def table(name, rows, chance):
     def value(most, nulls=0.2):
         return 'null' if chance.random() < nulls else str(chance.randint(0, most))
@@ -301,7 +335,8 @@ def answers(command, script, count):
 def main():
     command = sys.argv[1:] + ['--batch', '--csv', '--no-header']
     pairs = [pair for make in (exists_pairs, in_pairs, value_pairs, derived_pairs, outer_pairs,
-                               on_pairs, order_pairs, follow_pairs, list_pairs) for pair in make()]
+                               on_pairs, order_pairs, follow_pairs, list_pairs, left_out_pairs)
+             for pair in make()]
     good = bad = 0
     for seed, rows in ((1, 0), (2, 1), (3, 12), (4, 40)):
         chance = random.Random(seed)

@@ -14,6 +14,7 @@
 #include "plan/make/replace.h"
 #include "plan/condition/split.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_reads.h"
 
 /* What a SELECT is computed from. Axes' columns are numbered one after the
  * other, and expressions are brought to these numbers. */
@@ -225,9 +226,9 @@ static bool *mark_columns(const struct grid *grid, struct reading *reading)
     if (used == NULL)
         return NULL;
     if (reading->where != NULL)
-        lower_mark_columns(used, &reading->where);
+        expression_reads(used, &reading->where);
     for (unsigned i = 0; i < reading->result_count; i++)
-        lower_mark_columns(used, &reading->results[i].expression);
+        expression_reads(used, &reading->results[i].expression);
     return used;
 }
 

@@ -15,6 +15,7 @@
 #include "plan/lower/lowering.h"
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_reads.h"
 
 /* -------------------------------------------------------------- select -- */
 
@@ -39,11 +40,7 @@ static enum vdbq_status lower_source(struct lowering *lowering,
         source->table = below->table;
         lower_number_table(below->table, columns);
     } else {
-        if (node->where != NULL)
-            lower_mark_columns(used, &node->where);
-        for (unsigned i = 0; i < node->column_count; i++)
-            if (needed[i])
-                lower_mark_columns(used, &node->results[i]);
+        node_reads(node, needed, used, NULL);
         status = lower_node(lowering, below, used, columns, input);
     }
     if (status != VDBQ_OK)
@@ -147,7 +144,7 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
     case NODE_LIMIT:
         return lower_limit(lowering, node, needed, map, number);
     case NODE_CONCAT:
-        return lower_concat(lowering, node, map, number);
+        return lower_concat(lowering, node, needed, map, number);
     case NODE_APPLY:
         return lower_apply(lowering, node, needed, map, number);
     case NODE_WINDOW:

@@ -33,15 +33,6 @@ int *lower_numbers(struct lowering *lowering, unsigned count)
     return made;
 }
 
-bool lower_mark_columns(void *context, struct expression **operand)
-{
-    bool *needed = context;
-
-    if ((*operand)->kind == EXPRESSION_COLUMN)
-        needed[(*operand)->column.number] = true;
-    return expression_each(*operand, lower_mark_columns, context);
-}
-
 struct step_column lower_column(const struct node_column *column)
 {
     return (struct step_column){ .name = column->name,

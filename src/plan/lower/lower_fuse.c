@@ -14,6 +14,7 @@
 #include "plan/lower/probe.h"
 #include "plan/plan.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_reads.h"
 
 enum {
     PROBES_MAX = VDBQ_CURSORS_MAX - 1,
@@ -90,12 +91,12 @@ static bool look_select(struct walk *walk, struct level *level, bool **below)
     if (*below == NULL)
         return false;
     if (node->where != NULL)
-        lower_mark_columns(*below, &node->where);
+        expression_reads(*below, &node->where);
     walk->registers += registers_of(node->where);
     for (unsigned i = 0; i < node->column_count; i++) {
         if (!level->needed[i])
             continue;
-        lower_mark_columns(*below, &node->results[i]);
+        expression_reads(*below, &node->results[i]);
         walk->registers += registers_of(node->results[i]);
     }
     return true;
@@ -117,7 +118,7 @@ static bool look_join(struct walk *walk, struct level *level, bool **below)
         return false;
     memcpy(used, level->needed, both ? left + right : left);
     if (level->rest != NULL)
-        lower_mark_columns(used, &level->rest);
+        expression_reads(used, &level->rest);
     for (unsigned i = 0; i < probe_parts(&level->probe); i++) {
         struct probe_part part;
         if (!probe_part(lowering->binder, &level->probe, i, &part))

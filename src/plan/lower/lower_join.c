@@ -12,6 +12,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_reads.h"
 
 /* What a join needs of its sides, and where it is. */
 struct sides {
@@ -30,43 +31,6 @@ static bool start_sides(struct lowering *lowering, const struct node *node,
         if (sides->used[i] == NULL || sides->maps[i] == NULL)
             return false;
     }
-    return true;
-}
-
-static void mark_range(const struct step_range_join *range, struct sides *sides)
-{
-    int side = range->side == RANGE_JOIN_RIGHT;
-
-    if (range->side == RANGE_JOIN_NONE)
-        return;
-    sides->used[side][range->column] = true;
-    if (range->low >= 0)
-        sides->used[!side][range->low] = true;
-    if (range->high >= 0)
-        sides->used[!side][range->high] = true;
-}
-
-static bool mark_sides(struct lowering *lowering, struct node *node,
-                       const bool *needed, struct sides *sides)
-{
-    unsigned left = node->left->column_count;
-    unsigned right = node->right->column_count;
-    bool both = node->join.kind <= JOIN_FULL;
-    bool *used = lower_flags(lowering, left + right);
-
-    if (used == NULL)
-        return false;
-    if (node->where != NULL)
-        lower_mark_columns(used, &node->where);
-    for (unsigned i = 0; i < left; i++)
-        sides->used[0][i] = used[i] || needed[i];
-    for (unsigned i = 0; i < right; i++)
-        sides->used[1][i] = used[left + i] || (both && needed[left + i]);
-    for (size_t i = 0; i < node->join.left_keys.count; i++) {
-        sides->used[0][VECTOR_ITEMS(&node->join.left_keys, int)[i]] = true;
-        sides->used[1][VECTOR_ITEMS(&node->join.right_keys, int)[i]] = true;
-    }
-    mark_range(&node->join.range, sides);
     return true;
 }
 
@@ -219,9 +183,9 @@ enum vdbq_status lower_join(struct lowering *lowering, struct node *node,
 
     if (status != VDBQ_OK || *number != LOWER_NOT_FUSED)
         return status;
-    if (!start_sides(lowering, node, &sides)
-        || !mark_sides(lowering, node, needed, &sides))
+    if (!start_sides(lowering, node, &sides))
         return lower_status(lowering, false);
+    node_reads(node, needed, sides.used[0], sides.used[1]);
     status = add_sides(lowering, node, &sides, number);
     if (status != VDBQ_OK)
         return status;

@@ -9,13 +9,9 @@
 
 #include "base/vector.h"
 #include "plan/lower/lowering.h"
+#include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
-
-static void use(bool *used, int column)
-{
-    if (column >= 0)
-        used[column] = true;
-}
+#include "plan/tree/node_reads.h"
 
 static int moved(const int *map, int column)
 {
@@ -30,23 +26,6 @@ static void *add_to(struct lowering *lowering, struct vector *list,
     if (!vector_append(list, item, 1))
         return error_no_memory(lowering->binder->error), NULL;
     return vector_at(list, list->count - 1);
-}
-
-/* Marks what groups read of the rows below them. */
-static void mark_group(const struct node *node, const bool *needed, bool *used)
-{
-    const struct step_group *group = &node->group;
-
-    for (unsigned i = 0; i < group->keys; i++)
-        used[i] = true;
-    for (size_t i = 0; i < group->aggregates.count; i++) {
-        const struct step_aggregate *aggregate =
-            vector_at(&group->aggregates, i);
-        if (!needed[group->keys + i])
-            continue;
-        use(used, aggregate->column);
-        use(used, aggregate->filter);
-    }
 }
 
 /* Adds a needed column to a step of groups: a key, or an aggregate of the rows
@@ -84,7 +63,7 @@ enum vdbq_status lower_group(struct lowering *lowering, struct node *node,
 
     if (status != VDBQ_OK)
         return status;
-    mark_group(node, needed, used);
+    node_reads(node, needed, used, NULL);
     status = lower_node(lowering, node->left, used, below, &input);
     if (status == VDBQ_OK)
         status = lower_add_step(lowering, STEP_GROUP, node->column_count,
@@ -134,9 +113,7 @@ enum vdbq_status lower_sort(struct lowering *lowering, struct node *node,
 
     if (status != VDBQ_OK)
         return status;
-    memcpy(used, needed, node->column_count);
-    for (size_t i = 0; i < node->sort.keys.count; i++)
-        used[VECTOR_ITEMS(&node->sort.keys, struct step_key)[i].column] = true;
+    node_reads(node, needed, used, NULL);
     status = lower_node(lowering, node->left, used, below, &input);
     if (status == VDBQ_OK)
         status = lower_add_step(lowering, STEP_SORT, node->column_count, &input,
@@ -186,14 +163,35 @@ enum vdbq_status lower_limit(struct lowering *lowering, struct node *node,
 
 /* -------------------------------------------------------------- concat -- */
 
-/* The steps of all parts. */
+/* The numbers of the columns that are needed, and where they are then. */
+static int *number_needed(struct lowering *lowering, const struct node *node,
+                          const bool *needed, int *map, unsigned *count)
+{
+    int *columns = lower_numbers(lowering, node->column_count);
+
+    *count = 0;
+    for (unsigned i = 0; columns != NULL && i < node->column_count; i++)
+        if (needed[i]) {
+            map[i] = (int)*count;
+            columns[(*count)++] = (int)i;
+        }
+    return columns;
+}
+
+/* The steps of all parts, with these columns alone. */
 static enum vdbq_status lower_parts(struct lowering *lowering,
-                                    struct node *node, struct vector *inputs)
+                                    struct node *node, const int *columns,
+                                    unsigned count, struct vector *inputs)
 {
     for (size_t i = 0; i < node->parts.count; i++) {
         struct node *part = VECTOR_ITEMS(&node->parts, struct node *)[i];
         int input;
-        enum vdbq_status status = lower_whole(lowering, part, &input);
+        enum vdbq_status status;
+        if (count < node->column_count)
+            part = node_columns(lowering->binder, part, columns, count);
+        if (part == NULL)
+            return lower_status(lowering, false);
+        status = lower_whole(lowering, part, &input);
         if (status != VDBQ_OK)
             return status;
         if (!vector_append(inputs, &input, 1))
@@ -203,18 +201,25 @@ static enum vdbq_status lower_parts(struct lowering *lowering,
 }
 
 enum vdbq_status lower_concat(struct lowering *lowering, struct node *node,
-                              int *map, int *number)
+                              const bool *needed, int *map, int *number)
 {
     struct vector inputs = VECTOR(int);
-    enum vdbq_status status = lower_parts(lowering, node, &inputs);
+    unsigned count;
+    int *columns = number_needed(lowering, node, needed, map, &count);
+    enum vdbq_status status = lower_status(lowering, columns != NULL);
 
+    if (status == VDBQ_OK)
+        status = lower_parts(lowering, node, columns, count, &inputs);
     if (status == VDBQ_OK)
         status = lower_add_step(lowering, STEP_CONCAT, node->column_count,
                                 inputs.items, (unsigned)inputs.count, number);
+    if (status == VDBQ_OK && count == 0) /* rows that are counted alone */
+        status = lower_status(
+            lowering, lower_add_columns_of(lowering, *number,
+                                           VECTOR_ITEMS(&inputs, int)[0]));
     vector_finish(&inputs);
-    for (unsigned i = 0; i < node->column_count && status == VDBQ_OK; i++) {
-        struct step_column column = lower_column(&node->columns[i]);
-        map[i] = (int)i;
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
+        struct step_column column = lower_column(&node->columns[columns[i]]);
         status = lower_status(lowering,
                               lower_add_column(lowering, *number, &column));
     }
@@ -223,8 +228,8 @@ enum vdbq_status lower_concat(struct lowering *lowering, struct node *node,
 
 /* ---------------------------------------------------------- added columns -- */
 
-/* A node whose columns are those below and some more: what is below, with
- * what `used` says beside what is needed, and a step over it. */
+/* A node whose columns are those below and some more: what is below, and a step
+ * over it; `used` has a flag for each column below. */
 static enum vdbq_status lower_wider(struct lowering *lowering,
                                     struct node *node, enum step_kind kind,
                                     const bool *needed, bool *used, int *below,
@@ -234,8 +239,7 @@ static enum vdbq_status lower_wider(struct lowering *lowering,
     enum vdbq_status status;
     int input;
 
-    for (unsigned i = 0; i < count; i++)
-        used[i] |= needed[i];
+    node_reads(node, needed, used, NULL);
     status = lower_node(lowering, node->left, used, below, &input);
     if (status != VDBQ_OK)
         return status;
@@ -293,7 +297,6 @@ static bool add_parameters(struct lowering *lowering, const struct node *node,
 enum vdbq_status lower_apply(struct lowering *lowering, struct node *node,
                              const bool *needed, int *map, int *number)
 {
-    const struct vector *parameters = &node->apply.parameters;
     bool *used = lower_flags(lowering, node->left->column_count);
     int *below = lower_numbers(lowering, node->left->column_count);
     enum vdbq_status status =
@@ -302,10 +305,6 @@ enum vdbq_status lower_apply(struct lowering *lowering, struct node *node,
 
     if (status != VDBQ_OK)
         return status;
-    for (size_t i = 0; i < parameters->count; i++)
-        use(used, VECTOR_ITEMS(parameters, struct step_parameter)[i].column);
-    if (node->apply.kind == APPLY_IN)
-        use(used, node->apply.column);
     status = lower_wider(lowering, node, STEP_APPLY, needed, used, below, map,
                          number);
     if (status != VDBQ_OK)
@@ -320,22 +319,6 @@ enum vdbq_status lower_apply(struct lowering *lowering, struct node *node,
     return add_parameters(lowering, node, below, apply)
                ? lower_inner(lowering, node, apply->inner)
                : lower_status(lowering, false);
-}
-
-/* Marks the columns that window functions read. */
-static void mark_windows(const struct vector *functions, bool *used)
-{
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct step_window_function *function = vector_at(functions, i);
-        use(used, function->aggregate.column);
-        use(used, function->aggregate.filter);
-        use(used, function->fallback);
-        for (size_t k = 0; k < function->partition.count; k++)
-            use(used, VECTOR_ITEMS(&function->partition, int)[k]);
-        for (size_t k = 0; k < function->order.count; k++)
-            use(used,
-                VECTOR_ITEMS(&function->order, struct step_key)[k].column);
-    }
 }
 
 static bool add_window(struct lowering *lowering,
@@ -369,7 +352,6 @@ enum vdbq_status lower_window(struct lowering *lowering, struct node *node,
 
     if (status != VDBQ_OK)
         return status;
-    mark_windows(functions, used);
     status = lower_wider(lowering, node, STEP_WINDOW, needed, used, below, map,
                          number);
     for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++)
@@ -405,11 +387,6 @@ enum vdbq_status lower_map(struct lowering *lowering, struct node *node,
 
     if (status != VDBQ_OK)
         return status;
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct step_function *function = vector_at(functions, i);
-        for (size_t k = 0; k < function->arguments.count; k++)
-            use(used, VECTOR_ITEMS(&function->arguments, int)[k]);
-    }
     status =
         lower_wider(lowering, node, STEP_MAP, needed, used, below, map, number);
     for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++)

@@ -44,7 +44,7 @@ enum vdbq_status lower_sort(struct lowering *lowering, struct node *node,
 enum vdbq_status lower_limit(struct lowering *lowering, struct node *node,
                              const bool *needed, int *map, int *number);
 enum vdbq_status lower_concat(struct lowering *lowering, struct node *node,
-                              int *map, int *number);
+                              const bool *needed, int *map, int *number);
 enum vdbq_status lower_apply(struct lowering *lowering, struct node *node,
                              const bool *needed, int *map, int *number);
 enum vdbq_status lower_window(struct lowering *lowering, struct node *node,
@@ -63,8 +63,6 @@ enum vdbq_status lower_values(struct lowering *lowering, struct node *node,
 /* One flag, or one number -1, a column; in the arena. */
 bool *lower_flags(struct lowering *lowering, unsigned count);
 int *lower_numbers(struct lowering *lowering, unsigned count);
-/* Sets the flags of the columns that an expression reads; a visitor. */
-bool lower_mark_columns(void *needed, struct expression **operand);
 /* lower_result.c: what the program of a SELECT gives, the needed results, or just a
  * number; its columns; the columns of a table as programs number them; the
  * places of the columns of a cursor that is an axis. */

@@ -251,7 +251,6 @@ static bool carry(struct binder *binder, const struct node *join, int side,
         *to->node = node_push(binder, *to->node, e);
         if (*to->node == NULL)
             return false;
-        binder->changed = true;
     }
     return true;
 }

@@ -495,7 +495,6 @@ static bool walk_cut(struct walk *walk, struct node **place)
     seen.made = fetch_behind(walk->binder, *place);
     if (seen.made == NULL)
         return false;
-    walk->binder->changed |= seen.made != *place;
     *place = seen.made;
     if (!vector_append(&walk->seen, &seen, 1))
         return error_no_memory(walk->binder->error), false;

@@ -8,21 +8,20 @@
 #include "plan/rewrite/push.h"
 
 #include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/condition/refuses.h"
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_fails.h"
+#include "plan/tree/passes.h"
 
 /* Past that, a condition with results in the place of columns is too much to
  * be computed once more. */
 enum { PUSHED_PARTS_MAX = 1000 };
 
 /* ------------------------------------------------------------- columns -- */
-
-/* Columns [low, high) of a node. */
-struct between {
-    int low, high;
-};
 
 static bool is_within(void *context, struct expression **operand)
 {
@@ -44,66 +43,15 @@ static bool needs_only(struct expression *e, unsigned low, unsigned high)
 
 /* ---------------------------------------------------------- outer joins -- */
 
-/* Whether a value is NULL where these columns are. */
-static bool is_null_with(const struct expression *e, struct between columns)
-{
-    switch (e->kind) {
-    case EXPRESSION_COLUMN:
-        return e->column.number >= columns.low
-               && e->column.number < columns.high;
-    case EXPRESSION_CAST:
-    case EXPRESSION_LOOKUP:
-        return is_null_with(e->left, columns);
-    case EXPRESSION_MATH:
-        return is_null_with(e->left, columns)
-               || (e->right != NULL && is_null_with(e->right, columns));
-    case EXPRESSION_OPERATOR:
-        if (e->operation.op == AST_NOT)
-            return is_null_with(e->left, columns);
-        return (e->operation.op <= AST_MOD || is_comparison(e->operation.op))
-               && (is_null_with(e->left, columns)
-                   || is_null_with(e->right, columns));
-    default:
-        return false;
-    }
-}
-
-/* Whether a condition is not true where these columns are NULL. */
-static bool refuses_null(const struct expression *e, struct between columns)
-{
-    if (e->kind != EXPRESSION_OPERATOR)
-        return is_null_with(e, columns);
-    if (e->operation.op == AST_AND)
-        return refuses_null(e->left, columns)
-               || refuses_null(e->right, columns);
-    if (e->operation.op == AST_OR)
-        return refuses_null(e->left, columns)
-               && refuses_null(e->right, columns);
-    if (e->operation.op == AST_IS_NOT)
-        return is_null_constant(e->right) && is_null_with(e->left, columns);
-    return is_null_with(e, columns);
-}
-
 /* Rows that the condition refuses need not be made. */
 static void tighten(struct node *join, const struct expression *e)
 {
     int middle = (int)join->left->column_count;
     struct between left = { 0, middle };
     struct between right = { middle, (int)join->column_count };
-    bool not_left, not_right;
 
-    if (join->join.kind > JOIN_FULL)
-        return;
-    not_left = refuses_null(e, left);
-    not_right = refuses_null(e, right);
-    if (not_right && join->join.kind == JOIN_LEFT)
-        join->join.kind = JOIN_INNER;
-    if (not_right && join->join.kind == JOIN_FULL)
-        join->join.kind = JOIN_RIGHT;
-    if (not_left && join->join.kind == JOIN_RIGHT)
-        join->join.kind = JOIN_INNER;
-    if (not_left && join->join.kind == JOIN_FULL)
-        join->join.kind = JOIN_LEFT;
+    if (join->join.kind <= JOIN_FULL)
+        join_tighten(join, refuses_null(e, left), refuses_null(e, right));
 }
 
 /* ---------------------------------------------------------------- nodes -- */
@@ -156,12 +104,48 @@ static struct expression *result_of(void *context, struct expression *e,
                                         : NULL;
 }
 
-/* Whether conditions go on down from a node of that kind. */
-static bool leads_down(const struct node *node)
+/* Whether all functions of a window node part the rows by a column, too. */
+static bool parts_by(const struct node *window, int column)
 {
+    for (size_t i = 0; i < window->window.functions.count; i++) {
+        const struct step_window_function *function =
+            vector_at(&window->window.functions, i);
+        bool found = false;
+        for (size_t k = 0; k < function->partition.count && !found; k++)
+            found = VECTOR_ITEMS(&function->partition, int)[k] == column;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the columns of an expression are the same in all rows of each
+ * partition; 0 and -0 are not. */
+static bool is_of_partition(void *window, struct expression **operand)
+{
+    const struct expression *e = *operand;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return !is_float(e->type) && parts_by(window, e->column.number);
+    return expression_each(*operand, is_of_partition, window);
+}
+
+/* Whether a condition keeps or refuses whole partitions. */
+static bool passes_window(struct binder *binder, struct node *window,
+                          struct expression *e)
+{
+    return pass_is_on(binder, "filter partitions") && !e->faults
+           && !node_fails(window) && is_of_partition(window, &e);
+}
+
+/* Whether a condition goes on down from a node. */
+static bool leads_down(struct binder *binder, struct node *node,
+                       struct expression *e)
+{
+    if (node->kind == NODE_WINDOW)
+        return passes_window(binder, node, e);
     return node->kind != NODE_ONCE && node->kind != NODE_TABLE
-           && node->kind != NODE_VALUES && node->kind != NODE_LIMIT
-           && node->kind != NODE_WINDOW;
+           && node->kind != NODE_VALUES && node->kind != NODE_LIMIT;
 }
 
 static struct node *push_select(struct binder *binder, struct node *node,
@@ -174,7 +158,7 @@ static struct node *push_select(struct binder *binder, struct node *node,
         return NULL;
     if (inner->faults || inner->size > PUSHED_PARTS_MAX)
         return node_filter(binder, node, e);
-    if (leads_down(node->left)) {
+    if (leads_down(binder, node->left, inner)) {
         node->left = node_push(binder, node->left, inner);
         return node->left ? node : NULL;
     }
@@ -207,6 +191,9 @@ struct node *node_push(struct binder *binder, struct node *node,
         break;
     case NODE_SORT:
         below &= node->sort.limit == UINT64_MAX && node->sort.offset == 0;
+        break;
+    case NODE_WINDOW:
+        below = passes_window(binder, node, e);
         break;
     case NODE_MAP:
     case NODE_APPLY:

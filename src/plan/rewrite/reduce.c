@@ -407,7 +407,6 @@ static bool make(struct reducing *reducing, const struct reduction *best)
     if (*target == NULL)
         return false;
     reducing->left--;
-    binder->changed = true;
     estimate_node(reducing->root);
     return true;
 }

@@ -24,12 +24,17 @@
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/follow.h"
 #include "plan/rewrite/late.h"
+#include "plan/rewrite/facts_group.h"
+#include "plan/rewrite/group_key.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
 #include "plan/rewrite/reduce.h"
 #include "plan/rewrite/semi_late.h"
 #include "plan/condition/split.h"
+#include "plan/rewrite/refused.h"
 #include "plan/rewrite/trace.h"
+#include "plan/rewrite/tree_pass.h"
+#include "plan/rewrite/unread.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/passes.h"
 
@@ -153,6 +158,23 @@ static struct node *merge_selects(struct binder *binder, struct node *node)
     return node->kind == NODE_SELECT ? node_merge(binder, node) : node;
 }
 
+/* A part of another pass that can be left out. */
+static struct node *leave(struct binder *binder, struct node *node)
+{
+    (void)binder;
+    return node;
+}
+
+static struct node *ungroup_all(struct binder *binder, struct node *node)
+{
+    return tree_pass(binder, node, ungroup);
+}
+
+static struct node *facts_all(struct binder *binder, struct node *node)
+{
+    return tree_pass(binder, node, group_facts);
+}
+
 enum pass_when {
     PASS_NODE, /* at each node                                        */
     PASS_TREE  /* the whole tree, once all of its nodes are rewritten */
@@ -174,6 +196,11 @@ static const struct pass {
       .apply = filter_parts,
       .text = "Conditions about one part of FROM are tested as far down in it "
               "as they can be; there, EXISTS and IN become joins." },
+    { .name = "filter partitions",
+      .apply = leave, /* push.c asks for it */
+      .text = "Conditions that keep or refuse whole partitions of a window are "
+              "tested below it.",
+      .optional = true },
     { .name = "join in order",
       .apply = join_parts,
       .text = "What FROM names is joined in the order that costs least; "
@@ -203,6 +230,33 @@ static const struct pass {
       .apply = limit_sort,
       .text = "A sort of which only the first rows are wanted keeps no others.",
       .optional = true },
+    { .name = "refuse nulls",
+      .apply = refuse_nulls,
+      .text = "Outer joins become inner ones where rows without a partner are "
+              "refused further up.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "drop unread",
+      .apply = drop_unread,
+      .text =
+          "Outer joins by a unique key, windows, functions and subqueries go "
+          "where nobody reads what they add.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "ungroup",
+      .apply = ungroup_all,
+      .text =
+          "Groups and DISTINCTs of which each has one row, since their keys "
+          "are unique, are no more.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "facts",
+      .apply = facts_all,
+      .text =
+          "Counts, minima and maxima of a whole table are taken from what the "
+          "catalogue keeps of it.",
+      .optional = true,
+      .when = PASS_TREE },
     { .name = "follow",
       .apply = follow,
       .text =
@@ -294,15 +348,16 @@ static bool apply_pass(struct binder *binder, const struct pass *pass,
 {
     struct state before = state_of(*place), after;
 
-    binder->changed = false;
     *place = pass->apply(binder, *place);
     if (*place == NULL)
         return false;
     after = state_of(*place);
     assert(after.columns == before.columns); /* those above name them */
-    if (binder->trace != NULL
-        && (after.node != before.node || after.left != before.left
-            || after.conditions != before.conditions || binder->changed))
+    if (binder->trace != NULL && pass->when == PASS_TREE)
+        trace_tree(binder->trace, pass->name, pass->text);
+    else if (binder->trace != NULL
+             && (after.node != before.node || after.left != before.left
+                 || after.conditions != before.conditions))
         trace_pass(binder->trace, pass->name, pass->text);
     return true;
 }

@@ -104,7 +104,6 @@ static bool move_up(struct binder *binder, struct node **high,
     *low = last->left;
     last->left = joins;
     *high = semi;
-    binder->changed = true;
     return widen_all(binder, semi, joins);
 }
 

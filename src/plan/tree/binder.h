@@ -40,7 +40,6 @@ struct binder {
     bool values_used;                   /* ... and there was one            */
     bool merges;  /* nodes that compute become one with those below as they
                     are made: not while binding */
-    bool changed; /* a pass over the whole tree did something to it   */
     const char *passes_out; /* left out: passes.h; NULL: none        */
     unsigned views;         /* that are open, in one another    */
     unsigned deep;          /* queries, in one another          */

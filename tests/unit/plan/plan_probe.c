@@ -190,7 +190,8 @@ static void what_can_be_probed(void **state)
 static void a_spine_is_one_scan(void **state)
 {
     const char *sql =
-        "select q.m, v.most from (select a + 1 as m, b + 0 as k, t.id from "
+        "select q.m, q.id, v.most from (select a + 1 as m, b + 0 as k, t.id "
+        "from "
         "nulls left join test t on a = t.id where x > 0) q join test u on "
         "q.k = u.id left join wide v on u.uniformi = v.k where m < 2";
 
@@ -240,7 +241,7 @@ static unsigned scans_for_columns(unsigned count)
     struct text sql = { 0 };
     unsigned scans;
 
-    text_print(&sql, "select b");
+    text_print(&sql, "select id");
     for (unsigned i = 1; i < count; i++)
         text_print(&sql, ", b");
     text_print(&sql, " from nulls left join test on a = id");
