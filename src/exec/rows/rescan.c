@@ -22,16 +22,21 @@ void rescan_finish(struct rescan *rescan)
     *rescan = (struct rescan){ 0 };
 }
 
-void rescan_batch(struct rescan *rescan, struct vdbq_batch *batch)
+void rescan_rows(const struct row_set *row_set, uint64_t *next,
+                 struct vdbq_vector *vectors, struct vdbq_batch *batch)
 {
-    assert(rescan->vectors != NULL);
-    const struct row_set *row_set = &rescan->row_set;
-    uint64_t left = row_set->rows - rescan->next;
+    assert(vectors != NULL && *next <= row_set->rows);
+    uint64_t left = row_set->rows - *next;
     *batch = (struct vdbq_batch){
         .rows = left < RESCAN_ROWS_MAX ? left : RESCAN_ROWS_MAX,
         .columns = row_set->column_count,
-        .column = rescan->vectors,
+        .column = vectors,
     };
-    row_set_vectors(row_set, rescan->next, rescan->vectors);
-    rescan->next += batch->rows;
+    row_set_vectors(row_set, *next, vectors);
+    *next += batch->rows;
+}
+
+void rescan_batch(struct rescan *rescan, struct vdbq_batch *batch)
+{
+    rescan_rows(&rescan->row_set, &rescan->next, rescan->vectors, batch);
 }

@@ -22,5 +22,9 @@ void rescan_finish(struct rescan *rescan);
 
 /* The next rows; rows 0: the end. They live as long as the row set. */
 void rescan_batch(struct rescan *rescan, struct vdbq_batch *batch);
+/* The rows of any row set from `*next` on, which is moved behind them; there is
+ * a vector for each column. */
+void rescan_rows(const struct row_set *row_set, uint64_t *next,
+                 struct vdbq_vector *vectors, struct vdbq_batch *batch);
 
 #endif

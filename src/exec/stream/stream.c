@@ -4,6 +4,7 @@
  * does is in a file of its own.
  */
 #include "exec/stream/stream_inner.h"
+#include "exec/stream/stream_share.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,16 +15,26 @@
 
 /* ---------------------------------------------------------------- open -- */
 
+/* Steps whose streams are opened together. */
+struct opening {
+    const struct stream_params *params;
+    const struct steps *steps;
+    struct stream_share **shares; /* of each step; NULL: none is read twice */
+};
+
+static enum vdbq_status open_step(const struct opening *opening, int number,
+                                  struct stream **stream, struct error *error);
+
 /* Opens the inputs in order; the caller closes them all on failure. */
-static enum vdbq_status open_inputs(const struct steps *steps,
+static enum vdbq_status open_inputs(const struct opening *opening,
                                     const struct stream *head,
                                     struct error *error)
 {
     const struct vector *inputs = &head->step->inputs;
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
-        status = stream_open(head->params, steps, VECTOR_ITEMS(inputs, int)[i],
-                             &head->inputs[i], error);
+        status = open_step(opening, VECTOR_ITEMS(inputs, int)[i],
+                           &head->inputs[i], error);
     return status;
 }
 
@@ -69,12 +80,12 @@ static uint64_t clock_of(const struct stream_params *params)
                                                                   : 0;
 }
 
-enum vdbq_status stream_open(const struct stream_params *params,
-                             const struct steps *steps, int number,
-                             struct stream **stream, struct error *error)
+/* The stream of a step, and those of its inputs. */
+static enum vdbq_status open_one(const struct opening *opening, int number,
+                                 struct stream **stream, struct error *error)
 {
-    if (stack_is_short())
-        return stack_refuse(error, (struct position){ 0 });
+    const struct stream_params *params = opening->params;
+    const struct steps *steps = opening->steps;
     const struct step *step = steps_at(steps, number);
     struct stream head = {
         .params = params,
@@ -86,7 +97,7 @@ enum vdbq_status stream_open(const struct stream_params *params,
     uint64_t start = clock_of(params);
     *stream = NULL;
     enum vdbq_status status = head.inputs != NULL && head.reads != NULL
-                                  ? open_inputs(steps, &head, error)
+                                  ? open_inputs(opening, &head, error)
                                   : error_no_memory(error);
     if (status != VDBQ_OK) {
         close_head(&head);
@@ -96,6 +107,51 @@ enum vdbq_status stream_open(const struct stream_params *params,
     status = make_stream(&head, stream, error);
     if (status == VDBQ_OK)
         (*stream)->time_ns = clock_of(params) - start;
+    return status;
+}
+
+/* A stream of the rows of a step that several read. */
+static enum vdbq_status open_shared(const struct opening *opening, int number,
+                                    struct stream **stream, struct error *error)
+{
+    struct stream_share **share = &opening->shares[number];
+    enum vdbq_status status = VDBQ_OK;
+    if (*share == NULL) {
+        status = open_one(opening, number, stream, error);
+        if (status == VDBQ_OK)
+            status = stream_share_take(*stream, share, error);
+        *stream = NULL;
+    }
+    return status == VDBQ_OK ? stream_share_open(*share, stream, error)
+                             : status;
+}
+
+static enum vdbq_status open_step(const struct opening *opening, int number,
+                                  struct stream **stream, struct error *error)
+{
+    if (stack_is_short())
+        return stack_refuse(error, (struct position){ 0 });
+    return opening->shares != NULL && steps_readers(opening->steps, number) > 1
+               ? open_shared(opening, number, stream, error)
+               : open_one(opening, number, stream, error);
+}
+
+enum vdbq_status stream_open(const struct stream_params *params,
+                             const struct steps *steps, int number,
+                             struct stream **stream, struct error *error)
+{
+    struct opening opening = { .params = params, .steps = steps };
+    size_t count = steps->steps.count;
+    *stream = NULL;
+    if (steps_share(steps)) {
+        opening.shares = memory_zeroed(count, sizeof *opening.shares);
+        if (opening.shares == NULL)
+            return error_no_memory(error);
+    }
+    enum vdbq_status status = open_step(&opening, number, stream, error);
+    for (size_t i = 0; opening.shares != NULL && i < count; i++)
+        stream_share_release(opening.shares[i]);
+    memory_release(opening.shares);
     return status;
 }
 

@@ -30,15 +30,15 @@ struct grid {
  * partners faster. */
 static bool is_pairs(const struct node *node)
 {
-    return node->kind == NODE_JOIN && node->join.kind == JOIN_INNER
-           && node->join.left_keys.count == 0
+    return node->kind == NODE_JOIN && !node->shared
+           && node->join.kind == JOIN_INNER && node->join.left_keys.count == 0
            && node->join.range.side == RANGE_JOIN_NONE;
 }
 
 /* Whether a SELECT gives columns of what is below as they are. */
 static bool is_filter(const struct node *node)
 {
-    if (node->kind != NODE_SELECT)
+    if (node->kind != NODE_SELECT || node->shared)
         return false;
     for (unsigned i = 0; i < node->column_count; i++)
         if (node->results[i]->kind != EXPRESSION_COLUMN)

@@ -15,6 +15,7 @@
 #include "plan/lower/lowering.h"
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_needs.h"
 #include "plan/tree/node_reads.h"
 
 /* -------------------------------------------------------------- select -- */
@@ -163,6 +164,50 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
     return lower_map(lowering, node, needed, map, number);
 }
 
+/* Where a shared node was lowered. */
+struct step_of {
+    const struct steps *steps;
+    int number;
+    int *map;
+};
+
+/* The step of a shared node, with what any of its readers needs. */
+static enum vdbq_status lower_first(struct lowering *lowering,
+                                    struct node *node)
+{
+    struct step_of *step = arena_alloc(lowering->binder->arena, sizeof *step);
+    enum vdbq_status status;
+
+    if (step == NULL)
+        return error_no_memory(lowering->binder->error);
+    step->steps = lowering->steps;
+    step->map = lower_numbers(lowering, node->column_count);
+    if (step->map == NULL)
+        return lower_status(lowering, false);
+    status = lower_kind(lowering, node, node->needs, step->map, &step->number);
+    node->step = step;
+    return status;
+}
+
+/* The step of a shared node: the first time it is made. */
+static enum vdbq_status lower_shared(struct lowering *lowering,
+                                     struct node *node, const bool *needed,
+                                     int *map, int *number)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (node->step == NULL || node->step->steps != lowering->steps)
+        status = lower_first(lowering, node);
+    if (status != VDBQ_OK)
+        return status;
+    for (unsigned i = 0; i < node->column_count; i++)
+        assert(!needed[i] || node->step->map[i] >= 0);
+    (void)needed;
+    memcpy(map, node->step->map, node->column_count * sizeof *map);
+    *number = node->step->number;
+    return VDBQ_OK;
+}
+
 enum vdbq_status lower_node(struct lowering *lowering, struct node *node,
                             const bool *needed, int *map, int *number)
 {
@@ -170,7 +215,8 @@ enum vdbq_status lower_node(struct lowering *lowering, struct node *node,
 
     if (stack_is_short())
         return stack_refuse(lowering->binder->error, (struct position){ 0 });
-    status = lower_kind(lowering, node, needed, map, number);
+    status = node->shared ? lower_shared(lowering, node, needed, map, number)
+                          : lower_kind(lowering, node, needed, map, number);
     if (status == VDBQ_OK)
         steps_at(lowering->steps, *number)->rows = node->rows;
     return status;
@@ -188,6 +234,8 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
         return lower_status(&lowering, false);
     memset(needed, true, node->column_count);
     estimate_node(node);
+    if (!node_needs(binder, node, needed))
+        return lower_status(&lowering, false);
     status = lower_node(&lowering, node, needed, map, &number);
     if (status != VDBQ_OK)
         return status;

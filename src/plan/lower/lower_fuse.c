@@ -213,7 +213,8 @@ static bool find_spine(struct walk *walk, struct node *node, const bool *needed)
     while (added) {
         struct level level = { .node = node, .needed = read };
         bool *below = NULL;
-        added = is_level(node, &level);
+        added = (!node->shared || spine->levels.count == 0)
+                && is_level(node, &level);
         if (added && !add_level(walk, &level, &below, &added))
             return false;
         if (added) {

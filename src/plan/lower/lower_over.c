@@ -454,10 +454,9 @@ enum vdbq_status lower_fetch(struct lowering *lowering, struct node *node,
 
     if (status != VDBQ_OK)
         return status;
-    memcpy(used, needed, before * sizeof *used);
+    node_reads(node, needed, used, NULL);
     for (unsigned i = before; i < node->column_count; i++)
         any |= needed[i];
-    used[node->fetch.row] |= any;
     status = lower_node(lowering, node->left, used, map, &input);
     *number = input;
     return status == VDBQ_OK && any

@@ -105,7 +105,7 @@ struct node *node_merge(struct binder *binder, struct node *node)
     struct merging merging = { .binder = binder, .below = below };
 
     assert(node->kind == NODE_SELECT && below != NULL);
-    if (below->kind != NODE_SELECT)
+    if (below->kind != NODE_SELECT || below->shared)
         return node;
     merging.uses = arena_alloc(binder->arena, (below->column_count + 1)
                                                   * sizeof *merging.uses);

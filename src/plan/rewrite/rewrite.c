@@ -20,21 +20,22 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/condition/split.h"
 #include "plan/make/node_select.h"
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/follow.h"
 #include "plan/rewrite/late.h"
-#include "plan/rewrite/facts_group.h"
-#include "plan/rewrite/group_key.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
 #include "plan/rewrite/reduce.h"
 #include "plan/rewrite/semi_late.h"
-#include "plan/condition/split.h"
-#include "plan/rewrite/refused.h"
 #include "plan/rewrite/trace.h"
-#include "plan/rewrite/tree_pass.h"
-#include "plan/rewrite/unread.h"
+#include "plan/simplify/facts_group.h"
+#include "plan/simplify/group_key.h"
+#include "plan/simplify/refused.h"
+#include "plan/simplify/share.h"
+#include "plan/simplify/tree_pass.h"
+#include "plan/simplify/unread.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/passes.h"
 
@@ -283,6 +284,16 @@ static const struct pass {
       .text =
           "Columns that only the rows behind a LIMIT show are fetched there, "
           "by the ids of their rows.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "join answers",
+      .apply = join_answers,
+      .text = "Subqueries that give one value, whatever row asks, are joined.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "share",
+      .apply = share_nodes,
+      .text = "Equal queries inside of one are run once.",
       .optional = true,
       .when = PASS_TREE },
 };

@@ -38,7 +38,7 @@ struct binder {
     int parameter_count;                /* numbers given so far             */
     bool constants;                     /* parameters are constants here    */
     bool values_used;                   /* ... and there was one            */
-    bool merges;  /* nodes that compute become one with those below as they
+    bool merges; /* nodes that compute become one with those below as they
                     are made: not while binding */
     const char *passes_out; /* left out: passes.h; NULL: none        */
     unsigned views;         /* that are open, in one another    */

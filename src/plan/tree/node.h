@@ -50,6 +50,11 @@ struct node {
                          where passes added some behind; NULL: all       */
     struct node *rewritten; /* what rewriting made of it; NULL: it has not
                                   come here yet                        */
+    bool shared;            /* it stands in several places, of one query: its
+                               step is read by all of them               */
+    bool *needs;            /* shared: of each column, whether one of them
+                               reads it; NULL: nobody asked: node_needs.c */
+    struct step_of *step;   /* shared: ... once it is lowered: lower.c   */
     unsigned column_count;
     struct node_column *columns;
     double rows;        /* about how many: estimate_node(); of

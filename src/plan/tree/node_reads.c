@@ -92,6 +92,13 @@ static void read_query(const struct step_apply *apply, bool *used)
         use(used, apply->column);
 }
 
+/* The row's id, where some of the columns that it fetches are read. */
+static void read_fetch(const struct node *node, const bool *needed, bool *used)
+{
+    for (unsigned i = node->left->column_count; i < node->column_count; i++)
+        used[node->fetch.row] |= needed[i];
+}
+
 static void read_range(const struct step_range_join *range, bool *left,
                        bool *right)
 {
@@ -180,6 +187,9 @@ void node_reads(struct node *node, const bool *needed, bool *left, bool *right)
         break;
     case NODE_MAP:
         read_functions(&node->map.functions, left);
+        break;
+    case NODE_FETCH:
+        read_fetch(node, needed, left);
         break;
     default:
         break;

@@ -305,7 +305,7 @@ static void print_line(const struct print_scope *scope, const struct node *node,
         text_print(text, "VALUES: %zu rows", node->value_rows);
         break;
     }
-    text_print(text, "\n");
+    text_print(text, node->shared ? " (shared)\n" : "\n");
 }
 
 /* The right side: of a join it is rows like those of the left one, of APPLY a

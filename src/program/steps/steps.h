@@ -222,6 +222,10 @@ struct step *steps_last(const struct steps *steps);
 /* Adds a zeroed step of that kind, its vectors and its program ready; NULL:
  * no memory. It moves when another one is added. */
 struct step *steps_add(struct steps *steps, enum step_kind kind);
+/* How many steps, each as often as it does, read the rows of step `number`; and
+ * whether any step's rows are read more than once. */
+unsigned steps_readers(const struct steps *steps, int number);
+bool steps_share(const struct steps *steps);
 /* Sets reads[i] to whether a step, or who runs the steps, reads column i of
  * step `number`'s rows. */
 void steps_reads(const struct steps *steps, int number, bool *reads);

@@ -119,3 +119,25 @@ void steps_reads(const struct steps *steps, int number, bool *reads)
         }
     }
 }
+
+unsigned steps_readers(const struct steps *steps, int number)
+{
+    unsigned readers = 0;
+
+    for (size_t i = (size_t)number + 1; i < steps->steps.count; i++) {
+        const struct vector *inputs = &steps_at(steps, (int)i)->inputs;
+        for (size_t j = 0; j < inputs->count; j++)
+            readers += VECTOR_ITEMS(inputs, int)[j] == number;
+    }
+    return readers;
+}
+
+/* Each step but the last is read once at least. */
+bool steps_share(const struct steps *steps)
+{
+    size_t inputs = 0;
+
+    for (size_t i = 0; i < steps->steps.count; i++)
+        inputs += steps_at(steps, (int)i)->inputs.count;
+    return inputs >= steps->steps.count;
+}

@@ -8,7 +8,7 @@
  * Floats are left out, since of 0 and -0 the first one is the least; so are
  * texts, of which nothing is kept but their number.
  */
-#include "plan/rewrite/facts_group.h"
+#include "plan/simplify/facts_group.h"
 
 #include <assert.h>
 

@@ -4,7 +4,7 @@
  * DISTINCT, each row is a group: the group's rows and their order are those
  * below it, and an aggregate is a value of the one row.
  */
-#include "plan/rewrite/group_key.h"
+#include "plan/simplify/group_key.h"
 
 #include <assert.h>
 

@@ -2,8 +2,8 @@
 /*
  * Outer joins whose NULLs somebody above refuses.
  */
-#ifndef VDBQ_PLAN_REWRITE_REFUSED_H
-#define VDBQ_PLAN_REWRITE_REFUSED_H
+#ifndef VDBQ_PLAN_SIMPLIFY_REFUSED_H
+#define VDBQ_PLAN_SIMPLIFY_REFUSED_H
 
 #include "plan/tree/node.h"
 

@@ -9,7 +9,7 @@
  * What may fail on the way hides what is refused above it: it is run for rows
  * that are not kept, too.
  */
-#include "plan/rewrite/refused.h"
+#include "plan/simplify/refused.h"
 
 #include <string.h>
 

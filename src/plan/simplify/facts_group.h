@@ -2,8 +2,8 @@
 /*
  * Aggregates of whole tables.
  */
-#ifndef VDBQ_PLAN_REWRITE_FACTS_GROUP_H
-#define VDBQ_PLAN_REWRITE_FACTS_GROUP_H
+#ifndef VDBQ_PLAN_SIMPLIFY_FACTS_GROUP_H
+#define VDBQ_PLAN_SIMPLIFY_FACTS_GROUP_H
 
 #include "plan/tree/node.h"
 

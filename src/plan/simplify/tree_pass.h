@@ -3,8 +3,8 @@
  * Passes over a whole tree that is rewritten: what looks at one node, the nodes
  * below it being done.
  */
-#ifndef VDBQ_PLAN_REWRITE_TREE_PASS_H
-#define VDBQ_PLAN_REWRITE_TREE_PASS_H
+#ifndef VDBQ_PLAN_SIMPLIFY_TREE_PASS_H
+#define VDBQ_PLAN_SIMPLIFY_TREE_PASS_H
 
 #include "plan/tree/node.h"
 

@@ -2,8 +2,8 @@
 /*
  * Groups of one row each.
  */
-#ifndef VDBQ_PLAN_REWRITE_GROUP_KEY_H
-#define VDBQ_PLAN_REWRITE_GROUP_KEY_H
+#ifndef VDBQ_PLAN_SIMPLIFY_GROUP_KEY_H
+#define VDBQ_PLAN_SIMPLIFY_GROUP_KEY_H
 
 #include "plan/tree/node.h"
 

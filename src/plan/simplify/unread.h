@@ -2,8 +2,8 @@
 /*
  * Nodes that only add columns, which nobody reads.
  */
-#ifndef VDBQ_PLAN_REWRITE_UNREAD_H
-#define VDBQ_PLAN_REWRITE_UNREAD_H
+#ifndef VDBQ_PLAN_SIMPLIFY_UNREAD_H
+#define VDBQ_PLAN_SIMPLIFY_UNREAD_H
 
 #include "plan/tree/node.h"
 

@@ -2,7 +2,7 @@
 /*
  * A walk over a tree that replaces nodes, from the tables up.
  */
-#include "plan/rewrite/tree_pass.h"
+#include "plan/simplify/tree_pass.h"
 
 #include "base/os/stack.h"
 #include "base/vector.h"

@@ -8,7 +8,7 @@
  *
  * What can fail stays, since it would be run.
  */
-#include "plan/rewrite/unread.h"
+#include "plan/simplify/unread.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/rewrite/tree_pass.h"
+#include "plan/simplify/tree_pass.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
 #include "plan/tree/node_reads.h"

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Equal queries inside of one: a name of WITH or a view that is used twice,
+ * subqueries that ask the same. Where the rows are worth keeping one node stands
+ * in all of these places, and is one step, whose rows all of them read. These
+ * are groups, sorts and windows, which hold their rows anyway, and joins that
+ * keep few of the rows that they read.
+ *
+ * Steps of a query that is applied are its own: what is shared is looked for in
+ * each of them alone. Nothing may change nodes in place afterwards.
+ */
+#include "plan/simplify/share.h"
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/node_same.h"
+
+enum {
+    KEPT_MAX = 1000, /* nodes that others are compared with    */
+    ROWS_A_ROW = 4   /* that a join reads for one that is kept */
+};
+
+/* A node that others may be equal to. */
+struct kept {
+    struct node *node;
+    struct node **place; /* where it was found                            */
+    bool bare;           /* what is above needs its columns as they are   */
+    struct node *stands; /* in its place and those of equal ones; NULL: there
+                            was none                                      */
+};
+
+/* The nodes of one query, those that it applies left out. */
+struct sharing {
+    struct binder *binder;
+    struct vector kept; /* of struct kept */
+};
+
+static bool visit(struct sharing *sharing, const struct node *parent,
+                  struct node **place);
+
+/* --------------------------------------------------------------- worth -- */
+
+/* Rows of tables that a query reads, about. */
+static double rows_read(const struct node *node)
+{
+    double rows = node->kind == NODE_TABLE ? node->rows : 0;
+
+    if (stack_is_short())
+        return 0;
+    if (node->left != NULL)
+        rows += rows_read(node->left);
+    if (node->right != NULL)
+        rows += rows_read(node->right);
+    for (size_t i = 0; i < node->parts.count; i++)
+        rows += rows_read(VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    return rows;
+}
+
+static bool is_worth(const struct node *node)
+{
+    switch (node->kind) {
+    case NODE_GROUP:
+    case NODE_SORT:
+    case NODE_WINDOW:
+        return true;
+    case NODE_JOIN:
+        return node->rows * ROWS_A_ROW <= rows_read(node);
+    default:
+        return false;
+    }
+}
+
+/* ------------------------------------------------------------- sharing -- */
+
+/* A node over another one with its columns, which stays one of its own. */
+static struct node *over(struct binder *binder, struct node *node)
+{
+    bool merges = binder->merges;
+    struct node *made;
+
+    binder->merges = false;
+    made = node_filter(binder, node, NULL);
+    binder->merges = merges;
+    return made;
+}
+
+/* Puts what is shared in a place. A step has the columns that any of its readers
+ * wants; those that want theirs alone read it through a SELECT. */
+static bool put(struct binder *binder, struct node *shared, bool bare,
+                struct node **place)
+{
+    *place = bare ? over(binder, shared) : shared;
+    return *place != NULL;
+}
+
+/* The node that stands for a kept one, in its place from now on. Over a join it
+ * is a SELECT, as which it is a program like others. */
+static bool share(struct sharing *sharing, struct kept *kept)
+{
+    if (kept->stands != NULL)
+        return true;
+    kept->stands = kept->node;
+    if (kept->node->kind == NODE_JOIN)
+        kept->stands = over(sharing->binder, kept->node);
+    if (kept->stands == NULL)
+        return false;
+    kept->stands->shared = true;
+    return put(sharing->binder, kept->stands, kept->bare, kept->place);
+}
+
+static struct kept *find(const struct sharing *sharing, const struct node *node)
+{
+    for (size_t i = 0; i < sharing->kept.count; i++) {
+        struct kept *kept = vector_at(&sharing->kept, i);
+        if (node_same(kept->node, node))
+            return kept;
+    }
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- walk -- */
+
+/* What is below a node; a query that is applied shares with none around it. */
+static bool visit_below(struct sharing *sharing, struct node *node)
+{
+    bool applies = node->kind == NODE_APPLY;
+    bool done = node->left == NULL || visit(sharing, node, &node->left);
+
+    if (node->right != NULL && done && applies) {
+        node->right = share_nodes(sharing->binder, node->right);
+        done = node->right != NULL;
+    } else if (node->right != NULL && done) {
+        done = visit(sharing, node, &node->right);
+    }
+    for (size_t i = 0; i < node->parts.count && done; i++)
+        done = visit(sharing, node, vector_at(&node->parts, i));
+    return done;
+}
+
+static bool keep(struct sharing *sharing, const struct kept *kept)
+{
+    if (sharing->kept.count == KEPT_MAX
+        || vector_append(&sharing->kept, kept, 1))
+        return true;
+    error_no_memory(sharing->binder->error);
+    return false;
+}
+
+static bool visit(struct sharing *sharing, const struct node *parent,
+                  struct node **place)
+{
+    struct kept found = { .node = *place, .place = place }, *kept;
+
+    if (stack_is_short())
+        return stack_refuse(sharing->binder->error, (struct position){ 0 }),
+               false;
+    if (!is_worth(*place))
+        return visit_below(sharing, *place);
+    found.bare = parent->kind != NODE_SELECT && parent->kind != NODE_JOIN;
+    kept = find(sharing, *place);
+    if (kept != NULL)
+        return share(sharing, kept)
+               && put(sharing->binder, kept->stands, found.bare, place);
+    return keep(sharing, &found) && visit_below(sharing, *place);
+}
+
+struct node *share_nodes(struct binder *binder, struct node *node)
+{
+    struct sharing sharing = { binder, VECTOR_IN(binder->arena, struct kept) };
+
+    estimate_node(node);
+    return visit_below(&sharing, node) ? node : NULL;
+}
