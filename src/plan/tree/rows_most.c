@@ -108,8 +108,10 @@ bool sum_range(const struct node *below, const struct node_column *column,
 
     if (low < -SUM_MOST || high > SUM_MOST)
         return false;
-    range->low = low < 0 ? (int64_t)(low * ROUNDED) : 0;
-    range->high = high > 0 ? (int64_t)(high * ROUNDED) : 0;
+    *range = (struct interval){
+        .low = low < 0 ? (int64_t)(low * ROUNDED) : 0,
+        .high = high > 0 ? (int64_t)(high * ROUNDED) : 0,
+    };
     return true;
 }
 
