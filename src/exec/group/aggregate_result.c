@@ -101,10 +101,11 @@ static void best_result(const struct aggregate *aggregate, uint64_t best,
     order_put(aggregate->type, code, values, row);
 }
 
-enum vdbq_status aggregate_result(const struct aggregate *aggregate,
-                                  const uint8_t *record, uint64_t rows,
-                                  void *values, uint8_t *nulls, uint64_t row,
-                                  struct error *error)
+/* A result; where it is NULL, its value may be anything. */
+static enum vdbq_status any_result(const struct aggregate *aggregate,
+                                   const uint8_t *record, uint64_t rows,
+                                   void *values, uint8_t *nulls, uint64_t row,
+                                   struct error *error)
 {
     const void *state = record + aggregate->at;
     uint64_t counted = rows - *(const uint64_t *)state;
@@ -129,4 +130,20 @@ enum vdbq_status aggregate_result(const struct aggregate *aggregate,
     default:
         return sum_result(aggregate, state, counted, values, nulls, row, error);
     }
+}
+
+enum vdbq_status aggregate_result(const struct aggregate *aggregate,
+                                  const uint8_t *record, uint64_t rows,
+                                  void *values, uint8_t *nulls, uint64_t row,
+                                  struct error *error)
+{
+    enum vdbq_status status =
+        any_result(aggregate, record, rows, values, nulls, row, error);
+    size_t width;
+
+    if (status == VDBQ_OK && nulls[row] != 0) { /* 0, as columns of tables */
+        width = type_width(aggregate_result_type(aggregate));
+        memset((uint8_t *)values + row * width, 0, width);
+    }
+    return status;
 }
