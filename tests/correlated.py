@@ -25,6 +25,7 @@ import threading
 import time
 
 from correlated.queries import COLUMNS, TABLES, Queries
+from correlated.tables import small_tables, statements
 from differential.checks import same
 from differential.engines import Died, Refused, Vdbq, rows_of
 
@@ -55,38 +56,12 @@ def arguments():
 
 # --------------------------------------------------------------- tables --
 
-def small_row(rng, number, nulls):
-    values = [number, rng.randrange(12), rng.randrange(4), rng.randrange(8),
-              rng.choice(('0.5', '2', '3', '-1.25')), f"'{rng.choice('xyz')}'"]
-    return [v if i == 0 or rng.random() > nulls else None for i, v in enumerate(values)]
-
-
-def small_tables(rng):
-    """{name: rows of literals}."""
-    made = {}
-    for name in TABLES:
-        nulls = rng.choice((0, 0.1, 0.3))
-        count = rng.choice((0, 1, 5, 12, 30))
-        made[name] = [small_row(rng, i + 1, nulls) for i in range(count)]
-    return made
-
-
 def large_tables(rng, rows):
     def row(number):
         values = [number, rng.randrange(rows // 4), rng.randrange(100), rng.randrange(1000),
                   f'{rng.randrange(4000) / 8}', f"'word{rng.randrange(500)}'"]
         return [v if i == 0 or rng.random() > 0.02 else None for i, v in enumerate(values)]
     return {name: [row(i + 1) for i in range(rows)] for name in TABLES}
-
-
-def statements(tables):
-    """What makes the tables."""
-    for name, rows in tables.items():
-        yield f'CREATE TABLE {name} ({COLUMNS})'
-        for first in range(0, len(rows), 5000):
-            values = ', '.join('(' + ', '.join('NULL' if v is None else str(v) for v in row) + ')'
-                               for row in rows[first:first + 5000])
-            yield f'INSERT INTO {name} VALUES {values}'
 
 
 def is_applied(shell, sql):

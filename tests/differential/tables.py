@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Random small tables. Columns of one name have one type in all tables, so
 that NATURAL and USING find something to join."""
+import copy
+
 from .nodes import Node
 
 EPOCH_DAYS = ('1970-01-01', '1999-12-31', '2000-02-29', '2001-01-01', '2024-02-29', '1969-12-31',
@@ -39,7 +41,7 @@ class Table:
 
     def changed(self, **changes):
         """The same table with something else."""
-        made = Table(self.name, self.columns, self.rows, self.indexed, self.unique)
+        made = copy.copy(self)
         for name, value in changes.items():
             setattr(made, name, value)
         return made

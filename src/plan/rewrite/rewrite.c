@@ -417,12 +417,13 @@ static bool is_optional(const char *name, size_t length)
 static enum vdbq_status refuse_pass(struct binder *binder, const char *asked,
                                     size_t length)
 {
-    char names[256] = "";
+    char names[ERROR_HINT_MAX / 2] = "";
 
     for (size_t i = 0; i < PASSES; i++)
         if (passes[i].optional)
             snprintf(names + strlen(names), sizeof names - strlen(names),
                      " -%s,", passes[i].name);
+    assert(strlen(names) + 1 < sizeof names); /* all of them: tests read it */
     names[strlen(names) - 1] = '\0';
     error_set(binder->error, VDBQ_RANGE,
               "VDBQ_PASSES: \"%.*s\" is no pass to leave out", (int)length,
