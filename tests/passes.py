@@ -7,7 +7,8 @@
 Each query runs on a shell that has all passes (src/plan/rewrite/rewrite.c), on
 one for each pass that can be left out, and on one that leaves them all out
 (VDBQ_PASSES). All must give the same rows in the same order, or the same error.
-The queries are those of differential/ and correlated/, over small tables.
+The queries are those of differential/ and correlated/, over small tables, and
+those of correlated/many.py.
 
 For each pass it is told how many plans are others without it; a pass that no
 query needs is a failure. The last line is "N passed, N failed". A query that
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import time
 
+from correlated import many
 from correlated.queries import COLUMNS as LITERALS, Queries as Correlated
 from correlated.tables import small_tables, statements
 from differential.checks import CHECKS, REFUSALS, Case, Difference, Skipped, shown
@@ -38,7 +40,9 @@ from differential.tables import (COLUMNS, COUNTS, FEW_ROWS, Table, column_node, 
                                  without_twins)
 
 VARIABLE = 'VDBQ_PASSES'
-KINDS = ('queries', 'joins', 'subqueries', 'correlated')
+KINDS = ('queries', 'joins', 'subqueries', 'correlated', 'many')
+MANY = (6000, 20000)  # rows
+MANY_SHARE = 5  # of the queries of a set, these being slow
 FAILING = 0.3  # of the tables have numbers with which sums and products fail
 EXTREMES = (2**63 - 1, -2**63 + 1, 2**62)
 SHARE = 0.3  # of the values of 'subqueries' that are queries
@@ -162,6 +166,24 @@ class LiteralTable(Table):
         return made
 
 
+class MadeTable(Table):
+    """A table of given statements, which is not cut down."""
+
+    def __init__(self, name, lines):
+        super().__init__(name, ('',), ())
+        self.lines = lines
+
+    def statements(self, dialect):
+        del dialect
+        return self.lines
+
+
+def made_tables(lines):
+    """A MadeTable for each table; one fills from others, which come before it."""
+    names = [line.split()[2] for line in lines if line.startswith('CREATE')]
+    return [MadeTable(name, [line for line in lines if line.split()[2] == name]) for name in names]
+
+
 def with_extremes(rng, rows, place):
     """The rows, some with a number in that place with which sums and products overflow."""
     return [row if rng.random() < 0.7 else
@@ -184,6 +206,8 @@ class Run:
         self.views = []
 
     def make_tables(self):
+        if self.kind == 'many':
+            return made_tables(list(many.statements(self.rng, self.rng.choice(MANY))))
         if self.kind == 'correlated':
             return [LiteralTable(name, rows, self.rng.random() < 0.5)
                     for name, rows in small_tables(self.rng).items()]
@@ -205,13 +229,16 @@ class Run:
         return kind(self.rng, relations, '', self.share)
 
     def node(self):
+        if self.kind == 'many':
+            return Node(many.Queries(self.rng).statement())
         if self.kind == 'correlated':
             return Node(Correlated(self.rng).statement())
         return self.maker(Joins if self.kind == 'joins' else Queries).query()
 
     def run(self):
         self.ways.reset(self.tables, self.views, self.settings)
-        for at in range(self.options.set):
+        share = MANY_SHARE if self.kind == 'many' else 1
+        for at in range(max(1, self.options.set // share)):
             case = Case(self.tables, self.views, 'passes', self.node(), None, self.settings)
             if self.options.print:
                 print(f'{self.number}.{at}: {case.node.sql("")};', flush=True)

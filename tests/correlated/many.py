@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Random queries of few rows, and of what a table of many rows has for them: what
+the planner does only where it expects that it pays."""
+from .queries import AGGREGATES
+
+FEW = 'few (k INTEGER, d DOUBLE, s TEXT, x INTEGER)'
+MANY = 'many (id INTEGER{}, k INTEGER, d DOUBLE, s TEXT, w INTEGER)'
+KEYS = ('k', 'k', 'd', 's')
+
+
+def statements(rng, rows):
+    """What makes both tables; `rows`: of the one of many."""
+    key = rng.choice(('', ' PRIMARY KEY'))
+    values, words = rng.choice((400, 4000)), rng.choice((90, 900))
+    digits = ', '.join(f'({digit})' for digit in range(10))
+    yield 'CREATE TABLE digits (n INTEGER)'
+    yield f'INSERT INTO digits VALUES {digits}'
+    yield f'CREATE TABLE {MANY.format(key)}'
+    yield (f"INSERT INTO many SELECT id, nullif(id * 7 % {values}, 13), id % 1500 / 4.0, CASE WHEN "
+           f"id % 11 = 0 THEN NULL ELSE 'w' || (id % {words}) END, id % 13 FROM (SELECT a.n + "
+           '10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS id FROM digits a, digits b, '
+           f'digits c, digits d, digits e) q WHERE id < {rows} ORDER BY id')
+    yield f'CREATE TABLE {FEW}'
+    rows = [few_row(rng) for _ in range(rng.choice((0, 1, 3, 7)))]
+    if rows:
+        yield f'INSERT INTO few VALUES {", ".join(rows)}'
+
+
+def few_row(rng):
+    k, d, s = (rng.choice((None, value)) if rng.random() < 0.3 else value for value in (
+        rng.choice((7, 13, 21, 140, 99999)), rng.randrange(8) / 4,
+        rng.choice(("'w7'", "'w21'", "'none'"))))
+    values = [k, d, s, rng.randrange(13)]
+    return '(' + ', '.join('NULL' if v is None else str(v) for v in values) + ')'
+
+
+class Queries:
+    def __init__(self, rng):
+        self.rng = rng
+
+    def statement(self):
+        return self.rng.choice((self.of_groups, self.of_groups, self.of_rows, self.of_values,
+                                self.of_sets, self.of_pairs))(self.rng.choice(KEYS))
+
+    def some(self, *texts):
+        return self.rng.choice(texts)
+
+    def aggregate(self, own):
+        return self.rng.choice(AGGREGATES).format(f'{own}.{self.some("w", "id")}')
+
+    def test(self, own):
+        """A condition on the rows of many, or none."""
+        return self.some('', '', f'{own}.w > {self.rng.randrange(13)}', f'{own}.s IS NOT NULL',
+                         f"{own}.s < 'w5'", f'{own}.id < {self.rng.randrange(20000)}')
+
+    @staticmethod
+    def where(*tests):
+        known = [test for test in tests if test]
+        return ' WHERE ' + ' AND '.join(known) if known else ''
+
+    def few(self):
+        return self.some('', '', f'f.x > {self.rng.randrange(13)}', 'f.s IS NULL')
+
+    def of_groups(self, key):
+        more = self.some('', '', ', m.w')
+        return (f'SELECT f.x, f.k, g.* FROM few f {self.some("", "", "LEFT ")}JOIN '
+                f'(SELECT m.{key}{more}, {self.aggregate("m")} AS a, {self.aggregate("m")} AS b '
+                f'FROM many m{self.where(self.test("m"))} GROUP BY m.{key}{more}'
+                f'{self.some("", "", " HAVING count(*) > 2")}) g ON f.{key} = g.{key}'
+                f'{" AND g.w <> f.x" if more and self.some(0, 1) else ""}'
+                + self.where(self.few()))
+
+    def of_rows(self, key):
+        inner = self.some(
+            f'SELECT DISTINCT m.{key}, m.w FROM many m{self.where(self.test("m"))}',
+            f'SELECT m.{key}, row_number() OVER (PARTITION BY m.{key} ORDER BY m.id) AS w '
+            f'FROM many m{self.where(self.test("m"))}',
+            f'SELECT m.{key}, m.w FROM many m UNION SELECT m.{key}, m.w + 1 FROM many m',
+            f'SELECT m.{key}, m.id AS w FROM many m ORDER BY m.w, m.id LIMIT 9000')
+        return (f'SELECT f.x, g.w FROM few f JOIN ({inner}) g ON f.{key} = g.{key}'
+                + self.where(self.few(), self.some('', 'g.w <> f.x')))
+
+    def of_values(self, key):
+        return (f'SELECT f.x, (SELECT {self.aggregate("m")} FROM many m'
+                + self.where(f'm.{key} = f.{key}', self.test('m'), self.some('', 'm.w <> f.x'))
+                + ') AS a FROM few f' + self.where(self.few()))
+
+    def of_sets(self, key):
+        return (f'SELECT f.x, f.k FROM few f WHERE f.{key} {self.some("", "NOT ")}IN (SELECT '
+                f'm.{key} FROM many m' + self.where(self.test('m'), self.some('', 'm.w = f.x'))
+                + f'{self.some("", f" GROUP BY m.{key}")})')
+
+    def of_pairs(self, key):
+        other = self.some('k', 's', 'id')
+        return (f'SELECT f.x, m.id, m.w FROM few f {self.some("", "LEFT ")}JOIN many m ON '
+                f'm.{key} = f.{key}' + self.where(
+                    self.few(), f'{self.some("", "NOT ")}EXISTS (SELECT 1 FROM many o'
+                    + self.where(f'o.{other} = m.{other}', self.some('', 'o.w <> m.w'),
+                                 self.test('o')) + ')'))
