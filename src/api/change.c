@@ -279,10 +279,26 @@ static enum vdbq_status told_unchanged(vdbq *db, enum vdbq_status status,
                                         "was before this statement");
 }
 
-enum vdbq_status query_change(vdbq_query *query)
+/* Enters a transaction, plans for what it sees, and changes that. */
+static enum vdbq_status change_once(vdbq_query *query)
 {
     vdbq *db = query->db;
     struct transaction *transaction;
+    enum vdbq_status status = query_files_open(query);
+    if (status != VDBQ_OK)
+        return status;
+    status = session_enter(db, &transaction);
+    if (status == VDBQ_OK)
+        status = query_plan(query, transaction_catalogue(transaction));
+    if (status == VDBQ_OK)
+        status = change_rows(query, transaction);
+    query_end(query);
+    return session_leave(db, transaction, status);
+}
+
+enum vdbq_status query_change(vdbq_query *query)
+{
+    vdbq *db = query->db;
     switch (query->statement->kind) {
     case AST_BEGIN:
         return begin(db);
@@ -293,16 +309,12 @@ enum vdbq_status query_change(vdbq_query *query)
     default:
         break;
     }
-    enum vdbq_status status = query_files_open(query);
-    if (status != VDBQ_OK)
-        return status;
     bool own = db->transaction == NULL;
-    status = session_enter(db, &transaction);
-    if (status == VDBQ_OK)
-        status = query_plan(query, transaction_catalogue(transaction));
-    if (status == VDBQ_OK)
-        status = change_rows(query, transaction);
-    query_end(query);
-    status = session_leave(db, transaction, status);
+    enum vdbq_status status = change_once(query);
+    if (query_hoped(query, status)) {
+        query_be_careful(query);
+        query->stats.sum.rows_changed = 0;
+        status = change_once(query);
+    }
     return told_unchanged(db, status, own);
 }

@@ -193,10 +193,14 @@ static void print_steps(vdbq_query *query)
         return;
     if (query->plan.tree == NULL) {
         steps_print_counts(&query->plan.steps, &query->counts, &query->lines);
-        return;
+    } else {
+        text_print(&query->lines, "%s; steps\n", query->plan.tree);
+        steps_print_names(&query->plan.steps, &query->lines);
     }
-    text_print(&query->lines, "%s; steps\n", query->plan.tree);
-    steps_print_names(&query->plan.steps, &query->lines);
+    if (query->plan.hopes)
+        text_print(&query->lines,
+                   "; if a value fails, a subquery is run again, "
+                   "once for each row that asks for it\n");
 }
 
 enum vdbq_status explain_lines(vdbq_query *query)

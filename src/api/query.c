@@ -27,9 +27,12 @@ static enum vdbq_status make_plan(vdbq_query *query,
                                   const struct catalogue *catalogue)
 {
     struct error *error = &query->db->error;
-    const struct plan_limits limits = plan_limits_now(query->db);
+    struct plan_limits limits = plan_limits_now(query->db);
     enum vdbq_status status;
     uint64_t started = os_time_ns();
+    limits.careful = query->careful;
+    limits.given = query->given;
+    limits.now = query->now;
     forget_plan(query);
     if (query->statement == NULL)
         status = query_program(query->text, catalogue, &query->plan, error);
@@ -325,7 +328,7 @@ enum vdbq_status query_stream(vdbq_query *query)
 }
 
 /* Runs a query to its end, for EXPLAIN ANALYZE. */
-static enum vdbq_status run_through(vdbq_query *query)
+static enum vdbq_status run_once(vdbq_query *query)
 {
     struct vdbq_batch batch = { .rows = 1 };
     uint64_t opened = os_time_ns();
@@ -339,6 +342,24 @@ static enum vdbq_status run_through(vdbq_query *query)
     }
     query_end(query);
     return status;
+}
+
+static enum vdbq_status run_through(vdbq_query *query)
+{
+    enum vdbq_status status = run_once(query);
+    if (!query_hoped(query, status))
+        return status;
+    clear_stats(query);
+    query_be_careful(query);
+    status = open_snapshot(query);
+    return status == VDBQ_OK ? run_once(query) : status;
+}
+
+/* Opens the stream of a query's rows. */
+static enum vdbq_status start_rows(vdbq_query *query)
+{
+    enum vdbq_status status = query_stream(query);
+    return query_hoped(query, status) ? query_stream_carefully(query) : status;
 }
 
 /* Starts the statement; changes and explanations are done when it returns. */
@@ -359,7 +380,7 @@ static enum vdbq_status start(vdbq_query *query)
     if (status == VDBQ_OK && query_explains(query))
         return explain_lines(query);
     if (status == VDBQ_OK && query->plan.kind == PLAN_SELECT)
-        status = query_stream(query);
+        status = start_rows(query);
     return status;
 }
 
@@ -373,6 +394,7 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     if (session_is_inherited(db))
         return session_report(db, status, NULL, 0);
     query_end(query);
+    query_hope_again(query);
     clear_stats(query);
     query->batch = (struct vdbq_batch){ 0 };
     query->reading = READING_NOT;
@@ -412,6 +434,11 @@ static enum vdbq_status next_batch(vdbq_query *query)
     uint64_t start = os_time_ns();
     enum vdbq_status status =
         stream_batch(query->stream, batch, &query->db->error);
+    if (query_hoped(query, status)) {
+        status = query_stream_carefully(query);
+        if (status == VDBQ_OK)
+            status = stream_batch(query->stream, batch, &query->db->error);
+    }
     if (status == VDBQ_OK && batch->rows > 0)
         status = query_texts_make(query);
     query->stats.sum.total_ns += os_time_ns() - start;
@@ -492,6 +519,7 @@ void vdbq_query_close(vdbq_query *query)
         text_finish(vector_at(&query->cells, i));
     vector_finish(&query->cells);
     vector_finish(&query->counts);
+    query_hope_again(query);
     forget_plan(query);
     query_parameters_close(query);
     while (*at != query)

@@ -38,7 +38,13 @@ struct vdbq_query {
     struct plan plan;
     struct arena plan_arena;
     bool planned;
-    bool replan;                   /* parameters are no longer what it is for */
+    bool replan;        /* parameters are no longer what it is for */
+    bool careful;       /* the plan must not hope: query_careful() */
+    uint64_t given;     /* rows that the run gave before it was  */
+    int64_t now;        /* ... and its time of day; 0: it had none         */
+    struct plan former; /* the plan before that, whose names of
+                                      columns were handed out; or zeroed   */
+    struct arena former_arena;
     struct catalogue *planned_for; /* held; no other has its address   */
 
     enum query_state state;
@@ -90,6 +96,15 @@ enum vdbq_status query_plan(vdbq_query *query,
 enum vdbq_status query_stream(vdbq_query *query);
 /* query_end.c: ends a run: what it held is let go, its rows are gone. */
 void query_end(vdbq_query *query);
+/* query_careful.c: a plan may hope that nothing fails (plan.h). Whether a run
+ * that failed is to go on with one that does not ... */
+bool query_hoped(const vdbq_query *query, enum vdbq_status status);
+/* ... and makes the next plan such a one; the failure is forgotten. */
+void query_be_careful(vdbq_query *query);
+/* Goes on with it behind the rows that were given already. */
+enum vdbq_status query_stream_carefully(vdbq_query *query);
+/* The next run may hope again; what was kept of the last one is freed. */
+void query_hope_again(vdbq_query *query);
 /* Whether the statement changes anything, and does so. */
 bool query_changes(const vdbq_query *query);
 enum vdbq_status query_change(vdbq_query *query);

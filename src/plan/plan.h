@@ -92,9 +92,14 @@ struct plan_rewrite {
 struct plan {
     enum plan_kind kind;
     enum ast_explain explain;
-    bool of_values;      /* it holds for the parameters' values; else for any of
+    bool of_values; /* it holds for the parameters' values; else for any of
                        their types                                      */
-    bool of_now;         /* it holds for one run: it has the time of day */
+    bool of_now;    /* it holds for one run: it has the time of day */
+    int64_t now;    /* ... which is this; 0: it has not            */
+    bool hopes;     /* it computes values that nobody may come to. Where one
+                       fails (RANGE or TYPE), a plan with `careful` limits tells
+                       what the query gives: the same rows in the same order,
+                       and perhaps no failure                           */
     const char *copy_to; /* PLAN_SELECT of COPY TO: the file; else NULL */
     const char *tree;    /* of EXPLAIN (TREE): lines about how the steps came
                             to be; else NULL                            */
@@ -110,14 +115,18 @@ struct plan {
     };
 };
 
-/* The most bytes that rows may take which one program finds by their keys.
- * It never decides which rows a query gives, or in what order. */
+/* What the caller sets for a plan: among others, the most bytes that rows may
+ * take which one program finds by their keys. But for `given` it never decides
+ * which rows a query gives, or in what order. */
 struct plan_limits {
     uint64_t probed_bytes;                  /* that always can be          */
     uint64_t (*probed_most)(void *context); /* that can be; asked only where
                                                the former is not enough;
                                                NULL: no more than that     */
     void *context;
+    bool careful;   /* the plan must not hope that no value fails      */
+    int64_t now;    /* the time of day, as of a plan; 0: it is now      */
+    uint64_t given; /* so many first rows of a SELECT are known already */
 };
 
 /*

@@ -147,10 +147,19 @@ class Queries:
             return f'(SELECT {aggregate} + {outers[-1]}.v FROM {source}{where})'
         if form == 6:
             return f'(SELECT 0.5 * {aggregate} FROM {source}{where})'
+        if form == 8 and self.chance(0.4):
+            return self.scalar_of_text(own, outers[-1], source + where)
         if form == 7 and depth > 1:
             inner = self.scalar([*outers, own], depth - 1)
             return f'(SELECT sum(coalesce({inner}, {own}.v)) FROM {source}{where})'
         return f'(SELECT {aggregate} FROM {source}{where})'
+
+    def scalar_of_text(self, own, outer, rows):
+        """A number that is made of texts, which may fail."""
+        return self.rng.choice((
+            f"(SELECT max(length({own}.g || '-' || {outer}.v)) FROM {rows})",
+            f"(SELECT sum(CAST({own}.g || '0' AS INTEGER)) FROM {rows})",
+            f"(SELECT count(DISTINCT CAST({own}.v AS TEXT) || {outer}.g) FROM {rows})"))
 
     def exists(self, outers, depth):
         source, where, own = self.rows(outers, depth)
@@ -236,6 +245,35 @@ class Queries:
                 f'FROM {table} {own} GROUP BY {own}.g')
 
 
+    def in_filter(self, own, table, depth):
+        return (f'SELECT {own}.g AS c0, count(*) FILTER (WHERE {self.condition([own], depth)}) '
+                f'AS c1 FROM {table} {own} GROUP BY {own}.g')
+
+    def in_window(self, own, table, depth):
+        value = self.scalar([own], depth)
+        part = self.rng.choice(('', f'PARTITION BY {self.scalar([own], 1)} '))
+        call = self.rng.choice((f'sum({value}) OVER ({part}ORDER BY {own}.id)',
+                                f'rank() OVER ({part}ORDER BY {value})',
+                                f'lag({value}) OVER ({part}ORDER BY {own}.id)'))
+        return f'SELECT {own}.id AS c0, {call} AS c1, {own}.v AS c2 FROM {table} {own}'
+
+    def in_set(self, own, table, depth):
+        other = self.alias()
+        operator = self.rng.choice(('UNION ALL', 'EXCEPT', 'INTERSECT'))
+        return (f'SELECT {own}.id AS c0, {own}.v AS c1 FROM {table} {own} '
+                f'WHERE {self.condition([own], depth)} {operator} '
+                f'SELECT {other}.k AS c0, {other}.v AS c1 FROM {self.rng.choice(TABLES)} {other} '
+                f'WHERE {self.condition([other], 1)}')
+
+    def in_with(self, own, table, depth):
+        inner = self.alias()
+        return (f'WITH w AS (SELECT {inner}.id, {inner}.k, {inner}.g, {inner}.d, '
+                f'{self.scalar([inner], 1)} AS v FROM {table} {inner}) '
+                f'SELECT {own}.id AS c0, {own}.v AS c1 FROM w {own} '
+                f'WHERE {self.condition([own], depth)}')
+
+
 FORMS = (Queries.in_results, Queries.in_results, Queries.in_where, Queries.in_where,
          Queries.in_on, Queries.in_group, Queries.in_having, Queries.in_order,
-         Queries.in_aggregate)
+         Queries.in_aggregate, Queries.in_filter, Queries.in_window, Queries.in_set,
+         Queries.in_with)

@@ -6,6 +6,7 @@
 
 #include "plan/bind/query.h"
 #include "plan/make/fold.h"
+#include "plan/make/node.h"
 #include "plan/plan.h"
 #include "plan/rewrite/trace.h"
 #include "plan/statement/statement.h"
@@ -14,8 +15,12 @@
 static enum vdbq_status plan_query(const struct ast_query *query,
                                    struct binder *binder, struct plan *plan)
 {
+    struct node *node = bind_query(binder, query);
+
     plan->kind = PLAN_SELECT;
-    return plan_steps(binder, bind_query(binder, query), plan);
+    if (node != NULL && binder->limits != NULL && binder->limits->given > 0)
+        node = node_limit(binder, node, binder->limits->given, UINT64_MAX);
+    return plan_steps(binder, node, plan);
 }
 
 static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
@@ -118,7 +123,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                              .error = error };
     struct trace trace = { 0 };
     enum vdbq_status status;
-    int64_t now = 0;
+    int64_t now = limits != NULL ? limits->now : 0;
 
     memset(plan, 0, sizeof *plan);
     steps_init(&plan->steps);
@@ -134,6 +139,8 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     text_finish(&trace.text);
     plan->of_values = binder.values_used;
     plan->of_now = now != 0;
+    plan->now = now;
+    plan->hopes = binder.hoped;
     fold_finish(&binder);
     if (status != VDBQ_OK)
         plan_finish(plan);

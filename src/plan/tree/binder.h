@@ -45,10 +45,12 @@ struct binder {
     unsigned deep;          /* queries, in one another          */
     unsigned nodes;         /* that were made                   */
     const struct plan_limits *limits; /* NULL: none                 */
-    uint64_t lookups;                 /* of names, so far                 */
-    struct machine *machine;          /* for folding, once needed         */
-    struct trace *trace;              /* of EXPLAIN (TREE); else NULL */
-    int64_t *now;                     /* the statement's time, in the units of a
+    bool hopes;       /* what can fail is unnested, too: plan.h            */
+    bool hoped;       /* ... and was                                      */
+    uint64_t lookups; /* of names, so far                 */
+    struct machine *machine; /* for folding, once needed         */
+    struct trace *trace;     /* of EXPLAIN (TREE); else NULL */
+    int64_t *now;            /* the statement's time, in the units of a
                                    TIMESTAMP; 0: not asked for yet  */
 };
 

@@ -177,6 +177,21 @@ static bool same_calls(const struct expression *a, const struct expression *b)
     return true;
 }
 
+/* Whether two subqueries are copies of one that ask for the same values. */
+static bool same_subqueries(const struct subquery *a, const struct subquery *b)
+{
+    bool same = a->kind == b->kind && a->node == b->node
+                && a->parameters.count == b->parameters.count;
+
+    for (size_t i = 0; i < a->parameters.count && same; i++) {
+        const struct outer_value *one = vector_at(&a->parameters, i);
+        const struct outer_value *other = vector_at(&b->parameters, i);
+        same = one->parameter == other->parameter
+               && expression_same(one->value, other->value);
+    }
+    return same;
+}
+
 /* Whether what their kind alone has is the same. */
 static bool same_kinds(const struct expression *a, const struct expression *b)
 {
@@ -203,8 +218,9 @@ static bool same_kinds(const struct expression *a, const struct expression *b)
     case EXPRESSION_AGGREGATE:
         return a->aggregate.function == b->aggregate.function
                && a->aggregate.distinct == b->aggregate.distinct;
-    case EXPRESSION_WINDOW:
     case EXPRESSION_SUBQUERY:
+        return same_subqueries(a->subquery, b->subquery);
+    case EXPRESSION_WINDOW:
         break; /* each is computed for itself */
     }
     return false;

@@ -18,6 +18,7 @@
 #include "plan/unnest/decorrelate_inner.h"
 #include "plan/condition/split.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_fails.h"
 
 /* ------------------------------------------------------------- looking -- */
 
@@ -55,6 +56,12 @@ bool decorrelate_is_outer(const struct vector *parameters,
                           const struct expression *e)
 {
     return look_at(parameters, e).outer;
+}
+
+bool decorrelate_fails(struct binder *binder, bool fails)
+{
+    binder->hoped |= fails && binder->hopes;
+    return fails && !binder->hopes;
 }
 
 bool decorrelate_equality(const struct vector *parameters,
@@ -239,7 +246,6 @@ static bool split_where(struct decorrelating *decorrelating,
     for (size_t i = 0; i < parts.count && done; i++) {
         struct expression *e = VECTOR_ITEMS(&parts, struct expression *)[i];
         if (decorrelate_is_outer(decorrelating->parameters, e)) {
-            decorrelating->refused |= e->faults;
             done = vector_append(&decorrelating->parts, &e, 1)
                    || decorrelate_fail(decorrelating) != NULL;
         } else {
@@ -289,9 +295,7 @@ static struct node *decorrelate_select(struct decorrelating *decorrelating,
     struct node *below, *made = NULL;
 
     for (unsigned i = 0; i < node->column_count; i++)
-        if (node->results[i]->faults
-            || decorrelate_is_outer(decorrelating->parameters,
-                                    node->results[i]))
+        if (decorrelate_is_outer(decorrelating->parameters, node->results[i]))
             return decorrelate_refuse(decorrelating);
     below = decorrelate_conditions(decorrelating, node->left);
     if (below != NULL
@@ -435,12 +439,25 @@ static struct node *decorrelate_sort(struct decorrelating *decorrelating,
                                 node->column_count);
 }
 
+/* Without its conditions a node has rows that nobody asks for, and one that asks
+ * for nothing is run where perhaps nobody comes to it. */
+static bool may_fail(const struct decorrelating *decorrelating,
+                     const struct node *node, bool asks)
+{
+    return decorrelating->parameters->count > 0
+           && decorrelate_fails(decorrelating->binder,
+                                asks ? node_fails(node)
+                                     : node_tree_fails(node));
+}
+
 struct node *decorrelate_conditions(struct decorrelating *decorrelating,
                                     struct node *node)
 {
-    if (stack_is_short())
+    bool asks = decorrelate_node_is_outer(decorrelating->parameters, node);
+
+    if (stack_is_short() || may_fail(decorrelating, node, asks))
         return decorrelate_refuse(decorrelating);
-    if (!decorrelate_node_is_outer(decorrelating->parameters, node))
+    if (!asks)
         return node;
     switch (node->kind) {
     case NODE_SELECT:

@@ -36,6 +36,9 @@ bool decorrelate_is_outer(const struct vector *parameters,
 /* Whether an expression of a node, or of one below it, has. */
 bool decorrelate_node_is_outer(const struct vector *parameters,
                                const struct node *node);
+/* Whether what `fails` stands in the way: not where the query is run in the hope
+ * that nothing does (plan.h). */
+bool decorrelate_fails(struct binder *binder, bool fails);
 /* Whether an equality has columns on one side and the outer query's values,
  * and nothing else, on the other. */
 bool decorrelate_equality(const struct vector *parameters,

@@ -25,6 +25,7 @@
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/passes.h"
+#include "plan/plan.h"
 #include "plan/tree/rows_most.h"
 
 /* The outer query's values take the place of parameters. */
@@ -337,20 +338,29 @@ static struct node *filter_by_parts(struct binder *binder, struct node *below,
     return node;
 }
 
-struct node *unnest_filter(struct binder *binder, struct node *below,
-                           const struct expression *e, bool *done)
+/* Begins to unnest in the hope that nothing fails what has been refused. False:
+ * that is not to be hoped. */
+static bool begin_to_hope(struct binder *binder)
 {
-    bool negated;
-    const struct expression *asked = asked_of(e, &negated);
+    binder->hopes = binder->limits == NULL || !binder->limits->careful;
+    return binder->hopes;
+}
+
+/* Ends it: `hoped` before, and whether it was of use. */
+static void end_to_hope(struct binder *binder, bool hoped, bool done)
+{
+    binder->hopes = false;
+    binder->hoped = hoped || (binder->hoped && done);
+}
+
+/* unnest_filter() of EXISTS or IN that can be unnested. */
+static struct node *filter_by_join(struct binder *binder, struct node *below,
+                                   const struct expression *asked, bool negated,
+                                   bool *done)
+{
     struct unnesting unnesting = { .binder = binder, .below = below };
     struct node *node;
 
-    *done = false;
-    if (asked == NULL || (negated && !knows_all(asked))
-        || (!pass_is_on(binder, "unnest")
-            && asked->subquery->parameters.count > 0)
-        || is_deferred(binder, asked->subquery))
-        return NULL;
     node = filter_by_parts(binder, below, asked, negated, done);
     if (*done || asked->subquery->parameters.count == 0)
         return node;
@@ -359,6 +369,28 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
                ? unnest_filter_by_domain(&unnesting, asked, negated)
                : NULL;
     *done = !unnesting.refused;
+    return node;
+}
+
+struct node *unnest_filter(struct binder *binder, struct node *below,
+                           const struct expression *e, bool *done)
+{
+    bool negated, hoped = binder->hoped;
+    const struct expression *asked = asked_of(e, &negated);
+    struct node *node;
+
+    *done = false;
+    if (asked == NULL || (negated && !knows_all(asked))
+        || (!pass_is_on(binder, "unnest")
+            && asked->subquery->parameters.count > 0)
+        || is_deferred(binder, asked->subquery))
+        return NULL;
+    node = filter_by_join(binder, below, asked, negated, done);
+    if (*done || asked->subquery->parameters.count == 0
+        || !begin_to_hope(binder))
+        return node;
+    node = filter_by_join(binder, below, asked, negated, done);
+    end_to_hope(binder, hoped, *done);
     return node;
 }
 
@@ -519,9 +551,10 @@ static struct node *value_by_parts(struct binder *binder, struct node *below,
     return node;
 }
 
-struct node *unnest_value(struct binder *binder, struct node *below,
-                          const struct expression *e, struct expression **value,
-                          bool *done)
+/* unnest_value() of a subquery that asks for values. */
+static struct node *value_by_join(struct binder *binder, struct node *below,
+                                  const struct expression *e,
+                                  struct expression **value, bool *done)
 {
     struct unnesting unnesting = { .binder = binder,
                                    .below = below,
@@ -529,9 +562,6 @@ struct node *unnest_value(struct binder *binder, struct node *below,
     struct node *node;
 
     *done = false;
-    if (!pass_is_on(binder, "unnest") || e->subquery->parameters.count == 0
-        || is_deferred(binder, e->subquery))
-        return NULL;
     if (!asks_few(binder, below, e->subquery)) {
         node = value_by_parts(binder, below, e, value, done);
         if (*done)
@@ -541,4 +571,23 @@ struct node *unnest_value(struct binder *binder, struct node *below,
                                     : NULL;
     *done = !unnesting.refused;
     return node || *done ? node : value_by_parts(binder, below, e, value, done);
+}
+
+struct node *unnest_value(struct binder *binder, struct node *below,
+                          const struct expression *e, struct expression **value,
+                          bool *done)
+{
+    bool hoped = binder->hoped;
+    struct node *node;
+
+    *done = false;
+    if (!pass_is_on(binder, "unnest") || e->subquery->parameters.count == 0
+        || is_deferred(binder, e->subquery))
+        return NULL;
+    node = value_by_join(binder, below, e, value, done);
+    if (*done || !begin_to_hope(binder))
+        return node;
+    node = value_by_join(binder, below, e, value, done);
+    end_to_hope(binder, hoped, *done);
+    return node;
 }

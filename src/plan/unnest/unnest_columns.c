@@ -8,6 +8,7 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
+#include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 
@@ -74,9 +75,11 @@ struct expression *unnest_valued(struct unnesting *unnesting,
 
 bool unnest_fails(struct unnesting *unnesting, const struct expression *e)
 {
-    if (e->faults)
+    bool fails = decorrelate_fails(unnesting->binder, e->faults);
+
+    if (fails)
         unnest_refuse(unnesting);
-    return e->faults;
+    return fails;
 }
 
 struct expression *unnest_and(struct unnesting *unnesting, struct expression *a,

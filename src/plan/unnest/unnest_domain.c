@@ -495,7 +495,7 @@ struct node *unnest_domain(struct unnesting *unnesting,
     if (!find_source(&source) || !add_conditions(unnesting, &source, conditions)
         || !know(unnesting, &source, known))
         return NULL;
-    if (node_tree_fails(source.node))
+    if (decorrelate_fails(unnesting->binder, node_tree_fails(source.node)))
         return unnest_refuse(unnesting);
     node = node_copy(binder, source.node);
     if (node != NULL && !relax(binder, &node))
@@ -508,9 +508,10 @@ struct node *unnest_domain(struct unnesting *unnesting,
 
 struct node *unnest_times(struct unnesting *unnesting, struct node *node)
 {
-    struct node *domain = node_tree_fails(node)
-                              ? unnest_refuse(unnesting)
-                              : unnest_domain(unnesting, NULL, NULL);
+    struct node *domain =
+        decorrelate_fails(unnesting->binder, node_tree_fails(node))
+            ? unnest_refuse(unnesting)
+            : unnest_domain(unnesting, NULL, NULL);
 
     return domain ? node_join(unnesting->binder, JOIN_INNER, node, domain)
                   : NULL;

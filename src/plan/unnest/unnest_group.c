@@ -9,6 +9,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
+#include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
@@ -64,7 +65,7 @@ struct node *unnest_groups(struct unnesting *unnesting, struct node *node)
         made = regroup(unnesting, node, made);
     if (made == NULL || columns == NULL)
         return NULL;
-    if (node_fails(made))
+    if (decorrelate_fails(unnesting->binder, node_fails(made)))
         return unnest_refuse(unnesting);
     for (unsigned i = keys; i < node->column_count; i++)
         columns[i] += (int)width;

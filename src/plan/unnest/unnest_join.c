@@ -10,6 +10,7 @@
 #include "plan/make/node_select.h"
 #include "plan/make/operator.h"
 #include "plan/condition/split.h"
+#include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
@@ -301,9 +302,10 @@ struct node *unnest_push_join(struct unnesting *unnesting, struct node *node)
         && !unnest_node_asks(unnesting, node->right))
         return push_condition(unnesting, node);
     if ((!unnest_node_asks(unnesting, node->left)
-         && node_tree_fails(node->left))
+         && decorrelate_fails(unnesting->binder, node_tree_fails(node->left)))
         || (!unnest_node_asks(unnesting, node->right)
-            && node_tree_fails(node->right)))
+            && decorrelate_fails(unnesting->binder,
+                                 node_tree_fails(node->right))))
         return unnest_refuse(unnesting);
     return push_sides(&rejoining) ? rejoin(&rejoining) : NULL;
 }

@@ -260,7 +260,7 @@ static struct node *push_window(struct unnesting *unnesting, struct node *node)
     if (made == NULL)
         return NULL;
     made->window.functions = functions;
-    if (node_fails(made))
+    if (decorrelate_fails(unnesting->binder, node_fails(made)))
         return unnest_refuse(unnesting);
     return domain_last(unnesting, node, made);
 }
@@ -269,7 +269,7 @@ static struct node *push_map(struct unnesting *unnesting, struct node *node)
 {
     struct node *below, *made;
 
-    if (node_fails(node))
+    if (decorrelate_fails(unnesting->binder, node_fails(node)))
         return unnest_refuse(unnesting);
     below = unnest_push(unnesting, node->left);
     made = below ? node_wider(unnesting->binder, NODE_MAP, below,

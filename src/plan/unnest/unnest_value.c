@@ -14,6 +14,7 @@
 #include "plan/make/operator.h"
 #include "plan/make/replace.h"
 #include "plan/condition/join_key.h"
+#include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/unique_key.h"
@@ -555,7 +556,8 @@ static bool can_unnest(const struct unnesting *unnesting,
 {
     return unnesting->binder->nodes < NODES_MOST && unnest_width(unnesting) > 0
            && unnest_width(unnesting) <= DOMAIN_MOST
-           && (e->left == NULL || !e->left->faults);
+           && (e->left == NULL
+               || !decorrelate_fails(unnesting->binder, e->left->faults));
 }
 
 struct node *unnest_by_domain(struct unnesting *unnesting,

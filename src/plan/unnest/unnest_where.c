@@ -212,7 +212,7 @@ struct node *unnest_where(struct unnesting *unnesting, struct node *node,
 
     if (meeting.known == NULL)
         return unnest_fail(unnesting);
-    if (node_tree_fails(node))
+    if (decorrelate_fails(unnesting->binder, node_tree_fails(node)))
         return unnest_refuse(unnesting);
     memset(meeting.known, false, unnest_width(unnesting) + 1);
     for (size_t i = 0; i < parts->count; i++)

@@ -208,7 +208,7 @@ static uint64_t what_is_given(void *context)
 static void large_sides_are_joined(void **state)
 {
     uint64_t most = 200000;
-    struct plan_limits limits = { 100000, NULL, NULL };
+    struct plan_limits limits = { .probed_bytes = 100000 };
     const char *sql = "select 1 from nulls join test on a = id";
 
     (void)state;
