@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Random joins of tables of thousands of rows, with and without the passes of the
-planner that leave rows out of joins early.
+planner that leave rows out of joins early, and that fetch columns late.
 
     reduced.py [options] BINARY
 
@@ -16,7 +16,7 @@ import random
 import subprocess
 import sys
 
-PASSES = ('follow', 'semi late', 'reduce')
+PASSES = ('follow', 'semi late', 'reduce', 'fetch late')
 COLUMNS = ('k', 'm', 's', 'd', 'id')
 MARK = 'the next query'
 TABLES = '''
@@ -92,6 +92,8 @@ class Queries:
         where += [self.partner() for _ in range(self.chance.choice((0, 0, 1, 2)))]
         results, rest = self.chance.choice((
             ('a.id, a.k, b.w', 'limit 3000'), ('a.id, b.id, a.s', 'limit 3000'),
+            ('a.s, b.s, b.d, a.s t', f'order by a.w, b.w desc limit {self.chance.choice((3, 90))}'),
+            ('a.id, a.s, b.k, max(b.w)', 'group by a.id, a.s, b.k order by 4, 1, 3 limit 40'),
             ('count(*), sum(a.w), sum(b.id)', ''), ('a.k, count(*), max(b.id)', 'group by a.k')))
         return f'select {results} from {self.joined()} where {" and ".join(where)} {rest}'
 
@@ -132,7 +134,7 @@ def main():
             print(f'no plan needs "{passes[0]}"')
         failed += len(different) + (bool(passes) and not changed)
         print(f'{changed} plans are others without {passes}')
-    print(f'{4 * len(queries) - failed} passed, {failed} failed')
+    print(f'{(1 + len(PASSES)) * len(queries) - failed} passed, {failed} failed')
     sys.exit(failed > 0)
 
 
