@@ -7,6 +7,8 @@
 Each query runs on a shell that has all passes (src/plan/rewrite/rewrite.c), on
 one for each pass that can be left out, and on one that leaves them all out
 (VDBQ_PASSES). All must give the same rows in the same order, or the same error.
+A pass may spare an error, where another condition is tested first or fewer rows
+are come to, but never make one.
 The queries are those of differential/ and correlated/, over small tables, and
 those of correlated/many.py.
 
@@ -126,6 +128,8 @@ def differ(out, got, wanted):
     counts: rows before it may have come."""
     messages = [re.sub(r'line \d+, ', '', message) for _, message in (got, wanted)]
     if any(re.search(pattern, message) for pattern in REFUSALS for message in messages):
+        raise Skipped(messages)
+    if messages[0] and not messages[1]:
         raise Skipped(messages)
     if messages[0] != messages[1]:
         raise Difference(f'{out}: another error', f'with all passes: {messages[1] or "none"}\n'

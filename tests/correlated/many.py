@@ -40,7 +40,8 @@ class Queries:
 
     def statement(self):
         return self.rng.choice((self.of_groups, self.of_groups, self.of_rows, self.of_values,
-                                self.of_sets, self.of_pairs))(self.rng.choice(KEYS))
+                                self.of_sets, self.of_pairs, self.of_first,
+                                self.of_partitions))(self.rng.choice(KEYS))
 
     def some(self, *texts):
         return self.rng.choice(texts)
@@ -89,6 +90,21 @@ class Queries:
         return (f'SELECT f.x, f.k FROM few f WHERE f.{key} {self.some("", "NOT ")}IN (SELECT '
                 f'm.{key} FROM many m' + self.where(self.test('m'), self.some('', 'm.w = f.x'))
                 + f'{self.some("", f" GROUP BY m.{key}")})')
+
+    def of_partitions(self, key):
+        """A few partitions of many."""
+        value = {'k': 140, 'd': 1.5, 's': "'w21'"}[key]
+        return (f'SELECT * FROM (SELECT m.{key}, m.id, m.w, row_number() OVER (PARTITION BY '
+                f'm.{key} ORDER BY m.id) AS r FROM many m{self.where(self.test("m"))}) g'
+                + self.where(f'g.{key} {self.some("=", "<")} {value}', self.some('', 'g.r < 3')))
+
+    def of_first(self, key):
+        """The first rows of many, with all that they have."""
+        order = self.some('m.w, m.id', f'm.{key} DESC, m.id', 'm.id')
+        join = self.some('', '', f'{self.some("", "LEFT ")}JOIN few f ON f.{key} = m.{key}')
+        return (f'SELECT m.s, m.d, m.w, m.id{", f.x" if join else ""} FROM many m {join}'
+                + self.where(self.test('m')) + f' ORDER BY {order}{", f.x" if join else ""} '
+                f'LIMIT {self.rng.choice((1, 7, 200))}{self.some("", " OFFSET 3")}')
 
     def of_pairs(self, key):
         other = self.some('k', 's', 'id')
