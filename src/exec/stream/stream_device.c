@@ -24,7 +24,7 @@ uint64_t stream_place_room(const struct run_place *place)
 
 bool stream_bounded(const struct stream *stream)
 {
-    if (stream->step->kind != STEP_SCAN)
+    if (stream->step->kind != STEP_SCAN || stream->rescans)
         return false;
     const struct program *program = &stream->step->scan.program;
     const struct program_table *first = program->tables.items;

@@ -24,6 +24,7 @@
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
+#include "plan/tree/node_readers.h"
 #include "plan/tree/unique_key.h"
 
 /* What a row costs: that a program tests or looks up in an index, that is put
@@ -214,12 +215,15 @@ static bool down_join(struct place *place)
 }
 
 /* Down by one node, to where a column comes from: below, a row that has another
- * value does not count for those above that have this one. */
+ * value does not count for those above that have this one. Others that read the
+ * node want all of its rows. */
 static bool down(struct place *place)
 {
     struct node *node = *place->node;
     const struct expression *e;
 
+    if (!node_has_one_reader(node))
+        return false;
     switch (node->kind) {
     case NODE_JOIN:
         return down_join(place);
@@ -446,5 +450,6 @@ struct node *reduce(struct binder *binder, struct node *node)
     struct reducing reducing = { binder, node, REDUCTIONS_MAX };
 
     estimate_node(node);
-    return walk(&reducing, node) ? node : NULL;
+    return node_count_readers(binder, node) && walk(&reducing, node) ? node
+                                                                     : NULL;
 }

@@ -20,6 +20,7 @@
 #include "plan/make/replace.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
+#include "plan/tree/node_readers.h"
 
 /* Inner joins that leave no more than that share of the rows come first. */
 static const double SHARE_MOST = 0.5;
@@ -28,7 +29,7 @@ static const double SHARE_MOST = 0.5;
  * does not fail. */
 static bool is_slow_semi(const struct node *node)
 {
-    return node->kind == NODE_JOIN
+    return node->kind == NODE_JOIN && node_has_one_reader(node)
            && (node->join.kind == JOIN_SEMI || node->join.kind == JOIN_ANTI)
            && !node->join.nulls_match && node->join.left_keys.count > 0
            && (node->where != NULL || node->join.range.side != RANGE_JOIN_NONE)
@@ -49,12 +50,13 @@ static bool only_filters(const struct node *node)
 }
 
 /* Whether rows of the left side come out in their order, their columns in
- * front, and no other row. */
+ * front, and no other row, for one reader. */
 static bool joins_others(const struct node *node)
 {
-    return (node->kind == NODE_JOIN && node->join.kind == JOIN_INNER
-            && !node->unnested && !node_fails(node))
-           || only_filters(node);
+    return node_has_one_reader(node)
+           && ((node->kind == NODE_JOIN && node->join.kind == JOIN_INNER
+                && !node->unnested && !node_fails(node))
+               || only_filters(node));
 }
 
 /* ------------------------------------------------------------------ move -- */
@@ -145,5 +147,6 @@ static bool walk(struct binder *binder, struct node **place, bool first)
 struct node *semi_late(struct binder *binder, struct node *node)
 {
     estimate_node(node);
-    return walk(binder, &node, true) ? node : NULL;
+    return node_count_readers(binder, node) && walk(binder, &node, true) ? node
+                                                                         : NULL;
 }

@@ -18,6 +18,7 @@
 #include "plan/condition/refuses.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
+#include "plan/tree/node_readers.h"
 
 static bool visit(struct binder *binder, struct node *node,
                   const bool *refused);
@@ -208,6 +209,10 @@ static bool visit(struct binder *binder, struct node *node, const bool *refused)
 
     if (stack_is_short())
         return stack_refuse(binder->error, (struct position){ 0 }), false;
+    if (!node_has_one_reader(node))
+        refused = new_flags(binder, node->column_count);
+    if (refused == NULL)
+        return false;
     if (node->kind == NODE_JOIN)
         return visit_join(binder, node, refused);
     if (node->left != NULL)
@@ -222,5 +227,6 @@ static bool visit(struct binder *binder, struct node *node, const bool *refused)
 
 struct node *refuse_nulls(struct binder *binder, struct node *node)
 {
-    return visit_fresh(binder, node) ? node : NULL;
+    return node_count_readers(binder, node) && visit_fresh(binder, node) ? node
+                                                                         : NULL;
 }

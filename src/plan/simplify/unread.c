@@ -6,7 +6,8 @@
  * place. Where rows are only told apart (DISTINCT, the right side of a semi-join)
  * it does not matter either how often an outer join gives a row.
  *
- * What can fail stays, since it would be run.
+ * What can fail stays, since it would be run; of a node that stands in several
+ * places, all is taken as read.
  */
 #include "plan/simplify/unread.h"
 
@@ -20,6 +21,7 @@
 #include "plan/simplify/tree_pass.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
+#include "plan/tree/node_readers.h"
 #include "plan/tree/node_reads.h"
 #include "plan/tree/unique_key.h"
 
@@ -184,6 +186,10 @@ static bool visit(struct binder *binder, struct node **place,
 
     if (stack_is_short())
         return stack_refuse(binder->error, (struct position){ 0 }), false;
+    if (!node_has_one_reader(node))
+        asked = (struct asked){ new_flags(binder, node, true), false };
+    if (asked.needed == NULL)
+        return false;
     if (only_adds(node, asked.once)
         && !any_from(node, asked.needed, left->column_count) && is_safe(node)) {
         *place = without(binder, node, left);
@@ -203,7 +209,8 @@ struct node *drop_unread(struct binder *binder, struct node *node)
 {
     const bool *all = new_flags(binder, node, true);
 
-    return all != NULL && visit(binder, &node, (struct asked){ all, false })
+    return all != NULL && node_count_readers(binder, node)
+                   && visit(binder, &node, (struct asked){ all, false })
                ? node
                : NULL;
 }

@@ -44,6 +44,7 @@ struct binder {
     unsigned views;         /* that are open, in one another    */
     unsigned deep;          /* queries, in one another          */
     unsigned nodes;         /* that were made                   */
+    unsigned counts;        /* of nodes' readers, so far        */
     const struct plan_limits *limits; /* NULL: none                 */
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */

@@ -50,6 +50,9 @@ struct node {
                          where passes added some behind; NULL: all       */
     struct node *rewritten; /* what rewriting made of it; NULL: it has not
                                   come here yet                        */
+    unsigned readers;       /* places that have it, as they were counted last:
+                         node_readers.h                               */
+    unsigned counted;       /* ... in that count of the binder's           */
     bool shared;            /* it stands in several places, of one query: its
                                step is read by all of them               */
     bool *needs;            /* shared: of each column, whether one of them
