@@ -13,7 +13,8 @@ from .engines import Refused
 from .nodes import Node, is_ordered, result_types
 
 # Errors of vdbq that are right: {pattern of the message: why}.
-REFUSALS = {r'needs more than \d+ registers': 'a limit that long expressions reach'}
+REFUSALS = {r'needs more than \d+ registers': 'a limit that long expressions reach',
+            r'a tablet of \d+ bytes does not fit': 'the little room of a hostile build'}
 REL = 1e-9
 
 

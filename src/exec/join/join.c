@@ -213,7 +213,7 @@ join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     return status;
 }
 
-/* Columns keep the dictionaries of the side they come from. */
+/* Columns keep the dictionaries of the side they come from; a mark has none. */
 static struct dictionary *join_dictionary(const struct stream *stream,
                                           unsigned column)
 {
@@ -221,7 +221,8 @@ static struct dictionary *join_dictionary(const struct stream *stream,
     if (column < join->left.column_count)
         return join->left.columns[column].dictionary;
     column -= join->left.column_count;
-    return column < join->right.column_count
+    return stream->step->join.kind != JOIN_MARK
+                   && column < join->right.column_count
                ? join->right.columns[column].dictionary
                : NULL;
 }

@@ -81,14 +81,13 @@ static unsigned put_down(const struct joined *sets, uint64_t leaves,
     unsigned count = 0;
 
     if (joined->right == leaves) { /* one leaf; maybe connected to nothing */
+        sequence[0] = 0;
         while (!(leaves >> sequence[0] & 1))
             sequence[0]++;
         return 1;
     }
     assert(joined->known);
-    sequence[0] = 0;
     count = put_down(sets, leaves & ~joined->right, sequence);
-    sequence[count] = 0;
     count += put_down(sets, joined->right, &sequence[count]);
     sequence[count++] = JOIN_BOTH;
     return count;
