@@ -36,6 +36,7 @@ struct kept {
 struct sharing {
     struct binder *binder;
     struct vector kept; /* of struct kept */
+    unsigned walk;      /* nodes that were come to have its number */
 };
 
 static bool visit(struct sharing *sharing, const struct node *parent,
@@ -123,12 +124,16 @@ static struct kept *find(const struct sharing *sharing, const struct node *node)
 
 /* ---------------------------------------------------------------- walk -- */
 
-/* What is below a node; a query that is applied shares with none around it. */
+/* What is below a node, once, however many places it stands in; a query that is
+ * applied shares with none around it. */
 static bool visit_below(struct sharing *sharing, struct node *node)
 {
-    bool applies = node->kind == NODE_APPLY;
-    bool done = node->left == NULL || visit(sharing, node, &node->left);
+    bool applies = node->kind == NODE_APPLY, done;
 
+    if (node->counted == sharing->walk)
+        return true;
+    node->counted = sharing->walk;
+    done = node->left == NULL || visit(sharing, node, &node->left);
     if (node->right != NULL && done && applies) {
         node->right = share_nodes(sharing->binder, node->right);
         done = node->right != NULL;
@@ -157,9 +162,11 @@ static bool visit(struct sharing *sharing, const struct node *parent,
     if (stack_is_short())
         return stack_refuse(sharing->binder->error, (struct position){ 0 }),
                false;
+    found.bare = parent->kind != NODE_SELECT && parent->kind != NODE_JOIN;
+    if ((*place)->shared)
+        return put(sharing->binder, *place, found.bare, place);
     if (!is_worth(*place))
         return visit_below(sharing, *place);
-    found.bare = parent->kind != NODE_SELECT && parent->kind != NODE_JOIN;
     kept = find(sharing, *place);
     if (kept != NULL)
         return share(sharing, kept)
@@ -169,7 +176,8 @@ static bool visit(struct sharing *sharing, const struct node *parent,
 
 struct node *share_nodes(struct binder *binder, struct node *node)
 {
-    struct sharing sharing = { binder, VECTOR_IN(binder->arena, struct kept) };
+    struct sharing sharing = { binder, VECTOR_IN(binder->arena, struct kept),
+                               ++binder->counts };
 
     estimate_node(node);
     return visit_below(&sharing, node) ? node : NULL;
