@@ -130,11 +130,13 @@ static bool is_of_partition(void *window, struct expression **operand)
     return expression_each(*operand, is_of_partition, window);
 }
 
-/* Whether a condition keeps or refuses whole partitions. */
+/* Whether a condition keeps or refuses whole partitions. Where all rows are one,
+ * the window may number the rows of an outer join, and stand in two places. */
 static bool passes_window(struct binder *binder, struct node *window,
                           struct expression *e)
 {
-    return pass_is_on(binder, "filter partitions") && !e->faults
+    return pass_is_on(binder, "filter partitions")
+           && expression_has(e, EXPRESSION_COLUMN) && !e->faults
            && !node_fails(window) && is_of_partition(window, &e);
 }
 
