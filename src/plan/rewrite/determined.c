@@ -11,7 +11,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
-#include "plan/rewrite/late.h"
+#include "plan/tree/node_reads.h"
 #include "plan/tree/unique_key.h"
 
 enum { LOOKS_MAX = 1000 }; /* at nodes, each time one */
@@ -35,7 +35,7 @@ bool add_determined(struct binder *binder, const struct node *node, bool *known)
 
 static bool *flags(struct proof *proof, unsigned count)
 {
-    bool *made = late_flags(proof->binder, count);
+    bool *made = column_flags(proof->binder, count, false);
 
     proof->failed |= made == NULL;
     return made;

@@ -20,20 +20,12 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_reads.h"
 
 /* Rows that a fetch gets at most, and rows of a table from which it pays. */
 enum { FETCH_ROWS_MAX = 10000, TABLE_ROWS_MIN = 1000, ROWS_SHARE = 4 };
 
 /* --------------------------------------------------------------- helpers -- */
-
-bool *late_flags(struct binder *binder, unsigned count)
-{
-    bool *flags = arena_alloc(binder->arena, count + (size_t)1);
-
-    if (flags == NULL)
-        error_no_memory(binder->error);
-    return flags;
-}
 
 struct node *late_copy(struct binder *binder, const struct node *node)
 {
@@ -62,20 +54,6 @@ const struct late_source *late_source_of(const struct vector *sources,
                 return source;
     }
     return NULL;
-}
-
-static bool mark_column(void *used, struct expression **operand)
-{
-    if ((*operand)->kind != EXPRESSION_COLUMN)
-        return expression_each(*operand, mark_column, used);
-    ((bool *)used)[(*operand)->column.number] = true;
-    return true;
-}
-
-static void mark_numbers(const struct vector *columns, bool *used)
-{
-    for (size_t i = 0; i < columns->count; i++)
-        used[VECTOR_ITEMS(columns, int)[i]] = true;
 }
 
 /* Columns that now have ids of rows are described so; of a side that may have
@@ -159,13 +137,13 @@ static void want_below(struct node *node, const bool *wanted, bool *below,
                        bool *used)
 {
     if (node->where != NULL)
-        mark_column(used, &node->where);
+        expression_reads(used, &node->where);
     for (unsigned i = 0; i < node->column_count; i++) {
         struct expression *e = node->results[i];
         if (wanted[i] && e->kind == EXPRESSION_COLUMN)
             below[e->column.number] = true;
         else
-            mark_column(used, &node->results[i]);
+            expression_reads(used, &node->results[i]);
     }
     for (unsigned i = 0; i < node->left->column_count; i++)
         below[i] &= !used[i];
@@ -231,7 +209,8 @@ static struct node *late_select(struct binder *binder, struct node *node,
                                 const bool *wanted, struct vector *sources)
 {
     unsigned count = node->left->column_count;
-    bool *below = late_flags(binder, count), *used = late_flags(binder, count);
+    bool *below = column_flags(binder, count, false),
+         *used = column_flags(binder, count, false);
     struct vector found = VECTOR_IN(binder->arena, struct late_source);
     struct node *left, *copy;
 
@@ -253,34 +232,17 @@ static struct node *late_select(struct binder *binder, struct node *node,
 
 /* ----------------------------------------------------------------- joins -- */
 
-static void mark_range(const struct step_range_join *range, bool *left,
-                       bool *right)
-{
-    bool *value = range->side == RANGE_JOIN_LEFT ? left : right;
-    bool *bounds = range->side == RANGE_JOIN_LEFT ? right : left;
-
-    if (range->side == RANGE_JOIN_NONE)
-        return;
-    value[range->column] = true;
-    if (range->low >= 0)
-        bounds[range->low] = true;
-    if (range->high >= 0)
-        bounds[range->high] = true;
-}
-
 /* The columns of both sides that the join reads. */
 static bool *read_by_join(struct binder *binder, struct node *node)
 {
     unsigned middle = node->left->column_count;
-    bool *used = late_flags(binder, middle + node->right->column_count);
+    bool *used =
+        column_flags(binder, middle + node->right->column_count, false);
+    const bool *none = column_flags(binder, node->column_count, false);
 
-    if (used == NULL)
+    if (used == NULL || none == NULL)
         return NULL;
-    mark_numbers(&node->join.left_keys, used);
-    mark_numbers(&node->join.right_keys, used + middle);
-    mark_range(&node->join.range, used, used + middle);
-    if (node->where != NULL)
-        mark_column(used, &node->where);
+    node_reads(node, none, used, used + middle);
     return used;
 }
 
@@ -334,7 +296,7 @@ static struct node *late_join(struct binder *binder, struct node *node,
 static struct node *late_rows(struct binder *binder, struct node *node,
                               const bool *wanted, struct vector *sources)
 {
-    bool *below = late_flags(binder, node->left->column_count);
+    bool *below = column_flags(binder, node->left->column_count, false);
     size_t begin = sources->count;
     struct node *left, *copy;
 
@@ -453,12 +415,11 @@ static bool pays(const struct vector *sources, uint64_t rows)
 static struct node *fetch_behind(struct binder *binder, struct node *node)
 {
     struct vector sources = VECTOR_IN(binder->arena, struct late_source);
-    bool *wanted = late_flags(binder, node->column_count);
+    bool *wanted = column_flags(binder, node->column_count, true);
     struct node *late;
 
     if (wanted == NULL)
         return NULL;
-    memset(wanted, true, node->column_count);
     late = late_rows(binder, node, wanted, &sources);
     if (late == NULL || !pays(&sources, rows_cut(node)))
         return late != NULL ? node : NULL;

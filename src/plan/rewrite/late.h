@@ -38,8 +38,6 @@ struct node *late_group(struct binder *binder, struct node *node,
  * result alone are fetched behind it. A pass over the whole tree. */
 struct node *fetch_late(struct binder *binder, struct node *root);
 
-/* One flag a column; in the arena. */
-bool *late_flags(struct binder *binder, unsigned count);
 /* A copy of a node with columns of its own; what is below is the same. */
 struct node *late_copy(struct binder *binder, const struct node *node);
 /* The source that fetches a column of its node; NULL: none does. */

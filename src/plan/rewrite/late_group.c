@@ -13,13 +13,14 @@
 #include "plan/rewrite/determined.h"
 #include "plan/rewrite/late.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_reads.h"
 
 /* Keys that may be fetched later: texts that no aggregate reads. */
 static bool *wanted_keys(struct binder *binder, const struct node *node,
                          const bool *wanted)
 {
     const struct vector *aggregates = &node->group.aggregates;
-    bool *keys = late_flags(binder, node->left->column_count);
+    bool *keys = column_flags(binder, node->left->column_count, false);
 
     for (unsigned i = 0; keys != NULL && i < node->group.keys; i++)
         keys[i] = wanted[i] && node->left->columns[i].type == VDBQ_TEXT;
@@ -39,7 +40,7 @@ static bool keep_determined(struct binder *binder, const struct node *node,
                             const struct node *below,
                             const struct vector *sources, bool *keys, bool *all)
 {
-    bool *known = late_flags(binder, below->column_count);
+    bool *known = column_flags(binder, below->column_count, false);
 
     *all = true;
     for (unsigned i = 0; known != NULL && i < node->group.keys; i++)

@@ -19,20 +19,10 @@
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
 #include "plan/tree/node_readers.h"
+#include "plan/tree/node_reads.h"
 
 static bool visit(struct binder *binder, struct node *node,
                   const bool *refused);
-
-static bool *new_flags(struct binder *binder, unsigned count)
-{
-    bool *flags = arena_alloc(binder->arena, count + (size_t)1);
-
-    if (flags == NULL)
-        error_no_memory(binder->error);
-    else
-        memset(flags, false, count + (size_t)1);
-    return flags;
-}
 
 /* ---------------------------------------------------------- conditions -- */
 
@@ -118,7 +108,7 @@ static bool visit_side(struct binder *binder, struct node *join,
     struct flags flags = { .first = is_right ? join->left->column_count : 0,
                            .count = side->column_count };
 
-    flags.set = new_flags(binder, flags.count);
+    flags.set = column_flags(binder, flags.count, false);
     if (flags.set == NULL)
         return false;
     if (!is_right || join->join.kind <= JOIN_FULL)
@@ -181,7 +171,7 @@ static bool visit_left(struct binder *binder, struct node *node,
     struct flags below = { .count = node->left->column_count };
     unsigned count;
 
-    below.set = new_flags(binder, below.count);
+    below.set = column_flags(binder, below.count, false);
     if (below.set == NULL)
         return false;
     if (node->kind != NODE_SELECT) {
@@ -198,7 +188,7 @@ static bool visit_left(struct binder *binder, struct node *node,
 
 static bool visit_fresh(struct binder *binder, struct node *node)
 {
-    const bool *none = new_flags(binder, node->column_count);
+    const bool *none = column_flags(binder, node->column_count, false);
 
     return none != NULL && visit(binder, node, none);
 }
@@ -210,7 +200,7 @@ static bool visit(struct binder *binder, struct node *node, const bool *refused)
     if (stack_is_short())
         return stack_refuse(binder->error, (struct position){ 0 }), false;
     if (!node_has_one_reader(node))
-        refused = new_flags(binder, node->column_count);
+        refused = column_flags(binder, node->column_count, false);
     if (refused == NULL)
         return false;
     if (node->kind == NODE_JOIN)

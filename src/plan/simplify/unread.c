@@ -11,8 +11,6 @@
  */
 #include "plan/simplify/unread.h"
 
-#include <string.h>
-
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/expression_new.h"
@@ -146,34 +144,20 @@ static bool is_once(const struct node *node, bool once, bool is_right)
     }
 }
 
-static bool *new_flags(struct binder *binder, const struct node *node, bool all)
-{
-    size_t count = node != NULL ? node->column_count : 0;
-    bool *flags = arena_alloc(binder->arena, count + 1);
-
-    if (flags == NULL)
-        return error_no_memory(binder->error), NULL;
-    memset(flags, all, count + 1);
-    return flags;
-}
-
-/* All columns of a query that is applied, or counts rows, are read. */
 static bool visit_below(struct binder *binder, struct node *node,
                         struct asked asked)
 {
-    bool alone = node->kind != NODE_JOIN;
-    bool *left = new_flags(binder, node->left, false);
-    bool *right = new_flags(binder, node->right, alone);
-    bool done = left != NULL && right != NULL;
+    bool *below[2];
+    bool done = node_reads_below(binder, node, asked.needed, below);
 
-    if (done)
-        node_reads(node, asked.needed, left, right);
     if (done && node->left != NULL)
-        done = visit(binder, &node->left,
-                     (struct asked){ left, is_once(node, asked.once, false) });
+        done =
+            visit(binder, &node->left,
+                  (struct asked){ below[0], is_once(node, asked.once, false) });
     if (done && node->right != NULL)
-        done = visit(binder, &node->right,
-                     (struct asked){ right, is_once(node, asked.once, true) });
+        done =
+            visit(binder, &node->right,
+                  (struct asked){ below[1], is_once(node, asked.once, true) });
     for (size_t i = 0; i < node->parts.count && done; i++)
         done = visit(binder, vector_at(&node->parts, i), asked);
     return done;
@@ -187,7 +171,8 @@ static bool visit(struct binder *binder, struct node **place,
     if (stack_is_short())
         return stack_refuse(binder->error, (struct position){ 0 }), false;
     if (!node_has_one_reader(node))
-        asked = (struct asked){ new_flags(binder, node, true), false };
+        asked = (struct asked){ column_flags(binder, node->column_count, true),
+                                false };
     if (asked.needed == NULL)
         return false;
     if (only_adds(node, asked.once)
@@ -207,7 +192,7 @@ static bool visit(struct binder *binder, struct node **place,
 
 struct node *drop_unread(struct binder *binder, struct node *node)
 {
-    const bool *all = new_flags(binder, node, true);
+    const bool *all = column_flags(binder, node->column_count, true);
 
     return all != NULL && node_count_readers(binder, node)
                    && visit(binder, &node, (struct asked){ all, false })

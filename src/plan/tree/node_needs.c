@@ -6,22 +6,9 @@
  */
 #include "plan/tree/node_needs.h"
 
-#include <string.h>
-
 #include "base/os/stack.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_reads.h"
-
-static bool *new_flags(struct binder *binder, const struct node *node, bool all)
-{
-    size_t count = node != NULL ? node->column_count : 0;
-    bool *flags = arena_alloc(binder->arena, count + 1);
-
-    if (flags == NULL)
-        return error_no_memory(binder->error), NULL;
-    memset(flags, all, count + 1);
-    return flags;
-}
 
 /* Adds what one more reader needs; `*more`: it is more than was needed. */
 static bool add_needs(struct binder *binder, struct node *node,
@@ -29,7 +16,7 @@ static bool add_needs(struct binder *binder, struct node *node,
 {
     *more = node->needs == NULL;
     if (node->needs == NULL)
-        node->needs = new_flags(binder, node, false);
+        node->needs = column_flags(binder, node->column_count, false);
     if (node->needs == NULL)
         return false;
     for (unsigned i = 0; i < node->column_count; i++) {
@@ -42,16 +29,13 @@ static bool add_needs(struct binder *binder, struct node *node,
 static bool visit_below(struct binder *binder, struct node *node,
                         const bool *needed)
 {
-    bool *left = new_flags(binder, node->left, false);
-    bool *right = new_flags(binder, node->right, node->kind != NODE_JOIN);
-    bool done = left != NULL && right != NULL;
+    bool *below[2];
+    bool done = node_reads_below(binder, node, needed, below);
 
-    if (done)
-        node_reads(node, needed, left, right);
     if (done && node->left != NULL)
-        done = node_needs(binder, node->left, left);
+        done = node_needs(binder, node->left, below[0]);
     if (done && node->right != NULL)
-        done = node_needs(binder, node->right, right);
+        done = node_needs(binder, node->right, below[1]);
     for (size_t i = 0; i < node->parts.count && done; i++)
         done = node_needs(binder, VECTOR_ITEMS(&node->parts, struct node *)[i],
                           needed);

@@ -8,7 +8,20 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/vector.h"
+#include "plan/tree/binder.h"
+
+bool *column_flags(struct binder *binder, size_t count, bool value)
+{
+    bool *flags = arena_alloc(binder->arena, count + 1);
+
+    if (flags == NULL)
+        return error_no_memory(binder->error), NULL;
+    memset(flags, value, count + 1);
+    return flags;
+}
 
 static void use(bool *used, int column)
 {
@@ -195,4 +208,20 @@ void node_reads(struct node *node, const bool *needed, bool *left, bool *right)
         break;
     }
     hand_on(node, needed, left);
+}
+
+bool node_reads_below(struct binder *binder, struct node *node,
+                      const bool *needed, bool *below[2])
+{
+    const struct node *sides[2] = { node->left, node->right };
+
+    for (int side = 0; side < 2; side++) {
+        below[side] =
+            column_flags(binder, sides[side] ? sides[side]->column_count : 0,
+                         side == 1 && node->kind != NODE_JOIN);
+        if (below[side] == NULL)
+            return false;
+    }
+    node_reads(node, needed, below[0], below[1]);
+    return true;
 }

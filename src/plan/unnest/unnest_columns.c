@@ -133,3 +133,20 @@ struct node *unnest_columns(struct unnesting *unnesting, struct node *node,
         all[count + i] = (int)(first + i);
     return node_columns(unnesting->binder, node, all, count + width);
 }
+
+struct node *unnest_join(struct unnesting *unnesting, enum join_kind kind,
+                         struct node *const nodes[2],
+                         const struct step_join *keys)
+{
+    struct node *join = node_join(unnesting->binder, kind, nodes[0], nodes[1]);
+
+    if (join == NULL)
+        return NULL;
+    join->join.left_keys = keys->left_keys;
+    join->join.right_keys = keys->right_keys;
+    join->join.nulls_match = keys->nulls_match;
+    join->unnested = true;
+    if (kind == JOIN_LEFT)
+        node_keep_ranges(join);
+    return join;
+}

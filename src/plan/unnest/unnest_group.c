@@ -108,20 +108,11 @@ static struct node *join_groups(struct unnesting *unnesting,
                                   : NULL };
     struct step_join keys = { .left_keys = VECTOR_IN(binder->arena, int),
                               .right_keys = VECTOR_IN(binder->arena, int) };
-    struct node *join;
 
     if (nodes[0] == NULL || nodes[1] == NULL
         || !unnest_equal(narrow, nodes, unnesting, 0, first, &keys))
         return NULL;
-    join = node_join(binder, JOIN_LEFT, nodes[0], nodes[1]);
-    if (join == NULL)
-        return NULL;
-    join->join.left_keys = keys.left_keys;
-    join->join.right_keys = keys.right_keys;
-    join->join.nulls_match = keys.nulls_match;
-    join->unnested = true;
-    node_keep_ranges(join);
-    return join;
+    return unnest_join(unnesting, JOIN_LEFT, nodes, &keys);
 }
 
 /* The groups of those values that are asked for, joined with all tuples. */

@@ -79,6 +79,12 @@ struct node *unnest_columns(struct unnesting *unnesting, struct node *node,
 /* The columns of `node` in their order, as a list in the arena. */
 int *unnest_numbers(struct unnesting *unnesting, unsigned count);
 
+/* The left node's rows, each with what is found by those keys of the right one,
+ * which is at most one row. */
+struct node *unnest_join(struct unnesting *unnesting, enum join_kind kind,
+                         struct node *const nodes[2],
+                         const struct step_join *keys);
+
 /* unnest_push.c: the rows that a node gives for each tuple of the domain, in
  * the order that it gives them, beside the tuple: the node's columns, then the
  * domain's. The node stays as it is. NULL: refused, or a failure. */

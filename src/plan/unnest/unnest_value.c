@@ -33,7 +33,6 @@ static struct node *join_domain(struct unnesting *unnesting,
                               .right_keys = VECTOR_IN(binder->arena, int) };
     struct expression *column =
         operand ? node_column(binder, node, 0, operand->at) : NULL;
-    struct node *join;
 
     if (operand != NULL
         && (column == NULL
@@ -41,16 +40,7 @@ static struct node *join_domain(struct unnesting *unnesting,
         return NULL;
     if (!unnest_equal(unnesting, nodes, NULL, 0, first, &keys))
         return NULL;
-    join = node_join(binder, kind, nodes[0], nodes[1]);
-    if (join == NULL)
-        return NULL;
-    join->join.left_keys = keys.left_keys;
-    join->join.right_keys = keys.right_keys;
-    join->join.nulls_match = keys.nulls_match;
-    join->unnested = true;
-    if (kind == JOIN_LEFT)
-        node_keep_ranges(join);
-    return join;
+    return unnest_join(unnesting, kind, nodes, &keys);
 }
 
 /* A node with a column behind its own that is NULL where a row of an outer join
