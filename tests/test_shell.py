@@ -1066,12 +1066,19 @@ def case_import_finds_the_header(folder):
         ('"1",x\n"2",y\n', 'c1,c2'), ('"1","x"\n"2","y"\n', 'c1,c2'),
         ('007,x\n008,y\n', 'c1,c2'), ('zip\n007\n', 'zip'),
         ('2024-01-01,x\n2024-01-02,y\n', 'c1,c2'), ('a,\n1,2\n', 'a,c2'),
+        ('a,A,a_2,a,,b\n1,2,3,4,5,6\n', 'a,A_2,a_2_2,a_3,c5,b'),
     ]
     for text, names in cases:
         write(folder, 'a.csv', text)
         result = run(folder, '-c', '.import a.csv t', '-c', 'select * from t')
         assert result.code == (0 if names else 1), result
         assert not names or result.out.splitlines()[0] == names, result
+
+
+def case_import_thousands_of_equal_names(folder):
+    write(folder, 'a.csv', f'{",".join(["a"] * 4000)}\n{",".join("1" * 4000)}\n')
+    result = run(folder, 'i.vdb', '-c', '.import a.csv t', '-c', 'select a, a_2, a_4000 from t')
+    expect(result, 0, 'a,a_2,a_4000\n1,1,1\n')
 
 
 def case_import_value_faults(folder):

@@ -106,6 +106,8 @@ static bool are_columns(const struct import *import)
     vdbq *db = import->params->db;
     unsigned table = import_table_find(db, import->params->table);
     unsigned columns = vdbq_table_columns(db, table), found = 0;
+    if (import->columns > columns)
+        return false;
     for (unsigned i = 0; i < import->columns; i++)
         for (unsigned j = 0; j < columns; j++)
             if (strcasecmp(vdbq_table_column_name(db, table, j),
@@ -131,63 +133,6 @@ static enum vdbq_status find_names(struct import *import,
     return VDBQ_OK;
 }
 
-/* ----------------------------------------------------------------- names -- */
-
-static void trim(char *name)
-{
-    size_t blanks = strspn(name, " \t\r\n"), length = strlen(name);
-    while (length > blanks && strchr(" \t\r\n", name[length - 1]))
-        length--;
-    memmove(name, name + blanks, length - blanks);
-    name[length - blanks] = 0;
-}
-
-static bool is_taken(const struct import *import, unsigned before,
-                     const char *name)
-{
-    for (unsigned i = 0; i < before; i++)
-        if (strcasecmp(import->column[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* The name with a number behind it that makes it single; NULL without
- * memory. */
-static char *single_name(const struct import *import, unsigned index,
-                         const char *base)
-{
-    size_t size = strlen(base) + 16;
-    char *name = malloc(size);
-    if (!name)
-        return NULL;
-    snprintf(name, size, "%s", base);
-    for (unsigned i = 2; is_taken(import, index, name); i++)
-        snprintf(name, size, "%s_%u", base, i);
-    return name;
-}
-
-/* A name for column `index`: the header's, made single, or c1, c2 ... */
-static enum vdbq_status name_column(struct import *import, unsigned index)
-{
-    struct import_column *column = &import->column[index];
-    struct vdbq_text text;
-    char number[16];
-    snprintf(number, sizeof number, "c%u", index + 1);
-    trim(column->name);
-    bool named = import->header && *column->name;
-    if (named
-        && !vdbq_value_parse(VDBQ_TEXT, 0, 0, column->name,
-                             strlen(column->name), &text))
-        return import_fail(import, VDBQ_TYPE,
-                           "convert the file: iconv -f LATIN1 -t UTF-8 ...",
-                           "the name of column %u is not UTF-8", index + 1);
-    char *name = single_name(import, index, named ? column->name : number);
-    free(column->name);
-    column->name = name;
-    return name ? VDBQ_OK
-                : import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-}
-
 /* An empty line above the values of a single column is one of them; above
  * their name it is none. */
 enum vdbq_status import_head(struct import *import)
@@ -202,7 +147,5 @@ enum vdbq_status import_head(struct import *import)
         status = find_names(import, &first);
     if (import->header || (status == VDBQ_OK && import->columns > 1))
         import->body = import->header ? reader.at : first.at;
-    for (unsigned i = 0; i < import->columns && status == VDBQ_OK; i++)
-        status = name_column(import, i);
-    return status;
+    return status == VDBQ_OK ? import_names(import) : status;
 }

@@ -88,6 +88,9 @@ enum vdbq_status import_fail_cut(struct import *import);
 /* import_head.c: names and the number of columns, from the first record. */
 enum vdbq_status import_head(struct import *import);
 
+/* import_names.c: names that differ, from what the first record holds. */
+enum vdbq_status import_names(struct import *import);
+
 /* import_scan.c: finds what each column holds in all of the file. */
 enum vdbq_status import_infer(struct import *import);
 /* The next record's fields, counted; a fault where they are not as many as
