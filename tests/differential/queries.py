@@ -217,6 +217,8 @@ class Queries(Subqueries):
 
     def select(self, kinds=None, rows_max=None, outer=()):
         """SELECT up to HAVING; its columns are c0, c1 and so on."""
+        if self.share and self.rng.random() < 0.04:
+            return self.without_tables(kinds, Scope([], outer, queries=self.inside()))
         source, columns, rows = self.sources(rows_max)
         scope = Scope(columns, outer, queries=self.inside())
         where = EMPTY
@@ -234,6 +236,13 @@ class Queries(Subqueries):
                  for i, kind in enumerate(kinds or self.some_kinds(scope))]
         node = Node(f'{word} {{0}} FROM {{1}} {{2}}', self.items(items), source, where, type='Q')
         return Made(node, self.results(items), rows, scope if word == 'SELECT' else None)
+
+    def without_tables(self, kinds, scope):
+        """SELECT without FROM: one row, or none where its condition does not hold."""
+        items = [self.expressions.make(kind, 1, scope) for kind in kinds or self.some_kinds(scope)]
+        where = self.where(scope) if self.rng.random() < 0.7 else EMPTY
+        return Made(Node('SELECT {0} {1}', self.items(items), where, type='Q'),
+                    self.results(items), 1)
 
     def where(self, scope):
         terms = [self.expressions.make('B', self.rng.choice((1, 2, 3)), scope)

@@ -118,7 +118,8 @@ class Subqueries:
         value = self.expressions.make(kind, 1, Scope([], outer, queries=self.inside()))
         where = EMPTY
         if self.rng.random() < 0.4:
-            where = Node('WHERE {0}', self.expressions.make('B', 1, Scope([], outer)))
+            where = Node('WHERE {0}', self.expressions.make(
+                'B', 1, Scope([], outer, queries=self.inside())))
         return self.valued('(SELECT {0} {1})', value, where)
 
     def outer_total(self, kind, scope):

@@ -491,7 +491,7 @@ struct node *join_product(struct binder *binder, const struct node *product)
             || filter_branch(&joining, &joining.all) != VDBQ_OK
             || filter_late(&joining) != VDBQ_OK)
             return NULL;
-        return joining.all.node;
+        return in_order(&joining);
     }
     return join_leaves(&joining) == VDBQ_OK ? in_order(&joining) : NULL;
 }
