@@ -20,7 +20,6 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/node.h"
-#include "plan/make/node_copy.h"
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
@@ -379,7 +378,19 @@ struct reducing {
     struct binder *binder;
     struct node *root;
     unsigned left; /* reductions that may still be made */
+    unsigned walk; /* nodes that were come to have its number */
 };
+
+/* The keys, of a source that stands in one more place from now on. */
+static struct node *keys_of(struct binder *binder, const struct place *source)
+{
+    int column = (int)source->column;
+    struct node *keys = node_columns(binder, *source->node, &column, 1);
+
+    if (keys != NULL)
+        node_add_reader(keys->left);
+    return keys;
+}
 
 static struct node *semi_join(struct binder *binder, struct node *target,
                               unsigned column, struct node *keys)
@@ -401,10 +412,8 @@ static bool make(struct reducing *reducing, const struct reduction *best)
 {
     struct binder *binder = reducing->binder;
     struct node **target = best->target.node;
-    int column = (int)best->source.column;
-    struct node *keys = node_copy(binder, *best->source.node);
+    struct node *keys = keys_of(binder, &best->source);
 
-    keys = keys != NULL ? node_columns(binder, keys, &column, 1) : NULL;
     *target = keys != NULL
                   ? semi_join(binder, *target, best->target.column, keys)
                   : NULL;
@@ -434,6 +443,9 @@ static bool walk(struct reducing *reducing, struct node *node)
     if (stack_is_short())
         return stack_refuse(reducing->binder->error, (struct position){ 0 }),
                false;
+    if (node->counted == reducing->walk)
+        return true;
+    node->counted = reducing->walk;
     if (node->kind == NODE_JOIN && !node->join.nulls_match)
         for (int side = 1; side >= 0; side--)
             if (!reduce_side(reducing, node, side))
@@ -447,9 +459,11 @@ static bool walk(struct reducing *reducing, struct node *node)
 
 struct node *reduce(struct binder *binder, struct node *node)
 {
-    struct reducing reducing = { binder, node, REDUCTIONS_MAX };
+    struct reducing reducing = { binder, node, REDUCTIONS_MAX, 0 };
 
     estimate_node(node);
-    return node_count_readers(binder, node) && walk(&reducing, node) ? node
-                                                                     : NULL;
+    if (!node_count_readers(binder, node))
+        return NULL;
+    reducing.walk = ++binder->counts;
+    return walk(&reducing, node) ? node : NULL;
 }

@@ -31,6 +31,11 @@ bool node_count_readers(struct binder *binder, struct node *root)
     return count(binder, root);
 }
 
+void node_add_reader(struct node *node)
+{
+    node->readers = node->readers == 0 ? 2 : node->readers + 1;
+}
+
 bool node_has_one_reader(const struct node *node)
 {
     return node->readers <= 1;

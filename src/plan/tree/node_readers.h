@@ -14,6 +14,9 @@ struct binder;
  * binder's error. */
 bool node_count_readers(struct binder *binder, struct node *root);
 
+/* One more place has it since they were counted. */
+void node_add_reader(struct node *node);
+
 /* Whether no other place has it; of a node that was made since they were
  * counted, too. */
 bool node_has_one_reader(const struct node *node);
