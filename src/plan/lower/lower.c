@@ -233,7 +233,7 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
     if (needed == NULL || map == NULL)
         return lower_status(&lowering, false);
     memset(needed, true, node->column_count);
-    estimate_node(node);
+    estimate_node(binder, node);
     if (!node_needs(binder, node, needed))
         return lower_status(&lowering, false);
     status = lower_node(&lowering, node, needed, map, &number);

@@ -216,9 +216,9 @@ enum vdbq_status joining_order(struct joining *joining)
     if (problem.edges == NULL)
         return error_no_memory(joining->binder->error);
     for (unsigned i = 0; i < joining->count; i++) {
-        estimate_node(joining->leaves[i]);
+        estimate_node(joining->binder, joining->leaves[i]);
         problem.rows[i] = joining->leaves[i]->rows;
-        problem.bases[i] = estimate_base(joining->leaves[i]);
+        problem.bases[i] = joining->leaves[i]->base;
     }
     for (size_t i = 0; i < joining->part_count; i++) {
         const struct part *part = &joining->parts[i];

@@ -300,9 +300,9 @@ static enum vdbq_status range_pays(const struct joining *joining,
     enum vdbq_status status;
 
     for (int i = 0; i < 2; i++) {
-        estimate_node(nodes[i]);
+        estimate_node(joining->binder, nodes[i]);
         sides.rows[i] = nodes[i]->rows;
-        sides.bases[i] = estimate_base(nodes[i]);
+        sides.bases[i] = nodes[i]->base;
     }
     status = join_price_range(joining->binder, nodes[0]->column_count, parts,
                               &sides, &price);

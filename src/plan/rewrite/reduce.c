@@ -24,6 +24,8 @@
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
 #include "plan/tree/node_readers.h"
+#include "plan/simplify/share.h"
+#include "plan/tree/node_same.h"
 #include "plan/tree/unique_key.h"
 
 /* What a row costs: that a program tests or looks up in an index, that is put
@@ -100,12 +102,14 @@ static double own_price(const struct node *node)
     }
 }
 
-/* What it costs to compute a node. The query of an APPLY may run for each
- * row. */
+/* What it costs to compute a node once more: the pass *share* keeps rows for
+ * both. The query of an APPLY may run for each row. */
 static double tree_price(const struct node *node)
 {
     double price = own_price(node);
 
+    if (share_pays(node))
+        return node->rows * JOINED;
     if (stack_is_short() || node->kind == NODE_APPLY)
         return HUGE_VAL;
     for (size_t i = 0; i < node->parts.count; i++)
@@ -326,6 +330,18 @@ static void try_source(struct reduction *best, const struct place *source,
     }
 }
 
+/* Whether a target's rows come from what is the same as the source: it leaves
+ * none of them out. */
+static bool is_among(const struct place *source, const struct target *targets,
+                     unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (targets[i].place.column == source->column
+            && node_same(*targets[i].place.node, *source->node))
+            return true;
+    return false;
+}
+
 /* Whether the machine looks a key up by a number. */
 static bool is_probe_key(const struct node *a, unsigned a_column,
                          const struct node *b, unsigned b_column)
@@ -366,7 +382,8 @@ static void try_key(struct reduction *best, struct node *join, int side,
     for (unsigned i = 0; i < count; i++)
         targets[i].values = values_at(&targets[i].place);
     for (unsigned step = 0; step < STEPS_MAX; step++) {
-        try_source(best, &source, targets, count);
+        if (!is_among(&source, targets, count))
+            try_source(best, &source, targets, count);
         if (!down(&source))
             return;
     }
@@ -408,7 +425,9 @@ static struct node *semi_join(struct binder *binder, struct node *target,
     return join;
 }
 
-static bool make(struct reducing *reducing, const struct reduction *best)
+/* The join has the rows that it had: what is thought of them stays. */
+static bool make(struct reducing *reducing, struct node *join,
+                 const struct reduction *best)
 {
     struct binder *binder = reducing->binder;
     struct node **target = best->target.node;
@@ -420,7 +439,8 @@ static bool make(struct reducing *reducing, const struct reduction *best)
     if (*target == NULL)
         return false;
     reducing->left--;
-    estimate_node(reducing->root);
+    join->settled = true;
+    estimate_node(binder, reducing->root);
     return true;
 }
 
@@ -435,7 +455,7 @@ static bool reduce_side(struct reducing *reducing, struct node *join, int side)
     if (best.gain <= 0 || node_tree_fails(join->left)
         || node_tree_fails(join->right))
         return true;
-    return make(reducing, &best);
+    return make(reducing, join, &best);
 }
 
 static bool walk(struct reducing *reducing, struct node *node)
@@ -461,7 +481,7 @@ struct node *reduce(struct binder *binder, struct node *node)
 {
     struct reducing reducing = { binder, node, REDUCTIONS_MAX, 0 };
 
-    estimate_node(node);
+    estimate_node(binder, node);
     if (!node_count_readers(binder, node))
         return NULL;
     reducing.walk = ++binder->counts;

@@ -146,7 +146,7 @@ static bool walk(struct binder *binder, struct node **place, bool first)
 
 struct node *semi_late(struct binder *binder, struct node *node)
 {
-    estimate_node(node);
+    estimate_node(binder, node);
     return node_count_readers(binder, node) && walk(binder, &node, true) ? node
                                                                          : NULL;
 }

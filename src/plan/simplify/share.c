@@ -44,23 +44,7 @@ static bool visit(struct sharing *sharing, const struct node *parent,
 
 /* --------------------------------------------------------------- worth -- */
 
-/* Rows of tables that a query reads, about. */
-static double rows_read(const struct node *node)
-{
-    double rows = node->kind == NODE_TABLE ? node->rows : 0;
-
-    if (stack_is_short())
-        return 0;
-    if (node->left != NULL)
-        rows += rows_read(node->left);
-    if (node->right != NULL)
-        rows += rows_read(node->right);
-    for (size_t i = 0; i < node->parts.count; i++)
-        rows += rows_read(VECTOR_ITEMS(&node->parts, struct node *)[i]);
-    return rows;
-}
-
-static bool is_worth(const struct node *node)
+bool share_pays(const struct node *node)
 {
     switch (node->kind) {
     case NODE_GROUP:
@@ -68,7 +52,7 @@ static bool is_worth(const struct node *node)
     case NODE_WINDOW:
         return true;
     case NODE_JOIN:
-        return node->rows * ROWS_A_ROW <= rows_read(node);
+        return node->rows * ROWS_A_ROW <= node->read;
     default:
         return false;
     }
@@ -165,7 +149,7 @@ static bool visit(struct sharing *sharing, const struct node *parent,
     found.bare = parent->kind != NODE_SELECT && parent->kind != NODE_JOIN;
     if ((*place)->shared)
         return put(sharing->binder, *place, found.bare, place);
-    if (!is_worth(*place))
+    if (!share_pays(*place))
         return visit_below(sharing, *place);
     kept = find(sharing, *place);
     if (kept != NULL)
@@ -179,6 +163,6 @@ struct node *share_nodes(struct binder *binder, struct node *node)
     struct sharing sharing = { binder, VECTOR_IN(binder->arena, struct kept),
                                ++binder->counts };
 
-    estimate_node(node);
+    estimate_node(binder, node);
     return visit_below(&sharing, node) ? node : NULL;
 }

@@ -45,6 +45,7 @@ struct binder {
     unsigned deep;          /* queries, in one another          */
     unsigned nodes;         /* that were made                   */
     unsigned counts;        /* of nodes' readers, so far        */
+    unsigned estimates;     /* of trees, so far                 */
     const struct plan_limits *limits; /* NULL: none                 */
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */

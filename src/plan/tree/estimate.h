@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+struct binder;
 struct column_facts;
 struct expression;
 struct node;
@@ -76,16 +77,15 @@ struct estimate_nodes {
     const struct node *left, *right; /* right: NULL where there is one */
 };
 struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes);
-/* The rows of the tables that a node's rows are taken from. */
-double estimate_base(const struct node *node);
 /* A column of a table that has such facts, or behind the last one its row
  * number. */
 struct column_estimate estimate_table(const struct table *table,
                                       unsigned column,
                                       const struct column_facts *facts);
 /* Sets the rows of a node and of all below it, and what is thought of their
- * columns; tables have all that from the start. estimate_node.c. */
-void estimate_node(struct node *node);
+ * columns; tables have all that from the start. Each node once, in however many
+ * places it stands. estimate_node.c. */
+void estimate_node(struct binder *binder, struct node *node);
 
 /* Finite and not negative, whatever it was. */
 double estimate_rows(double rows);

@@ -7,6 +7,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/tree/binder.h"
 #include "plan/tree/estimate.h"
 #include "plan/tree/node.h"
 
@@ -89,29 +90,6 @@ static void estimate_select(struct node *node)
 
 /* --------------------------------------------------------------- joins -- */
 
-double estimate_base(const struct node *node)
-{
-    double rows = 0;
-
-    switch (node->kind) {
-    case NODE_SELECT:
-    case NODE_SORT:
-    case NODE_APPLY:
-    case NODE_WINDOW:
-    case NODE_MAP:
-    case NODE_FETCH:
-    case NODE_GROUP:
-        return estimate_base(node->left);
-    case NODE_JOIN:
-        rows = estimate_base(node->left);
-        return node->join.kind <= JOIN_FULL
-                   ? fmax(rows, estimate_base(node->right))
-                   : rows;
-    default:
-        return node->rows;
-    }
-}
-
 /* What is thought of key i of a join. */
 static void key_of(const struct node *node, size_t i,
                    const struct column_estimate *keys[2])
@@ -141,7 +119,7 @@ static double pairs_in_range(const struct node *node)
         return 1;
     return estimate_between(&of->columns[range->column].estimate,
                             bound_of(by, range->low), bound_of(by, range->high),
-                            estimate_base(of));
+                            of->base);
 }
 
 /* The share of all pairs that have equal keys, and are in the range: of several
@@ -160,7 +138,7 @@ static double pairs_of(const struct node *node)
         values = estimate_rows(values * pairs.values);
     }
     if (count > 1)
-        values = fmin(values, fmax(estimate_base(node->right), 1));
+        values = fmin(values, fmax(node->right->base, 1));
     return possible / values * pairs_in_range(node);
 }
 
@@ -270,21 +248,41 @@ static void estimate_concat(struct node *node)
     }
 }
 
-static void estimate_below(struct node *node)
+static double base_of(const struct node *node)
 {
-    if (node->left != NULL)
-        estimate_node(node->left);
-    if (node->right != NULL)
-        estimate_node(node->right);
-    for (size_t i = 0; i < node->parts.count; i++)
-        estimate_node(VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    switch (node->kind) {
+    case NODE_SELECT:
+    case NODE_SORT:
+    case NODE_APPLY:
+    case NODE_WINDOW:
+    case NODE_MAP:
+    case NODE_FETCH:
+    case NODE_GROUP:
+        return node->left->base;
+    case NODE_JOIN:
+        return node->join.kind <= JOIN_FULL
+                   ? fmax(node->left->base, node->right->base)
+                   : node->left->base;
+    default:
+        return node->rows;
+    }
 }
 
-void estimate_node(struct node *node)
+static double read_by(const struct node *node)
 {
-    if (stack_is_short()) /* lowering it fails, too */
-        return;
-    estimate_below(node);
+    double rows = node->kind == NODE_TABLE ? node->rows : 0;
+
+    if (node->left != NULL)
+        rows += node->left->read;
+    if (node->right != NULL)
+        rows += node->right->read;
+    for (size_t i = 0; i < node->parts.count; i++)
+        rows += VECTOR_ITEMS(&node->parts, struct node *)[i]->read;
+    return estimate_rows(rows);
+}
+
+static void estimate_kind(struct node *node)
+{
     switch (node->kind) {
     case NODE_PRODUCT: /* rewriting leaves none of these two */
     case NODE_OUTER:
@@ -321,5 +319,27 @@ void estimate_node(struct node *node)
         pass_columns(node, node->left);
         break;
     }
-    finish(node);
+}
+
+static void visit(unsigned number, struct node *node)
+{
+    if (node == NULL || node->estimated == number
+        || stack_is_short()) /* lowering it fails, too */
+        return;
+    node->estimated = number;
+    visit(number, node->left);
+    visit(number, node->right);
+    for (size_t i = 0; i < node->parts.count; i++)
+        visit(number, VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    if (!node->settled) {
+        estimate_kind(node);
+        finish(node);
+    }
+    node->base = base_of(node);
+    node->read = read_by(node);
+}
+
+void estimate_node(struct binder *binder, struct node *node)
+{
+    visit(++binder->estimates, node);
 }

@@ -62,6 +62,11 @@ struct node {
     struct node_column *columns;
     double rows;        /* about how many: estimate_node(); of
                                      TABLE and VALUES they are counted   */
+    double base;        /* ... rows of the tables that they are taken from */
+    double read;        /* ... rows of tables that the query reads      */
+    bool settled;       /* ... its estimate stays: what is left out below it
+                           has no part in its rows                       */
+    unsigned estimated; /* ... by which estimate_node() of the binder's  */
     const char *called; /* what FROM calls its rows; NULL: nothing, or it is
                            no longer one of FROM's */
     const struct table *table;         /* TABLE, FETCH                        */

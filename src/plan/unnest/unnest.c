@@ -516,8 +516,8 @@ static bool asks_few(struct binder *binder, struct node *below,
     all = decorrelate_conditions(&decorrelating, subquery->node->left->left);
     if (all == NULL)
         return false;
-    estimate_node(below);
-    estimate_node(all);
+    estimate_node(binder, below);
+    estimate_node(binder, all);
     return below->rows * ROWS_FEW < all->rows;
 }
 
