@@ -103,25 +103,43 @@ bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
     return true;
 }
 
-/* Copies the bytes of texts that were added behind the last row. */
+/* How many bytes texts have, of which some may be NULL. */
+static size_t texts_size(const struct vdbq_text *texts, const uint8_t *nulls,
+                         uint32_t count)
+{
+    size_t size = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        size += nulls != NULL && nulls[i] != 0 ? 0 : texts[i].length;
+    return size;
+}
+
+/* Copies the bytes of texts that were added behind the last row: into one
+ * piece of memory, since most texts are far shorter than a piece's head. */
 static bool own_texts(struct rows *rows, unsigned column, uint32_t count)
 {
     assert(rows->columns[column].type == VDBQ_TEXT
            && rows->count + count <= rows->capacity);
     const struct rows_column *place = &rows->columns[column];
     struct vdbq_text *texts = (struct vdbq_text *)place->values + rows->count;
+    const uint8_t *nulls =
+        place->nulls != NULL ? place->nulls + rows->count : NULL;
+    size_t size = texts_size(texts, nulls, count);
+    char *to = arena_alloc(&rows->texts, size);
 
+    if (to == NULL)
+        return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (place->nulls != NULL && place->nulls[rows->count + i] != 0) {
+        if (nulls != NULL && nulls[i] != 0) {
             texts[i] = (struct vdbq_text){ 0 };
             continue;
         }
-        texts[i].bytes =
-            arena_copy(&rows->texts, texts[i].bytes, texts[i].length);
-        if (texts[i].bytes == NULL)
-            return false;
-        rows->text_bytes += texts[i].length;
+        if (texts[i].length > 0)
+            memcpy(to, texts[i].bytes, texts[i].length);
+        texts[i].bytes = to;
+        to += texts[i].length;
     }
+    rows->text_bytes += size;
     return true;
 }
 
