@@ -454,7 +454,9 @@ struct node *rewrite(struct binder *binder, struct node *node)
     if (binder->trace != NULL)
         trace_bound(binder->trace, &node);
     binder->merges = pass_is_on(binder, "merge");
-    return visit(binder, &node) && apply_passes(binder, PASS_TREE, &node)
-               ? node
-               : NULL;
+    binder->orders = true;
+    if (!visit(binder, &node))
+        return NULL;
+    binder->orders = false;
+    return apply_passes(binder, PASS_TREE, &node) ? node : NULL;
 }

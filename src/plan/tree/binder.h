@@ -46,6 +46,7 @@ struct binder {
     unsigned nodes;         /* that were made                   */
     unsigned counts;        /* of nodes' readers, so far        */
     unsigned estimates;     /* of trees, so far                 */
+    bool orders;            /* joins: estimate rule 5           */
     const struct plan_limits *limits; /* NULL: none                 */
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */

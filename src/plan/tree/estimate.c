@@ -154,6 +154,7 @@ static bool add_operand(void *context, struct expression **operand)
         estimate_rows(operands->all.whole * fmax(one->whole, 1));
     operands->all.nulls =
         share(1 - (1 - operands->all.nulls) * (1 - one->nulls));
+    operands->all.answer |= one->answer;
     return true;
 }
 
@@ -171,6 +172,8 @@ estimate_computed(const struct estimate_source *source,
     double most;
 
     expression_each((struct expression *)(uintptr_t)e, add_operand, &operands);
+    if (all->answer)
+        return *all;
     if (!e->nullable)
         all->nulls = 0;
     if (is_float(e->type) && isfinite(e->range.low_real)
@@ -323,11 +326,13 @@ static void split(const struct estimate_source *source,
         return;
     }
     if (conjuncts->count == CONJUNCTS_MAX) {
-        conjuncts->rest *= kept_one(source, e);
+        conjuncts->rest *=
+            estimate_expression(source, e).answer ? 1 : kept_one(source, e);
         return;
     }
     conjuncts->parts[conjuncts->count] = e;
-    conjuncts->kept[conjuncts->count++] = kept_one(source, e);
+    conjuncts->kept[conjuncts->count++] =
+        estimate_expression(source, e).answer ? 1 : kept_one(source, e);
 }
 
 /* Whether it bounds its left side; `*lower`: from below. */

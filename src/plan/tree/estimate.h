@@ -12,6 +12,8 @@
  *   spread evenly between minimum and maximum.
  * Estimate rule 4. Of two columns that are compared in a join, the values of
  *   the one with fewer are all among those of the other.
+ * Estimate rule 5. While joins are ordered, nothing is thought of a query that
+ *   rows ask: neither whether it is unnested, nor how, changes their order.
  */
 #ifndef VDBQ_PLAN_TREE_ESTIMATE_H
 #define VDBQ_PLAN_TREE_ESTIMATE_H
@@ -40,6 +42,8 @@ struct column_estimate {
                           greater than high: not known                  */
     double unit;      /* 1: whole numbers; 0: others                   */
     enum estimate_trust trust;
+    bool answer; /* it is, or has, the answer of a query that each row asks,
+                    while joins are ordered: nothing is thought of it     */
 };
 
 /* Whose columns an expression is over. */

@@ -194,6 +194,15 @@ static double rows_of_join(const struct node *node)
     }
 }
 
+/* Rows beside the answers of a query that they ask (estimate rule 5). */
+static void estimate_asking(struct node *node)
+{
+    node->rows = node->left->rows;
+    pass_columns(node, node->left);
+    for (unsigned i = node->left->column_count; i < node->column_count; i++)
+        node->columns[i].estimate.answer = true;
+}
+
 static void estimate_join(struct node *node)
 {
     const struct node *right = node->right;
@@ -281,6 +290,13 @@ static double read_by(const struct node *node)
     return estimate_rows(rows);
 }
 
+/* Whether it stands for a query that the rows of `left` ask. */
+static bool is_asking(const struct node *node)
+{
+    return (node->kind == NODE_JOIN && node->asked)
+           || (node->kind == NODE_APPLY && node->apply.parameters.count > 0);
+}
+
 static void estimate_kind(struct node *node)
 {
     switch (node->kind) {
@@ -321,25 +337,27 @@ static void estimate_kind(struct node *node)
     }
 }
 
-static void visit(unsigned number, struct node *node)
+static void visit(const struct binder *binder, struct node *node)
 {
-    if (node == NULL || node->estimated == number
+    if (node == NULL || node->estimated == binder->estimates
         || stack_is_short()) /* lowering it fails, too */
         return;
-    node->estimated = number;
-    visit(number, node->left);
-    visit(number, node->right);
+    node->estimated = binder->estimates;
+    visit(binder, node->left);
+    visit(binder, node->right);
     for (size_t i = 0; i < node->parts.count; i++)
-        visit(number, VECTOR_ITEMS(&node->parts, struct node *)[i]);
-    if (!node->settled) {
+        visit(binder, VECTOR_ITEMS(&node->parts, struct node *)[i]);
+    if (binder->orders && is_asking(node))
+        estimate_asking(node);
+    else if (!node->settled)
         estimate_kind(node);
-        finish(node);
-    }
+    finish(node);
     node->base = base_of(node);
     node->read = read_by(node);
 }
 
 void estimate_node(struct binder *binder, struct node *node)
 {
-    visit(++binder->estimates, node);
+    binder->estimates++;
+    visit(binder, node);
 }

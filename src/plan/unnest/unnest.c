@@ -193,6 +193,7 @@ static struct node *connect(struct decorrelating *decorrelating,
     join->join.range = to.keys.range;
     join->where = to.where;
     join->unnested = true;
+    join->asked = decorrelating->parameters->count > 0;
     if (kind == JOIN_LEFT)
         node_keep_ranges(join);
     return join;

@@ -146,6 +146,7 @@ struct node *unnest_join(struct unnesting *unnesting, enum join_kind kind,
     join->join.right_keys = keys->right_keys;
     join->join.nulls_match = keys->nulls_match;
     join->unnested = true;
+    join->asked = true;
     if (kind == JOIN_LEFT)
         node_keep_ranges(join);
     return join;
