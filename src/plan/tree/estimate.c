@@ -9,13 +9,7 @@
 
 #include "base/os/stack.h"
 #include "plan/tree/expression.h"
-
-/* What is guessed where nothing is known. */
-static const double KEPT_UNKNOWN = 0.25, KEPT_LIKE = 0.1, KEPT_RANGE = 1.0 / 3,
-                    KEPT_BETWEEN = 0.05;
-
-/* How many words a text column is thought to have where nobody counted. */
-static const double WORDS_UNKNOWN = 200;
+#include "plan/tree/guess.h"
 
 enum { CONJUNCTS_MAX = 64, VALUES_TRIED = 16 };
 
@@ -103,7 +97,7 @@ struct column_estimate estimate_table(const struct table *table,
     } else if (text) {
         words = words_of(table, column);
         estimate.trust = words > 0 ? ESTIMATE_COUNTED : ESTIMATE_BOUND;
-        values = fmin(values, words > 0 ? words : WORDS_UNKNOWN);
+        values = fmin(values, words > 0 ? words : VALUES_UNKNOWN);
     } else if (has_range(&estimate) && estimate.unit > 0) {
         values = fmin(values, width(estimate.low, estimate.high, 1));
     }
@@ -271,12 +265,49 @@ static double kept_less(const struct column_estimate *a,
     return known * below_values(a, b, equal);
 }
 
+/* Whether different values of its one operand that is not constant make
+ * different values. */
+static bool is_one_to_one(const struct expression *e)
+{
+    switch (e->kind) {
+    case EXPRESSION_COLUMN:
+        return true;
+    case EXPRESSION_CAST:
+    case EXPRESSION_CHECK:
+        return is_one_to_one(e->left);
+    case EXPRESSION_OPERATOR:
+        if (e->operation.op != AST_ADD && e->operation.op != AST_SUB
+            && e->operation.op != AST_MUL)
+            return false;
+        if (e->right->kind == EXPRESSION_CONSTANT)
+            return is_one_to_one(e->left);
+        return e->left->kind == EXPRESSION_CONSTANT && is_one_to_one(e->right);
+    default:
+        return false;
+    }
+}
+
+/* Of what is computed otherwise it is only known how many values there can be:
+ * a number's range may say that there are few. */
+static struct column_estimate
+estimate_compared(const struct estimate_source *source,
+                  const struct expression *e)
+{
+    struct column_estimate estimate = estimate_expression(source, e);
+
+    if (!is_one_to_one(e)
+        && !(has_range(&estimate) && estimate.unit > 0
+             && width(estimate.low, estimate.high, 1) <= estimate.distinct))
+        estimate.distinct = fmin(estimate.distinct, VALUES_UNKNOWN);
+    return estimate;
+}
+
 /* IS, and IS NOT as its opposite. */
 static double kept_is(const struct estimate_source *source,
                       const struct expression *e)
 {
-    struct column_estimate left = estimate_expression(source, e->left);
-    struct column_estimate right = estimate_expression(source, e->right);
+    struct column_estimate left = estimate_compared(source, e->left);
+    struct column_estimate right = estimate_compared(source, e->right);
     double both = left.nulls * right.nulls;
 
     if (is_null_constant(e->right))
@@ -287,8 +318,8 @@ static double kept_is(const struct estimate_source *source,
 static double kept_comparison(const struct estimate_source *source,
                               const struct expression *e)
 {
-    struct column_estimate a = estimate_expression(source, e->left);
-    struct column_estimate b = estimate_expression(source, e->right);
+    struct column_estimate a = estimate_compared(source, e->left);
+    struct column_estimate b = estimate_compared(source, e->right);
 
     switch (e->operation.op) {
     case AST_EQ:
@@ -432,20 +463,54 @@ double estimate_column_kept(const struct estimate_source *source,
 
 /* ---------------------------------------------------------- conditions -- */
 
+static bool is_or(const struct expression *e)
+{
+    return e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_OR;
+}
+
+/* Whether what an OR's sides ask next to it are other values of the same: IN is
+ * a tree of ORs. */
+static bool is_list(const struct expression *e)
+{
+    const struct expression *left = e->left, *right = e->right;
+
+    while (is_or(left))
+        left = left->right;
+    while (is_or(right))
+        right = right->left;
+    return is_equality(left) && is_equality(right)
+           && left->right->kind == EXPRESSION_CONSTANT
+           && right->right->kind == EXPRESSION_CONSTANT
+           && expression_same(left->left, right->left);
+}
+
+static double kept_or(const struct estimate_source *source,
+                      const struct expression *e)
+{
+    double left = kept_one(source, e->left);
+    double right = kept_one(source, e->right);
+
+    return share(left + right - (is_list(e) ? 0 : left * right));
+}
+
+/* NULL is neither true nor false. */
+static double kept_not(const struct estimate_source *source,
+                       const struct expression *e)
+{
+    return share(1 - estimate_expression(source, e->left).nulls
+                 - kept_one(source, e->left));
+}
+
 static double kept_operator(const struct estimate_source *source,
                             const struct expression *e)
 {
-    double left, right;
-
     switch (e->operation.op) {
     case AST_AND:
         return estimate_kept(source, e);
     case AST_OR:
-        left = kept_one(source, e->left);
-        right = kept_one(source, e->right);
-        return share(left + right - left * right);
+        return kept_or(source, e);
     case AST_NOT:
-        return 1 - kept_one(source, e->left);
+        return kept_not(source, e);
     case AST_IS:
         return kept_is(source, e);
     case AST_IS_NOT:
@@ -467,7 +532,7 @@ static double kept_one(const struct estimate_source *source,
                && (is_float(e->type) ? e->constant.real != 0
                                      : e->constant.integer != 0);
     case EXPRESSION_COLUMN:
-        return e->type == VDBQ_BOOLEAN ? 0.5 : 1 - KEPT_UNKNOWN;
+        return e->type == VDBQ_BOOLEAN ? KEPT_BOOLEAN : 1 - KEPT_UNKNOWN;
     case EXPRESSION_OPERATOR:
         return kept_operator(source, e);
     case EXPRESSION_LOOKUP:
@@ -543,10 +608,10 @@ double estimate_between(const struct column_estimate *value,
     double least = 1 / fmax(rows, 1), all, from, to;
 
     if (!has_range(value) || !is_known(low) || !is_known(high))
-        return low != NULL && high != NULL ? sqrt(least) : 0.5;
+        return low != NULL && high != NULL ? sqrt(least) : KEPT_HALF;
     all = width(value->low, value->high, value->unit);
     from = low != NULL ? middle_of(low) : value->low;
     to = high != NULL ? middle_of(high) : value->high;
     return all > 0 ? fmin(fmax(width(from, to, value->unit) / all, least), 1)
-                   : 0.5;
+                   : KEPT_HALF;
 }

@@ -80,7 +80,7 @@ struct node {
                                      is `where`, over both               */
     bool unnested; /* JOIN: it gives rows of `left`, each at most once: what
                       stands beside them is the answer of a subquery     */
-    bool asked; /* ... of one that asks for values of these rows         */
+    bool asked;    /* ... of one that asks for values of these rows         */
     struct step_apply apply; /* its query is `right`                */
     struct step_window window;
     struct step_map map;
