@@ -31,6 +31,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     enum vdbq_status status;
     uint64_t started = os_time_ns();
     limits.careful = query->careful;
+    limits.given = query->given;
     limits.now = query->now;
     forget_plan(query);
     if (query->statement == NULL)

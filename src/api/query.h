@@ -38,9 +38,13 @@ struct vdbq_query {
     struct plan plan;
     struct arena plan_arena;
     bool planned;
-    bool replan;  /* parameters are no longer what it is for */
-    bool careful; /* the plan must not hope: query_be_careful() */
-    int64_t now;  /* ... and its time of day; 0: it had none         */
+    bool replan;        /* parameters are no longer what it is for */
+    bool careful;       /* the plan must not hope: query_careful() */
+    uint64_t given;     /* rows that the run gave before it was  */
+    int64_t now;        /* ... and its time of day; 0: it had none         */
+    struct plan former; /* the plan before that, whose names of
+                                      columns were handed out; or zeroed   */
+    struct arena former_arena;
     struct catalogue *planned_for; /* held; no other has its address   */
 
     enum query_state state;
@@ -97,9 +101,9 @@ void query_end(vdbq_query *query);
 bool query_hoped(const vdbq_query *query, enum vdbq_status status);
 /* ... and makes the next plan such a one; the failure is forgotten. */
 void query_be_careful(vdbq_query *query);
-/* Starts again with it: no row was given yet. */
+/* Goes on with it behind the rows that were given already. */
 enum vdbq_status query_stream_carefully(vdbq_query *query);
-/* The next run may hope again. */
+/* The next run may hope again; what was kept of the last one is freed. */
 void query_hope_again(vdbq_query *query);
 /* Whether the statement changes anything, and does so. */
 bool query_changes(const vdbq_query *query);

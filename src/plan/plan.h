@@ -116,16 +116,17 @@ struct plan {
 };
 
 /* What the caller sets for a plan: among others, the most bytes that rows may
- * take which one program finds by their keys. None of it decides which rows a
- * query gives. */
+ * take which one program finds by their keys. But for `given` it never decides
+ * which rows a query gives, or in what order. */
 struct plan_limits {
     uint64_t probed_bytes;                  /* that always can be          */
     uint64_t (*probed_most)(void *context); /* that can be; asked only where
                                                the former is not enough;
                                                NULL: no more than that     */
     void *context;
-    bool careful; /* the plan must not hope that no value fails      */
-    int64_t now;  /* the time of day, as of a plan; 0: it is now      */
+    bool careful;   /* the plan must not hope that no value fails      */
+    int64_t now;    /* the time of day, as of a plan; 0: it is now      */
+    uint64_t given; /* so many first rows of a SELECT are known already */
 };
 
 /*

@@ -6,6 +6,7 @@
 
 #include "plan/bind/query.h"
 #include "plan/make/fold.h"
+#include "plan/make/node.h"
 #include "plan/plan.h"
 #include "plan/rewrite/trace.h"
 #include "plan/statement/statement.h"
@@ -14,8 +15,12 @@
 static enum vdbq_status plan_query(const struct ast_query *query,
                                    struct binder *binder, struct plan *plan)
 {
+    struct node *node = bind_query(binder, query);
+
     plan->kind = PLAN_SELECT;
-    return plan_steps(binder, bind_query(binder, query), plan);
+    if (node != NULL && binder->limits != NULL && binder->limits->given > 0)
+        node = node_limit(binder, node, binder->limits->given, UINT64_MAX);
+    return plan_steps(binder, node, plan);
 }
 
 static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
