@@ -11,6 +11,7 @@
 #include "plan/make/node.h"
 #include "plan/make/replace.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/node_readers.h"
 
 /* ------------------------------------------------------------- merging -- */
 
@@ -77,12 +78,15 @@ static struct expression *merged_where(const struct merging *merging,
     return expression_logic(merging->binder, AST_AND, before, where, &place);
 }
 
-/* Makes `node`, over `below`, one that is over what lies below that. */
+/* Makes `node`, over `below`, one that is over what lies below that: if other
+ * nodes read `below`, that has one reader more. */
 static struct node *merge(const struct merging *merging, struct node *node)
 {
     const struct node *below = merging->below;
 
     node->left = below->left;
+    if (!node_has_one_reader(below))
+        node_add_reader(node->left);
     if (node->where == NULL)
         node->where = below->where;
     else
