@@ -61,6 +61,15 @@ static bool has_group_keys(const struct node *node, const int *columns,
     return true;
 }
 
+/* Whether keys are floats: of a group, -0 is 0. */
+static bool has_floats(const struct node *group)
+{
+    for (unsigned i = 0; i < group->group.keys; i++)
+        if (is_float(group->left->columns[i].type))
+            return true;
+    return false;
+}
+
 /* Whether no two rows below a group have equal keys, NULL being equal to
  * NULL. */
 static bool are_rows_groups(struct binder *binder, const struct node *group)
@@ -170,7 +179,7 @@ struct node *ungroup(struct binder *binder, struct node *node)
     struct expression **results;
     struct node *made;
 
-    if (node->kind != NODE_GROUP || !are_simple(node)
+    if (node->kind != NODE_GROUP || !are_simple(node) || has_floats(node)
         || !are_rows_groups(binder, node))
         return node;
     results =
