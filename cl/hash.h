@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hashes of numbers, written once for host and kernels. None is stored in a
- * file: no answer and no order of rows may depend on one.
+ * file: no answer and no order of rows may depend on one; but which rows a
+ * table's sample has follows from hash_number(), which therefore stays as it is.
  *
  * hash_key() is the quickest, for one key: its high half is good, and the low
  * one is mixed with it. hash_mix() takes in one number after the other, and

@@ -220,9 +220,10 @@ def read_column(checks, tablet, head, entry, described, i):
     values = [None if null[k] else stored(tablet, column, k) for k in range(head['rows'])]
     texts = dictionary(tablet, head, column) if column['type'] == 5 else []
     checks.equal(texts, sorted(set(texts), key=str.encode), f'{name}: its dictionary')
-    facts = entry['facts'][i]
-    checks.equal((facts['null_count'], facts['minimum'], facts['maximum']),
-                 facts_of(described, values, texts), f'{name}: facts')
+    if 'facts' in entry:
+        facts = entry['facts'][i]
+        checks.equal((facts['null_count'], facts['minimum'], facts['maximum']),
+                     facts_of(described, values, texts), f'{name}: facts')
     return [None if v is None else shown(described, v, texts) for v in values], \
         ENCODINGS[column['encoding']]
 
@@ -241,6 +242,49 @@ def read_tablet(checks, data, table, entry):
     return list(zip(*(values for values, _ in columns))), {name for _, name in columns}
 
 
+# --------------------------------------------------------------- samples --
+
+def hash_of(n):
+    """As the page has it."""
+    mask = (1 << 64) - 1
+    h = n * 0x9e3779b97f4a7c15 & mask
+    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9 & mask
+    return h ^ h >> 32
+
+
+def check_samples(checks, data, head, catalogue, rows):
+    """Table t has a sample, of the rows that the page says, and the empty one has none."""
+    tables = catalogue['table']
+    checks.equal(head['features'], 1, 'features')
+    start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
+    end = start + 24 * len(tables)
+    checks.equal(number(data, end, 8), xxh3(data[start:end]), 'checksum of the samples')
+    for i, table in enumerate(tables):
+        place = fixed('sample', data, start + 24 * i)
+        checks.equal(place['offset'] != 0, table['name'] == 't', 'whether there is a sample')
+        if place['offset']:
+            check_sample(checks, data, table, place, rows)
+
+
+def check_sample(checks, data, table, place, rows):
+    numbers = sorted(sorted(range(len(rows)), key=hash_of)[:64])
+    rowid = {'type': 2, 'name': 'rowid', 'scale': 0}
+    described = table | {'key': NO_KEY, 'columns': table['columns'] + 1,
+                         'column': [*table['column'], rowid]}
+    sample, _ = read_tablet(checks, data, described, place | {'rows': 64})
+    checks.equal(len(rows[0][6]) > 256, True, 'a text that is cut')
+    expected = [(*rows[n], n) for n in numbers]
+    checks.equal([line[:6] + line[7:] for line in sample],
+                 [line[:6] + line[7:] for line in expected], 'rows of the sample')
+    for got, whole in zip(sample, expected):
+        if whole[6] is None or len(whole[6].encode()) <= 256:
+            checks.equal(got[6], whole[6], 'a text of the sample')
+            continue
+        size = len(got[6].encode()) - 2  # without quotes
+        checks.equal(256 < size <= 260 and whole[6].startswith(got[6][:-1]), True,
+                     'a text that was cut')
+
+
 # ------------------------------------------------------------- databases --
 
 COLUMNS = '''id integer primary key, same integer not null, few smallint, many bigint, real float,
@@ -256,7 +300,8 @@ def row(i):
     return ROW.format(
         id=i + 5, few=i * 37 % 300 - 100, many=i * 7919 % 1000003 - 5 if some else 'null',
         real=i * 0.25, wide=i / 3 if some else 'null', flag=('true', 'false', 'null')[i % 3],
-        word=f"'it''s é {i * 31 % 97}'" if some else 'null', money=f'{i * 13 % 999 - 400}.25',
+        word=(f"'it''s é {i * 31 % 97}'" if i else f"'{'é' * 300}'") if some else 'null',
+        money=f'{i * 13 % 999 - 400}.25',
         day=f"date '19{i % 90 + 10}-03-01'", run=i // 100,
         moment=f"timestamp '20{i % 30 + 10}-12-24 18:30:0{i % 10}.5'")
 
@@ -305,6 +350,7 @@ def check_database(checks, binary, path):
         more, encodings = read_tablet(checks, data, table, entry)
         rows, met = rows + more, met | encodings
     check_rows(checks, rows, ask(binary, path, 'select * from t').splitlines())
+    check_samples(checks, data, head, catalogue, rows)
     needs = (1, 3) if 'RUNS' in met else (0, 2)
     checks.equal((head['features_read'], head['version_read']), needs, 'features of the head')
     return met

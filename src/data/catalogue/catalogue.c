@@ -35,8 +35,10 @@ void catalogue_release(struct catalogue *catalogue)
     assert(catalogue->holders > 0);
     if (--catalogue->holders > 0)
         return;
-    for (size_t i = 0; i < catalogue->table_count; i++)
+    for (size_t i = 0; i < catalogue->table_count; i++) {
         defaults_release(catalogue->tables[i].defaults);
+        sample_release(catalogue->tables[i].sample);
+    }
     arena_finish(&catalogue->arena);
     memory_release(catalogue);
 }
@@ -172,9 +174,20 @@ void catalogue_remove(struct catalogue *catalogue, uint32_t id)
         if (catalogue->indexes[i].table_id == id)
             catalogue_remove_index(catalogue, catalogue->indexes[i].name);
     defaults_release(place->defaults);
+    sample_release(place->sample);
     after = catalogue->table_count - 1 - (size_t)(place - catalogue->tables);
     memmove(place, place + 1, after * sizeof *place);
     catalogue->table_count--;
+}
+
+void catalogue_sample(struct catalogue *catalogue, uint32_t id,
+                      struct sample *sample)
+{
+    struct table *table = find_id(catalogue, id);
+    struct sample *before = table->sample;
+
+    table->sample = sample_hold(sample);
+    sample_release(before);
 }
 
 bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
@@ -269,6 +282,7 @@ static bool copy_table(struct arena *arena, const struct table *from,
                          &to->tablets[i]))
             return false;
     defaults_hold(to->defaults);
+    sample_hold(to->sample);
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "cl/tablet.h"
 #include "data/catalogue/defaults.h"
 #include "data/catalogue/identity.h"
+#include "data/catalogue/sample.h"
 
 enum {
     COLUMNS_MAX = 4096,      /* of one table       */
@@ -79,6 +80,8 @@ struct table {
     struct tablet_ref *tablets; /* in the order of their rows */
     struct identity state;      /* of its rows: identity rule 3 */
     struct defaults *defaults;  /* held; NULL: no column has a tree */
+    struct sample *sample;      /* held; of all rows; NULL: there is none, as
+                              in files of vdbq 0.3                          */
 };
 #define NO_KEY TABLET_NO_KEY
 

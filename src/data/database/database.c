@@ -10,6 +10,7 @@
 #include "base/hostile.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/database/database_inner.h"
+#include "data/database/samples.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
 #include "data/database/unique_set.h"
@@ -252,6 +253,12 @@ static enum vdbq_status load_catalogue(const struct database *database,
         status = catalogue_decode(block.bytes, &bounds, file->path,
                                   database->parse_default, catalogue, error);
     block_destroy(&block);
+    if (status == VDBQ_OK)
+        status = samples_load(file, head, *catalogue, error);
+    if (status != VDBQ_OK) {
+        catalogue_release(*catalogue);
+        *catalogue = NULL;
+    }
     return status;
 }
 

@@ -22,6 +22,9 @@ enum {
     FILE_NEW_BYTES = FILE_COPIES + FILE_FIRST + PAGE_BYTES
 };
 
+/* Features of a head that may be ignored: samples.h. */
+#define FILE_SAMPLES UINT64_C(1)
+
 /* Versions of vdbq as a head has them. */
 #define FILE_VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
 

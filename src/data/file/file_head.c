@@ -41,7 +41,8 @@ void file_seal_head(struct file_head *head, uint32_t format)
     head->checksum = block_checksum(head, offsetof(struct file_head, checksum));
     if (format == FILE_FORMAT_FIRST)
         return;
-    head->features = head->features_write = 0;
+    head->features &= FILE_SAMPLES;
+    head->features_write = 0;
     head->features_read &= encoding_features();
     head->version_read = head->version_write = FILE_VERSION(0, 2);
     if (head->features_read != 0)

@@ -28,6 +28,10 @@ bool extents_add_catalogue(struct vector *extents,
             if (!extents_add(extents, table->tablets[k].offset,
                              table->tablets[k].size_bytes))
                 return false;
+        if (table->sample != NULL
+            && !extents_add(extents, table->sample->offset,
+                            table->sample->size_bytes))
+            return false;
     }
     return true;
 }

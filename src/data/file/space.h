@@ -16,7 +16,8 @@ struct extent {
     uint64_t size;   /* in bytes, a multiple of PAGE_BYTES */
 };
 
-/* Adds an extent, or those of a catalogue's tablets, rounded up to pages.
+/* Adds an extent, or those of a catalogue's tablets and samples, rounded up to
+ * pages.
  * False: no memory. */
 bool extents_add(struct vector *extents, uint64_t offset, uint64_t size);
 bool extents_add_catalogue(struct vector *extents,

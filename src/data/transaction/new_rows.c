@@ -9,8 +9,7 @@
 #include "data/transaction/new_rows.h"
 
 #include "base/type.h"
-#include "data/catalogue/facts.h"
-#include "data/tablet/tablet_inner.h"
+#include "data/database/rows_block.h"
 
 enum { TEXT_BYTES_FULL = 256 << 20 }; /* of texts: a tablet is full */
 
@@ -33,7 +32,8 @@ bool new_rows_init(struct new_rows *new_rows, const struct table *table)
 {
     *new_rows = (struct new_rows){ .table_id = table->id,
                                    .written = VECTOR(struct tablet_ref),
-                                   .kept = table->tablet_count };
+                                   .kept = table->tablet_count,
+                                   .sampler = sampler_init(table) };
     if (table->key != NO_KEY)
         new_rows->keys = key_watch_init(table);
     return rows_init(&new_rows->rows, table);
@@ -43,6 +43,7 @@ void new_rows_finish(struct new_rows *new_rows)
 {
     rows_finish(&new_rows->rows);
     key_watch_finish(&new_rows->keys);
+    sampler_finish(&new_rows->sampler);
     vector_finish(&new_rows->written);
     arena_finish(&new_rows->arena);
 }
@@ -120,7 +121,8 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
         uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
         count = rows_within(table, vectors, at, count);
         if (!watch_keys(new_rows, table, vectors, at, count)
-            || !rows_add(&new_rows->rows, vectors, at, count))
+            || !rows_add(&new_rows->rows, vectors, at, count)
+            || !sampler_add(&new_rows->sampler, table, vectors, at, count))
             return error_no_memory(error);
         at += count;
         status = write_full(new_rows, writer, table, full, error);
@@ -252,56 +254,6 @@ static enum vdbq_status write_block(struct new_rows *new_rows,
                             error);
 }
 
-/* What a tablet is made of, as rows give it. */
-struct encoded {
-    struct vdbq_vector *vectors;
-    struct tablet_column *columns;
-    /* of text columns */
-    struct dictionary **dictionaries;
-    uint32_t **numbers; /* of text columns: which of the words row i is */
-};
-
-/* False: no memory. Whatever it returns, encoded_finish() is due. */
-static bool encode(const struct rows *rows, struct encoded *encoded)
-{
-    size_t count = rows->column_count;
-
-    encoded->vectors = memory_zeroed(count, sizeof *encoded->vectors);
-    encoded->columns = memory_zeroed(count, sizeof *encoded->columns);
-    encoded->dictionaries = memory_zeroed(count, sizeof *encoded->dictionaries);
-    encoded->numbers = memory_zeroed(count, sizeof *encoded->numbers);
-    if (encoded->vectors == NULL || encoded->columns == NULL
-        || encoded->dictionaries == NULL || encoded->numbers == NULL)
-        return false;
-    rows_vectors(rows, encoded->vectors);
-    for (size_t i = 0; i < count; i++) {
-        struct vdbq_vector *vector = &encoded->vectors[i];
-        if (vector->type != VDBQ_TEXT)
-            continue;
-        encoded->numbers[i] = memory_zeroed(rows->count, sizeof(uint32_t));
-        if (encoded->numbers[i] == NULL)
-            return false;
-        encoded->dictionaries[i] =
-            dictionary_make(vector->values, rows->count, encoded->numbers[i]);
-        if (encoded->dictionaries[i] == NULL)
-            return false;
-        vector->values = encoded->numbers[i];
-    }
-    return true;
-}
-
-static void encoded_finish(struct encoded *encoded, size_t count)
-{
-    for (size_t i = 0; encoded->dictionaries != NULL && i < count; i++)
-        dictionary_release(encoded->dictionaries[i]);
-    for (size_t i = 0; encoded->numbers != NULL && i < count; i++)
-        memory_release(encoded->numbers[i]);
-    memory_release(encoded->numbers);
-    memory_release(encoded->dictionaries);
-    memory_release(encoded->columns);
-    memory_release(encoded->vectors);
-}
-
 /* Builds a tablet of all of `rows` and writes it. */
 static enum vdbq_status write_tablet(struct new_rows *new_rows,
                                      struct writer *writer,
@@ -309,37 +261,19 @@ static enum vdbq_status write_tablet(struct new_rows *new_rows,
                                      const struct rows *rows,
                                      struct error *error)
 {
-    size_t count = table->column_count;
-    struct encoded encoded = { 0 };
     struct tablet_ref tablet = { .rows = rows->count };
     struct block block = { 0 };
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status;
 
-    tablet.facts = arena_alloc(&new_rows->arena, count * sizeof *tablet.facts);
-    if (tablet.facts == NULL || !encode(rows, &encoded)) {
-        status = error_no_memory(error);
-        goto release_all;
-    }
-    const struct tablet_source source = {
-        .table = table,
-        .rows = rows->count,
-        .vectors = encoded.vectors,
-        .dictionaries = encoded.dictionaries,
-        .choice = writer->database->file.settings->encoding
-    };
-    block =
-        block_create(tablet_describe(&source, encoded.columns, tablet.facts));
-    if (block.bytes == NULL) {
-        status = error_no_memory(error);
-        goto release_all;
-    }
-    tablet_build(&source, encoded.columns, block.bytes);
-    for (size_t i = 0; i < count; i++)
-        writer->features |= encoding_at(encoded.columns[i].encoding)->feature;
+    tablet.facts = arena_alloc(&new_rows->arena,
+                               table->column_count * sizeof *tablet.facts);
+    if (tablet.facts != NULL)
+        block =
+            rows_block(rows, table, writer->database->file.settings->encoding,
+                       tablet.facts, &writer->features);
+    if (block.bytes == NULL)
+        return error_no_memory(error);
     status = write_block(new_rows, writer, &block, &tablet, error);
-
-release_all:
     block_destroy(&block);
-    encoded_finish(&encoded, count);
     return status;
 }

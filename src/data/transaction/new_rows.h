@@ -6,6 +6,7 @@
 #ifndef VDBQ_DATA_NEW_ROWS_H
 #define VDBQ_DATA_NEW_ROWS_H
 
+#include "data/catalogue/sample.h"
 #include "data/database/database_inner.h"
 #include "data/index/key.h"
 #include "data/database/rows.h"
@@ -21,13 +22,14 @@ struct writer {
 
 struct new_rows {
     uint32_t table_id;
-    struct rows rows;      /* that are in no tablet yet                     */
-    struct key_watch keys; /* where the table has a primary key             */
-    bool claimed;          /* unique.c has seen to the keys: none is watched */
-    struct vector written; /* struct tablet_ref: full ones, and the last    */
-    size_t kept;           /* how many of the table's tablets stay, once it
+    struct rows rows;       /* that are in no tablet yet                     */
+    struct key_watch keys;  /* where the table has a primary key             */
+    bool claimed;           /* unique.c has seen to the keys: none is watched */
+    struct vector written;  /* struct tablet_ref: full ones, and the last    */
+    size_t kept;            /* how many of the table's tablets stay, once it
                               is finished; the others are in `written`      */
-    struct arena arena;    /* the facts of what was written                 */
+    struct sampler sampler; /* of all rows that the table will have         */
+    struct arena arena;     /* the facts of what was written                 */
 };
 
 /* False: no memory. */

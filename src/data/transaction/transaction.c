@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/transaction/transaction_inner.h"
+#include "data/database/samples.h"
 #include "data/index/unique.h"
 
 static enum vdbq_status begin(struct transaction *transaction,
@@ -105,7 +106,8 @@ static enum vdbq_status find_space(struct transaction *transaction,
         space_init(page_round(transaction->size_before));
     if (!alone || file->uses_older)
         return VDBQ_OK;
-    added = extents_add(&extents, head->catalogue, head->catalogue_size)
+    added = extents_add(&extents, head->catalogue,
+                        samples_catalogue_size(head, database->current))
             && extents_add(&extents, head->copies,
                            head->copies != 0 ? FILE_FIRST : 0)
             && extents_add_catalogue(&extents, database->current);
@@ -228,6 +230,26 @@ static enum vdbq_status flush_all(struct transaction *transaction, bool *any,
     return VDBQ_OK;
 }
 
+/* Adds the tablets of new rows to their table; its sample is copied, so that
+ * it keeps no texts of rows that others have driven out. False: no memory. */
+static bool take_rows(struct catalogue *next, const struct new_rows *new_rows)
+{
+    const struct sampler *sampler = &new_rows->sampler;
+    struct sample *sample;
+
+    if (!catalogue_extend(next, new_rows->table_id, new_rows->kept,
+                          new_rows->written.items, new_rows->written.count))
+        return false;
+    if (!sampler->grown)
+        return true;
+    sample = sample_copy(sampler->sample);
+    if (sample == NULL)
+        return false;
+    catalogue_sample(next, new_rows->table_id, sample);
+    sample_release(sample);
+    return true;
+}
+
 /* Adds what was written to the draft; false: no memory. */
 static bool take_written(struct transaction *transaction)
 {
@@ -237,10 +259,7 @@ static bool take_written(struct transaction *transaction)
     if (next == NULL)
         return false;
     for (size_t i = 0; i < transaction->new_rows.count; i++)
-        if (new_rows_any(&new_rows[i])
-            && !catalogue_extend(next, new_rows[i].table_id, new_rows[i].kept,
-                                 new_rows[i].written.items,
-                                 new_rows[i].written.count)) {
+        if (new_rows_any(&new_rows[i]) && !take_rows(next, &new_rows[i])) {
             catalogue_release(next);
             return false;
         }
@@ -388,8 +407,15 @@ static enum vdbq_status upgrade(struct transaction *transaction,
     return status;
 }
 
-/* Where the last block of a catalogue's tablets ends, or what has to be there
- * in any case. */
+static uint64_t later(uint64_t last, uint64_t offset, uint64_t size)
+{
+    uint64_t reach = offset + page_round(size);
+
+    return reach > last ? reach : last;
+}
+
+/* Where the last block of a catalogue's tablets and samples ends, or what has
+ * to be there in any case. */
 static uint64_t end_of_blocks(const struct catalogue *catalogue,
                               const struct file *file)
 {
@@ -397,22 +423,29 @@ static uint64_t end_of_blocks(const struct catalogue *catalogue,
 
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count; k++) {
-            uint64_t reach = table->tablets[k].offset
-                             + page_round(table->tablets[k].size_bytes);
-            last = reach > last ? reach : last;
-        }
+        for (size_t k = 0; k < table->tablet_count; k++)
+            last = later(last, table->tablets[k].offset,
+                         table->tablets[k].size_bytes);
+        if (table->sample != NULL)
+            last =
+                later(last, table->sample->offset, table->sample->size_bytes);
     }
     return last;
 }
 
-/* The catalogue as a block; without bytes, there is no memory. */
-static struct block encode(const struct catalogue *catalogue)
+/* The catalogue and the list of samples as a block; without bytes, there is no
+ * memory. The head gets what it says of them. */
+static struct block encode(const struct catalogue *catalogue,
+                           struct file_head *head)
 {
     struct text text = { 0 };
     struct block block = { 0 };
 
     catalogue_encode(catalogue, &text);
+    head->catalogue_size = text.length;
+    if (!text.failed)
+        head->catalogue_checksum = block_checksum(text.bytes, text.length);
+    head->features = samples_list(catalogue, &text);
     if (!text.failed)
         block = block_create(text.length);
     if (block.bytes != NULL)
@@ -428,24 +461,22 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
 {
     struct file *file = &transaction->writer.database->file;
     struct file_head head = { .generation = next->generation };
-    struct block block = encode(next);
-    uint64_t reach;
-    enum vdbq_status status = VDBQ_OK;
+    struct space *space = &transaction->writer.space;
+    struct block block = { 0 };
+    enum vdbq_status status = upgrade(transaction, error);
 
+    if (status == VDBQ_OK)
+        status = samples_write(file, space, next, error);
+    if (status != VDBQ_OK)
+        return status;
+    block = encode(next, &head);
     if (block.bytes == NULL)
         return error_no_memory(error);
-    status = upgrade(transaction, error);
     head.features_read =
         file->heads[file->current].features_read | transaction->writer.features;
-    head.catalogue =
-        space_take(&transaction->writer.space, page_round(block.size));
-    head.catalogue_size = block.size;
-    head.catalogue_checksum = block_checksum(block.bytes, block.size);
-    reach = head.catalogue + page_round(block.size);
-    head.end = end_of_blocks(next, file);
-    head.end = reach > head.end ? reach : head.end;
-    if (status == VDBQ_OK)
-        status = file_write_block(file, &block, head.catalogue, error);
+    head.catalogue = space_take(space, page_round(block.size));
+    head.end = later(end_of_blocks(next, file), head.catalogue, block.size);
+    status = file_write_block(file, &block, head.catalogue, error);
     block_destroy(&block);
     return status != VDBQ_OK ? status : file_commit(file, &head, error);
 }

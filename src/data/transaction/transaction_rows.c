@@ -462,6 +462,7 @@ enum vdbq_status transaction_clear(struct transaction *transaction,
         catalogue_release(next);
         return transaction_note(transaction, error_no_memory(error));
     }
+    catalogue_sample(next, table_id, NULL);
     transaction_forget(transaction, table_id);
     transaction_take(transaction, next);
     return VDBQ_OK;

@@ -26,7 +26,7 @@
 enum { PAGES = 2 * FILE_HEADS };
 
 /* A file, what it holds, and what it held before the last commit. */
-struct sample {
+struct stored {
     uint8_t *bytes;
     size_t size;
     uint64_t page[PAGES]; /* heads A and B, and their copies; 0: none */
@@ -34,7 +34,7 @@ struct sample {
     char *content, *older_content;
 };
 
-static struct sample fresh, upgraded, first;
+static struct stored fresh, upgraded, first;
 
 /* ------------------------------------------------------------- samples -- */
 
@@ -85,14 +85,14 @@ static enum vdbq_status commit(struct database *database, int number)
     return status;
 }
 
-static const struct file_head *head_of(const struct sample *sample,
+static const struct file_head *head_of(const struct stored *sample,
                                        unsigned page)
 {
     return (const struct file_head *)(sample->bytes + sample->page[page]);
 }
 
 /* Keeps the disk's file as a sample, with its last two states. */
-static void keep(struct sample *sample, char *older, char *newest)
+static void keep(struct stored *sample, char *older, char *newest)
 {
     sample->size = disk.size;
     sample->bytes = malloc(disk.size);
@@ -109,7 +109,7 @@ static void keep(struct sample *sample, char *older, char *newest)
             head_of(sample, 0)->copies + i * (uint64_t)PAGE_BYTES;
 }
 
-static void make_sample(struct sample *sample, const struct text *from)
+static void make_sample(struct stored *sample, const struct text *from)
 {
     struct database *database;
     char *older = NULL, *newest = NULL;
@@ -143,7 +143,7 @@ static int make_samples(void **state)
     return 0;
 }
 
-static void forget(struct sample *sample)
+static void forget(struct stored *sample)
 {
     free(sample->bytes);
     memory_release(sample->content);
@@ -160,7 +160,7 @@ static int forget_samples(void **state)
     return 0;
 }
 
-static void put(const struct sample *sample)
+static void put(const struct stored *sample)
 {
     disk_start(sample->bytes, sample->size);
 }
@@ -189,7 +189,7 @@ static void expect(const char *expected, bool warned)
 }
 
 /* A write mends it: afterwards any other copy may be damaged. */
-static void expect_mended(const struct sample *sample, unsigned damaged)
+static void expect_mended(const struct stored *sample, unsigned damaged)
 {
     struct database *database = open_well(0);
     char *after;
@@ -206,7 +206,7 @@ static void expect_mended(const struct sample *sample, unsigned damaged)
 
 static void any_bit_of_a_head_may_be_damaged(void **state)
 {
-    const struct sample *samples[] = { &fresh, &upgraded };
+    const struct stored *samples[] = { &fresh, &upgraded };
 
     (void)state;
     for (unsigned s = 0; s < 2; s++)
@@ -233,7 +233,7 @@ static void the_rest_of_a_page_means_nothing(void **state)
         }
 }
 
-static void damage(const struct sample *sample, unsigned page, unsigned way)
+static void damage(const struct stored *sample, unsigned page, unsigned way)
 {
     uint8_t *at = disk.bytes + sample->page[page];
 
@@ -247,7 +247,7 @@ static void damage(const struct sample *sample, unsigned page, unsigned way)
 /* Any of the four may be damaged, in any way: an older state is read only
  * where no copy of the newer head is left. `lost`: where both first copies
  * are, nobody knows where the second ones are. */
-static void damage_some(const struct sample *sample, unsigned some, bool lost)
+static void damage_some(const struct stored *sample, unsigned some, bool lost)
 {
     unsigned newest = sample->newest, older = 1 - newest;
     unsigned bad[FILE_HEADS];
@@ -269,7 +269,7 @@ static void any_heads_may_be_damaged(void **state)
 {
     (void)state;
     for (unsigned run = 0; run < 600; run++) {
-        const struct sample *sample = run % 2 == 0 ? &fresh : &upgraded;
+        const struct stored *sample = run % 2 == 0 ? &fresh : &upgraded;
         unsigned some = (unsigned)chance_below(16),
                  way = (unsigned)chance_below(3);
         put(sample);
@@ -284,12 +284,12 @@ static void any_heads_may_be_damaged(void **state)
  * there is nothing to tell. */
 static void copies_may_differ(void **state)
 {
-    const struct sample *samples[] = { &fresh, &upgraded };
+    const struct stored *samples[] = { &fresh, &upgraded };
 
     (void)state;
     for (unsigned s = 0; s < 2; s++)
         for (unsigned k = 0; k < 2; k++) {
-            const struct sample *sample = samples[s];
+            const struct stored *sample = samples[s];
             unsigned which = sample->newest + k * FILE_HEADS;
             struct file_head *head;
             put(sample);
@@ -471,7 +471,7 @@ static void features_must_be_known_to_write(void **state)
 /* A vdbq that knows format 1 alone looks at this much of a head. */
 static void older_programs_are_told(void **state)
 {
-    const struct sample *samples[] = { &fresh, &upgraded };
+    const struct stored *samples[] = { &fresh, &upgraded };
 
     (void)state;
     for (unsigned s = 0; s < 2; s++)
@@ -521,11 +521,11 @@ static void heads_of_old_files_may_be_damaged(void **state)
  * of either format. */
 static void catalogues_may_be_damaged(void **state)
 {
-    const struct sample *samples[] = { &fresh, &upgraded, &first };
+    const struct stored *samples[] = { &fresh, &upgraded, &first };
 
     (void)state;
     for (unsigned s = 0; s < 3; s++) {
-        const struct sample *sample = samples[s];
+        const struct stored *sample = samples[s];
         const struct file_head *head = head_of(sample, sample->newest);
         for (uint64_t i = 0; i < head->catalogue_size; i++) {
             put(sample);

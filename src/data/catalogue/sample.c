@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples: sample.h. Rows stay in the order of their numbers: a new one has the
+ * highest.
+ */
+#include "data/catalogue/sample.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "cl/hash.h"
+#include "data/catalogue/catalogue.h"
+
+static bool add_value(struct sample *sample, unsigned column,
+                      const struct vdbq_vector *vector, uint64_t at);
+static void remove_row(struct sample *sample, uint32_t row);
+
+/* Room for a column's values and NULLs. */
+static bool make_column(struct sample *sample, unsigned column,
+                        enum vdbq_type type)
+{
+    struct vdbq_vector *vector = &sample->columns[column];
+
+    vector->type = type;
+    vector->values =
+        arena_alloc(&sample->arena, SAMPLE_ROWS * type_bytes(type));
+    vector->nulls = arena_alloc(&sample->arena, SAMPLE_ROWS);
+    return vector->values != NULL && vector->nulls != NULL;
+}
+
+static struct sample *create(unsigned column_count)
+{
+    struct sample *sample = memory_zeroed(1, sizeof *sample);
+
+    if (sample == NULL)
+        return NULL;
+    sample->holders = 1;
+    sample->column_count = column_count;
+    sample->columns =
+        arena_alloc(&sample->arena, column_count * sizeof *sample->columns);
+    if (sample->columns != NULL)
+        return sample;
+    sample_release(sample);
+    return NULL;
+}
+
+struct sample *sample_create(const struct table *table)
+{
+    unsigned count = table->column_count < SAMPLE_COLUMNS_MAX
+                         ? table->column_count
+                         : SAMPLE_COLUMNS_MAX;
+    struct sample *sample = create(count);
+
+    for (unsigned i = 0; sample != NULL && i < count; i++)
+        if (!make_column(sample, i, table->columns[i].type)) {
+            sample_release(sample);
+            return NULL;
+        }
+    return sample;
+}
+
+struct sample *sample_copy(const struct sample *from)
+{
+    struct sample *copy = create(from->column_count);
+    bool room = copy != NULL;
+
+    for (unsigned i = 0; room && i < from->column_count; i++)
+        room = make_column(copy, i, from->columns[i].type);
+    for (uint32_t i = 0; room && i < from->rows; i++)
+        room = sample_add(copy, from->numbers[i], from->columns, i);
+    if (room)
+        return copy;
+    sample_release(copy);
+    return NULL;
+}
+
+struct sample *sample_hold(struct sample *sample)
+{
+    if (sample != NULL)
+        sample->holders++;
+    return sample;
+}
+
+void sample_release(struct sample *sample)
+{
+    if (sample == NULL)
+        return;
+    assert(sample->holders > 0);
+    if (--sample->holders > 0)
+        return;
+    arena_finish(&sample->arena);
+    memory_release(sample);
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+/* The row whose number has the largest hash. */
+static uint32_t last_by_hash(const struct sample *sample)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = 1; i < sample->rows; i++)
+        if (hash_number(sample->numbers[i])
+            > hash_number(sample->numbers[last]))
+            last = i;
+    return last;
+}
+
+uint64_t sample_limit(const struct sample *sample)
+{
+    if (sample->rows < SAMPLE_ROWS)
+        return UINT64_MAX;
+    return hash_number(sample->numbers[last_by_hash(sample)]);
+}
+
+bool sample_add(struct sample *sample, uint64_t number,
+                const struct vdbq_vector *vectors, uint64_t at)
+{
+    assert(sample->rows == 0 || sample->numbers[sample->rows - 1] < number);
+    if (sample->rows == SAMPLE_ROWS)
+        remove_row(sample, last_by_hash(sample));
+    for (unsigned i = 0; i < sample->column_count; i++)
+        if (!add_value(sample, i, &vectors[i], at))
+            return false;
+    sample->numbers[sample->rows++] = number;
+    return true;
+}
+
+static void remove_row(struct sample *sample, uint32_t row)
+{
+    assert(row < sample->rows);
+    uint32_t after = sample->rows - row - 1;
+
+    memmove(&sample->numbers[row], &sample->numbers[row + 1],
+            after * sizeof *sample->numbers);
+    for (unsigned i = 0; i < sample->column_count; i++) {
+        size_t width = type_bytes(sample->columns[i].type);
+        char *values = (char *)(uintptr_t)sample->columns[i].values;
+        uint8_t *nulls = (uint8_t *)(uintptr_t)sample->columns[i].nulls;
+        memmove(values + row * width, values + (row + 1) * width,
+                after * width);
+        memmove(nulls + row, nulls + row + 1, after);
+    }
+    sample->rows--;
+}
+
+/* Up to the end of the character that reaches over the bound. */
+static size_t kept_bytes(struct vdbq_text text)
+{
+    size_t kept = SAMPLE_TEXT_MAX + 1;
+
+    if (text.length <= SAMPLE_TEXT_MAX)
+        return text.length;
+    while (kept < text.length
+           && ((unsigned char)text.bytes[kept] & 0xc0) == 0x80)
+        kept++;
+    return kept;
+}
+
+bool sample_cuts(struct vdbq_text text)
+{
+    return text.length > SAMPLE_TEXT_MAX;
+}
+
+/* Said, or as a NaN. */
+static bool is_null(const struct vdbq_vector *vector, uint64_t at)
+{
+    if (vector->nulls != NULL && vector->nulls[at] != 0)
+        return true;
+    if (vector->type == VDBQ_FLOAT)
+        return isnan(((const float *)vector->values)[at]);
+    return vector->type == VDBQ_DOUBLE
+           && isnan(((const double *)vector->values)[at]);
+}
+
+/* Behind the last row. */
+static bool add_value(struct sample *sample, unsigned column,
+                      const struct vdbq_vector *vector, uint64_t at)
+{
+    assert(vector->type == sample->columns[column].type);
+    size_t width = type_bytes(vector->type);
+    char *values = (char *)(uintptr_t)sample->columns[column].values
+                   + sample->rows * width;
+    uint8_t *null =
+        (uint8_t *)(uintptr_t)sample->columns[column].nulls + sample->rows;
+    struct vdbq_text text;
+
+    *null = is_null(vector, at);
+    memset(values, 0, width);
+    if (*null != 0)
+        return true;
+    if (vector->type != VDBQ_TEXT) {
+        memcpy(values, (const char *)vector->values + at * width, width);
+        return true;
+    }
+    text = ((const struct vdbq_text *)vector->values)[at];
+    text.length = kept_bytes(text);
+    text.bytes = arena_copy(&sample->arena, text.bytes, text.length);
+    memcpy(values, &text, sizeof text);
+    return text.bytes != NULL;
+}
+
+/* ------------------------------------------------------------- samplers -- */
+
+struct sampler sampler_init(const struct table *table)
+{
+    return (struct sampler){ .sample = sample_hold(table->sample),
+                             .lost = table->sample == NULL && table->rows > 0,
+                             .next = table->rows,
+                             .limit = table->sample != NULL
+                                          ? sample_limit(table->sample)
+                                          : UINT64_MAX };
+}
+
+void sampler_finish(struct sampler *sampler)
+{
+    sample_release(sampler->sample);
+    *sampler = (struct sampler){ 0 };
+}
+
+/* Makes the sample one that may be changed. */
+static bool own(struct sampler *sampler, const struct table *table)
+{
+    struct sample *before = sampler->sample;
+
+    if (sampler->grown)
+        return true;
+    sampler->sample =
+        before != NULL ? sample_copy(before) : sample_create(table);
+    sample_release(before);
+    sampler->grown = sampler->sample != NULL;
+    return sampler->grown;
+}
+
+bool sampler_add(struct sampler *sampler, const struct table *table,
+                 const struct vdbq_vector *vectors, uint64_t first,
+                 uint32_t count)
+{
+    for (uint32_t i = 0; i < count && !sampler->lost; i++) {
+        if (hash_number(sampler->next + i) >= sampler->limit)
+            continue;
+        if (!own(sampler, table)
+            || !sample_add(sampler->sample, sampler->next + i, vectors,
+                           first + i))
+            return false;
+        sampler->limit = sample_limit(sampler->sample);
+    }
+    sampler->next += count;
+    return true;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows become a tablet: texts are numbered, columns described, then the bytes
+ * are written.
+ */
+#include "data/database/rows_block.h"
+
+#include "data/tablet/tablet.h"
+
+/* What a tablet is made of, as rows give it. */
+struct encoded {
+    struct vdbq_vector *vectors;
+    struct tablet_column *columns;
+    /* of text columns */
+    struct dictionary **dictionaries;
+    uint32_t **numbers; /* of text columns: which of the words row i is */
+};
+
+/* False: no memory. Whatever it returns, encoded_finish() is due. */
+static bool encode(const struct rows *rows, struct encoded *encoded)
+{
+    size_t count = rows->column_count;
+
+    encoded->vectors = memory_zeroed(count, sizeof *encoded->vectors);
+    encoded->columns = memory_zeroed(count, sizeof *encoded->columns);
+    encoded->dictionaries = memory_zeroed(count, sizeof *encoded->dictionaries);
+    encoded->numbers = memory_zeroed(count, sizeof *encoded->numbers);
+    if (encoded->vectors == NULL || encoded->columns == NULL
+        || encoded->dictionaries == NULL || encoded->numbers == NULL)
+        return false;
+    rows_vectors(rows, encoded->vectors);
+    for (size_t i = 0; i < count; i++) {
+        struct vdbq_vector *vector = &encoded->vectors[i];
+        if (vector->type != VDBQ_TEXT)
+            continue;
+        encoded->numbers[i] = memory_zeroed(rows->count, sizeof(uint32_t));
+        if (encoded->numbers[i] == NULL)
+            return false;
+        encoded->dictionaries[i] =
+            dictionary_make(vector->values, rows->count, encoded->numbers[i]);
+        if (encoded->dictionaries[i] == NULL)
+            return false;
+        vector->values = encoded->numbers[i];
+    }
+    return true;
+}
+
+static void encoded_finish(struct encoded *encoded, size_t count)
+{
+    for (size_t i = 0; encoded->dictionaries != NULL && i < count; i++)
+        dictionary_release(encoded->dictionaries[i]);
+    for (size_t i = 0; encoded->numbers != NULL && i < count; i++)
+        memory_release(encoded->numbers[i]);
+    memory_release(encoded->numbers);
+    memory_release(encoded->dictionaries);
+    memory_release(encoded->columns);
+    memory_release(encoded->vectors);
+}
+
+struct block rows_block(const struct rows *rows, const struct table *table,
+                        enum encoding_choice choice, struct column_facts *facts,
+                        uint64_t *features)
+{
+    size_t count = table->column_count;
+    struct encoded encoded = { 0 };
+    struct block block = { 0 };
+
+    if (encode(rows, &encoded)) {
+        const struct tablet_source source = { .table = table,
+                                              .rows = rows->count,
+                                              .vectors = encoded.vectors,
+                                              .dictionaries =
+                                                  encoded.dictionaries,
+                                              .choice = choice };
+        block = block_create(tablet_describe(&source, encoded.columns, facts));
+        if (block.bytes != NULL)
+            tablet_build(&source, encoded.columns, block.bytes);
+        for (size_t i = 0; i < count; i++)
+            *features |= encoding_at(encoded.columns[i].encoding)->feature;
+    }
+    encoded_finish(&encoded, count);
+    return block;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows become a tablet.
+ */
+#ifndef VDBQ_DATA_ROWS_BLOCK_H
+#define VDBQ_DATA_ROWS_BLOCK_H
+
+#include "data/database/rows.h"
+#include "data/tablet/block.h"
+#include "data/tablet/encoding.h"
+
+/* A block with the tablet of all rows, of which there is one, and the facts of
+ * the table's columns; `*features` gets those that its encodings need. Without
+ * bytes, there is no memory. */
+struct block rows_block(const struct rows *rows, const struct table *table,
+                        enum encoding_choice choice, struct column_facts *facts,
+                        uint64_t *features);
+
+#endif
