@@ -38,7 +38,7 @@ ROOMS = {
     'src/program': ('functions', '.', 'dataflow', 'steps'),
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
     'src/data': ('catalogue', 'tablet', 'file', 'database', 'pool', 'index', 'transaction'),
-    'src/plan': ('.', 'tree', 'code', 'make', 'bind', 'condition', 'unnest', 'simplify',
+    'src/plan': ('.', 'tree', 'code', 'make', 'sample', 'bind', 'condition', 'unnest', 'simplify',
                  'rewrite', 'lower', 'statement'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'group', 'window', 'join', 'operator'),

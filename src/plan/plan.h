@@ -10,6 +10,7 @@
  *   tree       expressions and nodes: what they are, what is known of them
  *   code       expressions become registers and jumps, SELECTs programs
  *   make       new expressions, with their types, and new nodes
+ *   sample     what expressions give for the sample of a table
  *   bind       a query's text becomes a plain tree: names are looked up
  *   rewrite    the tree becomes one that costs less: a list of passes
  *   lower      the tree becomes steps

@@ -80,6 +80,7 @@ struct node *node_table(struct binder *binder, const struct table *table)
         return NULL;
     node->table = table;
     node->catalogue = binder->catalogue;
+    node->samples = table->sample != NULL ? binder->samples : NULL;
     node->rows = (double)table->rows;
     for (unsigned i = 0; i < count; i++) {
         const struct column *column = &table->columns[i];

@@ -75,7 +75,8 @@ static bool is_leaf_unique(const struct joining *joining, int column)
 static struct join_edge edge_of(const struct joining *joining,
                                 const struct part *part)
 {
-    const struct estimate_source source = { estimate_of, joining };
+    const struct estimate_source source = { .column = estimate_of,
+                                            .context = joining };
     const struct expression *e = part->expression;
     struct join_edge edge = { .leaves = part->leaves,
                               .price = (double)e->size };

@@ -9,6 +9,7 @@
 #include "plan/make/node.h"
 #include "plan/plan.h"
 #include "plan/rewrite/trace.h"
+#include "plan/sample/samples.h"
 #include "plan/statement/statement.h"
 #include "plan/tree/binder.h"
 
@@ -122,6 +123,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                              .arena = arena,
                              .error = error };
     struct trace trace = { 0 };
+    struct samples samples;
     enum vdbq_status status;
     int64_t now = limits != NULL ? limits->now : 0;
 
@@ -129,6 +131,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     steps_init(&plan->steps);
     plan->explain = statement->explain;
     binder.now = &now;
+    samples_init(&samples, &binder);
     if (statement->explain == AST_EXPLAIN_TREE)
         binder.trace = &trace;
     status = check_kept(statement, &binder);
@@ -137,6 +140,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     if (status == VDBQ_OK && binder.trace != NULL)
         status = keep_trace(&binder, plan);
     text_finish(&trace.text);
+    samples_finish(&samples);
     plan->of_values = binder.values_used;
     plan->of_now = now != 0;
     plan->now = now;

@@ -17,6 +17,7 @@
 struct arena;
 struct catalogue;
 struct error;
+struct estimate_samples;
 struct machine;
 struct parameter;
 struct plan_limits;
@@ -51,9 +52,10 @@ struct binder {
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */
     uint64_t lookups; /* of names, so far                 */
-    struct machine *machine; /* for folding, once needed         */
-    struct trace *trace;     /* of EXPLAIN (TREE); else NULL */
-    int64_t *now;            /* the statement's time, in the units of a
+    struct machine *machine;          /* for folding, once needed         */
+    struct estimate_samples *samples; /* what looks at samples; NULL: nothing */
+    struct trace *trace;              /* of EXPLAIN (TREE); else NULL */
+    int64_t *now;                     /* the statement's time, in the units of a
                                    TIMESTAMP; 0: not asked for yet  */
 };
 

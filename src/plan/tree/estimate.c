@@ -338,14 +338,15 @@ static double kept_comparison(const struct estimate_source *source,
 
 /* The parts of an AND, and what each keeps. */
 struct conjuncts {
-    const struct expression *parts[CONJUNCTS_MAX];
-    double kept[CONJUNCTS_MAX];
+    struct estimate_conjunct parts[CONJUNCTS_MAX];
     unsigned count;
     double rest; /* what those beyond keep */
 };
 
 static double kept_one(const struct estimate_source *source,
                        const struct expression *e);
+static bool is_guess(const struct estimate_source *source,
+                     const struct expression *e);
 
 static void split(const struct estimate_source *source,
                   const struct expression *e, struct conjuncts *conjuncts)
@@ -361,9 +362,10 @@ static void split(const struct estimate_source *source,
             estimate_expression(source, e).answer ? 1 : kept_one(source, e);
         return;
     }
-    conjuncts->parts[conjuncts->count] = e;
-    conjuncts->kept[conjuncts->count++] =
-        estimate_expression(source, e).answer ? 1 : kept_one(source, e);
+    conjuncts->parts[conjuncts->count++] = (struct estimate_conjunct){
+        .condition = e,
+        .kept = estimate_expression(source, e).answer ? 1 : kept_one(source, e)
+    };
 }
 
 /* Whether it bounds its left side; `*lower`: from below. */
@@ -380,10 +382,9 @@ static bool is_range(const struct expression *e, bool *lower)
 
 /* Both ends of a range leave what neither takes away. */
 static void meet(const struct estimate_source *source,
-                 struct conjuncts *conjuncts, unsigned i, unsigned j)
+                 struct estimate_conjunct *one, struct estimate_conjunct *other)
 {
-    const struct expression *a = conjuncts->parts[i];
-    const struct expression *b = conjuncts->parts[j];
+    const struct expression *a = one->condition, *b = other->condition;
     struct column_estimate value;
     bool lower[2];
 
@@ -393,24 +394,41 @@ static void meet(const struct estimate_source *source,
     value = estimate_expression(source, a->left);
     if (has_range(&value) && a->right->kind == EXPRESSION_CONSTANT
         && b->right->kind == EXPRESSION_CONSTANT)
-        conjuncts->kept[i] =
-            share(conjuncts->kept[i] + conjuncts->kept[j] - (1 - value.nulls));
+        one->kept = share(one->kept + other->kept - (1 - value.nulls));
     else
-        conjuncts->kept[i] = KEPT_BETWEEN * (1 - value.nulls);
-    conjuncts->kept[j] = 1;
+        one->kept = KEPT_BETWEEN * (1 - value.nulls);
+    one->with = b;
+    other->kept = 1;
+}
+
+/* What the table's sample says of them. */
+static void look_at_sample(const struct estimate_source *source,
+                           struct conjuncts *conjuncts)
+{
+    for (unsigned i = 0; i < conjuncts->count; i++) {
+        struct estimate_conjunct *part = &conjuncts->parts[i];
+        part->guess = is_guess(source, part->condition)
+                      || (part->with != NULL && is_guess(source, part->with));
+    }
+    source->samples->conjuncts(source->samples, source->table, conjuncts->parts,
+                               conjuncts->count);
 }
 
 static void estimate_conjuncts(const struct estimate_source *source,
                                const struct expression *e,
                                struct conjuncts *conjuncts)
 {
+    struct estimate_conjunct *parts = conjuncts->parts;
+
     conjuncts->count = 0;
     conjuncts->rest = 1;
     split(source, e, conjuncts);
     for (unsigned i = 0; i < conjuncts->count; i++)
         for (unsigned j = i + 1; j < conjuncts->count; j++)
-            if (conjuncts->kept[j] < 1)
-                meet(source, conjuncts, i, j);
+            if (parts[j].kept < 1)
+                meet(source, &parts[i], &parts[j]);
+    if (source->samples != NULL)
+        look_at_sample(source, conjuncts);
 }
 
 double estimate_kept(const struct estimate_source *source,
@@ -422,7 +440,7 @@ double estimate_kept(const struct estimate_source *source,
     estimate_conjuncts(source, e, &conjuncts);
     kept = conjuncts.rest;
     for (unsigned i = 0; i < conjuncts.count; i++)
-        kept *= conjuncts.kept[i];
+        kept *= conjuncts.parts[i].kept;
     return share(kept);
 }
 
@@ -451,12 +469,12 @@ double estimate_column_kept(const struct estimate_source *source,
     all = conjuncts.rest;
     for (unsigned i = 0; i < conjuncts.count; i++) {
         struct expression *part =
-            (struct expression *)(uintptr_t)conjuncts.parts[i];
+            (struct expression *)(uintptr_t)conjuncts.parts[i].condition;
         int column = -2;
         find_column(&column, &part);
         if (column >= 0 && (unsigned)column < count)
-            kept[column] *= conjuncts.kept[i];
-        all *= conjuncts.kept[i];
+            kept[column] *= conjuncts.parts[i].kept;
+        all *= conjuncts.parts[i].kept;
     }
     return share(all);
 }
@@ -542,6 +560,47 @@ static double kept_one(const struct estimate_source *source,
         return kept_one(source, e->left);
     default:
         return KEPT_UNKNOWN;
+    }
+}
+
+/* --------------------------------------------------------------- trust -- */
+
+/* Whether facts tell what a comparison keeps: where the ranges of both sides are
+ * known, or with a constant, of one whose values are counted. */
+static bool knows_comparison(const struct estimate_source *source,
+                             const struct expression *e)
+{
+    struct column_estimate a = estimate_expression(source, e->left);
+    struct column_estimate b = estimate_expression(source, e->right);
+    bool constants[] = { e->left->kind == EXPRESSION_CONSTANT,
+                         e->right->kind == EXPRESSION_CONSTANT };
+    bool ranges = has_range(&a) && has_range(&b), lower;
+
+    if (is_range(e, &lower))
+        return ranges;
+    return constants[0] != constants[1]
+           && (ranges || (constants[0] ? &b : &a)->trust != ESTIMATE_BOUND);
+}
+
+/* Whether what is thought of a condition does not come from facts alone. */
+static bool is_guess(const struct estimate_source *source,
+                     const struct expression *e)
+{
+    if (e->kind != EXPRESSION_OPERATOR || stack_is_short())
+        return e->kind != EXPRESSION_CONSTANT;
+    switch (e->operation.op) {
+    case AST_AND:
+    case AST_OR:
+        return is_guess(source, e->left) || is_guess(source, e->right);
+    case AST_NOT:
+        return is_guess(source, e->left);
+    case AST_IS:
+    case AST_IS_NOT:
+        if (is_null_constant(e->right))
+            return e->left->kind != EXPRESSION_COLUMN;
+        return !knows_comparison(source, e);
+    default:
+        return !is_comparison(e->operation.op) || !knows_comparison(source, e);
     }
 }
 

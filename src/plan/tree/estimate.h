@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How many rows a query's nodes give, guessed from what the catalogue knows of
- * the tables: rows, minimum and maximum, NULLs, words of texts, keys. The
+ * the tables: rows, minimum and maximum, NULLs, words of texts, keys, samples. The
  * planner chooses by it in which order tables are joined, and EXPLAIN shows
  * it; no answer depends on it, but for the order of rows.
  *
@@ -9,7 +9,8 @@
  *   device, no clock, no memory of earlier queries.
  * Estimate rule 2. All numbers are finite, and none is negative.
  * Estimate rule 3. Columns are independent of one another, and values are
- *   spread evenly between minimum and maximum.
+ *   spread evenly between minimum and maximum, where the table's sample does
+ *   not say otherwise.
  * Estimate rule 4. Of two columns that are compared in a join, the values of
  *   the one with fewer are all among those of the other.
  * Estimate rule 5. While joins are ordered, nothing is thought of a query that
@@ -46,10 +47,34 @@ struct column_estimate {
                     while joins are ordered: nothing is thought of it     */
 };
 
+/* A condition of those that AND joins. */
+struct estimate_conjunct {
+    const struct expression *condition;
+    const struct expression *with; /* the other end of a range; NULL: none  */
+    double kept;                   /* the share of rows that both keep      */
+    bool guess;                    /* the facts say nothing of it           */
+};
+
+/* What samples of tables tell: src/plan/sample. */
+struct estimate_samples {
+    /* Looks what conditions over a table's columns keep of its sample: of each
+     * the share of the rows that those before it keep. */
+    void (*conjuncts)(struct estimate_samples *samples,
+                      const struct table *table,
+                      struct estimate_conjunct *conjuncts, unsigned count);
+    /* How many values an expression has, `most` at most. */
+    double (*distinct)(struct estimate_samples *samples,
+                       const struct table *table, const struct expression *e,
+                       double most);
+};
+
 /* Whose columns an expression is over. */
 struct estimate_source {
     const struct column_estimate *(*column)(const void *context, int column);
     const void *context;
+    const struct table *table; /* they are the table's, and ...              */
+    struct estimate_samples *samples; /* ... it has a sample; NULL: it has
+                                         none, or there is no one table      */
 };
 
 struct column_estimate estimate_expression(const struct estimate_source *source,

@@ -27,7 +27,13 @@ static const struct column_estimate *column_of(const void *context, int column)
 
 struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes)
 {
-    return (struct estimate_source){ column_of, nodes };
+    struct estimate_source source = { .column = column_of, .context = nodes };
+
+    if (nodes->right == NULL && nodes->left->kind == NODE_TABLE) {
+        source.table = nodes->left->table;
+        source.samples = nodes->left->samples;
+    }
+    return source;
 }
 
 /* What is thought of a column of which nothing is known. */
@@ -67,6 +73,16 @@ static void narrow(struct column_estimate *estimate, double kept)
     estimate->distinct = fmax(estimate->distinct * kept, 1);
 }
 
+/* What is computed has no more values than its columns, and often fewer. */
+static void count_values(const struct estimate_source *source,
+                         const struct expression *e,
+                         struct column_estimate *estimate)
+{
+    estimate->distinct = source->samples->distinct(
+        source->samples, source->table, e, estimate->distinct);
+    estimate->whole = fmin(estimate->whole, estimate->distinct);
+}
+
 static void estimate_select(struct node *node)
 {
     struct node *below = node->left;
@@ -83,6 +99,8 @@ static void estimate_select(struct node *node)
     for (unsigned i = 0; i < node->column_count; i++) {
         const struct expression *e = node->results[i];
         node->columns[i].estimate = estimate_expression(&source, e);
+        if (source.samples != NULL && e->kind > EXPRESSION_PARAMETER)
+            count_values(&source, e, &node->columns[i].estimate);
         if (e->kind == EXPRESSION_COLUMN && e->column.number < NARROWED_MAX)
             narrow(&node->columns[i].estimate, kept[e->column.number]);
     }

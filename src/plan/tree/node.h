@@ -71,6 +71,7 @@ struct node {
                            no longer one of FROM's */
     const struct table *table;         /* TABLE, FETCH                        */
     const struct catalogue *catalogue; /* ... that it is of              */
+    struct estimate_samples *samples;  /* TABLE: it has a sample; else NULL   */
     struct expression *where;          /* SELECT; NULL: every row             */
     struct expression **results;       /* SELECT: one a column                */
     struct step_group group;           /* columns are those of `left` ...     */
