@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats and what they share. All but the drawn tables stream: what stands before
- * a column's value (a separator, a name) is put together once, so that a row
+ * The formats and what they share. All but the drawn tables stream: what stands
+ * before a column's value is put together once (format_head.c), so that a row
  * costs a copy and a number for each value.
  */
 #include "io/format.h"
-#include "io/import_kind.h"
+#include "io/format_inner.h"
 #include "io/number.h"
-#include "io/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void plain_text(struct out *out, const char *bytes, size_t length);
-static void csv_text(struct out *out, const char *bytes, size_t length);
-static void tabs_text(struct out *out, const char *bytes, size_t length);
-static void doubled(struct out *out, const char *bytes, size_t length,
-                    char quote);
-static void json_text(struct out *out, const char *bytes, size_t length);
-static void quote_text(struct out *out, const char *bytes, size_t length);
-static void markdown_text(struct out *out, const char *bytes, size_t length);
-static void separated_begin(struct format_result *result);
-static void markdown_begin(struct format_result *result);
-static void line_begin(struct format_result *result);
-static void insert_begin(struct format_result *result);
-static void json_begin(struct format_result *result);
-static void jsonlines_begin(struct format_result *result);
 static void stream_batch(struct format_result *result,
                          const struct vdbq_batch *batch);
 static void stream_end(struct format_result *result);
@@ -70,8 +55,8 @@ static const struct format formats[] = {
       .between = ",",
       .end_row = "\n",
       .between_rows = "",
-      .text = csv_text,
-      .begin = separated_begin,
+      .text = format_csv_text,
+      .begin = format_separated_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "insert",
@@ -82,8 +67,8 @@ static const struct format formats[] = {
       .between = ",",
       .end_row = ");\n",
       .between_rows = "",
-      .text = quote_text,
-      .begin = insert_begin,
+      .text = format_quote_text,
+      .begin = format_insert_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "json",
@@ -95,8 +80,8 @@ static const struct format formats[] = {
       .between = ",",
       .end_row = "}",
       .between_rows = ",\n",
-      .text = json_text,
-      .begin = json_begin,
+      .text = format_json_text,
+      .begin = format_json_begin,
       .batch = stream_batch,
       .end = json_end },
     { .name = "jsonlines",
@@ -108,8 +93,8 @@ static const struct format formats[] = {
       .between = ",",
       .end_row = "}\n",
       .between_rows = "",
-      .text = json_text,
-      .begin = jsonlines_begin,
+      .text = format_json_text,
+      .begin = format_jsonlines_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "line",
@@ -120,8 +105,8 @@ static const struct format formats[] = {
       .between = "\n",
       .end_row = "\n",
       .between_rows = "\n",
-      .text = plain_text,
-      .begin = line_begin,
+      .text = format_plain_text,
+      .begin = format_line_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "list",
@@ -133,8 +118,8 @@ static const struct format formats[] = {
       .between = "|",
       .end_row = "\n",
       .between_rows = "",
-      .text = plain_text,
-      .begin = separated_begin,
+      .text = format_plain_text,
+      .begin = format_separated_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "markdown",
@@ -146,8 +131,8 @@ static const struct format formats[] = {
       .between = " | ",
       .end_row = " |\n",
       .between_rows = "",
-      .text = markdown_text,
-      .begin = markdown_begin,
+      .text = format_markdown_text,
+      .begin = format_markdown_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "quote",
@@ -159,8 +144,8 @@ static const struct format formats[] = {
       .between = ",",
       .end_row = "\n",
       .between_rows = "",
-      .text = quote_text,
-      .begin = separated_begin,
+      .text = format_quote_text,
+      .begin = format_separated_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "table",
@@ -182,8 +167,8 @@ static const struct format formats[] = {
       .between = "\t",
       .end_row = "\n",
       .between_rows = "",
-      .text = csv_text,
-      .begin = separated_begin,
+      .text = format_csv_text,
+      .begin = format_separated_begin,
       .batch = stream_batch,
       .end = stream_end },
     { .name = "tabs",
@@ -195,8 +180,8 @@ static const struct format formats[] = {
       .between = "\t",
       .end_row = "\n",
       .between_rows = "",
-      .text = tabs_text,
-      .begin = separated_begin,
+      .text = format_tabs_text,
+      .begin = format_separated_begin,
       .batch = stream_batch,
       .end = stream_end },
 };
@@ -412,225 +397,4 @@ static void stream_end(struct format_result *result)
 static void json_end(struct format_result *result)
 {
     out_text(result->out, "]\n");
-}
-
-/* --------------------------------------------- what stands before values -- */
-
-static void separator_prefixes(struct format_result *result)
-{
-    struct out *prefixes = &result->prefixes;
-    for (unsigned i = 0; i < result->columns; i++) {
-        out_text(prefixes,
-                 i ? result->format->between : result->format->begin_row);
-        result->prefix_ends[i] = prefixes->length;
-    }
-}
-
-/* Whether all names are quoted, since one of them could be a value. */
-static bool quotes_names(const struct format_result *result)
-{
-    if (!result->quote_names || result->format->text != csv_text)
-        return false;
-    for (unsigned i = 0; i < result->columns; i++) {
-        const char *name = result->names[i];
-        struct csv_field field = { .bytes = name, .length = strlen(name) };
-        if (import_seen(&field) != SEEN_TEXT)
-            return true;
-    }
-    return false;
-}
-
-static void quoted_text(struct out *out, const char *bytes, size_t length)
-{
-    doubled(out, bytes, length, '"');
-}
-
-static void header_row(struct format_result *result)
-{
-    const struct format *format = result->format;
-    void (*write)(struct out * out, const char *bytes, size_t length) =
-        quotes_names(result) ? quoted_text : format->text;
-    out_text(result->out, format->begin_row);
-    for (unsigned i = 0; i < result->columns; i++) {
-        if (i)
-            out_text(result->out, format->between);
-        write(result->out, result->names[i], strlen(result->names[i]));
-    }
-    out_text(result->out, format->end_row);
-}
-
-static void separated_begin(struct format_result *result)
-{
-    separator_prefixes(result);
-    if (result->header)
-        header_row(result);
-}
-
-/* Markdown knows no table without a header. */
-static void markdown_begin(struct format_result *result)
-{
-    separator_prefixes(result);
-    header_row(result);
-    for (unsigned i = 0; i < result->columns; i++)
-        out_text(result->out, format_left(result->types[i]) ? "|---" : "|--:");
-    out_text(result->out, "|\n");
-}
-
-static size_t name_width(const struct format_result *result, unsigned column)
-{
-    const char *name = result->names[column];
-    return utf8_width(name, strlen(name));
-}
-
-static void line_begin(struct format_result *result)
-{
-    size_t widest = 0;
-    for (unsigned i = 0; i < result->columns; i++)
-        if (name_width(result, i) > widest)
-            widest = name_width(result, i);
-    for (unsigned i = 0; i < result->columns; i++) {
-        struct out *prefixes = &result->prefixes;
-        out_text(prefixes, i ? result->format->between : "");
-        out_repeat(prefixes, " ", widest - name_width(result, i));
-        out_text(prefixes, result->names[i]);
-        out_text(prefixes, " = ");
-        result->prefix_ends[i] = prefixes->length;
-    }
-}
-
-/* A name as SQL has it. */
-static void sql_name(struct out *out, const char *name)
-{
-    if (vdbq_name_is_plain(name))
-        out_text(out, name);
-    else
-        doubled(out, name, strlen(name), '"');
-}
-
-/* The names of columns only where a header is wanted, as sqlite3 does. */
-static void insert_begin(struct format_result *result)
-{
-    struct out *prefixes = &result->prefixes;
-    out_text(prefixes, "INSERT INTO ");
-    sql_name(prefixes, result->table);
-    for (unsigned i = 0; i < result->columns && result->header; i++) {
-        out_char(prefixes, i ? ',' : '(');
-        sql_name(prefixes, result->names[i]);
-    }
-    out_text(prefixes, result->header ? ") VALUES(" : " VALUES(");
-    for (unsigned i = 0; i < result->columns; i++) {
-        out_text(prefixes, i ? result->format->between : "");
-        result->prefix_ends[i] = prefixes->length;
-    }
-}
-
-static void jsonlines_begin(struct format_result *result)
-{
-    struct out *prefixes = &result->prefixes;
-    for (unsigned i = 0; i < result->columns; i++) {
-        out_text(prefixes, i ? "," : "{");
-        json_text(prefixes, result->names[i], strlen(result->names[i]));
-        out_char(prefixes, ':');
-        result->prefix_ends[i] = prefixes->length;
-    }
-}
-
-static void json_begin(struct format_result *result)
-{
-    jsonlines_begin(result);
-    out_char(result->out, '[');
-}
-
-/* --------------------------------------------------------------- texts -- */
-
-static void plain_text(struct out *out, const char *bytes, size_t length)
-{
-    out_bytes(out, bytes, length);
-}
-
-/* Text between `quote`s, with the quotes inside doubled. */
-static void doubled(struct out *out, const char *bytes, size_t length,
-                    char quote)
-{
-    out_char(out, quote);
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == quote)
-            out_char(out, quote);
-        out_char(out, bytes[i]);
-    }
-    out_char(out, quote);
-}
-
-/* In quotes where a reader may take it for something else: whatever it thinks
- * that separates values, or quotes them. */
-static void csv_text(struct out *out, const char *bytes, size_t length)
-{
-    static const char special[256] = {
-        ['\n'] = 1, ['\r'] = 1, ['"'] = 1, [','] = 1,
-        [';'] = 1,  ['\t'] = 1, ['|'] = 1,
-    };
-    bool plain = length > 0 && *bytes != '\'';
-    for (size_t i = 0; i < length && plain; i++)
-        plain = !special[(unsigned char)bytes[i]];
-    if (plain)
-        out_bytes(out, bytes, length);
-    else
-        doubled(out, bytes, length, '"');
-}
-
-static void quote_text(struct out *out, const char *bytes, size_t length)
-{
-    doubled(out, bytes, length, '\'');
-}
-
-/* One line a row: what would end a value or a row is written as an escape. */
-static void tabs_text(struct out *out, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        static const char plain[] = "\t\n\r\\", letters[] = "tnr\\";
-        const char *found = bytes[i] ? strchr(plain, bytes[i]) : NULL;
-        if (found)
-            out_char(out, '\\');
-        out_char(out, found ? letters[found - plain] : bytes[i]);
-    }
-}
-
-static void markdown_text(struct out *out, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '\n')
-            out_text(out, "<br>");
-        else if ((unsigned char)bytes[i] < 0x20)
-            out_char(out, ' ');
-        else if (bytes[i] == '|')
-            out_text(out, "\\|");
-        else
-            out_char(out, bytes[i]);
-    }
-}
-
-static void json_character(struct out *out, char c)
-{
-    static const char names[][3] = {
-        ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n",
-        ['\f'] = "\\f", ['\r'] = "\\r",
-    };
-    if (c == '"' || c == '\\') {
-        out_char(out, '\\');
-        out_char(out, c);
-    } else if ((unsigned char)c >= 0x20) {
-        out_char(out, c);
-    } else if (c <= '\r' && *names[(unsigned char)c]) {
-        out_text(out, names[(unsigned char)c]);
-    } else {
-        out_print(out, "\\u%04x", (unsigned)c);
-    }
-}
-
-static void json_text(struct out *out, const char *bytes, size_t length)
-{
-    out_char(out, '"');
-    for (size_t i = 0; i < length; i++)
-        json_character(out, bytes[i]);
-    out_char(out, '"');
 }
