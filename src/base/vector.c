@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The growing array: capacity doubles. In a hostile build there is never room
- * to spare.
+ * The growing array: capacity doubles. In a hostile build a small one never has
+ * room to spare.
  */
 #include "base/vector.h"
 
@@ -75,6 +75,10 @@ static void *resize(const struct vector *vector, size_t bytes)
     return items;
 }
 
+/* Up to so many items a vector has no room to spare: larger ones would be
+ * copied whole for each item. */
+enum { EXACT_MAX = HOSTILE(1000, 0) };
+
 /* Makes room for `more` items behind those there are. */
 static bool reserve(struct vector *vector, size_t more)
 {
@@ -90,7 +94,8 @@ static bool reserve(struct vector *vector, size_t more)
         return false;
     while (capacity < vector->count + more)
         capacity = capacity > most / 2 ? most : capacity * 2;
-    capacity = HOSTILE(vector->count + more, capacity);
+    if (vector->count + more <= EXACT_MAX)
+        capacity = vector->count + more;
     items = resize(vector, capacity * vector->width);
     if (items == NULL)
         return false;
