@@ -27,13 +27,16 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
 
 import shell_options
 
 LITERAL = re.compile(r"('(?:[^']|'')*'|[^',\n]*)([,\n]|\Z)")
 HASH = re.compile(r'(\d+) values hashing to ([0-9a-f]{32})')
+INSTRUCTION = re.compile(r"^'\s*(\d+)  (\S+) +(\S+)", re.M)
 ERROR = re.compile(r'^\s*error\b', re.I | re.M)
+SHELLS_LINE = re.compile(r'(?<=^error: )line \d+, ')  # it counts what --new-builds asks, too
 
 
 class Died(Exception):
@@ -118,6 +121,10 @@ class Shell:
         message = self.new_errors()
         return (message if ERROR.search(message) else ''), answer
 
+    def command(self, text):
+        """Sends a dot command, which answers nothing."""
+        self.process.stdin.write(text.encode() + b'\n')
+
     def read_to(self, token):
         answer = b''
         for line in self.process.stdout:
@@ -157,6 +164,41 @@ class Shell:
         finally:
             self.process.stdout.close()
             self.errors.close()
+
+
+# ---------------------------------------------------------------- builds --
+
+class Builds:
+    """Chooses the statements that are worth builds of their own: those that
+    have two instructions in one program, in an order, that none before had.
+    What is made for a program is made instruction by instruction, and then the
+    compiler sees them together."""
+
+    def __init__(self):
+        self.seen, self.lock = set(), threading.Lock()
+
+    def choose(self, shell, sql):
+        """Has the shell specialise the programs of a statement, or not; of
+        several that are one record, always: EXPLAIN would run all but one."""
+        several = ';' in sql.rstrip().rstrip(';')
+        error, steps = ('', '') if several else shell.run('explain ' + sql)
+        pairs = set(pairs_of(steps))
+        with self.lock:
+            new = several or bool(error) or not pairs <= self.seen
+            self.seen |= pairs
+        shell.command('.build ' + ('specialised' if new else 'interpreted'))
+
+
+def pairs_of(steps):
+    """The pairs of instructions of each program that EXPLAIN shows; columns of
+    results by their types, too."""
+    program = []
+    for number, name, operand in INSTRUCTION.findall(steps):
+        if number == '0':
+            yield from combinations(program, 2)
+            program = []
+        program.append(name + operand if name == 'ResultColumn' else name)
+    yield from combinations(program, 2)
 
 
 # --------------------------------------------------------------- compare --
@@ -287,12 +329,15 @@ def judge(record, error, answer):
 def run_record(record, shell, options, result, blocked):
     """Runs one record; returns whether what follows in the file is blocked."""
     tree = record.sql.startswith('explain (tree)')
+    if options.new_builds:
+        options.builds.choose(shell, record.sql)
     error, answer = shell.run(record.sql)
     if tree and options.no_trees:
         result.skipped += 1
         return blocked
     if not tree:
-        result.answers.append(f'{record.line}: {error}\n{answer}')
+        said = SHELLS_LINE.sub('', error)
+        result.answers.append(f'{record.line}: {said}\n{answer}')
     try:
         fault = judge(record, error, answer)
     except ValueError as unreadable:
@@ -341,7 +386,10 @@ def main():
                         help='write every answer but trees here, to compare')
     parser.add_argument('--no-trees', action='store_true',
                         help='do not look at EXPLAIN (TREE), whose steps depend on the memory')
+    parser.add_argument('--new-builds', action='store_true',
+                        help='specialise what no statement before had, interpret the rest')
     options = parser.parse_args()
+    options.builds = Builds()
     Record.names = Record.names + options.also
     total = Result()
     with ThreadPoolExecutor(options.jobs) as pool:
