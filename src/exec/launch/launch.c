@@ -87,6 +87,18 @@ static void make_head(struct launch *launch, struct machine_shape *shape,
                       && launch->result.params.sink->any_order;
 }
 
+/* Whether nothing that kernels write is read or written by this launch and the
+ * one before it. */
+static bool is_apart(const struct launch *launch,
+                     const struct launcher_request *request)
+{
+    bool apart = launch->params->build_side == NULL
+                 && launch->result.params.sink == NULL;
+    for (unsigned i = 0; i < request->count; i++)
+        apart &= !request->morsels[i].computed;
+    return apart;
+}
+
 static enum vdbq_status job_start(struct launch *launch,
                                   struct device_machine *machine,
                                   const struct launcher_request *request,
@@ -101,8 +113,7 @@ static enum vdbq_status job_start(struct launch *launch,
                     .progress_at = launch_progress_start(launch),
                     .build_side = launch->params->build_side,
                     .result = launch->result.written },
-        .beside = launch->params->build_side == NULL
-                  && launch->result.params.sink == NULL,
+        .beside = is_apart(launch, request),
         .progress = launch_progress(launch),
         .progress_size = launch_progress_bytes(launch),
     };

@@ -60,6 +60,8 @@ struct launcher_morsel {
     struct device_memory *data; /* in which they lie; NULL: ...         */
     u8 *host;                   /* they are copied from here, column by
                                    column                               */
+    bool computed;              /* a kernel writes them, and is perhaps not
+                                   done: what reads them comes behind it */
 };
 
 /* Cells of a grid, where the program has several axes: the one morsel has the

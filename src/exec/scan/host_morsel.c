@@ -400,7 +400,8 @@ enum vdbq_status host_morsels_start_rows(struct host_morsels *morsels,
     place_rows(morsels, from, first, rows);
     request.morsels[0] = (struct launcher_morsel){ .inputs = morsels->places,
                                                    .rows = rows,
-                                                   .data = from->memory };
+                                                   .data = from->memory,
+                                                   .computed = true };
     if (morsels->dictionary.base != NULL)
         request.morsels[0].order_codes =
             run_dictionary_codes(&morsels->dictionary, 0);
