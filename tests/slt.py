@@ -36,7 +36,7 @@ LITERAL = re.compile(r"('(?:[^']|'')*'|[^',\n]*)([,\n]|\Z)")
 HASH = re.compile(r'(\d+) values hashing to ([0-9a-f]{32})')
 INSTRUCTION = re.compile(r"^'\s*(\d+)  (\S+) +(\S+)", re.M)
 ERROR = re.compile(r'^\s*error\b', re.I | re.M)
-SHELLS_LINE = re.compile(r'(?<=^error: )line \d+, ')  # it counts what --new-builds asks, too
+SHELLS_LINE = re.compile(r'(?<=^error: )line \d+[:,] ')  # it counts what --new-builds asks, too
 
 
 class Died(Exception):

@@ -70,16 +70,6 @@ static uint64_t held_bytes(const struct join_stream *join)
 
 /* -------------------------------------------------------- open, finish -- */
 
-/* The input is closed before its rows are read again: its list is copied. */
-static bool *copy_reads(const struct stream *stream)
-{
-    unsigned count = stream->step->column_count;
-    bool *reads = memory_zeroed(count + (size_t)1, sizeof *reads);
-    if (reads != NULL)
-        memcpy(reads, stream->reads, count * sizeof *reads);
-    return reads;
-}
-
 /* Opens the partitions of one side. */
 static enum vdbq_status cut_init(struct join_partitions *partitions,
                                  struct join_cut *cut, unsigned input,
@@ -89,7 +79,8 @@ static enum vdbq_status cut_init(struct join_partitions *partitions,
     const struct stream *from = head->inputs[input];
     const struct step_join *step = &head->step->join;
     cut->keys = input == 0 ? &step->left_keys : &step->right_keys;
-    cut->reads = copy_reads(from);
+    /* the input is closed before its rows are read again */
+    cut->reads = stream_copy_reads(from);
     if (cut->reads == NULL)
         return error_no_memory(error);
     enum vdbq_status status = row_set_init(&cut->rows, from->step->columns,

@@ -110,6 +110,25 @@ static enum vdbq_status open_one(const struct opening *opening, int number,
     return status;
 }
 
+/* One more reader of the rows of a step. */
+static enum vdbq_status open_reader(const struct opening *opening, int number,
+                                    struct stream **stream, struct error *error)
+{
+    unsigned count = steps_at(opening->steps, number)->column_count;
+    enum vdbq_status status =
+        stream_share_open(opening->shares[number], stream, error);
+    if (status != VDBQ_OK)
+        return status;
+    (*stream)->reads = memory_zeroed(count + (size_t)1, sizeof(bool));
+    if ((*stream)->reads == NULL) {
+        stream_close(*stream);
+        *stream = NULL;
+        return error_no_memory(error);
+    }
+    steps_reads(opening->steps, number, (*stream)->reads);
+    return VDBQ_OK;
+}
+
 /* A stream of the rows of a step that several read. */
 static enum vdbq_status open_shared(const struct opening *opening, int number,
                                     struct stream **stream, struct error *error)
@@ -122,7 +141,7 @@ static enum vdbq_status open_shared(const struct opening *opening, int number,
             status = stream_share_take(*stream, share, error);
         *stream = NULL;
     }
-    return status == VDBQ_OK ? stream_share_open(*share, stream, error)
+    return status == VDBQ_OK ? open_reader(opening, number, stream, error)
                              : status;
 }
 
@@ -266,6 +285,16 @@ void stream_close(struct stream *stream)
     memory_release(stream->reads);
     memory_release(stream->held);
     memory_release(stream);
+}
+
+bool *stream_copy_reads(const struct stream *stream)
+{
+    unsigned count = stream->step->column_count;
+    bool *reads = memory_zeroed(count + (size_t)1, sizeof *reads);
+    assert(stream->reads != NULL);
+    if (reads != NULL)
+        memcpy(reads, stream->reads, count * sizeof *reads);
+    return reads;
 }
 
 /* ---------------------------------------------------------------- rows -- */

@@ -67,6 +67,8 @@ enum vdbq_status stream_hold(struct stream *stream, struct error *error);
 /* Closes an input whose rows are all taken, for what it holds. */
 void stream_close_input(struct stream *stream, unsigned number);
 
+/* A copy of its `reads`, which the caller frees; NULL: no memory. */
+bool *stream_copy_reads(const struct stream *stream);
 /* Threads that a step may work with, at least 1. */
 unsigned stream_threads(const struct stream_params *params);
 

@@ -53,7 +53,10 @@ enum vdbq_status stream_materialised(struct stream **stream,
                                   .step = from->step,
                                   .rescans = true };
     made->head.inputs = memory_zeroed(inputs + 1, sizeof *made->head.inputs);
-    status = made->head.inputs != NULL ? VDBQ_OK : error_no_memory(error);
+    made->head.reads = stream_copy_reads(from);
+    status = made->head.inputs != NULL && made->head.reads != NULL
+                 ? VDBQ_OK
+                 : error_no_memory(error);
     if (status == VDBQ_OK)
         status = stream_materialise(from, &made->rows.row_set, error);
     if (status == VDBQ_OK)
