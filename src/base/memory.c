@@ -36,9 +36,19 @@ enum {
 
 static struct arena_block *add_block(struct arena *arena, size_t size);
 
+static _Thread_local unsigned refused;
+
 void *memory_resize(void *old, size_t size)
 {
-    return memory_calls.resize(old, size > 0 ? size : 1);
+    void *memory = memory_calls.resize(old, size > 0 ? size : 1);
+
+    refused += memory == NULL;
+    return memory;
+}
+
+unsigned memory_refused(void)
+{
+    return refused;
 }
 
 void *memory_zeroed(size_t count, size_t width)

@@ -18,6 +18,9 @@ struct memory_calls {
 extern struct memory_calls memory_calls;
 
 void *memory_resize(void *old, size_t size);
+/* How often there was no memory for this thread, so far: who tries something
+ * that may fail for other reasons sees by it whether that was the one. */
+unsigned memory_refused(void);
 /* Zeroed; count * width may overflow, which gives NULL. */
 void *memory_zeroed(size_t count, size_t width);
 void memory_release(void *memory);

@@ -128,9 +128,8 @@ void pool_release(struct pool *pool, struct pool_slot *slot)
 /* Hires the thread pool where the file can be read on its threads. */
 static bool has_workers(struct pool *pool)
 {
-    unsigned cores = os_cores();
-
     if (pool->workers == NULL && database_reads_anywhere(pool->database)) {
+        unsigned cores = os_cores(); /* which reads files of the system */
         pool->threads = cores < THREADS_MAX ? cores : THREADS_MAX;
         pool->workers = thread_pool_create(pool->threads);
     }

@@ -112,6 +112,7 @@ static void try_it(struct samples *samples, struct tried *tried)
         .table = tried->table
     };
     uint32_t count = tried->table->sample->rows;
+    unsigned refused = memory_refused();
     struct sampled sampled;
 
     samples->parts += tried->e->size + 1;
@@ -121,6 +122,7 @@ static void try_it(struct samples *samples, struct tried *tried)
         tried->kept = true_rows(&sampled, tried->known);
         tried->distinct = count_values(&sampled, tried->known);
     }
+    samples->starved |= memory_refused() != refused;
     samples->binder->machine = sampling.binder.machine;
     arena_finish(&arena);
 }
@@ -136,6 +138,7 @@ static const struct tried *look_up(struct samples *samples,
         if (tried[i].table == table && expression_same(tried[i].e, e))
             return &tried[i];
     tried = vector_add(&samples->tried);
+    samples->starved |= tried == NULL;
     if (tried == NULL)
         return NULL;
     *tried = (struct tried){ .table = table, .e = e };

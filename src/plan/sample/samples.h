@@ -17,6 +17,8 @@ struct samples {
     struct vector tried; /* struct tried, in samples.c: conditions that were
                             tried                                           */
     size_t parts;        /* of expressions that were                        */
+    bool starved;        /* there was no memory for one: the plan is not that
+                            of statement and data                           */
 };
 
 /* Lets the binder's estimates look at samples, until samples_finish(). */

@@ -140,6 +140,8 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     if (status == VDBQ_OK && binder.trace != NULL)
         status = keep_trace(&binder, plan);
     text_finish(&trace.text);
+    if (status == VDBQ_OK && samples.starved)
+        status = error_no_memory(error);
     samples_finish(&samples);
     plan->of_values = binder.values_used;
     plan->of_now = now != 0;
