@@ -131,7 +131,9 @@ static enum vdbq_status price_range(const struct joining *joining,
                                     const unsigned leaves[2],
                                     struct range_price *price)
 {
-    struct range_sides sides = { .columns = { estimate_of, joining } };
+    struct range_sides sides = {
+        .columns = { .column = estimate_of, .context = joining },
+    };
     struct vector parts = VECTOR(struct expression *);
     uint64_t both = (uint64_t)1 << leaves[0] | (uint64_t)1 << leaves[1];
     enum vdbq_status status = VDBQ_OK;
