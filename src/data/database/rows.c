@@ -56,6 +56,15 @@ void rows_clear(struct rows *rows)
     }
 }
 
+uint64_t rows_bytes(const struct rows *rows)
+{
+    uint64_t bytes = rows->text_bytes;
+
+    for (unsigned i = 0; i < rows->column_count; i++)
+        bytes += (uint64_t)rows->capacity * type_bytes(rows->columns[i].type);
+    return bytes;
+}
+
 bool rows_reserve(struct rows *rows, uint32_t count)
 {
     uint64_t capacity = rows->capacity > 0 ? rows->capacity : ROWS_FIRST;

@@ -30,6 +30,9 @@ void rows_finish(struct rows *rows); /* accepts a zeroed one */
 /* Forgets the rows but keeps their room. */
 void rows_clear(struct rows *rows);
 
+/* How many bytes they take. */
+uint64_t rows_bytes(const struct rows *rows);
+
 /* Makes room for `count` rows in all. False: no memory. */
 bool rows_reserve(struct rows *rows, uint32_t count);
 /* Adds rows first .. first + count - 1 of the vectors; NaN becomes NULL.

@@ -8,10 +8,19 @@
  */
 #include "data/transaction/new_rows.h"
 
-#include "base/type.h"
-#include "data/database/rows_block.h"
+#include <string.h>
 
-enum { TEXT_BYTES_FULL = 256 << 20 }; /* of texts: a tablet is full */
+#include "base/memory.h"
+#include "base/os/os.h"
+#include "base/type.h"
+#include "data/transaction/tablet_build.h"
+
+enum {
+    TEXT_BYTES_FULL = 256 << 20, /* of texts: a tablet is full            */
+    BUILD_ROWS_MIN = 1 << 16,    /* that are worth a thread               */
+    BUILDS_MAX = 3,              /* tablets that threads build ...        */
+    BUILDS_BYTES_MAX = 1 << 30   /* ... of so many bytes of rows together */
+};
 
 static enum vdbq_status check_keys(struct new_rows *new_rows,
                                    struct database *database,
@@ -22,15 +31,20 @@ static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
 static enum vdbq_status take_in(struct rows *rows, struct database *database,
                                 const struct table *table, size_t first,
                                 struct error *error);
-static enum vdbq_status write_tablet(struct new_rows *new_rows,
-                                     struct writer *writer,
+static enum vdbq_status build_tablet(struct new_rows *new_rows,
+                                     const struct writer *writer,
                                      const struct table *table,
-                                     const struct rows *rows,
                                      struct error *error);
+static enum vdbq_status write_built(struct new_rows *new_rows,
+                                    struct writer *writer, size_t left,
+                                    struct error *error);
+static size_t builds_left(const struct new_rows *new_rows,
+                          const struct writer *writer);
 
 bool new_rows_init(struct new_rows *new_rows, const struct table *table)
 {
     *new_rows = (struct new_rows){ .table_id = table->id,
+                                   .builds = VECTOR(struct tablet_build *),
                                    .written = VECTOR(struct tablet_ref),
                                    .kept = table->tablet_count,
                                    .sampler = sampler_init(table) };
@@ -39,18 +53,36 @@ bool new_rows_init(struct new_rows *new_rows, const struct table *table)
     return rows_init(&new_rows->rows, table);
 }
 
+static struct tablet_build *build_at(const struct new_rows *new_rows, size_t i)
+{
+    return *(struct tablet_build **)vector_at(&new_rows->builds, i);
+}
+
 void new_rows_finish(struct new_rows *new_rows)
 {
+    for (size_t i = 0; i < new_rows->builds.count; i++) {
+        tablet_build_finish(build_at(new_rows, i));
+        memory_release(build_at(new_rows, i));
+    }
+    vector_finish(&new_rows->builds);
     rows_finish(&new_rows->rows);
+    rows_finish(&new_rows->spare);
     key_watch_finish(&new_rows->keys);
     sampler_finish(&new_rows->sampler);
     vector_finish(&new_rows->written);
     arena_finish(&new_rows->arena);
 }
 
+void new_rows_wait(struct new_rows *new_rows)
+{
+    for (size_t i = 0; i < new_rows->builds.count; i++)
+        tablet_build_wait(build_at(new_rows, i));
+}
+
 bool new_rows_any(const struct new_rows *new_rows)
 {
-    return new_rows->rows.count > 0 || new_rows->written.count > 0;
+    return new_rows->rows.count > 0 || new_rows->builds.count > 0
+           || new_rows->written.count > 0;
 }
 
 /* Notes the keys of rows that come next. */
@@ -68,7 +100,7 @@ static bool watch_keys(struct new_rows *new_rows, const struct table *table,
     return key_watch_add(
         &new_rows->keys, (struct key_values){ values, count },
         (struct key_values){ rows->columns[table->key].values, rows->count },
-        new_rows->written.count);
+        new_rows->written.count + new_rows->builds.count);
 }
 
 /* How many of the next `count` rows, one at least, have texts of no more than
@@ -92,19 +124,22 @@ static uint32_t rows_within(const struct table *table,
     return count;
 }
 
-/* Writes a tablet of the rows that wait, if they fill one of `full` rows. */
-static enum vdbq_status write_full(struct new_rows *new_rows,
+/* Builds a tablet of the rows that wait, if they fill one of `full` rows, and
+ * writes those for which no thread is to be waited for. */
+static enum vdbq_status build_full(struct new_rows *new_rows,
                                    struct writer *writer,
                                    const struct table *table, uint32_t full,
                                    struct error *error)
 {
-    struct rows *rows = &new_rows->rows;
+    const struct rows *rows = &new_rows->rows;
     enum vdbq_status status;
 
     if (rows->count < full && rows->text_bytes < TEXT_BYTES_FULL)
         return VDBQ_OK;
-    status = write_tablet(new_rows, writer, table, rows, error);
-    rows_clear(rows);
+    status = build_tablet(new_rows, writer, table, error);
+    if (status == VDBQ_OK)
+        status =
+            write_built(new_rows, writer, builds_left(new_rows, writer), error);
     return status;
 }
 
@@ -114,7 +149,7 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
                               struct error *error)
 {
     const uint32_t full = database_tablet_rows(writer->database);
-    enum vdbq_status status = write_full(new_rows, writer, table, full, error);
+    enum vdbq_status status = build_full(new_rows, writer, table, full, error);
 
     for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
         uint32_t room = full - new_rows->rows.count;
@@ -125,7 +160,7 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
             || !sampler_add(&new_rows->sampler, table, vectors, at, count))
             return error_no_memory(error);
         at += count;
-        status = write_full(new_rows, writer, table, full, error);
+        status = build_full(new_rows, writer, table, full, error);
     }
     return status;
 }
@@ -137,8 +172,10 @@ enum vdbq_status new_rows_flush(struct new_rows *new_rows,
     struct database *database = writer->database;
     struct rows *rows = &new_rows->rows;
     size_t small = 0;
-    enum vdbq_status status = check_keys(new_rows, database, table, error);
+    enum vdbq_status status = write_built(new_rows, writer, 0, error);
 
+    if (status == VDBQ_OK)
+        status = check_keys(new_rows, database, table, error);
     if (status != VDBQ_OK || rows->count == 0)
         return status;
     if (new_rows->written.count == 0)
@@ -148,8 +185,9 @@ enum vdbq_status new_rows_flush(struct new_rows *new_rows,
     if (small > 0)
         status = take_in(rows, database, table, new_rows->kept, error);
     if (status == VDBQ_OK)
-        status = write_tablet(new_rows, writer, table, rows, error);
-    rows_clear(rows);
+        status = build_tablet(new_rows, writer, table, error);
+    if (status == VDBQ_OK)
+        status = write_built(new_rows, writer, 0, error);
     return status;
 }
 
@@ -233,6 +271,77 @@ static enum vdbq_status take_in(struct rows *rows, struct database *database,
     return status;
 }
 
+/* -------------------------------------------------------------- build -- */
+
+/* A build of the rows that wait; NULL: no memory. They are empty then. */
+static struct tablet_build *add_build(struct new_rows *new_rows,
+                                      const struct writer *writer,
+                                      const struct table *table)
+{
+    struct tablet_build *build = memory_zeroed(1, sizeof *build);
+
+    if (build == NULL)
+        return NULL;
+    *build = (struct tablet_build){
+        .rows = new_rows->rows,
+        .table = table,
+        .choice = writer->database->file.settings->encoding,
+        .facts = arena_alloc(&new_rows->arena,
+                             table->column_count * sizeof *build->facts),
+    };
+    if (build->facts == NULL || !vector_append(&new_rows->builds, &build, 1)) {
+        memory_release(build);
+        return NULL;
+    }
+    new_rows->rows = new_rows->spare;
+    new_rows->spare = (struct rows){ 0 };
+    return build;
+}
+
+/* Begins to build a tablet of the rows that wait. */
+static enum vdbq_status build_tablet(struct new_rows *new_rows,
+                                     const struct writer *writer,
+                                     const struct table *table,
+                                     struct error *error)
+{
+    struct tablet_build *build = add_build(new_rows, writer, table);
+
+    if (build == NULL
+        || (new_rows->rows.columns == NULL
+            && !rows_init(&new_rows->rows, table)))
+        return error_no_memory(error);
+    if (builds_left(new_rows, writer) > 0)
+        tablet_build_start(build);
+    else
+        tablet_build_run(build);
+    return VDBQ_OK;
+}
+
+/* How many builds go on while the next rows come. */
+static size_t builds_left(const struct new_rows *new_rows,
+                          const struct writer *writer)
+{
+    const struct settings *settings = writer->database->file.settings;
+    uint64_t bytes = 0, most = settings->memory_bytes > 0
+                                   ? settings->memory_bytes / 2
+                                   : BUILDS_BYTES_MAX;
+    unsigned cores = settings->cores;
+    size_t left = 0;
+
+    for (size_t i = new_rows->builds.count; i > 0 && left < BUILDS_MAX; i--) {
+        const struct rows *rows = &build_at(new_rows, i - 1)->rows;
+        bytes += rows_bytes(rows);
+        if (rows->count < BUILD_ROWS_MIN || bytes > most)
+            break;
+        left++;
+    }
+    if (left == 0)
+        return 0;
+    if (cores == 0)
+        cores = os_cores();
+    return left < cores ? left : cores - 1;
+}
+
 /* -------------------------------------------------------------- write -- */
 
 /* Writes a block that holds a tablet, and notes it. */
@@ -254,26 +363,42 @@ static enum vdbq_status write_block(struct new_rows *new_rows,
                             error);
 }
 
-/* Builds a tablet of all of `rows` and writes it. */
-static enum vdbq_status write_tablet(struct new_rows *new_rows,
-                                     struct writer *writer,
-                                     const struct table *table,
-                                     const struct rows *rows,
-                                     struct error *error)
+/* Writes the tablet that was given first. */
+static enum vdbq_status write_first(struct new_rows *new_rows,
+                                    struct writer *writer,
+                                    struct tablet_build *build,
+                                    struct error *error)
 {
-    struct tablet_ref tablet = { .rows = rows->count };
-    struct block block = { 0 };
-    enum vdbq_status status;
+    struct tablet_ref tablet = { .rows = build->rows.count,
+                                 .facts = build->facts };
 
-    tablet.facts = arena_alloc(&new_rows->arena,
-                               table->column_count * sizeof *tablet.facts);
-    if (tablet.facts != NULL)
-        block =
-            rows_block(rows, table, writer->database->file.settings->encoding,
-                       tablet.facts, &writer->features);
-    if (block.bytes == NULL)
+    tablet_build_wait(build);
+    if (build->block.bytes == NULL)
         return error_no_memory(error);
-    status = write_block(new_rows, writer, &block, &tablet, error);
-    block_destroy(&block);
+    writer->features |= build->features;
+    return write_block(new_rows, writer, &build->block, &tablet, error);
+}
+
+/* Writes tablets, in the order of their rows, until so many builds are left. */
+static enum vdbq_status write_built(struct new_rows *new_rows,
+                                    struct writer *writer, size_t left,
+                                    struct error *error)
+{
+    struct vector *builds = &new_rows->builds;
+    enum vdbq_status status = VDBQ_OK;
+
+    while (builds->count > left && status == VDBQ_OK) {
+        struct tablet_build *build = build_at(new_rows, 0);
+        status = write_first(new_rows, writer, build, error);
+        rows_finish(&new_rows->spare);
+        new_rows->spare = build->rows;
+        rows_clear(&new_rows->spare);
+        build->rows = (struct rows){ 0 };
+        tablet_build_finish(build);
+        memory_release(build);
+        builds->count--;
+        memmove(builds->items, (struct tablet_build **)builds->items + 1,
+                builds->count * builds->width);
+    }
     return status;
 }

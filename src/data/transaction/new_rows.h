@@ -25,6 +25,8 @@ struct new_rows {
     struct rows rows;       /* that are in no tablet yet                     */
     struct key_watch keys;  /* where the table has a primary key             */
     bool claimed;           /* unique.c has seen to the keys: none is watched */
+    struct vector builds;   /* struct tablet_build *: full ones, not written */
+    struct rows spare;      /* room of one that is; zeroed: there is none    */
     struct vector written;  /* struct tablet_ref: full ones, and the last    */
     size_t kept;            /* how many of the table's tablets stay, once it
                               is finished; the others are in `written`      */
@@ -35,10 +37,14 @@ struct new_rows {
 /* False: no memory. */
 bool new_rows_init(struct new_rows *new_rows, const struct table *table);
 void new_rows_finish(struct new_rows *new_rows); /* accepts a zeroed one */
+/* Waits until no thread looks at the table that was given to new_rows_add(). */
+void new_rows_wait(struct new_rows *new_rows);
 
 /* Whether there is anything to commit. */
 bool new_rows_any(const struct new_rows *new_rows);
-/* Adds checked vectors; writes tablets that are full. */
+/* Adds checked vectors; builds tablets that are full, on other threads where
+ * that pays, and writes them. The table stays until new_rows_wait(). A tablet
+ * that cannot be built or written fails this call, or a later one. */
 enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
                               const struct table *table, uint64_t rows,
                               const struct vdbq_vector *vectors,

@@ -204,6 +204,10 @@ struct catalogue *transaction_next(const struct transaction *transaction,
 
 void transaction_take(struct transaction *transaction, struct catalogue *next)
 {
+    struct new_rows *new_rows = transaction->new_rows.items;
+
+    for (size_t i = 0; i < transaction->new_rows.count; i++)
+        new_rows_wait(&new_rows[i]);
     catalogue_release(transaction->draft);
     transaction->draft = next;
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tablets that are built of rows on threads of their own, while the next rows
+ * come. The bytes that are built are the same as on the caller's thread.
+ */
+#ifndef VDBQ_DATA_TABLET_BUILD_H
+#define VDBQ_DATA_TABLET_BUILD_H
+
+#include <pthread.h>
+
+#include "data/database/rows.h"
+#include "data/tablet/block.h"
+#include "data/tablet/encoding.h"
+
+/* One tablet. Until it is waited for, its thread alone touches it. */
+struct tablet_build {
+    struct rows rows;          /* it is made of                              */
+    const struct table *table; /* stays as it is until it is waited for      */
+    enum encoding_choice choice;
+    struct column_facts *facts; /* of the table's columns; the caller's      */
+    uint64_t features;          /* that the tablet needs                     */
+    struct block block;         /* the tablet; without bytes: no memory      */
+    pthread_t thread;
+    bool started; /* there is a thread that was not waited for */
+};
+
+/* Builds it. */
+void tablet_build_run(struct tablet_build *build);
+/* Begins to; where no thread can be had, the caller's does it now. */
+void tablet_build_start(struct tablet_build *build);
+/* Waits until it is built. May be called again. */
+void tablet_build_wait(struct tablet_build *build);
+/* Frees what it has, but for the facts; accepts a zeroed one. */
+void tablet_build_finish(struct tablet_build *build);
+
+#endif
