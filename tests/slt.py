@@ -173,7 +173,7 @@ class Builds:
     instruction that none before had, for what is made for a program is made
     instruction by instruction; and one in SHARE of the others, for the compiler
     sees them together."""
-    SHARE = 20
+    SHARE = 40
 
     def __init__(self):
         self.seen, self.lock = set(), threading.Lock()
