@@ -63,6 +63,7 @@ struct run_dictionary_params {
     unsigned build_count;                 /* of `inner` */
     const struct parameter *parameters;   /* of the run */
     unsigned parameter_count; /* those behind are NULL             */
+    unsigned threads;         /* that compute functions at most; 0: one */
 };
 /* Fails with PROGRAM (a call that is none), NO_MEMORY. run_dictionary_finish()
  * is due whatever it returns. */

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "exec/dictionary/run_dictionary_inner.h"
 
 /* The call with this text, or NULL. */
@@ -32,29 +33,65 @@ static bool call_room(struct making *making, struct call *call, uint32_t count)
     return call->fails && call->null && call->integers && call->reals;
 }
 
-/* Computes the call for one word. */
-static enum vdbq_status compute(struct making *making, struct call *call,
-                                uint32_t word, struct arena *arena,
-                                struct vdbq_text *text)
+/* A call's words, shared out to threads. */
+struct computing {
+    const struct dictionary *dictionary;
+    struct call *call;
+    struct vdbq_text *texts; /* one a word: results that are texts      */
+    struct arena *arenas;    /* one a thread: their bytes               */
+    bool *starved;           /* one a thread: there was no memory       */
+    unsigned threads;
+};
+
+/* Computes the call for one word; false: no memory. */
+static bool compute(const struct computing *computing,
+                    struct function_value *arguments, uint32_t word,
+                    struct arena *arena)
 {
-    struct function_lookup *lookup = &call->lookup;
+    const struct call *call = computing->call;
+    const struct function_lookup *lookup = &call->lookup;
     struct function_value value;
     struct error refused = { 0 };
-    lookup->arguments[lookup->open].text =
-        dictionary_text(making->table->dictionary, word);
-    enum vdbq_status status =
-        function_call(lookup->function, lookup->arguments, lookup->count, arena,
-                      &value, &refused);
+    arguments[lookup->open].text = dictionary_text(computing->dictionary, word);
+    enum vdbq_status status = function_call(
+        lookup->function, arguments, lookup->count, arena, &value, &refused);
     if (status == VDBQ_NO_MEMORY)
-        return error_no_memory(making->error);
+        return false;
     call->fails[word] = status != VDBQ_OK;
     call->null[word] = status == VDBQ_OK && value.null;
     if (status != VDBQ_OK || value.null)
-        return VDBQ_OK;
+        return true;
     call->integers[word] = value.integer;
     call->reals[word] = value.real;
-    *text = value.text;
-    return VDBQ_OK;
+    computing->texts[word] = value.text;
+    return true;
+}
+
+/* Computes the call for the words of one thread. */
+static void compute_share(void *context, unsigned share)
+{
+    const struct computing *computing = context;
+    uint64_t count = computing->call->count;
+    uint64_t end = count * (share + 1) / computing->threads;
+    struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
+    bool done = true;
+    memcpy(arguments, computing->call->lookup.arguments, sizeof arguments);
+    for (uint64_t i = count * share / computing->threads; i < end && done; i++)
+        done = compute(computing, arguments, (uint32_t)i,
+                       &computing->arenas[share]);
+    computing->starved[share] = !done;
+}
+
+/* Computes the call for all words; false: no memory. */
+static bool compute_words(struct computing *computing, unsigned threads)
+{
+    bool starved[PARALLEL_THREADS_MAX] = { false }, any = false;
+    computing->threads = parallel_threads(threads, computing->call->count);
+    computing->starved = starved;
+    parallel_run(computing->threads, compute_share, computing);
+    for (unsigned i = 0; i < computing->threads; i++)
+        any |= starved[i];
+    return !any;
 }
 
 /* Makes the texts that a call gave words, and their numbers its values. Until
@@ -84,19 +121,22 @@ static enum vdbq_status take_texts(struct making *making, size_t number,
 /* Computes a call for all words that are there. */
 static enum vdbq_status compute_all(struct making *making, size_t number)
 {
-    struct arena results = { 0 };
-    uint32_t count = making->table->dictionary->count;
+    struct arena arenas[PARALLEL_THREADS_MAX] = { 0 };
+    const struct dictionary *dictionary = making->table->dictionary;
+    size_t room = (size_t)dictionary->count + 1;
     struct call *call = vector_at(&making->calls, number);
-    struct vdbq_text *texts =
-        arena_alloc(&results, (count + (size_t)1) * sizeof *texts);
+    struct vdbq_text *texts = arena_alloc(&arenas[0], room * sizeof *texts);
+    struct computing computing = {
+        .dictionary = dictionary, .call = call, .texts = texts, .arenas = arenas
+    };
     enum vdbq_status status = VDBQ_OK;
-    if (texts == NULL || !call_room(making, call, count))
+    if (texts == NULL || !call_room(making, call, dictionary->count)
+        || !compute_words(&computing, making->params->threads))
         status = error_no_memory(making->error);
-    for (uint32_t i = 0; i < count && status == VDBQ_OK; i++)
-        status = compute(making, call, i, &results, &texts[i]);
     if (status == VDBQ_OK && call->lookup.function->result == VDBQ_TEXT)
         status = take_texts(making, number, texts);
-    arena_finish(&results);
+    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
+        arena_finish(&arenas[i]);
     return status;
 }
 

@@ -169,7 +169,8 @@ static enum vdbq_status make_dictionary(struct scan_grid *grid,
                 .parameters = grid->head.params->parameters,
                 .parameter_count = grid->head.params->parameter_count,
                 .build_side = build_side,
-                .build_count = grid->pack.build_count },
+                .build_count = grid->pack.build_count,
+                .threads = stream_threads(grid->head.params) },
             error);
     dictionary_base_release(base);
     return status;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exec/launch/column_input.h"
+#include "exec/stream/stream_inner.h"
 
 enum {
     ROWS_FIRST = 1 << 12, /* of the first morsel, at most */
@@ -93,6 +94,7 @@ make_dictionary(struct host_morsels *morsels,
         .base = base,
         .parameters = params->stream->parameters,
         .parameter_count = params->stream->parameter_count,
+        .threads = stream_threads(params->stream),
     };
     dictionary.build_side =
         build_side_dictionaries(params->build_side, &dictionary.build_count);

@@ -13,6 +13,7 @@
 #include "exec/launch/column_input.h"
 #include "exec/scan/source.h"
 #include "exec/scan/walk.h"
+#include "exec/stream/stream_inner.h"
 
 /* What a launch may wait for: with less, the link is faster than the host. */
 enum { AWAITED_BYTES_MAX = 3 << 20 };
@@ -84,6 +85,7 @@ static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
         .base = base,
         .parameters = scan->params.stream->parameters,
         .parameter_count = scan->params.stream->parameter_count,
+        .threads = stream_threads(scan->params.stream),
     };
     params.build_side =
         build_side_dictionaries(scan->params.build_side, &params.build_count);

@@ -24,6 +24,8 @@ struct function_call_state {
 /* The most bytes of a text that a function makes. */
 enum { FUNCTION_TEXT_MAX = 1 << 28 };
 
+/* Whether the byte continues a character of UTF-8. */
+bool utf8_continues(char byte);
 /* Bytes of the character at `at`, up to `end`; at least 1. */
 size_t utf8_length(const char *at, const char *end);
 /* Characters of a text, and bytes of its first `count` ones. */

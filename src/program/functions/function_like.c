@@ -109,6 +109,31 @@ static bool is_any(const struct style *style, const struct place *pattern)
            && !is_escape(style, pattern);
 }
 
+/* Whether what is next in the pattern is a character that stands for itself. */
+static bool is_plain(const struct style *style, const struct place *pattern)
+{
+    return pattern->at < pattern->end && *pattern->at != style->any
+           && *pattern->at != style->one
+           && !(style->sets && *pattern->at == '[')
+           && !is_escape(style, pattern) && !utf8_continues(*pattern->at);
+}
+
+/* The next character from which the text may match the pattern: one that
+ * begins as what is next in it does. */
+static const char *next_start(const struct style *style,
+                              const struct place *pattern,
+                              const struct place *text)
+{
+    const char *at = text->at + utf8_length(text->at, text->end);
+    char first;
+    if (!is_plain(style, pattern))
+        return at;
+    first = style->folds ? folded(*pattern->at) : *pattern->at;
+    while (at < text->end && (style->folds ? folded(*at) : *at) != first)
+        at++;
+    return at;
+}
+
 static bool matches(const struct style *style, struct vdbq_text text_,
                     struct vdbq_text pattern_)
 {
@@ -119,12 +144,14 @@ static bool matches(const struct style *style, struct vdbq_text text_,
     while (text.at < text.end) {
         if (is_any(style, &pattern)) {
             pattern.at++;
+            if (pattern.at == pattern.end)
+                return true;
             behind = pattern;
             from = text;
         } else if (!match_one(style, &pattern, &text)) {
             if (behind.at == NULL)
                 return false;
-            from.at += utf8_length(from.at, from.end);
+            from.at = next_start(style, &behind, &from);
             text = from;
             pattern = behind;
         }

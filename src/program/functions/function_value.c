@@ -10,8 +10,7 @@
 
 /* ---------------------------------------------------------- characters -- */
 
-/* Whether the byte continues a character of UTF-8. */
-static bool continues(char byte)
+bool utf8_continues(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
@@ -19,7 +18,7 @@ static bool continues(char byte)
 size_t utf8_length(const char *at, const char *end)
 {
     size_t length = 1;
-    while (length < 4 && at + length < end && continues(at[length]))
+    while (length < 4 && at + length < end && utf8_continues(at[length]))
         length++;
     return length;
 }
