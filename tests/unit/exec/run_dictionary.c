@@ -66,7 +66,7 @@ static struct vdbq_text text_of(const char *bytes)
 /* The base of all morsels, and each one's codes. */
 static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
 {
-    struct dictionary *dictionaries[MORSELS];
+    struct dictionary *dictionaries[MORSELS] = { NULL };
     for (size_t c = 0; c < morsels; c++) {
         struct vdbq_text all[ROWS];
         for (int i = 0; i < ROWS; i++)
