@@ -17,7 +17,8 @@ enum {
     LAUNCH_WORK = 100000000,  /* cost of one launch, in additions: a CPU
                                    core does this in some 20 ms          */
     LAUNCH_BYTES = 128 << 20, /* of inputs or of result rows, together */
-    MAPPED_BYTES = 64 << 20,  /* of result rows in the host's memory   */
+    MAPPED_BYTES = 16 << 20,  /* of result rows in the host's memory: they are
+                                   read while its caches have them       */
     CACHED_SHARE = 256,       /* cached: of result rows, up to such a part
                                    of the device's memory, and ...       */
     CACHED_BYTES = 256 << 20, /* ... this: a launch takes 8 us to start
