@@ -1,48 +1,185 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that live as long as one piece of work: starting one costs some ten
- * microseconds, so that work of fewer rows than ROWS_MIN a thread stays where
- * it is.
+ * The process's workers: as many threads as it has cores but one, started when
+ * there is first work to share, asleep where there is none, ended with the
+ * process (or when the library is unloaded). Everything that is to run on
+ * several cores is a loop; workers take the iterations of the loop that has the
+ * fewest of them, so that loops of several queries share the cores. Who gives
+ * a loop works on it, too: it ends even where no worker is free.
+ *
+ * One lock guards the list of loops and their counts. A child of fork() has
+ * no workers: it starts with none, and starts its own.
  */
 #include "base/threads/parallel.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-enum { ROWS_MIN = 1 << 15 };
+#include "base/os/os.h"
 
-struct share {
+enum { ROWS_MIN = 1 << 14 }; /* of a thread: to wake one costs some ten us */
+
+/* A loop under way; it lies on the stack of the thread that gave it. */
+struct loop {
     void (*work)(void *context, unsigned i);
     void *context;
-    unsigned i;
-    pthread_t thread;
-    bool started;
+    unsigned next, count; /* iterations: the next one to begin, all */
+    unsigned working;     /* threads that are in one */
+    struct loop *after;   /* in the list: given before this one */
 };
 
-static void *run_share(void *argument)
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t given;  /* a loop was, or the end has come */
+    pthread_cond_t done;   /* the last thread left a loop */
+    struct loop *loops;    /* that may have iterations to begin */
+    unsigned asleep;       /* workers that wait for a loop */
+    unsigned count;        /* workers that were started */
+    bool started, ends;    /* once: nobody tries again */
+    pthread_t threads[PARALLEL_THREADS_MAX];
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER,
+           .given = PTHREAD_COND_INITIALIZER,
+           .done = PTHREAD_COND_INITIALIZER };
+
+/* ------------------------------------------------------------- workers -- */
+
+/* The loop with iterations to begin that fewest threads work on; NULL: there
+ * is none. The lock is held. */
+static struct loop *choose_loop(void)
 {
-    struct share *share = argument;
-    share->work(share->context, share->i);
+    struct loop *chosen = NULL;
+    for (struct loop *loop = pool.loops; loop != NULL; loop = loop->after)
+        if (loop->next < loop->count
+            && (chosen == NULL || loop->working < chosen->working))
+            chosen = loop;
+    return chosen;
+}
+
+/* Runs the next iteration of a loop; the lock is held before and after. */
+static void run_next(struct loop *loop)
+{
+    assert(loop->next < loop->count);
+    unsigned i = loop->next++;
+    loop->working++;
+    pthread_mutex_unlock(&pool.lock);
+    loop->work(loop->context, i);
+    pthread_mutex_lock(&pool.lock);
+    if (--loop->working == 0 && loop->next == loop->count)
+        pthread_cond_broadcast(&pool.done);
+}
+
+static void *live(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&pool.lock);
+    while (!pool.ends) {
+        struct loop *loop = choose_loop();
+        if (loop != NULL) {
+            run_next(loop);
+            continue;
+        }
+        pool.asleep++;
+        pthread_cond_wait(&pool.given, &pool.lock);
+        pool.asleep--;
+    }
+    pthread_mutex_unlock(&pool.lock);
     return NULL;
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&pool.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* The child has the thread alone that called fork(), which is in no loop. */
+static void in_child(void)
+{
+    pthread_cond_init(&pool.given, NULL);
+    pthread_cond_init(&pool.done, NULL);
+    pool.loops = NULL;
+    pool.asleep = pool.count = 0;
+    pool.started = false;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+/* Starts the workers; the lock is held. */
+static void start_workers(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned cores = os_cores(); /* this one works, too */
+    unsigned wanted = cores > PARALLEL_THREADS_MAX ? PARALLEL_THREADS_MAX
+                                                   : cores;
+    pthread_once(&once, watch_forks);
+    pool.started = true;
+    pool.count = parallel_start(pool.threads, wanted - 1, live, NULL);
+}
+
+/* A loop that is given from now on is its giver's alone to run. */
+__attribute__((destructor)) static void end_workers(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.ends = pool.started = true;
+    pthread_cond_broadcast(&pool.given);
+    pthread_mutex_unlock(&pool.lock);
+    for (unsigned i = 0; i < pool.count; i++)
+        pthread_join(pool.threads[i], NULL);
+    pool.count = 0;
+}
+
+/* --------------------------------------------------------------- loops -- */
+
+/* Wakes so many workers, of those that sleep. The lock is held. */
+static void wake_workers(unsigned wanted)
+{
+    for (unsigned i = 0; i < wanted && i < pool.asleep; i++)
+        pthread_cond_signal(&pool.given);
+}
+
+static void take_out(const struct loop *loop)
+{
+    struct loop **at = &pool.loops;
+    while (*at != loop)
+        at = &(*at)->after;
+    *at = loop->after;
+}
+
+/* Gives a loop to the workers and works on it until all of it is done. */
+static void run_loop(struct loop *loop)
+{
+    pthread_mutex_lock(&pool.lock);
+    if (!pool.started)
+        start_workers();
+    loop->after = pool.loops;
+    pool.loops = loop;
+    wake_workers(loop->count - 1);
+    while (loop->next < loop->count)
+        run_next(loop);
+    take_out(loop);
+    while (loop->working > 0)
+        pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
 }
 
 void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
                   void *context)
 {
-    struct share shares[PARALLEL_THREADS_MAX];
-
-    for (unsigned i = 1; i < count; i++) {
-        shares[i] = (struct share){ .work = work, .context = context, .i = i };
-        shares[i].started =
-            pthread_create(&shares[i].thread, NULL, run_share, &shares[i]) == 0;
-    }
-    if (count > 0)
+    struct loop loop = { .work = work, .context = context, .count = count };
+    if (count > 1)
+        run_loop(&loop);
+    else if (count == 1)
         work(context, 0);
-    for (unsigned i = 1; i < count; i++)
-        if (shares[i].started)
-            pthread_join(shares[i].thread, NULL);
-        else
-            work(context, i);
 }
 
 unsigned parallel_start(pthread_t *threads, unsigned count,

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Grouping: see group.h. A batch is shared out among threads, each with a
+ * Grouping: see group.h. Rows are shared out among threads, each with a
  * table of groups of its own; a block of rows is looked up in it, then each
  * aggregate takes the block's values into the groups' records.
  */
 #include "exec/group/group_inner.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "cl/types.h"
-#include "exec/sort/sort.h"
 #include "exec/rows/sum.h"
+#include "exec/sort/sort.h"
 
 enum {
     SAMPLE_ROWS = 1 << 14, /* that one thread looks at first            */
+    MORSEL_ROWS = 1 << 13, /* that a thread takes at a time             */
     MANY_ROWS = 1 << 17    /* so many tell better how many groups come  */
 };
 
 struct adding {
-    struct group *group;            /* grows */
-    const struct vdbq_batch *batch; /* the rows */
-    uint64_t first, rows;           /* of the batch */
-    unsigned threads;               /* that share the rows */
+    struct group *group;           /* grows */
+    const struct batches *batches; /* the rows */
+    uint64_t end;                  /* row behind those that are added */
+    atomic_uint_fast64_t next;     /* row that no thread has taken yet */
 };
 
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
@@ -64,6 +66,7 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
         assert(type == TYPE_NONE || a->column >= 0);
         group->aggregates[i] = aggregate_make(a, type, group->bytes);
         group->bytes += aggregate_bytes(&group->aggregates[i]);
+        group->distinct |= group_is_distinct(&group->aggregates[i]);
         group->sums |= group->aggregates[i].kind == AGGREGATE_REAL
                        || group->aggregates[i].kind == AGGREGATE_NARROW;
     }
@@ -119,6 +122,7 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
     enum vdbq_status status = group_table_init(
         &part->table, group->types, group->keys, group->bytes, error);
 
+    part->runs = VECTOR(struct group_run);
     part->distinct = arena_alloc(&group->arena, (group->aggregate_count + 1)
                                                     * sizeof *part->distinct);
     if (status == VDBQ_OK
@@ -143,6 +147,7 @@ void group_destroy(struct group *group)
         return;
     for (unsigned i = 0; i < group->part_count; i++) {
         group_table_finish(&group->parts[i].table);
+        group_part_forget_runs(&group->parts[i]);
         for (unsigned k = 0;
              group->parts[i].distinct != NULL && k < group->aggregate_count;
              k++)
@@ -152,8 +157,8 @@ void group_destroy(struct group *group)
     memory_release(group);
 }
 
-/* Whether rows mostly make groups of their own: what parts cost to merge is
- * then more than what threads gain. */
+/* Whether rows mostly make pairs of their own: what parts cost to merge is then
+ * more than what threads gain. */
 static bool is_sparse(const struct group_table *table)
 {
     return table->count
@@ -164,30 +169,31 @@ static bool is_sparse(const struct group_table *table)
 static unsigned threads_for(const struct group *group, uint64_t rows)
 {
     const struct group_part *part = &group->parts[0];
-    bool sparse = group->keys > 0 && is_sparse(&part->table);
+    bool sparse =
+        group->distinct && group->keys > 0 && is_sparse(&part->table);
 
     for (unsigned i = 0; i < group->aggregate_count; i++)
         sparse |= is_sparse(&part->distinct[i]);
     return sparse ? 1 : parallel_threads(group->params.threads, rows);
 }
 
-/* Takes in rows [first, end) of a batch. */
+/* Takes in rows [first, end) of those at hand. */
 static enum vdbq_status add_rows(struct group *group,
-                                 const struct vdbq_batch *batch, uint64_t first,
+                                 const struct batches *batches, uint64_t first,
                                  uint64_t end, struct error *error)
 {
     struct adding adding = {
-        .group = group, .batch = batch, .first = first, .rows = end - first
+        .group = group, .batches = batches, .end = end, .next = first
     };
+    unsigned threads = threads_for(group, end - first);
     enum vdbq_status status = VDBQ_OK;
 
-    adding.threads = threads_for(group, adding.rows);
-    while (status == VDBQ_OK && group->part_count < adding.threads)
+    while (status == VDBQ_OK && group->part_count < threads)
         status = init_part(group, &group->parts[group->part_count++], error);
     if (status != VDBQ_OK)
         return status;
-    parallel_run(adding.threads, add_share, &adding);
-    for (unsigned i = 0; i < adding.threads; i++)
+    parallel_run(threads, add_share, &adding);
+    for (unsigned i = 0; i < threads; i++)
         if (group->parts[i].status != VDBQ_OK) {
             *error = group->parts[i].error;
             return error->status;
@@ -195,21 +201,21 @@ static enum vdbq_status add_rows(struct group *group,
     return VDBQ_OK;
 }
 
-enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
+enum vdbq_status group_add(struct group *group, const struct batches *batches,
                            struct error *error)
 {
-    assert(batch->columns > 0 || group->keys == 0);
-    uint64_t sample =
-        group->rows == 0 && batch->rows > SAMPLE_ROWS ? SAMPLE_ROWS : 0;
+    assert(batches->columns > 0 || group->keys == 0);
+    uint64_t rows = batches_rows(batches);
+    uint64_t sample = group->rows == 0 && rows > SAMPLE_ROWS ? SAMPLE_ROWS : 0;
     enum vdbq_status status = VDBQ_OK;
 
-    if (group->sums && group->rows + batch->rows > SUM_VALUES_MAX)
+    if (group->sums && group->rows + rows > SUM_VALUES_MAX)
         return sum_too_many(error);
     if (sample > 0)
-        status = add_rows(group, batch, 0, sample, error);
+        status = add_rows(group, batches, 0, sample, error);
     if (status == VDBQ_OK)
-        status = add_rows(group, batch, sample, batch->rows, error);
-    group->rows += batch->rows;
+        status = add_rows(group, batches, sample, rows, error);
+    group->rows += rows;
     return status;
 }
 
@@ -283,23 +289,29 @@ static enum vdbq_status add_distinct(struct group *group,
 
 /* Finds the groups of a block of rows, then adds the rows column by column. */
 static enum vdbq_status add_block(struct group *group, struct group_part *part,
-                                  const struct vdbq_vector *columns,
-                                  uint64_t start, unsigned count,
+                                  const struct batches_run *block,
                                   uint64_t coming)
 {
-    uint32_t numbers[GROUP_BLOCK], made = part->table.count;
+    const struct vdbq_vector *columns = block->columns;
+    unsigned count = (unsigned)block->rows;
+    uint32_t numbers[GROUP_BLOCK], made;
     uint8_t *records[GROUP_BLOCK];
-    struct aggregate_rows rows = { .start = start,
+    struct aggregate_rows rows = { .start = block->start,
                                    .count = count,
-                                   .number = group->rows + start };
+                                   .number = group->rows + block->number };
     struct aggregate_room room;
     enum vdbq_status status = VDBQ_OK;
 
     assert(count <= GROUP_BLOCK);
+    if (group->params.threads > 1 && group->keys > 0 && !group->distinct)
+        status = group_part_room(part, count, &part->error);
+    if (status != VDBQ_OK)
+        return status;
     room.made = false;
+    made = part->table.count;
     if (group->keys > 0) {
-        status = group_table_find(&part->table, columns, start, count, coming,
-                                  numbers, &part->error);
+        status = group_table_find(&part->table, columns, rows.start, count,
+                                  coming, numbers, &part->error);
         if (status != VDBQ_OK)
             return status;
         group_records(&part->table, numbers, count, records);
@@ -323,64 +335,45 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
     return status;
 }
 
-/* One thread's share of the rows, in its own part of the group. */
+/* Takes in rows [at, end) in a thread's part. */
+static void add_morsel(const struct adding *adding, struct group_part *part,
+                       uint64_t at, uint64_t end)
+{
+    while (at < end && part->status == VDBQ_OK) {
+        uint64_t most = end - at < GROUP_BLOCK ? end : at + GROUP_BLOCK;
+        struct batches_run block = batches_run_at(adding->batches, at, most);
+        at += block.rows;
+        part->status = add_block(adding->group, part, &block,
+                                 batches_rows(adding->batches) - at);
+    }
+}
+
+/* One thread: takes rows from those that are left, into its own part of the
+ * group. They are more and more behind, so that a group's first row comes
+ * first in each part. */
 static void add_share(void *context, unsigned share)
 {
-    const struct adding *adding = context;
+    struct adding *adding = context;
     struct group_part *part = &adding->group->parts[share];
-    uint64_t at = adding->first + adding->rows * share / adding->threads;
-    uint64_t end = adding->first + adding->rows * (share + 1) / adding->threads;
 
     assert(share < adding->group->part_count);
     part->status = VDBQ_OK;
-    for (; at < end && part->status == VDBQ_OK; at += GROUP_BLOCK) {
-        unsigned count =
-            end - at < GROUP_BLOCK ? (unsigned)(end - at) : GROUP_BLOCK;
-        part->status = add_block(adding->group, part, adding->batch->column, at,
-                                 count, adding->batch->rows - at - count);
+    while (part->status == VDBQ_OK) {
+        uint64_t at = atomic_fetch_add(&adding->next, MORSEL_ROWS);
+        if (at >= adding->end)
+            return;
+        add_morsel(adding, part, at,
+                   adding->end - at < MORSEL_ROWS ? adding->end
+                                                  : at + MORSEL_ROWS);
     }
 }
 
 /* ------------------------------------------------------------ the end -- */
 
-/* The groups' order: that of their first rows. NULL in `*order`: that of
- * their numbers. */
-static enum vdbq_status order_groups(struct group *group, uint32_t **order,
-                                     struct error *error)
-{
-    const struct group_table *table = &group->parts[0].table;
-    uint64_t *firsts;
-    struct sort_key key = { .type = TYPE_I64 };
-    enum vdbq_status status;
-
-    *order = NULL;
-    if (group->part_count == 1)
-        return VDBQ_OK;
-    *order = memory_resize(NULL, (size_t)table->count * sizeof **order + 1);
-    firsts = memory_resize(NULL, (size_t)table->count * sizeof *firsts + 1);
-    key.values = firsts;
-    for (uint32_t i = 0; firsts != NULL && i < table->count; i++)
-        firsts[i] =
-            ((const struct group_head *)(const void *)group_extra(table, i))
-                ->first;
-    status = *order == NULL || firsts == NULL
-                 ? error_no_memory(error)
-                 : sort_order(&key, 1, table->count, group->params.threads,
-                              *order, error);
-    memory_release(firsts);
-    return status;
-}
-
 enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
                               struct error *error)
 {
-    uint32_t *order = NULL;
     enum vdbq_status status = group_merge(group, error);
 
-    if (status == VDBQ_OK)
-        status = order_groups(group, &order, error);
-    if (status == VDBQ_OK)
-        status = group_write(group, order, row_set, error);
-    memory_release(order);
-    return status;
+    return status == VDBQ_OK ? group_write(group, row_set, error) : status;
 }

@@ -7,6 +7,7 @@
 #ifndef VDBQ_EXEC_GROUP_H
 #define VDBQ_EXEC_GROUP_H
 
+#include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
 
 struct group_params {
@@ -22,7 +23,7 @@ enum vdbq_status group_create(const struct group_params *params,
 void group_destroy(struct group *group); /* accepts NULL */
 
 /* Takes in rows: all columns of the input. */
-enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
+enum vdbq_status group_add(struct group *group, const struct batches *batches,
                            struct error *error);
 /* Writes the groups into an empty row set of the step's columns; nothing can
  * be added after. Words of text columns are the caller's to set. Fails with

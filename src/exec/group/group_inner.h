@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files of grouping share. Each thread has a part: groups of the
- * rows that it took in. Parts are merged at the end.
+ * rows that it took in. Parts are merged at the end; those that have no key in
+ * common (partitions) stay apart.
  */
 #ifndef VDBQ_EXEC_GROUP_INNER_H
 #define VDBQ_EXEC_GROUP_INNER_H
 
+#include "base/vector.h"
 #include "exec/group/aggregate.h"
 #include "exec/group/group.h"
 #include "exec/group/group_table.h"
@@ -25,8 +27,33 @@ struct group_seen {
     bool based;     /* there was a value            */
 };
 
+/* Groups of a part that were written out. */
+enum {
+    GROUP_PARTITIONS = 256,   /* by their keys' hashes                      */
+    GROUP_LOCAL = 1 << 16,    /* groups of a thread's table, as long as it
+                                 finds most rows there no more than before   */
+    GROUP_LOCAL_MAX = 1 << 20, /* ... and at most                           */
+    GROUP_MERGED_MAX = 1 << 17 /* groups of all that one thread may merge   */
+};
+struct group_run {
+    uint8_t *records;                /* by partitions, owned                */
+    uint32_t ends[GROUP_PARTITIONS]; /* record behind those of each         */
+};
+
+/* How a part's table fills. */
+struct group_fill {
+    uint64_t rows;        /* of the table's rows: those in runs            */
+    uint64_t rows_half;   /* ... and until it was half full                */
+    uint32_t groups_half; /* groups there were then; 0: it is not          */
+    uint32_t groups_most; /* groups at which it is full; 0: not yet set    */
+    bool sparse;          /* most rows of the last run made groups of their
+                             own                                          */
+};
+
 struct group_part {
     struct group_table table;     /* the groups this thread found, owned */
+    struct vector runs;           /* struct group_run: those found before   */
+    struct group_fill fill;       /* how it goes on                         */
     struct group_seen *seen;      /* one an aggregate, without keys          */
     struct group_table *distinct; /* one an aggregate: different pairs of
                                      a group's number (where there are keys)
@@ -44,6 +71,7 @@ struct group {
     int *types;                   /* TYPE_... of the input's keys          */
     size_t bytes;                 /* of a record behind its keys           */
     bool sums;                    /* so that rows are limited (sum.h)      */
+    bool distinct;                /* an aggregate keeps values apart       */
     uint64_t rows;                /* taken in so far                       */
     unsigned part_count;          /* in use                                */
     struct group_part *parts;     /* params.threads                        */
@@ -57,10 +85,28 @@ bool group_is_distinct(const struct aggregate *aggregate);
  * DISTINCT kept to the aggregates. */
 enum vdbq_status group_merge(struct group *group, struct error *error);
 
-/* group_write.c: writes the groups of the first part in an order (NULL: that
- * of their numbers). */
-enum vdbq_status group_write(struct group *group, const uint32_t *order,
-                             struct row_set *row_set, struct error *error);
+/* Merges `count` records into groups `numbers` of a table. */
+void group_merge_records(const struct group *group, struct group_table *table,
+                         const uint8_t *records, unsigned count,
+                         const uint32_t *numbers);
+
+/* group_runs.c: makes room for so many rows more in a part: where its table is
+ * full, which grows as long as that pays, it is written out as a run. */
+enum vdbq_status group_part_room(struct group_part *part, unsigned count,
+                                 struct error *error);
+/* Writes a part's table out as a run. */
+enum vdbq_status group_part_flush(struct group_part *part, struct error *error);
+void group_part_forget_runs(struct group_part *part);
+/* Whether parts are merged by partitions: some were written out, or there are
+ * many groups. */
+bool group_has_runs(const struct group *group);
+/* ... which then are the group's parts. */
+enum vdbq_status group_merge_runs(struct group *group, struct error *error);
+
+/* group_write.c: writes the groups of all parts in the order of their first
+ * rows. */
+enum vdbq_status group_write(struct group *group, struct row_set *row_set,
+                             struct error *error);
 
 /* Writes the extras of groups (group_extra) of a table. */
 void group_records(const struct group_table *table, const uint32_t *numbers,

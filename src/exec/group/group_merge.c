@@ -10,18 +10,16 @@
 #include "base/memory.h"
 #include "cl/types.h"
 
-/* Merges the records of groups [start, start + count) of a part into the
- * first part's groups `numbers`; `made` of these were there before. */
-static void merge_records(struct group *group, const struct group_part *part,
-                          uint32_t start, unsigned count, uint32_t made,
-                          const uint32_t *numbers)
+void group_merge_records(const struct group *group, struct group_table *table,
+                         const uint8_t *records, unsigned count,
+                         const uint32_t *numbers)
 {
     for (unsigned i = 0; i < count; i++) {
-        uint8_t *into = group_extra(&group->parts[0].table, numbers[i]);
-        const uint8_t *from = group_extra(&part->table, start + i);
+        uint8_t *into = group_extra(table, numbers[i]);
+        const uint8_t *from = records + i * table->width + 8 * table->words;
         struct group_head *head = (void *)into;
         const struct group_head *other = (const void *)from;
-        if (numbers[i] >= made || other->first < head->first)
+        if (head->rows == 0 || other->first < head->first)
             head->first = other->first;
         head->rows += other->rows;
         for (unsigned k = 0; k < group->aggregate_count; k++)
@@ -39,22 +37,24 @@ static enum vdbq_status merge_groups(struct group *group,
 
     for (uint32_t at = 0; status == VDBQ_OK && at < part->table.count;
          at += GROUP_BLOCK) {
-        uint32_t left = part->table.count - at, made = table->count;
+        uint32_t left = part->table.count - at;
         unsigned count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
         if (group->keys > 0)
-            status = group_table_join(table, &part->table, at, count, map + at,
-                                      error);
+            status =
+                group_table_join(table, group_record(&part->table, at), count,
+                                 left - count, map + at, error);
         else
             map[at] = 0;
         if (status == VDBQ_OK)
-            merge_records(group, part, at, count, made, map + at);
+            group_merge_records(group, table, group_record(&part->table, at),
+                                count, map + at);
     }
     return status;
 }
 
 /* Pairs of DISTINCT, as columns. */
 struct pairs {
-    uint32_t numbers[GROUP_BLOCK]; /* groups of the part that gives */
+    uint32_t numbers[GROUP_BLOCK]; /* of the pairs where they are found */
     uint32_t groups[GROUP_BLOCK];  /* the same groups in the part that takes */
     uint64_t values[GROUP_BLOCK];  /* of the aggregate's argument */
     uint8_t nulls[GROUP_BLOCK];    /* of the values: all 0 */
@@ -64,15 +64,15 @@ struct pairs {
 static void read_pairs(const struct group_table *table, uint32_t at,
                        unsigned count, struct pairs *pairs)
 {
+    const uint8_t *records[GROUP_BLOCK];
     for (unsigned i = 0; i < count; i++) {
-        pairs->numbers[i] = at + i;
+        records[i] = group_record(table, at + i);
         pairs->groups[i] = 0;
     }
     if (table->key_count == 2)
-        group_table_key(table, 0, pairs->numbers, 0, count, pairs->groups,
-                        pairs->nulls);
-    group_table_key(table, table->key_count - 1, pairs->numbers, 0, count,
-                    pairs->values, pairs->nulls);
+        group_table_key(table, 0, records, count, pairs->groups, pairs->nulls);
+    group_table_key(table, table->key_count - 1, records, count, pairs->values,
+                    pairs->nulls);
 }
 
 /* Adds a part's pairs to those of the first part. */
@@ -155,6 +155,8 @@ enum vdbq_status group_merge(struct group *group, struct error *error)
     enum vdbq_status status = VDBQ_OK;
 
     assert(group->part_count <= group->params.threads);
+    if (group_has_runs(group))
+        return group_merge_runs(group, error);
     for (unsigned i = 1; status == VDBQ_OK && i < group->part_count; i++)
         status = merge_part(group, &group->parts[i], error);
     for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)

@@ -439,6 +439,14 @@ static void find_by_hash(struct group_table *table, const uint64_t *packed,
 
 /* ------------------------------------------------------------ finding ---- */
 
+/* A group for each row. */
+static void make_each(struct group_table *table, const uint64_t *packed,
+                      unsigned count, uint32_t *numbers)
+{
+    for (unsigned i = 0; i < count; i++)
+        numbers[i] = add_group(table, packed + (size_t)i * table->words);
+}
+
 /* Looks up packed keys by map while their range is small, else by hash. */
 static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
                              unsigned count, uint64_t coming, uint32_t *numbers,
@@ -448,11 +456,13 @@ static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
 
     if (status == VDBQ_OK && !table->hashed && widen(table, packed, count))
         status = make_map(table, coming + count, error);
-    if (status == VDBQ_OK && table->hashed)
+    if (status == VDBQ_OK && table->hashed && !table->blind)
         status = reserve_slots(table, count, error);
     if (status != VDBQ_OK)
         return status;
-    if (table->hashed)
+    if (table->blind)
+        make_each(table, packed, count, numbers);
+    else if (table->hashed)
         find_by_hash(table, packed, count, numbers);
     else
         find_in_map(table, packed, count, numbers);
@@ -482,34 +492,40 @@ enum vdbq_status group_table_find(struct group_table *table,
 }
 
 enum vdbq_status group_table_join(struct group_table *table,
-                                  const struct group_table *other,
-                                  uint32_t start, unsigned count,
-                                  uint32_t *numbers, struct error *error)
+                                  const uint8_t *records, unsigned count,
+                                  uint64_t coming, uint32_t *numbers,
+                                  struct error *error)
 {
-    assert(table->words == other->words
-           && table->key_count == other->key_count);
-    assert(count <= GROUP_BLOCK && start + count <= other->count);
+    assert(count <= GROUP_BLOCK);
     for (unsigned i = 0; i < count; i++)
         memcpy(table->packed + (size_t)i * table->words,
-               group_record(other, start + i), 8 * table->words);
-    return find(table, table->packed, count, other->count - start - count,
-                numbers, error);
+               records + i * table->width, 8 * table->words);
+    return find(table, table->packed, count, coming, numbers, error);
+}
+
+void group_table_clear(struct group_table *table, bool blind)
+{
+    if (!table->hashed)
+        use_hashing(table);
+    if (table->slots != NULL && !table->blind)
+        memset(table->slots, 0,
+               (table->slot_mask + 1) * sizeof *table->slots);
+    table->count = 0;
+    table->blind = blind;
 }
 
 bool group_table_key(const struct group_table *table, unsigned key,
-                     const uint32_t *numbers, uint32_t first, uint32_t end,
+                     const uint8_t *const *records, unsigned count,
                      void *values, uint8_t *nulls)
 {
-    assert(key < table->key_count && first <= end
-           && (numbers != NULL || end <= table->count));
+    assert(key < table->key_count);
     unsigned unit = table->keys[key].unit, any = 0;
     unsigned width =
         table->keys[key].type == TYPE_I64 || table->keys[key].type == TYPE_F64
             ? 8
             : 4;
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t number = numbers != NULL ? numbers[i] : i;
-        const uint8_t *record = group_record(table, number);
+    for (unsigned i = 0; i < count; i++) {
+        const uint8_t *record = records[i];
         if (width == 8)
             memcpy((uint8_t *)values + (size_t)i * 8, record + 4 * unit, 8);
         else

@@ -45,6 +45,7 @@ struct group_table {
     uint8_t *records;         /* of `count` groups; owned */
     uint32_t count, room;     /* groups, and those there is room for */
     uint64_t rows;            /* that were looked up                */
+    bool blind;               /* each row makes a group: nobody looks */
     bool hashed;              /* found by `slots`, else by `map` */
     uint32_t *map;            /* by keys' values: number + 1, or 0  */
     uint64_t map_size;        /* entries of the map */
@@ -69,11 +70,15 @@ enum vdbq_status group_table_find(struct group_table *table,
                                   uint64_t start, unsigned count,
                                   uint64_t coming, uint32_t *numbers,
                                   struct error *error);
-/* The same of another table's groups [start, start + count). */
+/* The same of the keys of another table's records. */
 enum vdbq_status group_table_join(struct group_table *table,
-                                  const struct group_table *other,
-                                  uint32_t start, unsigned count,
-                                  uint32_t *numbers, struct error *error);
+                                  const uint8_t *records, unsigned count,
+                                  uint64_t coming, uint32_t *numbers,
+                                  struct error *error);
+
+/* Forgets all groups; from now on they are found by hashing or, if `blind`,
+ * made anew for each row. */
+void group_table_clear(struct group_table *table, bool blind);
 
 /* Makes the only group of a table without keys. */
 enum vdbq_status group_table_one(struct group_table *table,
@@ -92,11 +97,9 @@ static inline uint8_t *group_extra(const struct group_table *table,
     return group_record(table, number) + 8 * table->words;
 }
 
-/* Writes a key of groups as rows [first, end) of a column: of these numbers,
- * or where `numbers` is not NULL, of those that are there. Whether any is
- * NULL. */
+/* Writes a key of these records of groups. Whether any is NULL. */
 bool group_table_key(const struct group_table *table, unsigned key,
-                     const uint32_t *numbers, uint32_t first, uint32_t end,
+                     const uint8_t *const *records, unsigned count,
                      void *values, uint8_t *nulls);
 
 #endif

@@ -45,15 +45,19 @@ static void take_dictionary(struct group_stream *group)
 static enum vdbq_status add_rows(struct group_stream *stream,
                                  struct group *group, struct error *error)
 {
-    struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = VDBQ_OK;
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(stream->head.inputs[0], &batch, error);
-        if (status == VDBQ_OK && batch.rows > 0)
-            status = group_add(group, &batch, error);
+    struct stream *input = stream->head.inputs[0];
+    struct batches batches;
+    enum vdbq_status status =
+        batches_init(&batches, input->step->column_count, error);
+    do {
+        if (status == VDBQ_OK)
+            status = stream_batches(input, &batches, error);
+        if (status == VDBQ_OK && batches.count > 0)
+            status = group_add(group, &batches, error);
         if (status == VDBQ_OK)
             status = stream_pause(stream->head.params, error);
-    }
+    } while (status == VDBQ_OK && batches.count > 0);
+    batches_finish(&batches);
     return status;
 }
 
@@ -188,6 +192,7 @@ static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
 const struct stream_kind group_stream = {
     .size = sizeof(struct group_stream),
     .calls = { .batch = group_batch,
+               .stays = stream_stays,
                .dictionary = group_dictionary,
                .stats = group_stats,
                .close = group_close },

@@ -354,6 +354,13 @@ uint64_t launcher_rows_before(const struct launcher *launcher)
     return launcher->launches[launcher->first].rows;
 }
 
+bool launcher_stays(const struct launcher *launcher)
+{
+    const struct launch *launch = &launcher->launches[launcher->first];
+    return launcher->in_flight > 0 && launch->state == LAUNCH_ARRIVED
+           && result_has_batch(&launch->result);
+}
+
 enum vdbq_status launcher_batch(struct launcher *launcher,
                                 struct vdbq_batch *batch, struct error *error)
 {

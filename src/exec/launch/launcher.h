@@ -104,6 +104,10 @@ enum vdbq_status launcher_start(struct launcher *launcher,
 enum vdbq_status launcher_batch(struct launcher *launcher,
                                 struct vdbq_batch *batch, struct error *error);
 
+/* Whether the oldest launch has more rows, while those of the last batch
+ * stay. */
+bool launcher_stays(const struct launcher *launcher);
+
 /* Of the launch in which a row failed: the rows before that. */
 uint64_t launcher_rows_before(const struct launcher *launcher);
 

@@ -345,12 +345,17 @@ enum vdbq_status result_land(struct result *result, struct device_times *times,
     return status;
 }
 
+bool result_has_batch(const struct result *result)
+{
+    return result->next < result->segments.count;
+}
+
 void result_batch(struct result *result, struct vdbq_batch *batch)
 {
     unsigned columns = program_results(result->params.program);
     *batch =
         (struct vdbq_batch){ .columns = columns, .column = result->vectors };
-    if (result->next >= result->segments.count)
+    if (!result_has_batch(result))
         return;
     assert(result->host != NULL);
     const struct segment *segment = vector_at(&result->segments, result->next);

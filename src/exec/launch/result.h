@@ -80,7 +80,9 @@ bool result_leaves(const struct result *result);
 /* Hands the segments' rows to the sink: there are none left. */
 enum vdbq_status result_sink(struct result *result, struct error *error);
 
-/* The next batch; rows 0: no more. */
+/* Whether there is another batch. */
+bool result_has_batch(const struct result *result);
+/* The next batch; rows 0: no more. Those before stay. */
 void result_batch(struct result *result, struct vdbq_batch *batch);
 
 #endif

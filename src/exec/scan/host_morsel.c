@@ -422,6 +422,11 @@ enum vdbq_status host_morsels_batch(struct host_morsels *morsels,
     return status;
 }
 
+bool host_morsels_stay(const struct host_morsels *morsels)
+{
+    return launcher_stays(morsels->launcher);
+}
+
 void host_morsels_stats(const struct host_morsels *morsels,
                         struct vdbq_stats *stats)
 {

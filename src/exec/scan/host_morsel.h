@@ -101,6 +101,9 @@ enum vdbq_status host_morsels_batch(struct host_morsels *morsels,
                                     struct vdbq_batch *batch,
                                     struct error *error);
 
+/* As launcher_stays(). */
+bool host_morsels_stay(const struct host_morsels *morsels);
+
 void host_morsels_stats(const struct host_morsels *morsels,
                         struct vdbq_stats *stats);
 

@@ -300,6 +300,11 @@ enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
     return status;
 }
 
+bool scan_stays(const struct scan *scan)
+{
+    return launcher_stays(scan->launcher);
+}
+
 enum vdbq_status scan_advance(struct scan *scan, bool *more,
                               struct error *error)
 {

@@ -37,6 +37,9 @@ bool scan_ranges(struct scan *scan, struct interval *ranges);
 enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
                             struct error *error);
 
+/* As launcher_stays(). */
+bool scan_stays(const struct scan *scan);
+
 /* Has the sink take the rows of one launch more; `*more`: it was not the last
  * one. */
 enum vdbq_status scan_advance(struct scan *scan, bool *more,

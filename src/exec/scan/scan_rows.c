@@ -272,6 +272,11 @@ static enum vdbq_status scan_rows_batch(struct stream *stream,
     return status;
 }
 
+static bool scan_rows_stays(const struct stream *stream)
+{
+    return host_morsels_stay(&((const struct scan_rows *)stream)->morsels);
+}
+
 /* ------------------------------------------- result rows that stay there -- */
 
 /* The device that may take the rows as they are. */
@@ -395,6 +400,7 @@ static void scan_rows_close(struct stream *stream)
 const struct stream_kind scan_rows = {
     .size = sizeof(struct scan_rows),
     .calls = { .batch = scan_rows_batch,
+               .stays = scan_rows_stays,
                .dictionary = scan_rows_dictionary,
                .stats = scan_rows_stats,
                .close = scan_rows_close,

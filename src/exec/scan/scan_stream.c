@@ -91,6 +91,11 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+static bool scan_stream_stays(const struct stream *stream)
+{
+    return scan_stays(((const struct scan_stream *)stream)->scan);
+}
+
 /* All text results share one dictionary. */
 static struct dictionary *scan_stream_words(const struct stream *stream,
                                             unsigned column)
@@ -189,6 +194,7 @@ static const struct stream_device_calls device_calls = {
 const struct stream_kind scan_stream = {
     .size = sizeof(struct scan_stream),
     .calls = { .batch = scan_stream_batch,
+               .stays = scan_stream_stays,
                .dictionary = scan_stream_words,
                .stats = scan_stream_stats,
                .close = scan_stream_close,

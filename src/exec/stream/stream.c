@@ -353,6 +353,34 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
     return status;
 }
 
+bool stream_stays(const struct stream *stream)
+{
+    (void)stream;
+    return true;
+}
+
+/* Whether another batch may be added to those of the stream so far. */
+static bool stays(const struct stream *stream, const struct batches *batches)
+{
+    return batches->count < BATCHES_MAX && !stream->ended && !stream->last
+           && stream->calls->stays != NULL && stream->calls->stays(stream);
+}
+
+enum vdbq_status stream_batches(struct stream *stream, struct batches *batches,
+                                struct error *error)
+{
+    struct vdbq_batch batch;
+    batches->count = 0;
+    enum vdbq_status status = stream_batch(stream, &batch, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        batches_add(batches, &batch);
+        if (!stays(stream, batches))
+            break;
+        status = stream_batch(stream, &batch, error);
+    }
+    return status;
+}
+
 struct dictionary *stream_dictionary(const struct stream *stream,
                                      unsigned column)
 {

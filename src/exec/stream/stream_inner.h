@@ -6,6 +6,7 @@
 #ifndef VDBQ_EXEC_STREAM_INNER_H
 #define VDBQ_EXEC_STREAM_INNER_H
 
+#include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
 #include "exec/launch/sink.h"
 #include "exec/stream/stream.h"
@@ -16,6 +17,9 @@ struct stream_calls {
      * end or a failure. */
     enum vdbq_status (*batch)(struct stream *stream, struct vdbq_batch *batch,
                               struct error *error);
+    /* Whether the rows of the last batch stay while the next one is asked for,
+     * when no row of it fails; NULL: they never do. */
+    bool (*stays)(const struct stream *stream);
     /* As stream_dictionary(); NULL: no column is a text. */
     struct dictionary *(*dictionary)(const struct stream *stream,
                                      unsigned column);
@@ -63,6 +67,12 @@ bool stream_row_failed(enum vdbq_status status);
 /* Has a stream fail with a copy of the error where its rows end. A batch that
  * calls it gives the last rows, those before the one that failed. */
 enum vdbq_status stream_hold(struct stream *stream, struct error *error);
+
+/* For the `stays` of a stream that has all its rows. */
+bool stream_stays(const struct stream *stream);
+/* The next batches, as many as are there at the same time; none: the end. */
+enum vdbq_status stream_batches(struct stream *stream, struct batches *batches,
+                                struct error *error);
 
 /* Closes an input whose rows are all taken, for what it holds. */
 void stream_close_input(struct stream *stream, unsigned number);

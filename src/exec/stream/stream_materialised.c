@@ -35,6 +35,7 @@ static void materialised_close(struct stream *stream)
 
 static const struct stream_calls materialised_calls = {
     .batch = materialised_batch,
+    .stays = stream_stays,
     .dictionary = materialised_dictionary,
     .close = materialised_close,
 };

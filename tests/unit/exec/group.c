@@ -168,7 +168,7 @@ static enum vdbq_type result_type(const struct step_aggregate *aggregate)
     }
 }
 
-/* Groups rows in batches of up to `batch` rows. */
+/* Groups rows in batches of up to `batch` rows, some of them at a time. */
 static enum vdbq_status run(const struct step_group *step, uint32_t rows,
                             uint32_t batch, unsigned threads,
                             struct row_set *row_set)
@@ -176,10 +176,12 @@ static enum vdbq_status run(const struct step_group *step, uint32_t rows,
     static struct error error;
     struct step_column input[RANDOM_COLUMNS], output[16];
     struct group_params params = { step, input, threads };
+    struct batches batches;
     struct group *group;
     enum vdbq_status status;
     unsigned count = 0;
 
+    assert_int_equal(batches_init(&batches, RANDOM_COLUMNS, &error), VDBQ_OK);
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
         input[i] = columns_of(random_types[i]);
     for (unsigned i = 0; i < step->keys; i++)
@@ -193,9 +195,14 @@ static enum vdbq_status run(const struct step_group *step, uint32_t rows,
         struct vdbq_vector vectors[RANDOM_COLUMNS];
         uint32_t some = batch < rows - at ? batch : rows - at;
         const struct vdbq_batch given = random_batch(at, some, vectors);
-        assert_int_equal(group_add(group, &given, &error), VDBQ_OK);
+        batches_add(&batches, &given);
         at += some;
+        if (at < rows && batches.count < BATCHES_MAX && random_below(4) > 0)
+            continue;
+        assert_int_equal(group_add(group, &batches, &error), VDBQ_OK);
+        batches.count = 0;
     }
+    batches_finish(&batches);
     status = group_finish(group, row_set, &error);
     group_destroy(group);
     return status;
@@ -329,13 +336,19 @@ static enum vdbq_status run_once(const struct group_params *params,
 {
     static struct error error;
     struct row_set row_set;
+    struct batches batches;
     struct group *group;
     enum vdbq_status status = row_set_init(&row_set, output, columns, &error);
 
     if (status == VDBQ_OK) {
         status = group_create(params, &group, &error);
         if (status == VDBQ_OK)
-            status = group_add(group, batch, &error);
+            status = batches_init(&batches, batch->columns, &error);
+        if (status == VDBQ_OK) {
+            batches_add(&batches, batch);
+            status = group_add(group, &batches, &error);
+            batches_finish(&batches);
+        }
         if (status == VDBQ_OK)
             status = group_finish(group, &row_set, &error);
         group_destroy(group);

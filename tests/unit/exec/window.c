@@ -139,14 +139,19 @@ static void check_aggregate(const struct step_window_function *f,
     struct step_column column = { .name = "x", .type = result->type };
     struct vdbq_vector vectors[RANDOM_COLUMNS];
     struct row_set grouped;
+    struct batches batches;
     struct group *group;
 
     assert_int_equal(row_set_init(&grouped, &column, 1, &error), VDBQ_OK);
+    assert_int_equal(batches_init(&batches, RANDOM_COLUMNS, &error), VDBQ_OK);
     assert_int_equal(group_create(&params, &group, &error), VDBQ_OK);
     for (uint32_t i = 0; i < count; i++) {
         struct vdbq_batch batch = random_batch(rows[i], 1, vectors);
-        assert_int_equal(group_add(group, &batch, &error), VDBQ_OK);
+        batches.count = 0;
+        batches_add(&batches, &batch);
+        assert_int_equal(group_add(group, &batches, &error), VDBQ_OK);
     }
+    batches_finish(&batches);
     assert_int_equal(group_finish(group, &grouped, &error), VDBQ_OK);
     group_destroy(group);
     assert_int_equal(row_set_is_null(result, row),
