@@ -32,12 +32,12 @@ struct loop {
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t given;  /* a loop was, or the end has come */
-    pthread_cond_t done;   /* the last thread left a loop */
-    struct loop *loops;    /* that may have iterations to begin */
-    unsigned asleep;       /* workers that wait for a loop */
-    unsigned count;        /* workers that were started */
-    bool started, ends;    /* once: nobody tries again */
+    pthread_cond_t given; /* a loop was, or the end has come */
+    pthread_cond_t done;  /* the last thread left a loop */
+    struct loop *loops;   /* that may have iterations to begin */
+    unsigned asleep;      /* workers that wait for a loop */
+    unsigned count;       /* workers that were started */
+    bool started, ends;   /* once: nobody tries again */
     pthread_t threads[PARALLEL_THREADS_MAX];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER,
            .given = PTHREAD_COND_INITIALIZER,
@@ -119,8 +119,8 @@ static void start_workers(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     unsigned cores = os_cores(); /* this one works, too */
-    unsigned wanted = cores > PARALLEL_THREADS_MAX ? PARALLEL_THREADS_MAX
-                                                   : cores;
+    unsigned wanted =
+        cores > PARALLEL_THREADS_MAX ? PARALLEL_THREADS_MAX : cores;
     pthread_once(&once, watch_forks);
     pool.started = true;
     pool.count = parallel_start(pool.threads, wanted - 1, live, NULL);

@@ -169,8 +169,7 @@ static bool is_sparse(const struct group_table *table)
 static unsigned threads_for(const struct group *group, uint64_t rows)
 {
     const struct group_part *part = &group->parts[0];
-    bool sparse =
-        group->distinct && group->keys > 0 && is_sparse(&part->table);
+    bool sparse = group->distinct && group->keys > 0 && is_sparse(&part->table);
 
     for (unsigned i = 0; i < group->aggregate_count; i++)
         sparse |= is_sparse(&part->distinct[i]);

@@ -7,6 +7,7 @@
 #ifndef VDBQ_EXEC_GROUP_INNER_H
 #define VDBQ_EXEC_GROUP_INNER_H
 
+#include "base/hostile.h"
 #include "base/vector.h"
 #include "exec/group/aggregate.h"
 #include "exec/group/group.h"
@@ -29,11 +30,12 @@ struct group_seen {
 
 /* Groups of a part that were written out. */
 enum {
-    GROUP_PARTITIONS = 256,   /* by their keys' hashes                      */
-    GROUP_LOCAL = 1 << 16,    /* groups of a thread's table, as long as it
-                                 finds most rows there no more than before   */
-    GROUP_LOCAL_MAX = 1 << 20, /* ... and at most                           */
-    GROUP_MERGED_MAX = 1 << 17 /* groups of all that one thread may merge   */
+    GROUP_PARTITIONS = 256, /* by their keys' hashes */
+    /* groups of a thread's table, unless it finds ever more rows there */
+    GROUP_LOCAL = HOSTILE(2, 1 << 16),
+    GROUP_LOCAL_MAX = HOSTILE(8, 1 << 20), /* ... and at most */
+    /* groups of all threads that one of them may merge */
+    GROUP_MERGED_MAX = HOSTILE(2, 1 << 17)
 };
 struct group_run {
     uint8_t *records;                /* by partitions, owned                */

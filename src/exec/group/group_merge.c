@@ -40,9 +40,8 @@ static enum vdbq_status merge_groups(struct group *group,
         uint32_t left = part->table.count - at;
         unsigned count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
         if (group->keys > 0)
-            status =
-                group_table_join(table, group_record(&part->table, at), count,
-                                 left - count, map + at, error);
+            status = group_table_join(table, group_record(&part->table, at),
+                                      count, left - count, map + at, error);
         else
             map[at] = 0;
         if (status == VDBQ_OK)

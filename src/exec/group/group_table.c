@@ -508,8 +508,7 @@ void group_table_clear(struct group_table *table, bool blind)
     if (!table->hashed)
         use_hashing(table);
     if (table->slots != NULL && !table->blind)
-        memset(table->slots, 0,
-               (table->slot_mask + 1) * sizeof *table->slots);
+        memset(table->slots, 0, (table->slot_mask + 1) * sizeof *table->slots);
     table->count = 0;
     table->blind = blind;
 }

@@ -89,11 +89,10 @@ static bool write_key(const struct writing *writing,
                       unsigned count)
 {
     const struct row_set_column *column = writing->head.column;
-    return group_table_key(&writing->group->parts[0].table,
-                           writing->head.number, records, count,
-                           (uint8_t *)column->values
-                               + (size_t)first * column->width,
-                           column->nulls + first);
+    return group_table_key(
+        &writing->group->parts[0].table, writing->head.number, records, count,
+        (uint8_t *)column->values + (size_t)first * column->width,
+        column->nulls + first);
 }
 
 /* The same of what comes of an aggregate. */

@@ -16,9 +16,9 @@ enum { BATCHES_MAX = 256 };
 
 struct batches {
     struct vdbq_batch batch[BATCHES_MAX];
-    uint64_t ends[BATCHES_MAX]; /* the rows of a batch and those before it */
-    unsigned count;             /* of batches that are there               */
-    unsigned columns;           /* of each */
+    uint64_t ends[BATCHES_MAX];  /* the rows of a batch and those before it */
+    unsigned count;              /* of batches that are there               */
+    unsigned columns;            /* of each */
     struct vdbq_vector *vectors; /* of all batches; owned */
 };
 
