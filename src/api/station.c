@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/query.h"
+#include "base/slabs.h"
 #include "device/kind.h"
 
 /* Rows below which a query runs on the host, where no device was asked for
@@ -210,14 +211,17 @@ struct plan_limits plan_limits_now(vdbq *db)
                                  .context = db };
 }
 
-/* Of what tablets may take, which have the rest. */
-enum { HELD_PART = 2 };
+/* Of what tablets may take, which have the rest; and of what was asked for, for
+ * areas that no query has. */
+enum { HELD_PART = 2, KEPT_PART = 16 };
 
 struct stream_memory *steps_memory(vdbq *db, const struct settings *settings)
 {
     uint64_t bytes = settings->memory_bytes;
     if (bytes == 0)
         bytes = HOST_SHARE(os_memory_bytes());
+    else
+        slabs_keep(bytes / KEPT_PART);
     db->memory.limit_bytes = bytes / HELD_PART;
     return &db->memory;
 }

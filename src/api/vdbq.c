@@ -9,6 +9,7 @@
 
 #include "api/query.h"
 #include "api/session.h"
+#include "base/slabs.h"
 
 /* --------------------------------------------------------- open, close -- */
 
@@ -72,6 +73,7 @@ void vdbq_close(vdbq *db)
     text_finish(&db->source);
     text_finish(&db->schema_text);
     memory_release(db);
+    slabs_forget();
 }
 
 void vdbq_cancel(vdbq *db)

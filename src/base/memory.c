@@ -12,9 +12,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/slabs.h"
 #include "base/hostile.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)              \
+    || defined(VDBQ_HOSTILE)
+/* What watches the C library's memory is to see all of it. */
 struct memory_calls memory_calls = { realloc, free };
+#else
+struct memory_calls memory_calls = { slabs_resize, slabs_release };
+#endif
 
 enum {
     BLOCK_FIRST = HOSTILE(1, 4 << 10), /* bytes of an arena's first block     */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Large slabs of memory that stay mapped: base/slabs.h. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/slabs.h"
+#include "base/threads/parallel.h"
+
+enum { MIB = 1 << 20, LARGEST = 64 * MIB, HELD = 12, STEPS = 400, THREADS = 3 };
+
+/* Memory that a test holds, and what was written to it last. */
+struct held {
+    unsigned char *memory;
+    size_t size;
+    unsigned char mark;
+};
+
+/* A size of any order of magnitude. */
+static size_t random_size(unsigned *seed)
+{
+    return 1 + (size_t)rand_r(seed) % ((size_t)LARGEST >> rand_r(seed) % 27);
+}
+
+/* Marks a few bytes of all pages, and the last one. */
+static void mark(const struct held *held)
+{
+    for (size_t at = 0; at < held->size; at += 4096)
+        held->memory[at] = held->mark;
+    held->memory[held->size - 1] = held->mark;
+}
+
+/* Whether the first `size` bytes have the marks. */
+static bool has_marks(const struct held *held, size_t size)
+{
+    for (size_t at = 0; at < size; at += 4096)
+        if (held->memory[at] != held->mark)
+            return false;
+    return size == 0 || size < held->size
+           || held->memory[size - 1] == held->mark;
+}
+
+/* One random call; false: bytes were lost. */
+static bool step(struct held *held, unsigned *seed)
+{
+    size_t before = held->size, size = random_size(seed);
+    bool right = has_marks(held, before);
+    if (rand_r(seed) % 3 == 0) {
+        slabs_release(held->memory);
+        *held = (struct held){ 0 };
+        return right;
+    }
+    held->memory = slabs_resize(held->memory, size);
+    held->size = size;
+    right &=
+        held->memory != NULL && has_marks(held, before < size ? before : 0);
+    held->mark = (unsigned char)(1 + rand_r(seed) % 255);
+    mark(held);
+    return right;
+}
+
+static void *take_steps(void *context)
+{
+    struct held held[HELD] = { 0 };
+    unsigned seed = (unsigned)(uintptr_t)&held;
+    uintptr_t wrong = 0;
+    (void)context;
+    for (unsigned i = 0; i < STEPS; i++)
+        wrong += !step(&held[(unsigned)rand_r(&seed) % HELD], &seed);
+    for (unsigned i = 0; i < HELD; i++) {
+        wrong += !has_marks(&held[i], held[i].size);
+        slabs_release(held[i].memory);
+    }
+    return (void *)wrong;
+}
+
+static void bytes_stay(void **state)
+{
+    pthread_t threads[THREADS];
+    (void)state;
+    assert_null(take_steps(NULL));
+    assert_int_equal(parallel_start(threads, THREADS, take_steps, NULL),
+                     THREADS);
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *wrong = NULL;
+        pthread_join(threads[i], &wrong);
+        assert_null(wrong);
+    }
+    slabs_forget();
+    assert_int_equal(slabs_kept(), 0);
+}
+
+/* What was given back is taken again, and no more is kept than may be. */
+static void slabs_are_kept(void **state)
+{
+    (void)state;
+    slabs_forget();
+    void *first = slabs_resize(NULL, 10 * MIB);
+    assert_non_null(first);
+    slabs_release(first);
+    assert_int_equal(slabs_kept(), 10 * MIB);
+    assert_ptr_equal(slabs_resize(NULL, 9 * MIB), first);
+    assert_int_equal(slabs_kept(), 0);
+    slabs_release(first);
+    slabs_keep(4 * MIB);
+    assert_int_equal(slabs_kept(), 0);
+    slabs_release(slabs_resize(NULL, 10 * MIB));
+    assert_int_equal(slabs_kept(), 0);
+}
+
+/* A slab that grows keeps its bytes, however far it grows. */
+static void slabs_grow(void **state)
+{
+    struct held held = { .mark = 7 };
+    (void)state;
+    for (size_t size = 1000; size <= (size_t)4 * LARGEST; size += size / 2) {
+        size_t before = held.size;
+        held.memory = slabs_resize(held.memory, size);
+        assert_non_null(held.memory);
+        held.size = size;
+        assert_true(has_marks(&held, before));
+        mark(&held);
+    }
+    slabs_release(held.memory);
+}
+
+/* Sanitizers end the program instead. */
+static void what_is_too_large_is_refused(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    void *some = slabs_resize(NULL, 8 * MIB);
+    assert_non_null(some);
+    assert_null(slabs_resize(NULL, SIZE_MAX / 2));
+    assert_null(slabs_resize(some, SIZE_MAX / 2));
+    memset(some, 1, 8 * MIB);
+    slabs_release(some);
+    slabs_release(NULL);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_stay),
+        cmocka_unit_test(slabs_are_kept),
+        cmocka_unit_test(slabs_grow),
+        cmocka_unit_test(what_is_too_large_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
