@@ -79,7 +79,7 @@ struct estimate_source {
 
 struct column_estimate estimate_expression(const struct estimate_source *source,
                                            const struct expression *e);
-/* The share of rows that a condition keeps. */
+/* estimate_condition.c: the share of rows that a condition keeps. */
 double estimate_kept(const struct estimate_source *source,
                      const struct expression *e);
 /* Likewise; and each of the `count` columns' `kept` is multiplied with the
@@ -116,7 +116,12 @@ struct column_estimate estimate_table(const struct table *table,
  * places it stands. estimate_node.c. */
 void estimate_node(struct binder *binder, struct node *node);
 
-/* Finite and not negative, whatever it was. */
+/* Finite and not negative, whatever it was; a share is 1 at most. */
 double estimate_rows(double rows);
+double estimate_share(double value);
+/* Whether it is known between which numbers a column's values lie. */
+bool estimate_has_range(const struct column_estimate *column);
+/* How many values fit between two: for floats (`unit` 0), how wide that is. */
+double estimate_width(double low, double high, double unit);
 
 #endif
