@@ -180,6 +180,27 @@ struct expression *expression_arithmetic(struct binder *binder,
     return number_arithmetic(binder, operator, left, right, tree);
 }
 
+struct expression *expression_calculate(struct binder *binder,
+                                        enum ast_operator operator,
+                                        struct expression * left, int64_t right,
+                                        struct position at)
+{
+    struct ast_expression place = { .at = at };
+    struct expression *e;
+
+    if (left == NULL)
+        return NULL;
+    e = is_comparison(operator) && is_float(left->type)
+            ? expression_real(binder, VDBQ_DOUBLE, (double)right, at)
+            : expression_integer(binder, right, at);
+    if (e == NULL)
+        return NULL;
+    if (is_comparison(operator))
+        return expression_operation(binder, operator, VDBQ_INTEGER, left, e,
+                                    &place);
+    return expression_arithmetic(binder, operator, left, e, &place);
+}
+
 /* 0 - x of an integer, and -1 * x of a float, so that 0.0 becomes -0.0. */
 struct expression *expression_minus(struct binder *binder,
                                     struct expression *operand,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CAST, and dates. Conversions between machine numbers are an opcode; the
- * others are made of arithmetic, or are functions of the host on texts.
+ * CAST. Conversions between machine numbers are an opcode; the others are made
+ * of arithmetic (those of dates in convert_date.c), or are functions of the
+ * host on texts.
  */
 #include "plan/make/convert.h"
 
@@ -16,60 +17,6 @@
 #include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
 
-enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12, YEARS_MAX = 10000 };
-/* In the units of a TIMESTAMP. */
-static const int64_t DAY = 86400000000;
-static const int64_t clock_units[] = {
-    [AST_HOUR] = 3600000000, [AST_MINUTE] = 60000000, [AST_SECOND] = 1000000
-};
-
-/* Operators of expressions that nobody wrote: of a number and a constant. Those
- * of comparisons need no rule of affinity. */
-static struct expression *calculate(struct binder *binder,
-                                    enum ast_operator operator,
-                                    struct expression * left, int64_t right,
-                                    struct position at)
-{
-    struct ast_expression place = { .at = at };
-    struct expression *e;
-
-    if (left == NULL)
-        return NULL;
-    e = is_comparison(operator) && is_float(left->type)
-            ? expression_real(binder, VDBQ_DOUBLE, (double)right, at)
-            : expression_integer(binder, right, at);
-    if (e == NULL)
-        return NULL;
-    if (is_comparison(operator))
-        return expression_operation(binder, operator, VDBQ_INTEGER, left, e,
-                                    &place);
-    return expression_arithmetic(binder, operator, left, e, &place);
-}
-
-/* The same bits under the name of another type. */
-static struct expression *renamed(struct binder *binder, struct expression *e,
-                                  int type, unsigned scale)
-{
-    struct expression *same =
-        e ? expression_number(binder, e, type, e->at) : NULL;
-
-    if (same == NULL)
-        return NULL;
-    same->scale = scale;
-    same->precision = type == VDBQ_DECIMAL ? SCALE_MAX : 0;
-    same->literal = false;
-    return same;
-}
-
-static int64_t power_of_ten(unsigned digits)
-{
-    int64_t power = 1;
-
-    while (digits-- > 0)
-        power *= 10;
-    return power;
-}
-
 /* ------------------------------------------------------------- decimals -- */
 
 /* Half away from zero, divided. */
@@ -78,13 +25,13 @@ static struct expression *round_off(struct binder *binder, struct expression *e,
 {
     struct expression *up, *down, *below;
 
-    up = calculate(binder, AST_ADD, e, divisor / 2, e->at);
-    down = calculate(binder, AST_SUB, e, divisor / 2, e->at);
-    below = calculate(binder, AST_LT, e, 0, e->at);
+    up = expression_calculate(binder, AST_ADD, e, divisor / 2, e->at);
+    down = expression_calculate(binder, AST_SUB, e, divisor / 2, e->at);
+    below = expression_calculate(binder, AST_LT, e, 0, e->at);
     if (up == NULL || down == NULL || below == NULL)
         return NULL;
     e = expression_choice(binder, below, down, up, e->at);
-    return calculate(binder, AST_DIV, e, divisor, up->at);
+    return expression_calculate(binder, AST_DIV, e, divisor, up->at);
 }
 
 struct expression *expression_scale(struct binder *binder,
@@ -96,16 +43,17 @@ struct expression *expression_scale(struct binder *binder,
     if (operand->type == VDBQ_DECIMAL && operand->scale == scale)
         return operand;
     if (is_null_constant(operand))
-        return renamed(binder, expression_null(binder, VDBQ_BIGINT, at),
-                       VDBQ_DECIMAL, scale);
+        return expression_renamed(binder,
+                                  expression_null(binder, VDBQ_BIGINT, at),
+                                  VDBQ_DECIMAL, scale);
     if (operand->type == VDBQ_DECIMAL)
-        e = renamed(binder, operand, VDBQ_BIGINT, 0);
+        e = expression_renamed(binder, operand, VDBQ_BIGINT, 0);
     if (e != NULL && scale > operand->scale)
-        e = calculate(binder, AST_MUL, e, power_of_ten(scale - operand->scale),
-                      at);
+        e = expression_calculate(binder, AST_MUL, e,
+                                 decimal_power(scale - operand->scale), at);
     else if (e != NULL && scale < operand->scale)
-        e = round_off(binder, e, power_of_ten(operand->scale - scale));
-    return renamed(binder, e, VDBQ_DECIMAL, scale);
+        e = round_off(binder, e, decimal_power(operand->scale - scale));
+    return expression_renamed(binder, e, VDBQ_DECIMAL, scale);
 }
 
 static struct expression *decimal_of_float(struct binder *binder,
@@ -116,7 +64,7 @@ static struct expression *decimal_of_float(struct binder *binder,
 
     e = expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
     factor = e ? expression_real(binder, VDBQ_DOUBLE,
-                                 (double)power_of_ten(scale), e->at)
+                                 (double)decimal_power(scale), e->at)
                : NULL;
     e = factor ? expression_arithmetic(binder, AST_MUL, e, factor, &place)
                : NULL;
@@ -125,7 +73,7 @@ static struct expression *decimal_of_float(struct binder *binder,
                                false, e->at)
              : NULL;
     e = e ? expression_number(binder, e, VDBQ_BIGINT, e->at) : NULL;
-    return renamed(binder, e, VDBQ_DECIMAL, scale);
+    return expression_renamed(binder, e, VDBQ_DECIMAL, scale);
 }
 
 static struct expression *decimal_of_text(struct binder *binder,
@@ -139,7 +87,7 @@ static struct expression *decimal_of_text(struct binder *binder,
     if (arguments[1] == NULL || arguments[2] == NULL)
         return NULL;
     e = expression_call(binder, "to_decimal", arguments, 3, e->at);
-    return renamed(binder, e, VDBQ_DECIMAL, type.scale);
+    return expression_renamed(binder, e, VDBQ_DECIMAL, type.scale);
 }
 
 /* That a DECIMAL has no more digits than its type. */
@@ -148,16 +96,16 @@ with_precision(struct binder *binder, struct expression *e, unsigned precision)
 {
     struct ast_expression place = { .at = e->at };
     struct expression *digits, *above, *below, *either;
-    int64_t limit = power_of_ten(precision);
+    int64_t limit = decimal_power(precision);
 
     if (is_null_constant(e)
         || (e->range.low > -limit && e->range.high < limit)) {
         e->precision = precision;
         return e;
     }
-    digits = renamed(binder, e, VDBQ_BIGINT, 0);
-    above = calculate(binder, AST_GE, digits, limit, e->at);
-    below = calculate(binder, AST_LE, digits, -limit, e->at);
+    digits = expression_renamed(binder, e, VDBQ_BIGINT, 0);
+    above = expression_calculate(binder, AST_GE, digits, limit, e->at);
+    below = expression_calculate(binder, AST_LE, digits, -limit, e->at);
     either = above && below
                  ? expression_logic(binder, AST_OR, above, below, &place)
                  : NULL;
@@ -178,8 +126,8 @@ static struct expression *to_smallint(struct binder *binder,
     struct expression *above, *below, *either;
 
     e = expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
-    above = calculate(binder, AST_GT, e, INT16_MAX, place.at);
-    below = calculate(binder, AST_LT, e, INT16_MIN, place.at);
+    above = expression_calculate(binder, AST_GT, e, INT16_MAX, place.at);
+    below = expression_calculate(binder, AST_LT, e, INT16_MIN, place.at);
     either = above && below
                  ? expression_logic(binder, AST_OR, above, below, &place)
                  : NULL;
@@ -208,8 +156,9 @@ static struct expression *of_decimal(struct binder *binder,
                                      struct expression *e, int type)
 {
     struct ast_expression place = { .at = e->at };
-    int64_t factor = power_of_ten(e->scale);
-    struct expression *digits = renamed(binder, e, VDBQ_BIGINT, 0), *divisor;
+    int64_t factor = decimal_power(e->scale);
+    struct expression *digits = expression_renamed(binder, e, VDBQ_BIGINT, 0),
+                      *divisor;
 
     if (digits == NULL)
         return NULL;
@@ -225,215 +174,6 @@ static struct expression *of_decimal(struct binder *binder,
         return NULL;
     e = expression_arithmetic(binder, AST_DIV, digits, divisor, &place);
     return e ? expression_cast_plain(binder, e, type, e->at) : NULL;
-}
-
-/* ---------------------------------------------------------------- dates -- */
-
-/* A number of days as a DATE, or of microseconds as a TIMESTAMP. What may lie
- * outside the years that these have is checked. */
-static struct expression *in_years(struct binder *binder, struct expression *e,
-                                   int type)
-{
-    struct ast_expression place = { .at = e ? e->at : (struct position){ 0 } };
-    struct expression *below, *above, *either;
-    int64_t least, greatest;
-
-    type_limits((enum vdbq_type)type, &least, &greatest);
-    if (e == NULL || is_null_constant(e)
-        || (e->range.low >= least && e->range.high <= greatest))
-        return e;
-    below = calculate(binder, AST_LT, e, least, e->at);
-    above = calculate(binder, AST_GT, e, greatest, e->at);
-    either = below && above
-                 ? expression_logic(binder, AST_OR, below, above, &place)
-                 : NULL;
-    return either ? expression_check(binder, e, either,
-                                     "a date is outside "
-                                     "the years 1 to 9999")
-                  : NULL;
-}
-
-/* The day of a time: division that rounds down. */
-static struct expression *day_of(struct binder *binder, struct expression *e)
-{
-    struct ast_expression place = { .at = e->at };
-    struct expression *time = renamed(binder, e, VDBQ_BIGINT, 0);
-    struct expression *day = calculate(binder, AST_DIV, time, DAY, e->at);
-    struct expression *rest =
-        day ? calculate(binder, AST_MOD, time, DAY, e->at) : NULL;
-    struct expression *before =
-        rest ? calculate(binder, AST_LT, rest, 0, e->at) : NULL;
-
-    return before ? expression_arithmetic(binder, AST_SUB, day, before, &place)
-                  : NULL;
-}
-
-static struct expression *date_of_time(struct binder *binder,
-                                       struct expression *e)
-{
-    struct expression *day = day_of(binder, e);
-
-    return day ? expression_number(binder, day, VDBQ_DATE, e->at) : NULL;
-}
-
-static struct expression *time_of_date(struct binder *binder,
-                                       struct expression *e)
-{
-    struct expression *day = renamed(binder, e, VDBQ_BIGINT, 0);
-
-    return renamed(binder, calculate(binder, AST_MUL, day, DAY, e->at),
-                   VDBQ_TIMESTAMP, 0);
-}
-
-/* What of a time lies behind midnight. */
-static struct expression *clock_of(struct binder *binder, struct expression *e)
-{
-    struct ast_expression place = { .at = e->at };
-    struct expression *day = day_of(binder, e), *time;
-
-    day = day ? calculate(binder, AST_MUL, day, DAY, e->at) : NULL;
-    time = day ? renamed(binder, e, VDBQ_BIGINT, 0) : NULL;
-    return time ? expression_arithmetic(binder, AST_SUB, time, day, &place)
-                : NULL;
-}
-
-static struct expression *refuse_date(struct binder *binder,
-                                      const struct expression *e,
-                                      struct position at)
-{
-    error_at(binder->error, VDBQ_TYPE, at,
-             "this needs a DATE or a TIMESTAMP, not a %s",
-             type_name((enum vdbq_type)e->type));
-    return NULL;
-}
-
-/* A text is read as a time; what is neither date nor time is refused. */
-static struct expression *date_or_time(struct binder *binder,
-                                       struct expression *e, struct position at)
-{
-    if (e->type == VDBQ_TEXT)
-        return expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
-    return e->type == VDBQ_DATE || e->type == VDBQ_TIMESTAMP
-               ? e
-               : refuse_date(binder, e, at);
-}
-
-static struct expression *part_of_date(struct binder *binder,
-                                       struct expression *date,
-                                       enum ast_unit unit, struct position at)
-{
-    struct expression *e;
-
-    if (is_null_constant(date))
-        return expression_null(binder, VDBQ_INTEGER, at);
-    e = expression_new(binder, EXPRESSION_MATH, VDBQ_INTEGER, at);
-    if (e == NULL)
-        return NULL;
-    e->math.op = OP_DATE_PART_I32;
-    e->left = date;
-    e->math.part = unit;
-    return expression_finish(binder, e);
-}
-
-struct expression *expression_part(struct binder *binder,
-                                   struct expression *operand,
-                                   enum ast_unit unit, struct position at)
-{
-    struct expression *e = date_or_time(binder, operand, at);
-
-    if (e == NULL)
-        return NULL;
-    if (unit >= AST_HOUR) {
-        e = e->type == VDBQ_DATE ? time_of_date(binder, e) : e;
-        e = e ? clock_of(binder, e) : NULL;
-        e = e ? calculate(binder, AST_DIV, e, clock_units[unit], at) : NULL;
-        return e && unit != AST_HOUR ? calculate(binder, AST_MOD, e, 60, at)
-                                     : e;
-    }
-    e = e->type == VDBQ_TIMESTAMP ? date_of_time(binder, e) : e;
-    if (e == NULL)
-        return NULL;
-    return part_of_date(binder, e, unit, at);
-}
-
-/* A date moved by months. */
-static struct expression *add_months(struct binder *binder,
-                                     struct expression *e, int64_t months,
-                                     struct position at)
-{
-    struct expression *count = expression_integer(binder, months, at);
-
-    return count ? expression_math(binder, OP_ADD_MONTHS_I32, VDBQ_DATE, e,
-                                   count, false, at)
-                 : NULL;
-}
-
-static struct expression *move_date(struct binder *binder, struct expression *e,
-                                    enum ast_unit unit, int64_t count,
-                                    struct position at)
-{
-    if (unit == AST_DAY)
-        return expression_cast_plain(
-            binder, calculate(binder, AST_ADD, e, count, at), VDBQ_DATE, at);
-    return add_months(binder, e,
-                      unit == AST_YEAR ? count * MONTHS_OF_YEAR : count, at);
-}
-
-/* The date moves, the clock stays. */
-static struct expression *move_time(struct binder *binder, struct expression *e,
-                                    enum ast_unit unit, int64_t count,
-                                    struct position at)
-{
-    struct ast_expression place = { .at = at };
-    struct expression *date = date_of_time(binder, e);
-    struct expression *clock = date ? clock_of(binder, e) : NULL;
-
-    date = clock ? move_date(binder, date, unit, count, at) : NULL;
-    date = date ? time_of_date(binder, date) : NULL;
-    date = date ? renamed(binder, date, VDBQ_BIGINT, 0) : NULL;
-    date = date ? expression_arithmetic(binder, AST_ADD, date, clock, &place)
-                : NULL;
-    return renamed(binder, date, VDBQ_TIMESTAMP, 0);
-}
-
-/* How many units an interval moves by; so many at most that they leave the
- * years of all dates, and nothing overflows. */
-static int64_t interval_count(const struct ast_expression *interval, bool back)
-{
-    static const int64_t most[] = { [AST_YEAR] = YEARS_MAX,
-                                    [AST_MONTH] = YEARS_MAX * 12,
-                                    [AST_DAY] = YEARS_MAX * 366,
-                                    [AST_HOUR] = YEARS_MAX * 366 * 24,
-                                    [AST_MINUTE] =
-                                        YEARS_MAX * INT64_C(366) * 1440,
-                                    [AST_SECOND] =
-                                        YEARS_MAX * INT64_C(366) * 86400 };
-    int64_t count = interval->integer, limit = most[interval->unit];
-
-    count = count > limit ? limit : count < -limit ? -limit : count;
-    return back ? -count : count;
-}
-
-struct expression *expression_moved(struct binder *binder,
-                                    struct expression *operand,
-                                    const struct ast_expression *interval,
-                                    bool back, struct position at)
-{
-    struct expression *e = date_or_time(binder, operand, at);
-    enum ast_unit unit = interval->unit;
-    int64_t count = interval_count(interval, back);
-
-    if (e == NULL)
-        return NULL;
-    if (unit < AST_HOUR)
-        return e->type == VDBQ_DATE ? move_date(binder, e, unit, count, at)
-                                    : move_time(binder, e, unit, count, at);
-    if (e->type == VDBQ_DATE)
-        e = time_of_date(binder, e);
-    e = renamed(binder, e, VDBQ_BIGINT, 0);
-    e = calculate(binder, AST_ADD, e, clock_units[unit] * count, at);
-    return renamed(binder, in_years(binder, e, VDBQ_TIMESTAMP), VDBQ_TIMESTAMP,
-                   0);
 }
 
 /* ---------------------------------------------------------------- texts -- */
@@ -508,18 +248,10 @@ static struct expression *refuse(struct binder *binder,
 static struct expression *to_boolean(struct binder *binder,
                                      struct expression *e)
 {
-    struct expression *truth = calculate(binder, AST_NEQ, e, 0, e->at);
+    struct expression *truth =
+        expression_calculate(binder, AST_NEQ, e, 0, e->at);
 
     return truth ? expression_number(binder, truth, VDBQ_BOOLEAN, e->at) : NULL;
-}
-
-/* Days since 1970-01-01 as a date. */
-static struct expression *of_days(struct binder *binder, struct expression *e,
-                                  struct position at)
-{
-    e = expression_cast_plain(binder, e, VDBQ_BIGINT, at);
-    e = in_years(binder, e, VDBQ_DATE);
-    return e ? expression_number(binder, e, VDBQ_DATE, at) : NULL;
 }
 
 /* Types of which one at least is no plain number. */
@@ -537,11 +269,11 @@ static struct expression *convert(struct binder *binder, struct expression *e,
     if (e->type == VDBQ_DECIMAL && is_number(type))
         return of_decimal(binder, e, type);
     if (e->type == VDBQ_DATE && type == VDBQ_TIMESTAMP)
-        return time_of_date(binder, e);
+        return expression_time_of_date(binder, e);
     if (e->type == VDBQ_TIMESTAMP && type == VDBQ_DATE)
-        return date_of_time(binder, e);
+        return expression_date_of_time(binder, e);
     if (is_number(e->type) && type == VDBQ_DATE)
-        return of_days(binder, e, at);
+        return expression_date_of_days(binder, e, at);
     if (is_number(e->type) && is_number(type))
         return expression_number(binder, e, type, at);
     return refuse(binder, e, type, at);
@@ -563,7 +295,7 @@ static struct expression *null_of(struct binder *binder, struct ast_type type,
 static bool holds_decimal(const struct expression *e, struct ast_type type)
 {
     return e->scale == type.scale
-           && (type.precision >= SCALE_MAX
+           && (type.precision >= DECIMAL_DIGITS_MAX
                || (e->precision > 0 && e->precision <= type.precision));
 }
 
@@ -591,7 +323,7 @@ struct expression *expression_cast_plain(struct binder *binder,
                                          struct position at)
 {
     struct ast_type plain = { .type = (enum vdbq_type)type,
-                              .precision = SCALE_MAX };
+                              .precision = DECIMAL_DIGITS_MAX };
 
     if (type == VDBQ_DECIMAL && operand != NULL)
         plain.scale = operand->scale;

@@ -9,7 +9,17 @@
 
 struct binder;
 
-/* convert.c: a part of a date or a time. */
+/* convert_date.c: the day of a time, its midnight as a time, and a number of
+ * days since 1970-01-01 as a date. */
+struct expression *expression_date_of_time(struct binder *binder,
+                                           struct expression *e);
+struct expression *expression_time_of_date(struct binder *binder,
+                                           struct expression *e);
+struct expression *expression_date_of_days(struct binder *binder,
+                                           struct expression *e,
+                                           struct position at);
+
+/* A part of a date or a time. */
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at);
@@ -20,7 +30,7 @@ struct expression *expression_moved(struct binder *binder,
                                     const struct ast_expression *interval,
                                     bool back, struct position at);
 
-/* CAST. */
+/* convert.c: CAST. */
 struct expression *expression_cast(struct binder *binder,
                                    struct expression *operand,
                                    struct ast_type type, struct position at);

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "base/type.h"
 #include "plan/make/fold.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
@@ -134,6 +135,21 @@ struct expression *expression_number(struct binder *binder,
         return NULL;
     e->left = operand;
     return expression_finish(binder, e);
+}
+
+struct expression *expression_renamed(struct binder *binder,
+                                      struct expression *e, int type,
+                                      unsigned scale)
+{
+    struct expression *same =
+        e ? expression_number(binder, e, type, e->at) : NULL;
+
+    if (same == NULL)
+        return NULL;
+    same->scale = scale;
+    same->precision = type == VDBQ_DECIMAL ? DECIMAL_DIGITS_MAX : 0;
+    same->literal = false;
+    return same;
 }
 
 struct expression *expression_check(struct binder *binder,

@@ -40,6 +40,10 @@ struct expression *expression_text(struct binder *binder, struct vdbq_text text,
 struct expression *expression_number(struct binder *binder,
                                      struct expression *operand, int type,
                                      struct position at);
+/* The same bits under the name of another type; of NULL: NULL. */
+struct expression *expression_renamed(struct binder *binder,
+                                      struct expression *e, int type,
+                                      unsigned scale);
 /* The operand; where `refused` is true the query fails with the message. */
 struct expression *expression_check(struct binder *binder,
                                     struct expression *operand,
