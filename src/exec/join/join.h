@@ -11,7 +11,8 @@
  *     join_round.c   pairs to output rows
  *     join_index.c   equal keys: the index (join_probe.c looks up in it,
  *                    join_keys.c makes numbers of keys)
- *     range_join.c    bounds: right rows that are sorted
+ *     range_join.c   bounds: right rows that are sorted
+ *                    (range_join_write.c writes what is found)
  *     join_partitions.h   right rows that do not fit into memory
  */
 #ifndef VDBQ_EXEC_JOIN_H

@@ -12,7 +12,10 @@
 #include "exec/rows/rank_index.h"
 #include "exec/rows/row_set.h"
 
-enum { RANGE_JOIN_LEVELS_MAX = 9 }; /* 16 of one are one of the next */
+enum {
+    RANGE_JOIN_LEVEL_BITS = 4, /* 16 nodes of a level are one of the next */
+    RANGE_JOIN_LEVELS_MAX = 9
+};
 
 struct range_join {
     struct step_range_join range;
@@ -55,7 +58,7 @@ struct range_join_run {
     uint32_t start, count;
     uint32_t skip, wanted; /* candidates [skip, skip + wanted) */
 };
-/* Writes them, in the order of right rows. */
+/* range_join_write.c: writes them, in the order of right rows. */
 void range_join_write(const struct range_join *range,
                       const struct row_set *left,
                       const struct range_join_run *run, uint32_t *right);
