@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cuts both sides of a join into partitions: see join_partitions.h. Rows whose
- * keys are equal, on whichever side, go to the same partition. Rows that can
- * have no partner, for a NULL, are spread evenly.
+ * A join that goes through files: see join_partitions.h. The memory that it
+ * counts, how many partitions it takes, and what comes into them and out.
  */
 #include "exec/join/join_partitions.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "exec/rows/row_index.h"
 
 enum {
     INDEX_BYTES = 40, /* of an index for each row, while it is made      */
@@ -20,7 +17,6 @@ enum {
         4 << 10, /* bytes of a block in a file, where partitions are more
                              than PARTITIONS_MIN                             */
     BLOCK_MAX = 1 << 20,
-    CUT_ROWS = 1 << 15, /* rows that are cut at once                       */
     BLOCK_ROWS_MIN = 16
 };
 
@@ -70,42 +66,6 @@ static uint64_t held_bytes(const struct join_stream *join)
 
 /* -------------------------------------------------------- open, finish -- */
 
-/* Opens the partitions of one side. */
-static enum vdbq_status cut_init(struct join_partitions *partitions,
-                                 struct join_cut *cut, unsigned input,
-                                 struct error *error)
-{
-    const struct stream *head = &partitions->join->head;
-    const struct stream *from = head->inputs[input];
-    const struct step_join *step = &head->step->join;
-    cut->keys = input == 0 ? &step->left_keys : &step->right_keys;
-    /* the input is closed before its rows are read again */
-    cut->reads = stream_copy_reads(from);
-    if (cut->reads == NULL)
-        return error_no_memory(error);
-    enum vdbq_status status = row_set_init(&cut->rows, from->step->columns,
-                                           from->step->column_count, error);
-    if (status != VDBQ_OK)
-        return status;
-    return spill_init(
-        &cut->spill,
-        &(struct spill_params){ .files = head->params->files,
-                                .columns = from->step->columns,
-                                .column_count = from->step->column_count,
-                                .reads = cut->reads,
-                                .partitions = partitions->count,
-                                .block_bytes = partitions->block_bytes },
-        error);
-}
-
-/* The view's rows are the input's: only the spilled ones are freed. */
-static void cut_finish(struct join_cut *cut)
-{
-    spill_finish(&cut->spill);
-    join_view_finish(&cut->rows);
-    memory_release((void *)cut->reads);
-}
-
 /* How many partitions, of about how many right rows; what a block then
  * takes. */
 static void choose_partitions(struct join_partitions *partitions)
@@ -130,48 +90,6 @@ static void choose_partitions(struct join_partitions *partitions)
         half / row > BLOCK_ROWS_MIN ? half / row : BLOCK_ROWS_MIN;
 }
 
-/* Makes the numbers of the left side's words on the right one. */
-static enum vdbq_status make_texts(struct join_partitions *partitions,
-                                   struct error *error)
-{
-    const struct join_stream *join = partitions->join;
-    const int *left = VECTOR_ITEMS(partitions->left.keys, int);
-    const int *right = VECTOR_ITEMS(partitions->right.keys, int);
-    for (size_t i = 0; i < partitions->left.keys->count; i++) {
-        const struct row_set_column *from = &join->left.columns[left[i]];
-        const struct row_set_column *to = &join->right.columns[right[i]];
-        if (from->type != VDBQ_TEXT || from->dictionary == to->dictionary)
-            continue;
-        partitions->texts[i] =
-            dictionary_translate(from->dictionary, to->dictionary);
-        partitions->numbers[i] = memory_zeroed(CUT_ROWS, sizeof(uint32_t));
-        if (partitions->texts[i] == NULL || partitions->numbers[i] == NULL)
-            return error_no_memory(error);
-    }
-    return VDBQ_OK;
-}
-
-/* Room for a slice of rows that is divided into partitions. */
-static enum vdbq_status make_room(struct join_partitions *partitions,
-                                  struct error *error)
-{
-    size_t keys = partitions->join->head.step->join.left_keys.count + 1;
-    partitions->keys = memory_zeroed(keys, sizeof *partitions->keys);
-    partitions->texts = memory_zeroed(keys, sizeof *partitions->texts);
-    partitions->numbers = memory_zeroed(keys, sizeof *partitions->numbers);
-    partitions->rows = memory_zeroed(CUT_ROWS, sizeof *partitions->rows);
-    partitions->rows_from =
-        memory_zeroed(JOIN_PARTITIONS_MAX + 1, sizeof *partitions->rows_from);
-    partitions->partitions = memory_zeroed(CUT_ROWS, 1);
-    partitions->row_numbers =
-        memory_zeroed(CUT_ROWS, sizeof *partitions->row_numbers);
-    return partitions->keys && partitions->texts && partitions->numbers
-                   && partitions->rows && partitions->rows_from
-                   && partitions->partitions && partitions->row_numbers
-               ? VDBQ_OK
-               : error_no_memory(error);
-}
-
 /* The join goes to disk: takes all memory that it may have. */
 static enum vdbq_status parts_create(struct join_stream *join,
                                      struct error *error)
@@ -185,35 +103,12 @@ static enum vdbq_status parts_create(struct join_stream *join,
     partitions->share_bytes = join_memory_room(join);
     join_memory(join, partitions->share_bytes);
     choose_partitions(partitions);
-    enum vdbq_status status = make_room(partitions, error);
+    enum vdbq_status status = join_cut_make_room(partitions, error);
     if (status == VDBQ_OK)
-        status = cut_init(partitions, &partitions->right, 1, error);
+        status = join_cut_init(partitions, &partitions->right, 1, error);
     if (status == VDBQ_OK)
-        status = cut_init(partitions, &partitions->left, 0, error);
-    return status == VDBQ_OK ? make_texts(partitions, error) : status;
-}
-
-/* Frees what cutting alone takes. */
-static void end_cutting(struct join_partitions *partitions)
-{
-    for (size_t i = 0; partitions->texts != NULL && partitions->numbers != NULL
-                       && i < partitions->join->head.step->join.left_keys.count;
-         i++) {
-        memory_release(partitions->texts[i]);
-        memory_release(partitions->numbers[i]);
-    }
-    memory_release(partitions->keys);
-    memory_release(partitions->texts);
-    memory_release(partitions->numbers);
-    memory_release(partitions->rows);
-    memory_release(partitions->rows_from);
-    memory_release(partitions->partitions);
-    memory_release(partitions->row_numbers);
-    partitions->keys = NULL;
-    partitions->texts = partitions->numbers = NULL;
-    partitions->rows = partitions->rows_from = NULL;
-    partitions->partitions = NULL;
-    partitions->row_numbers = NULL;
+        status = join_cut_init(partitions, &partitions->left, 0, error);
+    return status == VDBQ_OK ? join_cut_make_texts(partitions, error) : status;
 }
 
 void join_partitions_destroy(struct join_partitions *partitions)
@@ -221,113 +116,13 @@ void join_partitions_destroy(struct join_partitions *partitions)
     if (partitions == NULL)
         return;
     join_merge_destroy(partitions->merge);
-    end_cutting(partitions);
-    cut_finish(&partitions->left);
-    cut_finish(&partitions->right);
+    join_cut_end(partitions);
+    join_cut_finish(&partitions->left);
+    join_cut_finish(&partitions->right);
     spill_finish(&partitions->output);
     spill_finish(&partitions->rest[0]);
     spill_finish(&partitions->rest[1]);
     memory_release(partitions);
-}
-
-/* ----------------------------------------------------------------- cut -- */
-
-/* Looks at the keys of the rows at hand. */
-static void look_at_keys(struct join_partitions *partitions,
-                         const struct join_cut *cut)
-{
-    assert(cut->rows.rows <= CUT_ROWS);
-    const int *columns = VECTOR_ITEMS(cut->keys, int);
-    for (size_t i = 0; i < cut->keys->count; i++) {
-        partitions->keys[i] = cut->rows.columns[columns[i]];
-        if (cut != &partitions->left || partitions->texts[i] == NULL)
-            continue;
-        const uint32_t *words = partitions->keys[i].values;
-        uint32_t *numbers = partitions->numbers[i];
-        const struct dictionary *from =
-            partitions->join->left.columns[columns[i]].dictionary;
-        for (uint64_t row = 0; row < cut->rows.rows; row++)
-            numbers[row] = from != NULL && words[row] < from->count
-                               ? partitions->texts[i][words[row]]
-                               : DICTIONARY_NONE;
-        partitions->keys[i].values = numbers;
-    }
-}
-
-/* The partition of a row at hand. */
-static unsigned partition_of(const struct join_partitions *partitions,
-                             const struct join_cut *cut, uint64_t row)
-{
-    unsigned keys = (unsigned)cut->keys->count;
-    uint64_t hash = cut->count + row;
-    if (keys > 0
-        && (partitions->join->head.step->join.nulls_match
-            || !row_has_null(partitions->keys, keys, row)))
-        hash = row_hash(partitions->keys, keys, row) >> 32;
-    return (unsigned)hash & (partitions->count - 1);
-}
-
-/* Orders the rows at hand by their partitions. */
-static void order_rows(struct join_partitions *partitions,
-                       const struct join_cut *cut)
-{
-    assert(cut->rows.rows <= CUT_ROWS);
-    uint32_t *from = partitions->rows_from;
-    memset(from, 0, (JOIN_PARTITIONS_MAX + 1) * sizeof *from);
-    for (uint64_t i = 0; i < cut->rows.rows; i++) {
-        unsigned partition = partition_of(partitions, cut, i);
-        partitions->partitions[i] = (uint8_t)partition;
-        partitions->row_numbers[i] = cut->count + i;
-        from[partition + 1]++;
-    }
-    for (unsigned i = 0; i < partitions->count; i++)
-        from[i + 1] += from[i];
-    for (uint64_t i = cut->rows.rows; i-- > 0;)
-        partitions->rows[--from[partitions->partitions[i] + 1]] = (uint32_t)i;
-}
-
-/* Adds the rows at hand to their partitions. */
-static enum vdbq_status cut_rows(struct join_partitions *partitions,
-                                 struct join_cut *cut, struct error *error)
-{
-    enum vdbq_status status = VDBQ_OK;
-    look_at_keys(partitions, cut);
-    order_rows(partitions, cut);
-    /* from[partition + 1] is now where the partition's rows start. */
-    for (unsigned i = 0; i < partitions->count && status == VDBQ_OK; i++) {
-        uint64_t first = partitions->rows_from[i + 1];
-        uint64_t end = i + 1 < partitions->count ? partitions->rows_from[i + 2]
-                                                 : cut->rows.rows;
-        assert(first <= end);
-        status =
-            spill_add(&cut->spill, i,
-                      &(struct spill_rows){ .from = &cut->rows,
-                                            .rows = partitions->rows + first,
-                                            .numbers = partitions->row_numbers,
-                                            .count = end - first },
-                      error);
-    }
-    cut->count += cut->rows.rows;
-    return status;
-}
-
-/* Divides the rows of a batch, from `first` on, slice by slice. */
-static enum vdbq_status cut_batch(struct join_partitions *partitions,
-                                  struct join_cut *cut,
-                                  const struct vdbq_batch *batch,
-                                  uint64_t first, struct error *error)
-{
-    enum vdbq_status status = VDBQ_OK;
-    for (uint64_t rows; first < batch->rows && status == VDBQ_OK;
-         first += rows) {
-        rows = batch->rows - first;
-        rows = rows < CUT_ROWS ? rows : CUT_ROWS;
-        join_view(&cut->rows, batch, first, rows);
-        status = cut_rows(partitions, cut, error);
-        if (status == VDBQ_OK)
-            status = stream_pause(partitions->join->head.params, error);
-    }
-    return status;
 }
 
 /* ---------------------------------------------------------- right side -- */
@@ -366,7 +161,7 @@ static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
     row_set_vectors(&join->right, 0, vectors);
     join->right_null |= marks_null(join);
     join->right_any |= join->right.rows > 0;
-    enum vdbq_status status = cut_batch(
+    enum vdbq_status status = join_cut_batch(
         join->partitions, &join->partitions->right,
         &(struct vdbq_batch){
             .rows = join->right.rows, .columns = count, .column = vectors },
@@ -439,15 +234,15 @@ static enum vdbq_status cut_left(struct join_stream *join, struct error *error)
     struct join_partitions *partitions = join->partitions;
     enum vdbq_status status = VDBQ_OK;
     if (join->pending.rows > 0)
-        status =
-            cut_batch(partitions, &partitions->left, &join->pending, 0, error);
+        status = join_cut_batch(partitions, &partitions->left, &join->pending,
+                                0, error);
     row_set_finish(&join->early);
     join->pending.rows = 1;
     while (status == VDBQ_OK && join->pending.rows > 0) {
         status = next_left(join, error);
         if (status == VDBQ_OK && join->pending.rows > 0)
-            status = cut_batch(partitions, &partitions->left, &join->pending, 0,
-                               error);
+            status = join_cut_batch(partitions, &partitions->left,
+                                    &join->pending, 0, error);
         if (status == VDBQ_OK)
             status = stream_pause(join->head.params, error);
     }
@@ -464,7 +259,7 @@ enum vdbq_status join_partitions_left(struct join_stream *join,
     if (status != VDBQ_OK)
         return status;
     stream_close_input(&join->head, 0);
-    end_cutting(partitions);
+    join_cut_end(partitions);
     join->head.rows_most = partitions->left.count > partitions->right.count
                                ? partitions->left.count
                                : partitions->right.count;

@@ -7,7 +7,8 @@
  * no partner so far, with as many right rows as fit. What passes give goes to a
  * file again, and is merged by the numbers of the left rows.
  *
- *     join_partitions.c   the cut, and memory that is counted
+ *     join_partitions.c   memory that is counted, what goes in and out
+ *     join_cut.c     the cut
  *     join_pass.c    a pass: a join stream over rows of files
  *     join_passes.c  which passes the kind of a join takes
  *     join_merge.c   their rows in order
@@ -85,6 +86,27 @@ struct join_partitions {
     unsigned passes;      /* for `text` */
     char text[96];        /* for the statistics */
 };
+
+/* join_cut.c. Opens the partitions of the step's input 0 (left) or 1. */
+enum vdbq_status join_cut_init(struct join_partitions *partitions,
+                               struct join_cut *cut, unsigned input,
+                               struct error *error);
+/* The view's rows are the input's: only the spilled ones are freed. Accepts a
+ * zeroed struct. */
+void join_cut_finish(struct join_cut *cut);
+/* Room for a slice of rows that is divided into partitions, and the numbers of
+ * the left side's words on the right one. */
+enum vdbq_status join_cut_make_room(struct join_partitions *partitions,
+                                    struct error *error);
+enum vdbq_status join_cut_make_texts(struct join_partitions *partitions,
+                                     struct error *error);
+/* Divides the rows of a batch, from `first` on, slice by slice. */
+enum vdbq_status join_cut_batch(struct join_partitions *partitions,
+                                struct join_cut *cut,
+                                const struct vdbq_batch *batch, uint64_t first,
+                                struct error *error);
+/* Frees what cutting alone takes. */
+void join_cut_end(struct join_partitions *partitions);
 
 /* Ends the right side; cuts the left one, and begins to join. */
 enum vdbq_status join_partitions_right(struct join_stream *join,
