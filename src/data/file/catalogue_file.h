@@ -44,7 +44,7 @@
  * that wrote it. "VDBQCAT2" is all else as above; "VDBQCATA" has nothing of
  * what is marked with *, and only types before TEXT.
  *
- * catalogue_encode.c writes it, catalogue_decode.c reads it.
+ * catalogue_encode.c writes it, catalogue_decode.c reads it by decoder.h.
  */
 #ifndef VDBQ_DATA_CATALOGUE_FILE_H
 #define VDBQ_DATA_CATALOGUE_FILE_H
