@@ -212,7 +212,7 @@ struct plan_limits plan_limits_now(vdbq *db)
 }
 
 /* Of what tablets may take, which have the rest; and of what was asked for, for
- * areas that no query has. */
+ * slabs that no query has. */
 enum { HELD_PART = 2, KEPT_PART = 16 };
 
 struct stream_memory *steps_memory(vdbq *db, const struct settings *settings)

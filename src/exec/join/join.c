@@ -120,6 +120,7 @@ static enum vdbq_status join_open(struct stream *stream, struct error *error)
 {
     struct join_stream *join = (struct join_stream *)stream;
     join->threads = threads_of(stream);
+    stream_close_up(stream->inputs[0]);
     enum vdbq_status status =
         join_view_init(&join->left, stream->inputs[0], error);
     if (status == VDBQ_OK)

@@ -327,6 +327,8 @@ enum vdbq_status launch_arrive(struct launch *launch, struct error *error)
         status = result_sink(&launch->result, error);
     if (status == VDBQ_OK)
         status = result_land(&launch->result, times, error);
+    if (status == VDBQ_OK && launch->params->close_up)
+        result_close_up(&launch->result);
     if (status == VDBQ_OK)
         launch->state = LAUNCH_ARRIVED;
     return status;

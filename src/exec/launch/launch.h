@@ -22,7 +22,8 @@ struct launch_params {
     bool mapped; /* the machine writes result rows into the host's memory */
     uint64_t narrow_rows_max; /* of a launch whose rows may leave narrow: the
                                  host widens them while others run; 0: none */
-    double share; /* of the last launch whose rows are known: what part of
+    bool close_up; /* the reader's threads share a batch: result_close_up()  */
+    double share;  /* of the last launch whose rows are known: what part of
                      its rows became rows; -1: of none                     */
 };
 

@@ -194,6 +194,11 @@ void launcher_sink(struct launcher *launcher, struct sink *sink)
         launcher->launches[i].result.params.sink = sink;
 }
 
+void launcher_close_up(struct launcher *launcher)
+{
+    launcher->shared.close_up = true;
+}
+
 const struct program_pack *launcher_pack(const struct launcher *launcher)
 {
     return &launcher->pack;

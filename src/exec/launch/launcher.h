@@ -42,6 +42,10 @@ void launcher_close(struct launcher *launcher);
  * none. Before the first launch. */
 void launcher_sink(struct launcher *launcher, struct sink *sink);
 
+/* From now on the rows of a launch come as one batch, where short ones are
+ * worth putting together. */
+void launcher_close_up(struct launcher *launcher);
+
 /* The columns that the program reads: input i of a request is inputs[i]. */
 const struct program_pack *launcher_pack(const struct launcher *launcher);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/threads/loop_pool.h"
+#include "base/threads/parallel.h"
 #include "cl/tablet.h"
 #include "exec/launch/narrow.h"
 
@@ -344,6 +345,55 @@ enum vdbq_status result_land(struct result *result, struct device_times *times,
         widen(result, vector_at(&result->segments, i));
     return status;
 }
+
+/* ----------------------------------------------------------- close up -- */
+
+/* Rows of a segment on average, from which on it is worth a batch of its own;
+ * and rows that are too few for several threads. */
+enum { SEGMENT_ROWS = 1 << 16, FEW_ROWS = 1 << 14 };
+
+/* The rows of all segments. */
+static u64 segment_rows(const struct result *result)
+{
+    u64 rows = 0;
+    for (size_t i = 0; i < result->segments.count; i++)
+        rows += VECTOR_ITEMS(&result->segments, struct segment)[i].count;
+    return rows;
+}
+
+/* Moves the segments of a column behind the first; for parallel_run(). */
+static void close_column(void *context, unsigned column)
+{
+    const struct result *result = context;
+    const struct segment *segments =
+        VECTOR_ITEMS(&result->segments, struct segment);
+    const struct output *output = &result->outputs[column];
+    u8 *values = (u8 *)result->host + output->values;
+    u8 *nulls = (u8 *)result->host + output->nulls;
+    u64 to = (u64)segments[0].start + segments[0].count;
+    for (size_t i = 1; i < result->segments.count; i++) {
+        u64 from = segments[i].start, rows = segments[i].count;
+        assert(to <= from);
+        memmove(values + to * output->width, values + from * output->width,
+                rows * output->width);
+        if (output->null_register >= 0)
+            memmove(nulls + to, nulls + from, rows);
+        to += rows;
+    }
+}
+
+void result_close_up(struct result *result)
+{
+    u64 rows = segment_rows(result);
+    if (result->segments.count < 2 || rows < FEW_ROWS
+        || rows >= result->segments.count * SEGMENT_ROWS)
+        return;
+    parallel_run(program_results(result->params.program), close_column, result);
+    VECTOR_ITEMS(&result->segments, struct segment)[0].count = (u32)rows;
+    result->segments.count = 1;
+}
+
+/* --------------------------------------------------------------- rows -- */
 
 bool result_has_batch(const struct result *result)
 {

@@ -80,6 +80,10 @@ bool result_leaves(const struct result *result);
 /* Hands the segments' rows to the sink: there are none left. */
 enum vdbq_status result_sink(struct result *result, struct error *error);
 
+/* Puts the rows that landed next to one another where they came in many short
+ * segments, for a reader whose threads share one batch. */
+void result_close_up(struct result *result);
+
 /* Whether there is another batch. */
 bool result_has_batch(const struct result *result);
 /* The next batch; rows 0: no more. Those before stay. */

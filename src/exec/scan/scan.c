@@ -300,6 +300,11 @@ enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
     return status;
 }
 
+void scan_close_up(struct scan *scan)
+{
+    launcher_close_up(scan->launcher);
+}
+
 bool scan_stays(const struct scan *scan)
 {
     return launcher_stays(scan->launcher);

@@ -37,6 +37,8 @@ bool scan_ranges(struct scan *scan, struct interval *ranges);
 enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
                             struct error *error);
 
+/* As launcher_close_up(). */
+void scan_close_up(struct scan *scan);
 /* As launcher_stays(). */
 bool scan_stays(const struct scan *scan);
 

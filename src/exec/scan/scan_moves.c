@@ -130,6 +130,12 @@ static enum vdbq_status scan_moves_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+/* The input's batches are this one's. */
+static void scan_moves_close_up(struct stream *stream)
+{
+    stream_close_up(stream->inputs[0]);
+}
+
 /* Columns keep their dictionaries. */
 static struct dictionary *scan_moves_dictionary(const struct stream *stream,
                                                 unsigned column)
@@ -151,6 +157,7 @@ static void scan_moves_close(struct stream *stream)
 const struct stream_kind scan_moves = {
     .size = sizeof(struct scan_moves),
     .calls = { .batch = scan_moves_batch,
+               .close_up = scan_moves_close_up,
                .dictionary = scan_moves_dictionary,
                .close = scan_moves_close },
     .open = scan_moves_open,

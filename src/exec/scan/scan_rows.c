@@ -272,6 +272,11 @@ static enum vdbq_status scan_rows_batch(struct stream *stream,
     return status;
 }
 
+static void scan_rows_close_up(struct stream *stream)
+{
+    launcher_close_up(((struct scan_rows *)stream)->morsels.launcher);
+}
+
 static bool scan_rows_stays(const struct stream *stream)
 {
     return host_morsels_stay(&((const struct scan_rows *)stream)->morsels);
@@ -401,6 +406,7 @@ const struct stream_kind scan_rows = {
     .size = sizeof(struct scan_rows),
     .calls = { .batch = scan_rows_batch,
                .stays = scan_rows_stays,
+               .close_up = scan_rows_close_up,
                .dictionary = scan_rows_dictionary,
                .stats = scan_rows_stats,
                .close = scan_rows_close,

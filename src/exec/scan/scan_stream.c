@@ -91,6 +91,11 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+static void scan_stream_close_up(struct stream *stream)
+{
+    scan_close_up(((struct scan_stream *)stream)->scan);
+}
+
 static bool scan_stream_stays(const struct stream *stream)
 {
     return scan_stays(((const struct scan_stream *)stream)->scan);
@@ -195,6 +200,7 @@ const struct stream_kind scan_stream = {
     .size = sizeof(struct scan_stream),
     .calls = { .batch = scan_stream_batch,
                .stays = scan_stream_stays,
+               .close_up = scan_stream_close_up,
                .dictionary = scan_stream_words,
                .stats = scan_stream_stats,
                .close = scan_stream_close,

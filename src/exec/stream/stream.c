@@ -353,6 +353,12 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
     return status;
 }
 
+void stream_close_up(struct stream *stream)
+{
+    if (stream->calls->close_up != NULL)
+        stream->calls->close_up(stream);
+}
+
 bool stream_stays(const struct stream *stream)
 {
     (void)stream;
@@ -418,6 +424,7 @@ enum vdbq_status stream_materialise_begin(struct stream *stream,
 {
     enum vdbq_status status = row_set_init(row_set, stream->step->columns,
                                            stream->step->column_count, error);
+    stream_close_up(stream);
     for (unsigned i = 0; i < row_set->column_count && status == VDBQ_OK; i++)
         if (row_set->columns[i].type == VDBQ_TEXT)
             row_set_dictionary(row_set, i,

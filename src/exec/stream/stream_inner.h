@@ -20,6 +20,8 @@ struct stream_calls {
     /* Whether the rows of the last batch stay while the next one is asked for,
      * when no row of it fails; NULL: they never do. */
     bool (*stays)(const struct stream *stream);
+    /* As stream_close_up(); NULL: batches are as they are. */
+    void (*close_up)(struct stream *stream);
     /* As stream_dictionary(); NULL: no column is a text. */
     struct dictionary *(*dictionary)(const struct stream *stream,
                                      unsigned column);
@@ -68,6 +70,9 @@ bool stream_row_failed(enum vdbq_status status);
  * calls it gives the last rows, those before the one that failed. */
 enum vdbq_status stream_hold(struct stream *stream, struct error *error);
 
+/* Tells a stream that the threads of its reader share each batch: short ones
+ * are best put together. Before the first is asked for. */
+void stream_close_up(struct stream *stream);
 /* For the `stays` of a stream that has all its rows. */
 bool stream_stays(const struct stream *stream);
 /* The next batches, as many as are there at the same time; none: the end. */
