@@ -8,6 +8,7 @@ The tables of the scale 0.01 are checked against the specification (tpch_data.py
 the answers are compared with sqlite3's and, where it is there, DuckDB's.
 """
 import csv
+import os
 import random
 import re
 import sqlite3
@@ -144,6 +145,23 @@ def case_answers():
                 names = [column[0] for column in cursor.description]
                 differs = answers.difference(sql, ours, names, cursor.fetchall())
                 assert not differs, f'query {number} on {name}: {differs}\n{sql}'
+
+
+def case_many_cores():
+    """A launch on many cores gives many short batches, which are put together for what reads
+    them: each query gives the host's rows in the host's order. POCL is told of cores that the
+    machine lacks, which it must not bind its threads to."""
+    many = DATA / 'many'
+    done = generate('--tpch', '0.06', '--db', many)
+    assert done.returncode == 0, done.stderr
+    cores = dict(os.environ, POCL_MAX_PTHREAD_COUNT='9', POCL_AFFINITY='0')
+    texts = tpch.queries(random.Random(3), 0.06).values()
+    for sql in [*texts, 'select count(*), sum(x) from (select l_quantity x from lineitem '
+                'where l_orderkey % 3 > 0 order by l_extendedprice, l_comment limit 50000)']:
+        rows = [subprocess.run([BUILD / 'vdbq', '--readonly', '--mode', 'csv', '--device', device,
+                                many, sql], capture_output=True, text=True, check=True,
+                               env=cores).stdout for device in ('host', 'cpu')]
+        assert rows[0] == rows[1], (sql, *rows)
 
 
 def open_duckdb():

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "exec/launch/column_input.h"
 #include "exec/stream/stream_inner.h"
 
@@ -258,25 +259,60 @@ static void add_nulls(const struct host_morsels *morsels,
     }
 }
 
+/* Rows that come into a morsel: from a batch, or by number from a row set. */
+struct filling {
+    const struct host_morsels *morsels;
+    struct host_morsel *morsel;     /* grows */
+    const struct vdbq_batch *batch; /* NULL: there is a row set */
+    uint64_t start;                 /* the first row of the batch's */
+    const struct row_set *row_set;  /* its columns from `first` on */
+    unsigned first;
+    const uint32_t *numbers; /* of the row set's rows */
+    uint64_t rows;           /* how many come */
+};
+
+/* Fills all inputs, on several cores where that pays. */
+static void fill(struct filling *filling,
+                 void (*fill_input)(void *filling, unsigned i))
+{
+    unsigned inputs = filling->morsels->pack->input_count;
+    if (parallel_threads(inputs, filling->rows) > 1)
+        parallel_run(inputs, fill_input, filling);
+    else
+        for (unsigned i = 0; i < inputs; i++)
+            fill_input(filling, i);
+}
+
+/* Copies one input's values and NULL bits of a batch; for fill(). */
+static void add_input(void *context, unsigned i)
+{
+    const struct filling *filling = context;
+    const struct host_morsels *morsels = filling->morsels;
+    const struct host_morsel_input *input = &morsels->inputs[i];
+    struct host_morsel *morsel = filling->morsel;
+    if (input->column < 0)
+        return;
+    const struct vdbq_vector *from = &filling->batch->column[input->column];
+    memcpy((u8 *)device_memory_host(morsel->memory)
+               + values_at(morsels, morsel, i) + morsel->rows * input->width,
+           (const u8 *)from->values + filling->start * input->width,
+           filling->rows * input->width);
+    add_nulls(morsels, morsel, i,
+              from->nulls ? from->nulls + filling->start : NULL, filling->rows);
+}
+
 void host_morsel_add(const struct host_morsels *morsels,
                      struct host_morsel *morsel, const struct vdbq_batch *batch,
                      uint64_t first, uint64_t rows)
 {
     assert(first + rows <= batch->rows);
     assert(morsel->rows + rows <= morsel->rows_room);
-    u8 *host = device_memory_host(morsel->memory);
-    for (unsigned i = 0; i < morsels->pack->input_count; i++) {
-        const struct host_morsel_input *input = &morsels->inputs[i];
-        if (input->column < 0)
-            continue;
-        const struct vdbq_vector *from = &batch->column[input->column];
-        memcpy(host + values_at(morsels, morsel, i)
-                   + morsel->rows * input->width,
-               (const u8 *)from->values + first * input->width,
-               rows * input->width);
-        add_nulls(morsels, morsel, i, from->nulls ? from->nulls + first : NULL,
-                  rows);
-    }
+    fill(&(struct filling){ .morsels = morsels,
+                            .morsel = morsel,
+                            .batch = batch,
+                            .start = first,
+                            .rows = rows },
+         add_input);
     morsel->rows += rows;
 }
 
@@ -301,17 +337,30 @@ static void pick_input(const struct host_morsels *morsels,
         bits[i / 8] = (u8)(bits[i / 8] | (from->nulls[rows[i]] & 1) << i % 8);
 }
 
+/* The same of an input whose column the row set has; for fill(). */
+static void pick_one(void *context, unsigned i)
+{
+    const struct filling *filling = context;
+    int column = filling->morsels->inputs[i].column - (int)filling->first;
+    if (column >= 0 && column < (int)filling->row_set->column_count)
+        pick_input(filling->morsels, filling->morsel, i,
+                   &filling->row_set->columns[column], filling->numbers,
+                   filling->rows);
+}
+
 void host_morsel_pick(const struct host_morsels *morsels,
                       struct host_morsel *morsel, unsigned first,
                       const struct row_set *from, const uint32_t *rows,
                       uint64_t count)
 {
     assert(count <= morsel->rows_room);
-    for (unsigned i = 0; i < morsels->pack->input_count; i++) {
-        int column = morsels->inputs[i].column - (int)first;
-        if (column >= 0 && column < (int)from->column_count)
-            pick_input(morsels, morsel, i, &from->columns[column], rows, count);
-    }
+    fill(&(struct filling){ .morsels = morsels,
+                            .morsel = morsel,
+                            .row_set = from,
+                            .first = first,
+                            .numbers = rows,
+                            .rows = count },
+         pick_one);
     morsel->rows = count;
 }
 

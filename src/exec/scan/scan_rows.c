@@ -113,6 +113,7 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
     const struct program_table *table = stream->step->scan.program.tables.items;
     scan->input = stream->inputs[table->input - 1];
     stream->rows_most = scan->input->rows_most;
+    stream_close_up(scan->input);
     scan->vectors =
         memory_zeroed(stream->step->column_count, sizeof *scan->vectors);
     if (scan->vectors == NULL)
