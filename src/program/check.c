@@ -3,6 +3,7 @@
  * Proves programs well formed before anything runs them. The machine relies
  * on what is checked here and checks nothing itself.
  */
+#include <assert.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ enum { CHOICES_MAX = 4 };
 
 /* What is known of a register. */
 struct writer {
-    int pc;      /* of the instruction that writes it; -1: none does        */
+    int pc;      /* of the instruction that writes it; 0: none does, for a
+                    program begins with other ones                          */
     int type;    /* of the value written last */
     int skipped; /* the first later instruction that a row may reach without
                     having run the writer                                   */
@@ -36,6 +38,7 @@ struct checking {
     int results;                   /* Result instructions met */
     unsigned axes;                 /* of the program */
     struct arrival *arrivals;      /* for each program counter */
+    int registers;                 /* the highest one written, and one more */
     /* what each register holds now */
     struct writer writers[VDBQ_REGISTERS_MAX];
     struct error *error; /* where the first fault is written */
@@ -223,10 +226,12 @@ static enum vdbq_status check_written(struct checking *check, int pc, int r)
     enum vdbq_status status = check_register(check, pc, r);
     if (status != VDBQ_OK)
         return status;
-    if (check->writers[r].pc >= 0)
+    if (check->writers[r].pc > 0)
         return refuse(check, pc, "instruction %d writes register %d, too",
                       check->writers[r].pc, r);
+    assert(pc > 0);
     check->writers[r].pc = pc;
+    check->registers = r < check->registers ? check->registers : r + 1;
     check->writers[r].type =
         op_facts(program_at(check->program, pc)->op)->writes;
     return VDBQ_OK;
@@ -323,13 +328,13 @@ static enum vdbq_status check_row_instruction(struct checking *check, int pc)
  * only, so that a jump that takes the validity may lead there. */
 static void find_skipped(struct checking *check)
 {
-    for (int r = 0; r < VDBQ_REGISTERS_MAX; r++) {
+    for (int r = 0; r < check->registers; r++) {
         struct writer *writer = &check->writers[r];
         int pc = writer->pc + 1, valid = pc;
-        while (writer->pc >= 0 && pc < check->count
+        while (writer->pc > 0 && pc < check->count
                && check->arrivals[pc].any >= writer->pc)
             pc++;
-        while (writer->pc >= 0 && valid < check->count
+        while (writer->pc > 0 && valid < check->count
                && check->arrivals[valid].valid >= writer->pc)
             valid++;
         writer->skipped = pc;
@@ -345,7 +350,7 @@ static enum vdbq_status check_read(const struct checking *check, int pc, int r,
     if (status != VDBQ_OK)
         return status;
     const struct writer *writer = &check->writers[r];
-    if (writer->pc < 0 || writer->pc >= pc)
+    if (writer->pc == 0 || writer->pc >= pc)
         return refuse(check, pc, "register %d is read before it is written", r);
     bool valid_only = program_at(check->program, pc)->op == OP_RESULT;
     if ((valid_only ? writer->skipped_valid : writer->skipped) <= pc)
@@ -444,16 +449,6 @@ static enum vdbq_status check_rows_part(struct checking *check)
     return status;
 }
 
-/* The highest register and one more. */
-static unsigned registers_in_use(const struct checking *check)
-{
-    unsigned used = 0;
-    for (unsigned r = 0; r < VDBQ_REGISTERS_MAX; r++)
-        if (check->writers[r].pc >= 0)
-            used = r + 1;
-    return used;
-}
-
 enum vdbq_status program_check(struct program *program, struct error *error)
 {
     if (program->code.count > VDBQ_CODE_MAX)
@@ -465,19 +460,17 @@ enum vdbq_status program_check(struct program *program, struct error *error)
         memory_zeroed(program->code.count + 1, sizeof *arrivals);
     enum vdbq_status status = error_no_memory(error);
     if (check != NULL && arrivals != NULL) {
-        *check = (struct checking){ .program = program,
-                                    .count = (int)program->code.count,
-                                    .arrivals = arrivals,
-                                    .error = error };
+        check->program = program;
+        check->count = (int)program->code.count;
+        check->arrivals = arrivals;
+        check->error = error;
         for (int i = 0; i <= check->count; i++)
             arrivals[i] = (struct arrival){ INT_MAX, INT_MAX };
-        for (int r = 0; r < VDBQ_REGISTERS_MAX; r++)
-            check->writers[r].pc = -1;
         error_clear(error);
         status = check_frame(check);
         if (status == VDBQ_OK)
             status = check_rows_part(check);
-        program->registers = registers_in_use(check);
+        program->registers = (unsigned)check->registers;
     }
     memory_release(arrivals);
     memory_release(check);
