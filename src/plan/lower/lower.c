@@ -217,8 +217,11 @@ enum vdbq_status lower_node(struct lowering *lowering, struct node *node,
         return stack_refuse(lowering->binder->error, (struct position){ 0 });
     status = node->shared ? lower_shared(lowering, node, needed, map, number)
                           : lower_kind(lowering, node, needed, map, number);
-    if (status == VDBQ_OK)
-        steps_at(lowering->steps, *number)->rows = node->rows;
+    if (status == VDBQ_OK) {
+        struct step *step = steps_at(lowering->steps, *number);
+        step->rows = node->rows;
+        step->sampled |= node->sampled;
+    }
     return status;
 }
 

@@ -275,6 +275,18 @@ static bool lower_inputs(struct lowering *lowering, struct spine *spine,
     return done;
 }
 
+/* Whether a sample had a say in what any level keeps. */
+static bool is_sampled(const struct spine *spine)
+{
+    bool sampled = false;
+
+    for (size_t i = 0; i < spine->levels.count; i++) {
+        const struct level *level = vector_at(&spine->levels, i);
+        sampled |= level->node->sampled;
+    }
+    return sampled;
+}
+
 static enum vdbq_status add_scan(struct lowering *lowering,
                                  const struct spine *spine,
                                  const struct vector *inputs,
@@ -293,6 +305,7 @@ static enum vdbq_status add_scan(struct lowering *lowering,
     if (status != VDBQ_OK
         || !lower_describe_results(lowering, *number, results, count))
         return lower_status(lowering, false);
+    steps_at(lowering->steps, *number)->sampled = is_sampled(spine);
     return fuse_code(lowering, spine, results, count,
                      &steps_at(lowering->steps, *number)->scan.program);
 }

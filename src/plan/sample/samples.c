@@ -189,8 +189,8 @@ static bool rows_of(struct samples *samples, const struct table *table,
 static void look_at(struct samples *samples, const struct table *table,
                     struct estimate_conjunct *conjunct, uint64_t *rows)
 {
+    double hits, count, thought = conjunct->kept;
     uint64_t kept, known;
-    double hits, count;
 
     if (!rows_of(samples, table, conjunct, &kept, &known))
         return;
@@ -204,6 +204,7 @@ static void look_at(struct samples *samples, const struct table *table,
             (hits + GUESS_ROWS * conjunct->kept) / (count + GUESS_ROWS);
     else
         conjunct->kept = likely_share(hits, count, conjunct->kept);
+    conjunct->sampled = conjunct->guess || conjunct->kept != thought;
 }
 
 /* Facts come first: where they agree with the sample they tell more. */

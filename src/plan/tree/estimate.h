@@ -43,7 +43,8 @@ struct column_estimate {
                           greater than high: not known                  */
     double unit;      /* 1: whole numbers; 0: others                   */
     enum estimate_trust trust;
-    bool answer; /* it is, or has, the answer of a query that each row asks,
+    bool sampled; /* `distinct` was counted on a sample                    */
+    bool answer;  /* it is, or has, the answer of a query that each row asks,
                     while joins are ordered: nothing is thought of it     */
 };
 
@@ -53,6 +54,7 @@ struct estimate_conjunct {
     const struct expression *with; /* the other end of a range; NULL: none  */
     double kept;                   /* the share of rows that both keep      */
     bool guess;                    /* the facts say nothing of it           */
+    bool sampled;                  /* the sample said it                    */
 };
 
 /* What samples of tables tell: src/plan/sample. */
@@ -83,10 +85,10 @@ struct column_estimate estimate_expression(const struct estimate_source *source,
 double estimate_kept(const struct estimate_source *source,
                      const struct expression *e);
 /* Likewise; and each of the `count` columns' `kept` is multiplied with the
- * share that the parts about it alone keep. */
+ * share that the parts about it alone keep. `*sampled`: a sample had a say. */
 double estimate_column_kept(const struct estimate_source *source,
                             const struct expression *e, double *kept,
-                            unsigned count);
+                            unsigned count, bool *sampled);
 /* Two columns that are to be equal: of all pairs of rows, `possible` have
  * values that the other side could have, and of these one of `values` matches,
  * at least 1. */

@@ -263,13 +263,14 @@ static bool find_column(void *context, struct expression **operand)
 
 double estimate_column_kept(const struct estimate_source *source,
                             const struct expression *e, double *kept,
-                            unsigned count)
+                            unsigned count, bool *sampled)
 {
     struct conjuncts conjuncts;
     double all;
 
     estimate_conjuncts(source, e, &conjuncts);
     all = conjuncts.rest;
+    *sampled = false;
     for (unsigned i = 0; i < conjuncts.count; i++) {
         struct expression *part =
             (struct expression *)(uintptr_t)conjuncts.parts[i].condition;
@@ -278,6 +279,7 @@ double estimate_column_kept(const struct estimate_source *source,
         if (column >= 0 && (unsigned)column < count)
             kept[column] *= conjuncts.parts[i].kept;
         all *= conjuncts.parts[i].kept;
+        *sampled |= conjuncts.parts[i].sampled;
     }
     return estimate_share(all);
 }

@@ -78,8 +78,11 @@ static void count_values(const struct estimate_source *source,
                          const struct expression *e,
                          struct column_estimate *estimate)
 {
-    estimate->distinct = source->samples->distinct(
-        source->samples, source->table, e, estimate->distinct);
+    double most = estimate->distinct;
+
+    estimate->distinct =
+        source->samples->distinct(source->samples, source->table, e, most);
+    estimate->sampled = estimate->distinct < most;
     estimate->whole = fmin(estimate->whole, estimate->distinct);
 }
 
@@ -93,9 +96,10 @@ static void estimate_select(struct node *node)
     for (unsigned i = 0; i < NARROWED_MAX; i++)
         kept[i] = 1;
     node->rows = below->rows;
+    node->sampled = false;
     if (node->where != NULL)
-        node->rows *=
-            estimate_column_kept(&source, node->where, kept, NARROWED_MAX);
+        node->rows *= estimate_column_kept(&source, node->where, kept,
+                                           NARROWED_MAX, &node->sampled);
     for (unsigned i = 0; i < node->column_count; i++) {
         const struct expression *e = node->results[i];
         node->columns[i].estimate = estimate_expression(&source, e);
@@ -239,8 +243,10 @@ static void estimate_group(struct node *node)
 {
     double groups = 1;
 
+    node->sampled = false;
     for (unsigned i = 0; i < node->group.keys; i++) {
         const struct column_estimate *key = &node->left->columns[i].estimate;
+        node->sampled |= key->sampled;
         groups =
             estimate_rows(groups * (fmax(key->distinct, 1) + (key->nulls > 0)));
     }

@@ -188,9 +188,10 @@ struct step {
     struct vector inputs; /* of int: numbers of steps              */
     unsigned column_count;
     struct step_column *columns;
-    double rows; /* about how many it gives, as the
+    double rows;  /* about how many it gives, as the
                                             planner thinks; below 0: it said
                                             nothing                      */
+    bool sampled; /* ... for it a table's sample had a say                 */
     union {
         struct step_scan scan;
         struct step_group group;

@@ -417,7 +417,8 @@ static void print_factor(double expected, const struct step_count *count,
                (rows < 1 ? 1 : rows) / (expected < 1 ? 1 : expected));
 }
 
-/* " (~1,200 rows)", or " (~1,200 rows; 1,187 rows in 0.210 ms; factor 0.989)". */
+/* " (~1,200 rows)", or " (~1,200 rows; 1,187 rows in 0.210 ms; factor 0.989)",
+ * or " (~1,200 rows by sample; ..." */
 static void print_figures(const struct printing *printing,
                           const struct step *step)
 {
@@ -428,7 +429,7 @@ static void print_figures(const struct printing *printing,
     if (step->rows >= 0)
         print_expected(step->rows, printing->text);
     if (step->rows >= 0 && count != NULL)
-        text_print(printing->text, "; ");
+        text_print(printing->text, step->sampled ? " by sample; " : "; ");
     if (count != NULL)
         print_count(printing, step, count);
     if (step->rows >= 0 && count != NULL && count->seen)
