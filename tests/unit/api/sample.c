@@ -22,6 +22,7 @@
 #include "data/file/file.h"
 #include "data/tablet/block.h"
 #include "fixtures/files.h"
+#include "fixtures/sample_tables.h"
 
 enum { ROWS = 1500, LONG_ROW = 0 };
 
@@ -99,49 +100,9 @@ static void create(vdbq *db, const char *table)
 
 /* ------------------------------------------------------------- samples -- */
 
-static void print_value(const struct vdbq_vector *column, uint32_t row,
-                        struct text *text)
-{
-    const struct vdbq_text *texts = column->values;
-    uint64_t bits = 0;
-    size_t width = type_bytes(column->type);
-
-    if (column->nulls[row] != 0) {
-        text_print(text, " NULL");
-    } else if (column->type == VDBQ_TEXT) {
-        text_print(text, " '%.*s'", (int)texts[row].length, texts[row].bytes);
-    } else {
-        memcpy(&bits, (const char *)column->values + row * width, width);
-        text_print(text, " %" PRIx64, bits);
-    }
-}
-
-/* The sample of a table as text; "none". */
-static struct text print_sample(vdbq *db, const char *name)
-{
-    struct snapshot snapshot;
-    struct error error;
-    struct text text = { 0 };
-    const struct sample *sample;
-
-    assert_int_equal(snapshot_open(db->database, &snapshot, &error), VDBQ_OK);
-    sample = catalogue_table(snapshot.catalogue, name)->sample;
-    if (sample == NULL)
-        text_print(&text, "none");
-    for (uint32_t i = 0; sample != NULL && i < sample->rows; i++) {
-        text_print(&text, "%" PRIu64 ":", sample->numbers[i]);
-        for (unsigned c = 0; c < sample->column_count; c++)
-            print_value(&sample->columns[c], i, &text);
-        text_print(&text, "\n");
-    }
-    text_add(&text, "", 0);
-    snapshot_close(&snapshot);
-    return text;
-}
-
 static void expect_equal(vdbq *db, const char *table, const char *expected)
 {
-    struct text text = print_sample(db, table);
+    struct text text = print_sample(db->database, table);
 
     assert_string_equal(text.bytes, expected);
     text_finish(&text);
@@ -156,7 +117,7 @@ static struct text expected_sample(int rows)
     create(db, "t");
     if (rows > 0)
         insert(db, "t", 0, rows);
-    text = print_sample(db, "t");
+    text = print_sample(db->database, "t");
     run(db, "drop table t");
     vdbq_close(db);
     return text;
@@ -522,7 +483,7 @@ static void lies_change_no_rows(void **state)
         write_file(&whole);
         whole.bytes[places.sample + at] = before;
         db = open_it();
-        sample = print_sample(db, "t");
+        sample = print_sample(db->database, "t");
         believed += strcmp(sample.bytes, "none") != 0;
         refused += strcmp(sample.bytes, "none") == 0;
         text_finish(&sample);
