@@ -164,7 +164,7 @@ REFUSED = {
 }
 TELLS_NOTHING = ('.output',)
 NO_SETTING = ('.devices', '.exit', '.help', '.import', '.nullvalue', '.parameter', '.print',
-              '.quit', '.read', '.schema', '.tables')
+              '.quit', '.read', '.schema', '.tables', '.tablets')
 
 
 def case_refused_settings_change_nothing(folder):
@@ -517,6 +517,18 @@ def case_tables_and_schema(folder):
     expect(run(folder, 'again.vdb', text=schema), 0, '')
     assert run(folder, 'again.vdb', '.schema').out == schema
     expect(run(folder, 's.vdb', '.schema ones'), 1, '', r'no table ones\nhint: did you mean one')
+    fill = 'insert into one select row_number() over (), 0 from ' \
+        '(values (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)) as a (v), ' \
+        '(values (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)) as b (v); '
+    counts = 'one: rows 100, tablets 1, sample 64\n'
+    expect(run(folder, 's.vdb', fill + 'insert into "two words" values (7)'), 0, '')
+    expect(run(folder, 's.vdb', '.tablets'), 0,
+           counts + 'two words: rows 1, tablets 1, sample 1\n')
+    expect(run(folder, 's.vdb', '-c', 'delete from "two words"', '-c', '.tablets'), 0,
+           counts + 'two words: rows 0, tablets 0, sample 0\n')
+    expect(run(folder, 's.vdb', '.tablets ONE'), 0, counts)
+    expect(run(folder, 's.vdb', '.tablets ones'), 1, '',
+           r'no table ones\nhint: did you mean one')
 
 
 # Types and DEFAULTs; those of the second list are SQL that SQLite does not know.

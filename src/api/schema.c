@@ -47,6 +47,18 @@ uint64_t vdbq_table_rows(vdbq *db, unsigned table)
     return found ? found->rows : 0;
 }
 
+uint64_t vdbq_table_tablets(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    return found ? found->tablet_count : 0;
+}
+
+uint64_t vdbq_table_sample_rows(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    return found && found->sample ? found->sample->rows : 0;
+}
+
 const char *vdbq_table_sql(vdbq *db, unsigned table)
 {
     const struct table *found = table_at(db, table);

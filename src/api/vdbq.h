@@ -476,6 +476,11 @@ VDBQ_API void vdbq_append_close(vdbq_append *append);
 VDBQ_API unsigned vdbq_tables(vdbq *db);
 VDBQ_API const char *vdbq_table_name(vdbq *db, unsigned table);
 VDBQ_API uint64_t vdbq_table_rows(vdbq *db, unsigned table);
+/* The tablets that its rows lie in. */
+VDBQ_API uint64_t vdbq_table_tablets(vdbq *db, unsigned table);
+/* Of its rows, those that the file keeps as the sample on which the planner
+ * tries conditions; 0: it has no sample. */
+VDBQ_API uint64_t vdbq_table_sample_rows(vdbq *db, unsigned table);
 /* The CREATE TABLE statement that makes an equal, empty table. */
 VDBQ_API const char *vdbq_table_sql(vdbq *db, unsigned table);
 VDBQ_API unsigned vdbq_table_columns(vdbq *db, unsigned table);

@@ -52,6 +52,7 @@ static bool run_quit(struct shell *shell, const struct call *call);
 static bool run_read(struct shell *shell, const struct call *call);
 static bool run_schema(struct shell *shell, const struct call *call);
 static bool run_tables(struct shell *shell, const struct call *call);
+static bool run_tablets(struct shell *shell, const struct call *call);
 static bool run_timer(struct shell *shell, const struct call *call);
 
 static const struct command commands[] = {
@@ -110,6 +111,10 @@ static const struct command commands[] = {
     { ".schema", "[NAME]", "CREATE statements", run_schema, 0, 1, NULL },
     { ".skip", "[on|off]", NULL, run_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
+    { ".tablets", "[TABLE]",
+      "rows of each table, the tablets they lie in, and rows of the\n"
+      "sample on which the planner tries conditions",
+      run_tablets, 0, 1, NULL },
     { ".timeout", "[MS]", NULL, run_option, 0, 1, "timeout" },
     { ".timer", "[on|off]",
       "what each statement cost, on stderr; sets "
@@ -579,4 +584,21 @@ static bool run_tables(struct shell *shell, const struct call *call)
     for (unsigned i = 0; (name = shell_table_name(shell, i)); i++)
         write_line(shell, name);
     return true;
+}
+
+static bool run_tablets(struct shell *shell, const struct call *call)
+{
+    vdbq *db = shell->db;
+    unsigned tables = vdbq_tables(db), written = 0;
+    for (unsigned i = 0; i < tables; i++) {
+        const char *name = vdbq_table_name(db, i);
+        if (!is_asked(call, name, ""))
+            continue;
+        out_print(&shell->out, "%s: rows %llu, tablets %llu, sample %llu\n",
+                  name, (unsigned long long)vdbq_table_rows(db, i),
+                  (unsigned long long)vdbq_table_tablets(db, i),
+                  (unsigned long long)vdbq_table_sample_rows(db, i));
+        written++;
+    }
+    return written || !call->count || fail_table(shell, call);
 }

@@ -290,11 +290,16 @@ static void test_append(void **state)
     assert_int_equal(vdbq_append_rows(append, 3, vectors), VDBQ_OK);
     vdbq_tables(db);
     assert_int_equal(vdbq_table_rows(db, 0), 0);
+    assert_int_equal(vdbq_table_tablets(db, 0), 0);
+    assert_int_equal(vdbq_table_sample_rows(db, 0), 0);
     assert_int_equal(vdbq_append_commit(append), VDBQ_OK);
     assert_int_equal(vdbq_append_rows(append, 3, vectors), VDBQ_MISUSE);
     vdbq_append_close(append);
     vdbq_tables(db);
     assert_int_equal(vdbq_table_rows(db, 0), 3);
+    assert_int_equal(vdbq_table_tablets(db, 0), 1);
+    assert_int_equal(vdbq_table_sample_rows(db, 0), 3);
+    assert_int_equal(vdbq_table_sample_rows(db, 1), 0);
     assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
     vectors[0].type = VDBQ_BIGINT;
     assert_int_equal(vdbq_append_rows(append, 3, vectors), VDBQ_TYPE);
