@@ -137,6 +137,47 @@ static void samples(void **state)
     keeps(60, "s like 'no such %'"); /* none of 64: about one in a hundred */
 }
 
+/* That EXPLAIN ANALYZE says of so many steps that a sample had a say. */
+static void by_sample(unsigned steps, const char *sql)
+{
+    char text[1000];
+    vdbq_query *query;
+    unsigned said = 0;
+
+    snprintf(text, sizeof text, "explain analyze %s", sql);
+    if (vdbq_prepare(db, text, -1, &query, NULL) != VDBQ_OK)
+        fail_msg("%s: %s", sql, vdbq_error(db)->message);
+    while (vdbq_query_row(query) == VDBQ_ROW) {
+        const char *line = vdbq_query_text(query, 0);
+        const char *by = strstr(line, " by sample; ");
+        assert_true(by == NULL || strstr(line, " (~") < by);
+        said += by != NULL;
+    }
+    vdbq_query_close(query);
+    if (said != steps)
+        fail_msg("%s: %u steps by sample, not %u", sql, said, steps);
+}
+
+/* Of what was tried on one, and not of what facts tell. */
+static void samples_are_told_of(void **state)
+{
+    (void)state;
+    by_sample(1, "select id from fact where s like '%1'");
+    by_sample(1, "select id from fact where x > 50 and x / 2 > 25");
+    by_sample(1, "select d from digit where d * d > 30 and d % 2 = 1");
+    by_sample(1, "select id % 7, count(*) from fact group by id % 7 + a");
+    by_sample(1, "select count(*) from fact, one where a = k and s like '%1'");
+    by_sample(1, "select count(*) from fact, one where a = k "
+                 "and name like '%1' and part >= 0");
+    by_sample(2, "select count(*) from fact, one where a = k "
+                 "and name like '%1' and s like '%1'");
+    by_sample(0, "select id from fact");
+    by_sample(0, "select id from fact where day < 100");
+    by_sample(0, "select a, count(*) from fact group by a");
+    by_sample(0, "select count(*) from fact, one where a = k and part = 3");
+    by_sample(0, "select k from none where t like '%1'");
+}
+
 /* Of columns that belong together, or exclude one another. */
 static void correlated_conditions(void **state)
 {
@@ -343,6 +384,7 @@ int main(void)
         cmocka_unit_test(equalities),
         cmocka_unit_test(ranges),
         cmocka_unit_test(samples),
+        cmocka_unit_test(samples_are_told_of),
         cmocka_unit_test(correlated_conditions),
         cmocka_unit_test(whole_samples),
         cmocka_unit_test(nulls),
