@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 enum {
-    PAGE_LARGE = 2 << 20,        /* bytes of a large page                  */
-    SIZE_LEAST = 2 * PAGE_LARGE, /* bytes of what becomes a slab           */
-    SLABS_MAX = 256,             /* others are the C library's             */
-    ROOM = 2                     /* a slab has so many times what was asked */
+    PAGE_LARGE = 2 << 20, /* bytes of a large page                  */
+    SIZE_LEAST = 1 << 20, /* bytes of what becomes a slab           */
+    SLABS_MAX = 1024,     /* others are the C library's             */
+    ROOM = 2              /* a slab has so many times what was asked */
 };
 
 struct slab {

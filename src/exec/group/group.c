@@ -154,6 +154,7 @@ void group_destroy(struct group *group)
             group_table_finish(&group->parts[i].distinct[k]);
     }
     arena_finish(&group->arena);
+    memory_release(group->lent);
     memory_release(group);
 }
 

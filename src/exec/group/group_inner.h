@@ -77,6 +77,7 @@ struct group {
     uint64_t rows;                /* taken in so far                       */
     unsigned part_count;          /* in use                                */
     struct group_part *parts;     /* params.threads                        */
+    uint8_t *lent;                /* room for the records of partitions    */
     struct arena arena;           /* of all arrays above */
 };
 

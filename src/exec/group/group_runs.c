@@ -136,8 +136,17 @@ void group_part_forget_runs(struct group_part *part)
 struct merging {
     struct group *group;           /* has the runs */
     struct group_part *partitions; /* grow */
-    atomic_uint next;              /* partition to be merged */
+    uint8_t *records;              /* of all, each with room for what the
+                                      runs have */
+    uint64_t firsts[GROUP_PARTITIONS + 1]; /* the first of each */
+    atomic_uint next;                      /* partition to be merged */
 };
+
+/* Records of a run that are a partition's. */
+static uint32_t run_records(const struct group_run *run, unsigned p)
+{
+    return run->ends[p] - (p > 0 ? run->ends[p - 1] : 0);
+}
 
 /* Merges records into a partition. */
 static enum vdbq_status merge_some(const struct group *group,
@@ -169,7 +178,10 @@ static enum vdbq_status merge_partition(const struct merging *merging,
         group_table_init(&partition->table, group->types, group->keys,
                          group->bytes, &partition->error);
     if (status == VDBQ_OK)
-        group_table_clear(&partition->table, false);
+        group_table_lend(
+            &partition->table,
+            merging->records + merging->firsts[p] * partition->table.width,
+            (uint32_t)(merging->firsts[p + 1] - merging->firsts[p]));
     for (unsigned i = 0; i < group->part_count; i++) {
         const struct vector *runs = &group->parts[i].runs;
         for (size_t k = 0; k < runs->count && status == VDBQ_OK; k++) {
@@ -177,10 +189,30 @@ static enum vdbq_status merge_partition(const struct merging *merging,
             uint32_t first = p > 0 ? run->ends[p - 1] : 0;
             status = merge_some(group, partition,
                                 run->records + first * partition->table.width,
-                                run->ends[p] - first);
+                                run_records(run, p));
         }
     }
     return status;
+}
+
+/* Gives each partition its room: for the records that the runs have of it. */
+static enum vdbq_status make_room(struct merging *merging, struct error *error)
+{
+    const struct group *group = merging->group;
+    size_t width = group->parts[0].table.width;
+    for (unsigned p = 0; p < GROUP_PARTITIONS; p++) {
+        uint64_t count = 0;
+        for (unsigned i = 0; i < group->part_count; i++)
+            for (size_t k = 0; k < group->parts[i].runs.count; k++)
+                count += run_records(vector_at(&group->parts[i].runs, k), p);
+        if (count >= UINT32_MAX)
+            return error_set(error, VDBQ_LIMIT, "more than %u groups",
+                             UINT32_MAX - 1);
+        merging->firsts[p + 1] = merging->firsts[p] + count;
+    }
+    merging->records =
+        memory_resize(NULL, merging->firsts[GROUP_PARTITIONS] * width);
+    return merging->records != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* One thread's share: partitions, as long as there are any. */
@@ -238,8 +270,11 @@ enum vdbq_status group_merge_runs(struct group *group, struct error *error)
         return error_no_memory(error);
     for (unsigned i = 0; i < group->part_count && status == VDBQ_OK; i++)
         status = group_part_flush(&group->parts[i], error);
+    if (status == VDBQ_OK)
+        status = make_room(&merging, error);
     if (status != VDBQ_OK)
         return status;
     parallel_run(group->params.threads, merge_share, &merging);
+    group->lent = merging.records;
     return use_partitions(group, merging.partitions, error);
 }

@@ -45,7 +45,8 @@ enum vdbq_status group_table_init(struct group_table *table, const int *types,
 void group_table_finish(struct group_table *table)
 {
     memory_release(table->keys);
-    memory_release(table->records);
+    if (!table->lent)
+        memory_release(table->records);
     memory_release(table->map);
     memory_release(table->slots);
     memory_release(table->packed);
@@ -60,7 +61,7 @@ static enum vdbq_status reserve(struct group_table *table, unsigned more,
     uint64_t room = table->room * UINT64_C(2);
     uint8_t *moved;
 
-    if (needed <= table->room)
+    if (needed <= table->room || table->lent)
         return VDBQ_OK;
     if (needed > GROUPS_MAX)
         return error_set(error, VDBQ_LIMIT, "more than %u groups", GROUPS_MAX);
@@ -501,6 +502,16 @@ enum vdbq_status group_table_join(struct group_table *table,
         memcpy(table->packed + (size_t)i * table->words,
                records + i * table->width, 8 * table->words);
     return find(table, table->packed, count, coming, numbers, error);
+}
+
+void group_table_lend(struct group_table *table, uint8_t *records,
+                      uint32_t room)
+{
+    assert(table->count == 0 && table->records == NULL);
+    group_table_clear(table, false);
+    table->records = records;
+    table->room = room;
+    table->lent = true;
 }
 
 void group_table_clear(struct group_table *table, bool blind)

@@ -42,7 +42,8 @@ struct group_table {
     unsigned words;           /* of 64 bits, that packed keys take  */
     unsigned nulls;           /* the unit where bits for NULL begin */
     size_t width;             /* of a record in bytes               */
-    uint8_t *records;         /* of `count` groups; owned */
+    uint8_t *records;         /* of `count` groups; owned, or lent  */
+    bool lent;                /* ... there is room for all to come  */
     uint32_t count, room;     /* groups, and those there is room for */
     uint64_t rows;            /* that were looked up                */
     bool blind;               /* each row makes a group: nobody looks */
@@ -76,6 +77,10 @@ enum vdbq_status group_table_join(struct group_table *table,
                                   uint64_t coming, uint32_t *numbers,
                                   struct error *error);
 
+/* Lends an empty table room for so many records, which is enough, until it is
+ * finished; the keys are found by hashing. */
+void group_table_lend(struct group_table *table, uint8_t *records,
+                      uint32_t room);
 /* Forgets all groups; from now on they are found by hashing or, if `blind`,
  * made anew for each row. */
 void group_table_clear(struct group_table *table, bool blind);
