@@ -6,7 +6,7 @@
 #define VDBQ_PLAN_CONDITION_RANGE_JOIN_H
 
 #include "plan/tree/node.h"
-#include "plan/tree/estimate.h"
+#include "plan/estimate/estimate.h"
 
 struct binder;
 

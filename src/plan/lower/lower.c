@@ -14,6 +14,7 @@
 #include "plan/code/emit.h"
 #include "plan/lower/lowering.h"
 #include "plan/make/node_select.h"
+#include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_needs.h"
 #include "plan/tree/node_reads.h"

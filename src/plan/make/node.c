@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/replace.h"
+#include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 #include "plan/tree/rows_most.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "plan/tree/estimate.h"
+#include "plan/estimate/estimate.h"
 #include "program/program.h"
 
 /* Keys of one join that are looked at. */

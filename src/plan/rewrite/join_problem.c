@@ -9,7 +9,7 @@
 #include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
 #include "plan/tree/binder.h"
-#include "plan/tree/estimate.h"
+#include "plan/estimate/estimate.h"
 #include "plan/tree/unique_key.h"
 
 /* -------------------------------------------------------------- leaves -- */

@@ -19,6 +19,7 @@
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/push.h"
 #include "plan/unnest/unnest.h"
+#include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
 
 /* --------------------------------------------------------------- parts -- */

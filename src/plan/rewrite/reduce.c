@@ -21,6 +21,7 @@
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
+#include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
 #include "plan/tree/node_readers.h"

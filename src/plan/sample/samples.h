@@ -6,7 +6,7 @@
 #define VDBQ_PLAN_SAMPLE_SAMPLES_H
 
 #include "base/vector.h"
-#include "plan/tree/estimate.h"
+#include "plan/estimate/estimate.h"
 
 struct binder;
 

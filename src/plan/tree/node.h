@@ -8,7 +8,7 @@
 #ifndef VDBQ_PLAN_TREE_NODE_H
 #define VDBQ_PLAN_TREE_NODE_H
 
-#include "plan/tree/estimate.h"
+#include "plan/tree/column_estimate.h"
 #include "plan/tree/expression.h"
 
 enum node_kind {

@@ -23,6 +23,7 @@
 #include "plan/condition/join_key.h"
 #include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"
+#include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/passes.h"
 #include "plan/plan.h"

@@ -16,37 +16,16 @@
  * Estimate rule 5. While joins are ordered, nothing is thought of a query that
  *   rows ask: neither whether it is unnested, nor how, changes their order.
  */
-#ifndef VDBQ_PLAN_TREE_ESTIMATE_H
-#define VDBQ_PLAN_TREE_ESTIMATE_H
+#ifndef VDBQ_PLAN_ESTIMATE_ESTIMATE_H
+#define VDBQ_PLAN_ESTIMATE_ESTIMATE_H
 
-#include <stdbool.h>
+#include "plan/tree/column_estimate.h"
 
 struct binder;
 struct column_facts;
 struct expression;
 struct node;
 struct table;
-
-/* Where the number of a column's values comes from. */
-enum estimate_trust {
-    ESTIMATE_BOUND,   /* more there cannot be                          */
-    ESTIMATE_COUNTED, /* about so many were seen                       */
-    ESTIMATE_KEY      /* no two rows of its table have one in common   */
-};
-
-/* What is thought of the values of a column, or of an expression. */
-struct column_estimate {
-    double distinct;  /* how many there are                            */
-    double whole;     /* ... before any rows of its table were left out */
-    double nulls;     /* share of the rows, 0 to 1                     */
-    double low, high; /* of numbers, before rows were left out; low is
-                          greater than high: not known                  */
-    double unit;      /* 1: whole numbers; 0: others                   */
-    enum estimate_trust trust;
-    bool sampled; /* `distinct` was counted on a sample                    */
-    bool answer;  /* it is, or has, the answer of a query that each row asks,
-                    while joins are ordered: nothing is thought of it     */
-};
 
 /* A condition of those that AND joins. */
 struct estimate_conjunct {

@@ -8,7 +8,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/tree/binder.h"
-#include "plan/tree/estimate.h"
+#include "plan/estimate/estimate.h"
 #include "plan/tree/node.h"
 
 /* Filters narrow the columns up to that number. */

@@ -3,8 +3,8 @@
  * What is guessed where the catalogue says nothing: shares of rows that a
  * condition keeps, and numbers of values.
  */
-#ifndef VDBQ_PLAN_TREE_GUESS_H
-#define VDBQ_PLAN_TREE_GUESS_H
+#ifndef VDBQ_PLAN_ESTIMATE_GUESS_H
+#define VDBQ_PLAN_ESTIMATE_GUESS_H
 
 /* A condition of which nothing is known at all, like a CASE: people ask for few
  * of the rows rather than for most. */

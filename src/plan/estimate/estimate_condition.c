@@ -3,13 +3,13 @@
  * Which share of rows a condition keeps: what each of its parts keeps by what
  * is thought of its columns, or by the table's sample where that says little.
  */
-#include "plan/tree/estimate.h"
+#include "plan/estimate/estimate.h"
 
 #include <math.h>
 
 #include "base/os/stack.h"
 #include "plan/tree/expression.h"
-#include "plan/tree/guess.h"
+#include "plan/estimate/guess.h"
 
 enum { CONJUNCTS_MAX = 64, VALUES_TRIED = 16 };
 

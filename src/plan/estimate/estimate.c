@@ -3,12 +3,12 @@
  * What is thought of the values of columns and expressions, and of two that a
  * join compares.
  */
-#include "plan/tree/estimate.h"
+#include "plan/estimate/estimate.h"
 
 #include <math.h>
 
 #include "plan/tree/expression.h"
-#include "plan/tree/guess.h"
+#include "plan/estimate/guess.h"
 
 double estimate_rows(double rows)
 {
