@@ -15,7 +15,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/coerce.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 /* ---------------------------------------------------------------- parts -- */

@@ -8,9 +8,9 @@
 #include "plan/bind/call.h"
 #include "plan/bind/clause.h"
 #include "plan/bind/scope.h"
-#include "plan/make/compare.h"
+#include "plan/operator/compare.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 static struct expression *refuse_aggregate(struct binder *binder,

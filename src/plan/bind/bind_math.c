@@ -7,7 +7,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/coerce.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 static struct expression *as_double(struct binder *binder,

@@ -17,7 +17,7 @@
 #include "plan/bind/scope.h"
 #include "plan/make/fold.h"
 #include "plan/make/node.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/tree/binder.h"
 

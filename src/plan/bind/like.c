@@ -7,7 +7,7 @@
 #include "plan/make/call.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 /* That the escape is one character. */

@@ -14,7 +14,7 @@
 #include "plan/bind/clause.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/values.h"
-#include "plan/make/compare.h"
+#include "plan/operator/compare.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"

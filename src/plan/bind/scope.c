@@ -17,7 +17,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"
 #include "plan/make/node.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 

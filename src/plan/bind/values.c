@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "plan/make/compare.h"
+#include "plan/operator/compare.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/tree/binder.h"

@@ -10,9 +10,9 @@
 
 #include <math.h>
 
-#include "plan/make/compare.h"
+#include "plan/operator/compare.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/condition/join_key.h"
 #include "plan/tree/binder.h"
 

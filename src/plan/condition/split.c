@@ -10,7 +10,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/make/expression_new.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 /* The branches of an OR, each as its parts. */

@@ -10,7 +10,7 @@
 #include "plan/code/codegen.h"
 #include "plan/code/emit.h"
 #include "plan/lower/lowering.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/condition/split.h"
 #include "plan/tree/binder.h"

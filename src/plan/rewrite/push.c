@@ -11,7 +11,7 @@
 #include "base/vector.h"
 #include "plan/condition/refuses.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"

@@ -13,7 +13,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/unique_key.h"
 

@@ -12,7 +12,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/plan.h"
 #include "plan/statement/statement.h"
 #include "plan/tree/binder.h"

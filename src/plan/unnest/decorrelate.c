@@ -13,7 +13,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/unnest/decorrelate_inner.h"
 #include "plan/condition/split.h"

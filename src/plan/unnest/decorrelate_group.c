@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/unnest/decorrelate.h"
 #include "plan/unnest/decorrelate_inner.h"
 #include "plan/tree/binder.h"

@@ -17,7 +17,7 @@
 #include "plan/make/coerce.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/condition/range_join.h"
 #include "plan/condition/join_key.h"

@@ -6,7 +6,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"

@@ -8,7 +8,7 @@
 #include "plan/make/coerce.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/condition/split.h"
 #include "plan/unnest/decorrelate.h"
 #include "plan/unnest/unnest_inner.h"

@@ -11,7 +11,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_copy.h"
 #include "plan/make/node_select.h"
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 #include "plan/make/replace.h"
 #include "plan/condition/join_key.h"
 #include "plan/unnest/decorrelate.h"

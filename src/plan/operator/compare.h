@@ -17,8 +17,8 @@
  * Integers and floats compare by their values, whatever their size. The same
  * holds for =, IN, CASE, BETWEEN, USING and every other comparison.
  */
-#ifndef VDBQ_PLAN_MAKE_COMPARE_H
-#define VDBQ_PLAN_MAKE_COMPARE_H
+#ifndef VDBQ_PLAN_OPERATOR_COMPARE_H
+#define VDBQ_PLAN_OPERATOR_COMPARE_H
 
 #include "plan/tree/expression.h"
 

@@ -2,14 +2,14 @@
 /*
  * Any operator of SQL.
  */
-#ifndef VDBQ_PLAN_MAKE_OPERATOR_H
-#define VDBQ_PLAN_MAKE_OPERATOR_H
+#ifndef VDBQ_PLAN_OPERATOR_OPERATOR_H
+#define VDBQ_PLAN_OPERATOR_OPERATOR_H
 
 #include "plan/tree/expression.h"
 
 struct binder;
 
-/* arithmetic.c: an operator with its type. `tree` gives the place, and may be any. */
+/* An operator with its type. `tree` gives the place, and may be any. */
 struct expression *expression_operator(struct binder *binder,
                                        enum ast_operator operator,
                                        struct expression * left,

@@ -2,10 +2,10 @@
 /*
  * What the files of comparisons share: compare.h. NULL is a failure.
  */
-#ifndef VDBQ_PLAN_MAKE_COMPARE_INNER_H
-#define VDBQ_PLAN_MAKE_COMPARE_INNER_H
+#ifndef VDBQ_PLAN_OPERATOR_COMPARE_INNER_H
+#define VDBQ_PLAN_OPERATOR_COMPARE_INNER_H
 
-#include "plan/make/compare.h"
+#include "plan/operator/compare.h"
 #include "program/functions/bound.h"
 
 /* compare_operator.c */

@@ -3,12 +3,12 @@
  * How the two sides of a comparison meet: compare.h. What a number is compared
  * with in the place of a text is looked up for each word of a column.
  */
-#include "plan/make/compare.h"
+#include "plan/operator/compare.h"
 
 #include <string.h>
 
 #include "plan/make/call.h"
-#include "plan/make/compare_inner.h"
+#include "plan/operator/compare_inner.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/coerce.h"

@@ -7,8 +7,8 @@
  */
 #include "plan/make/arithmetic.h"
 #include "plan/make/call.h"
-#include "plan/make/compare.h"
-#include "plan/make/compare_inner.h"
+#include "plan/operator/compare.h"
+#include "plan/operator/compare_inner.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"
 #include "plan/tree/binder.h"

@@ -3,8 +3,8 @@
  * Operators of comparisons, and what they give where no values have to be
  * looked at: compare_inner.h.
  */
-#include "plan/make/compare.h"
-#include "plan/make/compare_inner.h"
+#include "plan/operator/compare.h"
+#include "plan/operator/compare_inner.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/logic.h"
 #include "plan/make/coerce.h"

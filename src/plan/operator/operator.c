@@ -3,11 +3,11 @@
  * An operator of SQL, whatever it does: it gets its type from those of its
  * operands.
  */
-#include "plan/make/operator.h"
+#include "plan/operator/operator.h"
 
 #include "plan/make/arithmetic.h"
 #include "plan/make/call.h"
-#include "plan/make/compare.h"
+#include "plan/operator/compare.h"
 #include "plan/make/logic.h"
 #include "plan/make/coerce.h"
 #include "plan/tree/binder.h"
