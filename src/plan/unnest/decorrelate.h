@@ -30,6 +30,18 @@ struct node *decorrelate_conditions(struct decorrelating *decorrelating,
 struct node *decorrelate_whole_group(struct decorrelating *decorrelating,
                                      struct node *node);
 
+/* decorrelate_connect.c: the rows of `below`, joined with those of the node that was
+ * made by the parts that were taken out; `operand` (NULL: none) equals its
+ * column 0. NULL: a failure. */
+struct node *decorrelate_connect(struct decorrelating *decorrelating,
+                                 enum join_kind kind, struct node *below,
+                                 struct node *inner,
+                                 struct expression *operand);
+/* Whether a part is an equality or makes a range, `middle` columns being those of
+ * the rows that ask: else all rows would meet all rows. */
+bool decorrelate_can_connect(const struct decorrelating *decorrelating,
+                             unsigned middle);
+
 /* Whether an expression has a value of the outer query, or none. */
 bool decorrelate_is_outer(const struct vector *parameters,
                           const struct expression *e);

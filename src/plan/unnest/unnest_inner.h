@@ -116,6 +116,35 @@ struct expression *unnest_aggregate(struct unnesting *unnesting,
                                     unsigned number, const struct node *node,
                                     unsigned column, struct expression *found);
 
+/* unnest_beside.c: the rows that ask, joined with those of their tuples; the
+ * domain's columns of `node` are those from `first` on. `operand` (NULL: none)
+ * equals column 0. */
+struct node *unnest_join_domain(struct unnesting *unnesting,
+                                enum join_kind kind, struct node *node,
+                                unsigned first, struct expression *operand);
+/* A node with a column behind its own that is NULL where a row of an outer join
+ * has no partner. */
+struct node *unnest_with_mark(struct unnesting *unnesting, struct node *node);
+/* The domain's columns in front of the `count` others. */
+struct node *unnest_domain_in_front(struct unnesting *unnesting,
+                                    struct node *node, unsigned count);
+
+/* Where a subquery's columns stand beside the rows that ask. */
+struct unnest_beside {
+    const struct node *join;
+    unsigned first;           /* of its columns that are the subquery's  */
+    struct expression *found; /* whether the subquery has a row at all   */
+};
+/* Makes them stand there: those of `node` behind the domain's, which come first.
+ * NULL: a failure. */
+struct node *unnest_stand_beside(struct unnesting *unnesting, struct node *node,
+                                 struct unnest_beside *beside);
+
+/* unnest_scalar.c: the value of a subquery that is one. */
+struct node *unnest_scalar(struct unnesting *unnesting,
+                           const struct expression *e,
+                           struct expression **value);
+
 /* unnest_value.c: a subquery's value beside the rows that ask. */
 struct node *unnest_by_domain(struct unnesting *unnesting,
                               const struct expression *e,
