@@ -15,6 +15,7 @@
 #include "plan/bind/names.h"
 #include "plan/bind/query.h"
 #include "plan/bind/scope.h"
+#include "plan/make/common.h"
 #include "plan/make/fold.h"
 #include "plan/make/node.h"
 #include "plan/operator/operator.h"
@@ -132,6 +133,8 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
                             .error = binder->error,
                             .parameter_count = binder->parameter_count,
                             .nodes = binder->nodes,
+                            .commons = binder->commons,
+                            .commons_last = binder->commons_last,
                             .views = binder->views + 1 };
     const struct ast_statement *statement;
     struct node *node = NULL;
@@ -150,6 +153,8 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
     fold_finish(&inner);
     binder->parameter_count = inner.parameter_count;
     binder->nodes = inner.nodes;
+    binder->commons = inner.commons;
+    binder->commons_last = inner.commons_last;
     return node;
 }
 
@@ -167,6 +172,54 @@ static struct node *bind_with(struct binder *binder,
                           name->with->column_count, at);
 }
 
+/* What a name in FROM stands for: a query of WITH, or a view. */
+struct named {
+    const struct with_name *with;
+    const struct view *view; /* ... where `with` is NULL */
+    struct position at;
+};
+
+static struct node *bind_anew(struct binder *binder, const struct named *named)
+{
+    return named->with != NULL ? bind_with(binder, named->with, named->at)
+                               : bind_view(binder, named->view, named->at);
+}
+
+/* How many values of queries around it a name's query asks for, with others. */
+static size_t asked_around(const struct named *named)
+{
+    size_t asked = 0;
+
+    for (const struct scope *scope = named->with ? named->with->scope : NULL;
+         scope != NULL; scope = scope->outer)
+        asked += scope->asked.count;
+    return asked;
+}
+
+/* A query of that few nodes is bound again wherever it is named. */
+enum { NODES_SMALL = 8 };
+
+/* A name's query; where common subplans are due it is bound once, but that it is
+ * bound for each place if it asks for values of queries around it. */
+static struct node *bind_named(struct binder *binder, const struct named *named)
+{
+    const void *of = named->with != NULL ? (const void *)named->with->with
+                                         : (const void *)named->view;
+    struct common *common = common_find(binder, of);
+    unsigned nodes = binder->nodes;
+    size_t asked = asked_around(named);
+    struct node *node;
+
+    if (common != NULL)
+        return node_common(binder, common);
+    node = bind_anew(binder, named);
+    if (node == NULL || !common_is_due(binder)
+        || binder->nodes - nodes <= NODES_SMALL || asked_around(named) != asked)
+        return node;
+    common = common_new(binder, of, node);
+    return common ? node_common(binder, common) : NULL;
+}
+
 static struct node *bind_name(struct binder *binder,
                               const struct ast_name *name)
 {
@@ -176,10 +229,12 @@ static struct node *bind_name(struct binder *binder,
     for (const struct with_name *with = binder->with; with != NULL;
          with = with->outer)
         if (name_equal(with->with->name.text, name->text))
-            return bind_with(binder, with, name->at);
+            return bind_named(binder,
+                              &(struct named){ .with = with, .at = name->at });
     view = catalogue_view(binder->catalogue, name->text);
     if (view != NULL)
-        return bind_view(binder, view, name->at);
+        return bind_named(binder,
+                          &(struct named){ .view = view, .at = name->at });
     table = find_table(binder, name);
     return table != NULL ? node_table(binder, table) : NULL;
 }

@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "plan/tree/binder.h"
 #include "plan/estimate/estimate.h"
+#include "plan/tree/common.h"
 #include "plan/tree/node.h"
 
 /* Filters narrow the columns up to that number. */
@@ -281,6 +282,13 @@ static void estimate_concat(struct node *node)
     }
 }
 
+/* As many rows, and the same columns, as those of its tree. */
+static void estimate_common(struct node *node)
+{
+    node->rows = node->common->root->rows;
+    pass_columns(node, node->common->root);
+}
+
 static double base_of(const struct node *node)
 {
     switch (node->kind) {
@@ -292,6 +300,8 @@ static double base_of(const struct node *node)
     case NODE_FETCH:
     case NODE_GROUP:
         return node->left->base;
+    case NODE_COMMON:
+        return node->common->root->base;
     case NODE_JOIN:
         return node->join.kind <= JOIN_FULL
                    ? fmax(node->left->base, node->right->base)
@@ -305,6 +315,8 @@ static double read_by(const struct node *node)
 {
     double rows = node->kind == NODE_TABLE ? node->rows : 0;
 
+    if (node->kind == NODE_COMMON)
+        rows = node->common->root->read;
     if (node->left != NULL)
         rows += node->left->read;
     if (node->right != NULL)
@@ -347,6 +359,9 @@ static void estimate_kind(struct node *node)
     case NODE_CONCAT:
         estimate_concat(node);
         break;
+    case NODE_COMMON:
+        estimate_common(node);
+        break;
     case NODE_VALUES:
         for (unsigned i = 0; i < node->column_count; i++)
             node->columns[i].estimate = unknown(node->rows);
@@ -369,6 +384,8 @@ static void visit(const struct binder *binder, struct node *node)
     node->estimated = binder->estimates;
     visit(binder, node->left);
     visit(binder, node->right);
+    if (node->kind == NODE_COMMON && !node->common->ready)
+        visit(binder, node->common->root);
     for (size_t i = 0; i < node->parts.count; i++)
         visit(binder, VECTOR_ITEMS(&node->parts, struct node *)[i]);
     if (binder->orders && is_asking(node))

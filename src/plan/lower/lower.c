@@ -157,6 +157,7 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
         return lower_values(lowering, node, needed, map, number);
     case NODE_PRODUCT:
     case NODE_OUTER:
+    case NODE_COMMON:
         assert(!"rewriting leaves no such node");
         break;
     case NODE_MAP:
@@ -165,8 +166,9 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
     return lower_map(lowering, node, needed, map, number);
 }
 
-/* Where a shared node was lowered. */
+/* Where a shared node was lowered: once for each query that is applied. */
 struct step_of {
+    struct step_of *next;
     const struct steps *steps;
     int number;
     int *map;
@@ -186,8 +188,19 @@ static enum vdbq_status lower_first(struct lowering *lowering,
     if (step->map == NULL)
         return lower_status(lowering, false);
     status = lower_kind(lowering, node, node->needs, step->map, &step->number);
+    step->next = node->step;
     node->step = step;
     return status;
+}
+
+static const struct step_of *step_in(const struct node *node,
+                                     const struct steps *steps)
+{
+    const struct step_of *step = node->step;
+
+    while (step != NULL && step->steps != steps)
+        step = step->next;
+    return step;
 }
 
 /* The step of a shared node: the first time it is made. */
@@ -195,17 +208,19 @@ static enum vdbq_status lower_shared(struct lowering *lowering,
                                      struct node *node, const bool *needed,
                                      int *map, int *number)
 {
-    enum vdbq_status status = VDBQ_OK;
+    const struct step_of *step = step_in(node, lowering->steps);
 
-    if (node->step == NULL || node->step->steps != lowering->steps)
-        status = lower_first(lowering, node);
-    if (status != VDBQ_OK)
-        return status;
+    if (step == NULL) {
+        enum vdbq_status status = lower_first(lowering, node);
+        if (status != VDBQ_OK)
+            return status;
+        step = node->step;
+    }
     for (unsigned i = 0; i < node->column_count; i++)
-        assert(!needed[i] || node->step->map[i] >= 0);
+        assert(!needed[i] || step->map[i] >= 0);
     (void)needed;
-    memcpy(map, node->step->map, node->column_count * sizeof *map);
-    *number = node->step->number;
+    memcpy(map, step->map, node->column_count * sizeof *map);
+    *number = step->number;
     return VDBQ_OK;
 }
 

@@ -47,13 +47,23 @@ enum vdbq_status lower_status(const struct lowering *lowering, bool done)
     return done ? VDBQ_OK : lowering->binder->error->status;
 }
 
-/* A new step, with room for `columns` columns and with `inputs`. */
+/* A query that is applied has steps of its own, also of what it shares with the
+ * query around it: so they grow without an end. */
+enum { STEPS_MAX = 1 << 17 };
+
 enum vdbq_status lower_add_step(struct lowering *lowering, enum step_kind kind,
                                 unsigned columns, const int *inputs,
                                 unsigned count, int *number)
 {
     struct steps *steps = lowering->steps;
-    struct step *step = steps_add(steps, kind);
+    struct step *step;
+
+    if (++lowering->binder->steps > STEPS_MAX)
+        return error_set(lowering->binder->error, VDBQ_LIMIT,
+                         "the query, with its views and WITH, has more than "
+                         "%d steps",
+                         STEPS_MAX);
+    step = steps_add(steps, kind);
 
     for (unsigned i = 0; i < count; i++) /* inputs come before it */
         assert(inputs[i] >= 0 && inputs[i] < (int)steps->steps.count);

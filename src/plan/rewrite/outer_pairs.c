@@ -7,6 +7,7 @@
  * stand in two places: conditions never go below a window (push.c).
  */
 #include "base/vector.h"
+#include "plan/make/common.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
@@ -14,6 +15,12 @@
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
 #include "plan/tree/binder.h"
+
+/* Rows that are to stand in two places. */
+static struct node *twice(struct binder *binder, struct node *node)
+{
+    return node != NULL && common_part(binder, node) ? node : NULL;
+}
 
 /* The same rows, with their numbers behind. */
 static struct node *numbered(struct binder *binder, struct node *below)
@@ -123,7 +130,7 @@ static struct node *join_half(struct binder *binder, enum join_kind kind,
 {
     bool is_left = kind == JOIN_LEFT;
     unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
-    struct node *kept = numbered(binder, nodes[!is_left]), *node;
+    struct node *kept = twice(binder, numbered(binder, nodes[!is_left])), *node;
     struct node *sides[2] = { is_left ? kept : nodes[0],
                               is_left ? nodes[1] : kept };
     unsigned number = is_left ? counts[0] : counts[0] + counts[1];
@@ -186,16 +193,18 @@ static struct node *alone(struct binder *binder, struct node *const nodes[2],
 
 /* What a left join gives, and then the right rows without a partner. */
 static struct node *join_full(struct binder *binder,
-                              struct node *const nodes[2],
+                              struct node *const given[2],
                               const struct vector *parts)
 {
-    struct node *right = numbered(binder, nodes[1]), *united[2];
-    struct node *sides[2] = { nodes[0], right };
+    struct node *nodes[2] = { twice(binder, given[0]),
+                              twice(binder, given[1]) };
+    struct node *right = nodes[1] ? numbered(binder, nodes[1]) : NULL;
+    struct node *sides[2] = { nodes[0], right }, *united[2];
     struct node *wide =
-        right ? join_half(binder, JOIN_LEFT, sides, parts) : NULL;
-    unsigned count = nodes[0]->column_count + nodes[1]->column_count;
+        right && nodes[0] ? join_half(binder, JOIN_LEFT, sides, parts) : NULL;
+    unsigned count = given[0]->column_count + given[1]->column_count;
     int *columns =
-        places(binder, nodes[0]->column_count, nodes[1]->column_count, 0);
+        places(binder, given[0]->column_count, given[1]->column_count, 0);
 
     if (wide == NULL || columns == NULL)
         return NULL;

@@ -338,7 +338,7 @@ static bool is_among(const struct place *source, const struct target *targets,
 {
     for (unsigned i = 0; i < count; i++)
         if (targets[i].place.column == source->column
-            && node_same(*targets[i].place.node, *source->node))
+            && node_same(*targets[i].place.node, *source->node, 0))
             return true;
     return false;
 }

@@ -21,6 +21,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/condition/split.h"
+#include "plan/make/common.h"
 #include "plan/make/node_select.h"
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/follow.h"
@@ -178,7 +179,9 @@ static struct node *facts_all(struct binder *binder, struct node *node)
 
 enum pass_when {
     PASS_NODE, /* at each node                                        */
-    PASS_TREE  /* the whole tree, once all of its nodes are rewritten */
+    PASS_TREE, /* the whole tree, once all of its nodes are rewritten, and
+                  each common subplan as one of its own               */
+    PASS_ALL   /* the tree with its common subplans                   */
 };
 
 /* The passes, in order. */
@@ -295,7 +298,7 @@ static const struct pass {
       .apply = share_nodes,
       .text = "Equal queries inside of one are run once.",
       .optional = true,
-      .when = PASS_TREE },
+      .when = PASS_ALL },
 };
 
 enum { PASSES = sizeof passes / sizeof *passes };
@@ -303,6 +306,17 @@ enum { PASSES = sizeof passes / sizeof *passes };
 /* ------------------------------------------------------------------- walk -- */
 
 static bool visit(struct binder *binder, struct node **place);
+
+static bool visit_query(struct binder *binder, struct subquery *subquery)
+{
+    unsigned asking = binder->asking;
+    bool done;
+
+    binder->asking += subquery->parameters.count > 0;
+    done = visit(binder, &subquery->node);
+    binder->asking = asking;
+    return done;
+}
 
 static bool visit_subqueries(void *binder, struct expression **operand)
 {
@@ -314,7 +328,7 @@ static bool visit_subqueries(void *binder, struct expression **operand)
     }
     if (!expression_each(e, visit_subqueries, binder))
         return false;
-    return e->kind != EXPRESSION_SUBQUERY || visit(binder, &e->subquery->node);
+    return e->kind != EXPRESSION_SUBQUERY || visit_query(binder, e->subquery);
 }
 
 /* The queries inside of a node's expressions. */
@@ -364,7 +378,7 @@ static bool apply_pass(struct binder *binder, const struct pass *pass,
         return false;
     after = state_of(*place);
     assert(after.columns == before.columns); /* those above name them */
-    if (binder->trace != NULL && pass->when == PASS_TREE)
+    if (binder->trace != NULL && pass->when != PASS_NODE)
         trace_tree(binder->trace, pass->name, pass->text);
     else if (binder->trace != NULL
              && (after.node != before.node || after.left != before.left
@@ -383,6 +397,28 @@ static bool apply_passes(struct binder *binder, enum pass_when when,
     return true;
 }
 
+/* A common subplan is rewritten once, as if nothing were around it; one that is
+ * read once is none. */
+static bool visit_common(struct binder *binder, struct node **place)
+{
+    struct common *common = (*place)->common;
+    unsigned asking = binder->asking;
+    bool done;
+
+    if (common->readers == 1) {
+        *place = common_inline(*place);
+        return visit(binder, place);
+    }
+    if (common->ready)
+        return true;
+    binder->asking = 0;
+    done = visit(binder, &common->root);
+    binder->asking = asking;
+    if (done)
+        common_settle(binder, common);
+    return done;
+}
+
 /* All passes at one node, after those below it. A query that stands in two
  * places is rewritten once. */
 static bool visit(struct binder *binder, struct node **place)
@@ -395,6 +431,8 @@ static bool visit(struct binder *binder, struct node **place)
         *place = bound->rewritten;
         return true;
     }
+    if (bound->kind == NODE_COMMON)
+        return visit_common(binder, place);
     if (!visit_below(binder, bound) || !visit_expressions(binder, bound))
         return false;
     if (!apply_passes(binder, PASS_NODE, place))
@@ -447,6 +485,25 @@ static enum vdbq_status read_passes(struct binder *binder)
     return VDBQ_OK;
 }
 
+/* Each common subplan is a tree of its own, until they take their places. */
+static bool apply_tree_passes(struct binder *binder, struct node **root)
+{
+    struct common *commons = binder->commons;
+
+    binder->commons = binder->commons_last = NULL;
+    for (struct common *common = commons; common != NULL;
+         common = common->next) {
+        if (!common->ready)
+            continue;
+        if (!apply_passes(binder, PASS_TREE, &common->root))
+            return false;
+        common_settle(binder, common);
+    }
+    return apply_passes(binder, PASS_TREE, root)
+           && (commons == NULL || common_expand(binder, root))
+           && apply_passes(binder, PASS_ALL, root);
+}
+
 struct node *rewrite(struct binder *binder, struct node *node)
 {
     if (read_passes(binder) != VDBQ_OK)
@@ -458,5 +515,5 @@ struct node *rewrite(struct binder *binder, struct node *node)
     if (!visit(binder, &node))
         return NULL;
     binder->orders = false;
-    return apply_passes(binder, PASS_TREE, &node) ? node : NULL;
+    return apply_tree_passes(binder, &node) ? node : NULL;
 }

@@ -61,27 +61,6 @@ bool share_pays(const struct node *node)
 
 /* ------------------------------------------------------------- sharing -- */
 
-/* A node over another one with its columns, which stays one of its own. */
-static struct node *over(struct binder *binder, struct node *node)
-{
-    bool merges = binder->merges;
-    struct node *made;
-
-    binder->merges = false;
-    made = node_filter(binder, node, NULL);
-    binder->merges = merges;
-    return made;
-}
-
-/* Puts what is shared in a place. A step has the columns that any of its readers
- * wants; those that want theirs alone read it through a SELECT. */
-static bool put(struct binder *binder, struct node *shared, bool bare,
-                struct node **place)
-{
-    *place = bare ? over(binder, shared) : shared;
-    return *place != NULL;
-}
-
 /* The node that stands for a kept one, in its place from now on. Over a join it
  * is a SELECT, as which it is a program like others. */
 static bool share(struct sharing *sharing, struct kept *kept)
@@ -90,24 +69,35 @@ static bool share(struct sharing *sharing, struct kept *kept)
         return true;
     kept->stands = kept->node;
     if (kept->node->kind == NODE_JOIN)
-        kept->stands = over(sharing->binder, kept->node);
+        kept->stands = share_over(sharing->binder, kept->node);
     if (kept->stands == NULL)
         return false;
+    if (kept->node->kind == NODE_JOIN)
+        kept->node->stands = kept->stands;
     kept->stands->shared = true;
-    return put(sharing->binder, kept->stands, kept->bare, kept->place);
+    return share_put(sharing->binder, kept->stands, kept->bare, kept->place);
 }
 
-static struct kept *find(const struct sharing *sharing, const struct node *node)
+static struct kept *find(const struct sharing *sharing, struct node *node)
 {
     for (size_t i = 0; i < sharing->kept.count; i++) {
         struct kept *kept = vector_at(&sharing->kept, i);
-        if (node_same(kept->node, node))
+        if (node_same(kept->node, node, sharing->walk))
             return kept;
     }
     return NULL;
 }
 
 /* ---------------------------------------------------------------- walk -- */
+
+/* What the query of an APPLY shares, however many queries it stands in. */
+static bool share_apart(struct binder *binder, struct node *apply)
+{
+    if (!apply->apart)
+        apply->right = share_nodes(binder, apply->right);
+    apply->apart = true;
+    return apply->right != NULL;
+}
 
 /* What is below a node, once, however many places it stands in; a query that is
  * applied shares with none around it. */
@@ -120,8 +110,7 @@ static bool visit_below(struct sharing *sharing, struct node *node)
     node->counted = sharing->walk;
     done = node->left == NULL || visit(sharing, node, &node->left);
     if (node->right != NULL && done && applies) {
-        node->right = share_nodes(sharing->binder, node->right);
-        done = node->right != NULL;
+        done = share_apart(sharing->binder, node);
     } else if (node->right != NULL && done) {
         done = visit(sharing, node, &node->right);
     }
@@ -139,6 +128,19 @@ static bool keep(struct sharing *sharing, const struct kept *kept)
     return false;
 }
 
+/* A node that is shared already: equal ones become it. */
+static bool visit_shared(struct sharing *sharing, struct node **place,
+                         bool bare)
+{
+    const struct kept kept = { .node = *place, .stands = *place };
+
+    if ((*place)->counted != sharing->walk && share_pays(*place)
+        && !keep(sharing, &kept))
+        return false;
+    return visit_below(sharing, *place)
+           && share_put(sharing->binder, *place, bare, place);
+}
+
 static bool visit(struct sharing *sharing, const struct node *parent,
                   struct node **place)
 {
@@ -147,15 +149,15 @@ static bool visit(struct sharing *sharing, const struct node *parent,
     if (stack_is_short())
         return stack_refuse(sharing->binder->error, (struct position){ 0 }),
                false;
-    found.bare = parent->kind != NODE_SELECT && parent->kind != NODE_JOIN;
+    found.bare = share_is_bare(parent);
     if ((*place)->shared)
-        return put(sharing->binder, *place, found.bare, place);
-    if (!share_pays(*place))
+        return visit_shared(sharing, place, found.bare);
+    if (!share_pays(*place) || (*place)->stands != NULL)
         return visit_below(sharing, *place);
     kept = find(sharing, *place);
     if (kept != NULL)
         return share(sharing, kept)
-               && put(sharing->binder, kept->stands, found.bare, place);
+               && share_put(sharing->binder, kept->stands, found.bare, place);
     return keep(sharing, &found) && visit_below(sharing, *place);
 }
 

@@ -16,6 +16,20 @@ struct node *share_nodes(struct binder *binder, struct node *node);
  * estimated. */
 bool share_pays(const struct node *node);
 
+/* common.c: the trees of common subplans take the places of what reads them,
+ * below `*root` and there. False: a failure. */
+bool common_expand(struct binder *binder, struct node **root);
+
+/* Whether a node needs the columns of what is below it as they are; NULL: the
+ * statement itself. */
+bool share_is_bare(const struct node *parent);
+/* A node over another one with its columns, which stays one of its own. */
+struct node *share_over(struct binder *binder, struct node *node);
+/* Puts what is shared in a place. A step has the columns that any of its readers
+ * wants; those that want theirs alone (`bare`) read it through a SELECT. */
+bool share_put(struct binder *binder, struct node *shared, bool bare,
+               struct node **place);
+
 /* answer_join.c: a subquery that gives one value, whatever row asks, is joined:
  * it is a part of the query around it then. */
 struct node *join_answers(struct binder *binder, struct node *node);

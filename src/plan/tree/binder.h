@@ -16,6 +16,7 @@
 
 struct arena;
 struct catalogue;
+struct common;
 struct error;
 struct estimate_samples;
 struct machine;
@@ -45,9 +46,12 @@ struct binder {
     unsigned views;         /* that are open, in one another    */
     unsigned deep;          /* queries, in one another          */
     unsigned nodes;         /* that were made                   */
-    unsigned counts;        /* of nodes' readers, so far        */
-    unsigned estimates;     /* of trees, so far                 */
-    bool orders;            /* joins: estimate rule 5           */
+    struct common *commons, *commons_last; /* inner ones first */
+    unsigned asking;    /* queries being rewritten that ask for values */
+    unsigned steps;     /* that were made                   */
+    unsigned counts;    /* of nodes' readers, so far        */
+    unsigned estimates; /* of trees, so far                 */
+    bool orders;        /* joins: estimate rule 5           */
     const struct plan_limits *limits; /* NULL: none                 */
     bool hopes;       /* what can fail is unnested, too: plan.h            */
     bool hoped;       /* ... and was                                      */

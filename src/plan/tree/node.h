@@ -27,7 +27,8 @@ enum node_kind {
     NODE_WINDOW,
     NODE_MAP,
     NODE_VALUES,
-    NODE_FETCH /* as the steps of these names                         */
+    NODE_FETCH, /* as the steps of these names                         */
+    NODE_COMMON /* the rows of a common subplan: common.h              */
 };
 
 struct node_column {
@@ -48,16 +49,22 @@ struct node {
                                   over all their columns; all must hold */
     unsigned *widths; /* PRODUCT: how many columns of each part are its own,
                          where passes added some behind; NULL: all       */
-    struct node *rewritten; /* what rewriting made of it; NULL: it has not
+    struct node *rewritten;  /* what rewriting made of it; NULL: it has not
                                   come here yet                        */
-    unsigned readers;       /* places that have it, as they were counted last:
+    unsigned readers;        /* places that have it, as they were counted last:
                          node_readers.h                               */
-    unsigned counted;       /* ... in that count of the binder's           */
-    bool shared;            /* it stands in several places, of one query: its
+    unsigned counted;        /* ... in that count of the binder's           */
+    const struct node *same; /* one that it was found equal to last ... */
+    unsigned same_walk;      /* ... in that walk: node_same.h            */
+    struct common *common;   /* COMMON: what it reads; of others: what they
+                                stand for in the end; NULL: nothing    */
+    struct node *stands;     /* JOIN: the SELECT over it that is shared in its
+                               places; NULL: none: share.c            */
+    bool shared;             /* it stands in several places, of one query: its
                                step is read by all of them               */
-    bool *needs;            /* shared: of each column, whether one of them
+    bool *needs;             /* shared: of each column, whether one of them
                                reads it; NULL: nobody asked: node_needs.c */
-    struct step_of *step;   /* shared: ... once it is lowered: lower.c   */
+    struct step_of *step;    /* shared: ... once it is lowered: lower.c   */
     unsigned column_count;
     struct node_column *columns;
     double rows;        /* about how many: estimate_node(); of
@@ -84,6 +91,7 @@ struct node {
                       stands beside them is the answer of a subquery     */
     bool asked;    /* ... of one that asks for values of these rows         */
     struct step_apply apply; /* its query is `right`                */
+    bool apart;              /* APPLY: its query shares what it can already */
     struct step_window window;
     struct step_map map;
     struct step_fetch fetch;    /* ... from `table`                        */

@@ -7,6 +7,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/tree/common.h"
 #include "plan/tree/rows_most.h"
 #include "program/functions/function.h"
 
@@ -54,6 +55,8 @@ bool node_fails(const struct node *node)
         return windows_fail(node);
     case NODE_MAP:
         return functions_fail(node);
+    case NODE_COMMON:
+        return node->common->fails;
     default:
         return false;
     }

@@ -131,6 +131,8 @@ static bool same_kinds(const struct node *a, const struct node *b)
         return a->value_rows == b->value_rows
                && same_expressions(a->values, b->values,
                                    a->value_rows * a->column_count);
+    case NODE_COMMON:
+        return a->common == b->common;
     case NODE_APPLY: /* each has parameters of its own */
     case NODE_FETCH:
     case NODE_PRODUCT:
@@ -140,9 +142,9 @@ static bool same_kinds(const struct node *a, const struct node *b)
     return false;
 }
 
-static bool same_or_none(const struct node *a, const struct node *b)
+static bool same_or_none(const struct node *a, struct node *b, unsigned walk)
 {
-    return a == NULL || b == NULL ? a == b : node_same(a, b);
+    return a == NULL || b == NULL ? a == b : node_same(a, b, walk);
 }
 
 static bool same_conditions(const struct node *a, const struct node *b)
@@ -152,19 +154,32 @@ static bool same_conditions(const struct node *a, const struct node *b)
                : expression_same(a->where, b->where);
 }
 
-bool node_same(const struct node *a, const struct node *b)
+static bool same_parts(const struct vector *a, const struct vector *b,
+                       unsigned walk)
 {
-    if (a == b)
+    for (size_t i = 0; a->count == b->count && i < a->count; i++)
+        if (!node_same(VECTOR_ITEMS(a, struct node *)[i],
+                       VECTOR_ITEMS(b, struct node *)[i], walk))
+            return false;
+    return a->count == b->count;
+}
+
+static bool same_below(const struct node *a, struct node *b, unsigned walk)
+{
+    return same_or_none(a->left, b->left, walk)
+           && same_or_none(a->right, b->right, walk)
+           && same_parts(&a->parts, &b->parts, walk);
+}
+
+bool node_same(const struct node *a, struct node *b, unsigned walk)
+{
+    if (a == b || (walk != 0 && b->same_walk == walk && b->same == a))
         return true;
     if (stack_is_short() || a->kind != b->kind
-        || a->column_count != b->column_count
-        || a->parts.count != b->parts.count || !same_conditions(a, b)
-        || !same_kinds(a, b) || !same_or_none(a->left, b->left)
-        || !same_or_none(a->right, b->right))
+        || a->column_count != b->column_count || !same_conditions(a, b)
+        || !same_kinds(a, b) || !same_below(a, b, walk))
         return false;
-    for (size_t i = 0; i < a->parts.count; i++)
-        if (!node_same(VECTOR_ITEMS(&a->parts, struct node *)[i],
-                       VECTOR_ITEMS(&b->parts, struct node *)[i]))
-            return false;
+    b->same = a;
+    b->same_walk = walk;
     return true;
 }

@@ -8,7 +8,9 @@
 #include "plan/tree/node.h"
 
 /* Whether both give the same rows in the same order. False: it is not known.
- * Not for what FROM says as it is bound. */
-bool node_same(const struct node *a, const struct node *b);
+ * Not for what FROM says as it is bound. `walk`: a walk in which nodes that were
+ * found equal stay so, which it remembers, since they may stand in many places;
+ * 0: none. */
+bool node_same(const struct node *a, struct node *b, unsigned walk);
 
 #endif

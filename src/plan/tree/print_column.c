@@ -44,6 +44,7 @@ static const struct node *source_of(const struct node *node, int *column)
     case NODE_TABLE:
     case NODE_ONCE:
     case NODE_VALUES:
+    case NODE_COMMON:
         return NULL;
     default:
         return number < left->column_count ? left : NULL;

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/tree/common.h"
 #include "plan/tree/print.h"
 
 /* A tree on its way to text. */
 struct printing {
     struct text *text;
-    unsigned depth;                  /* of the node at hand: two blanks each  */
+    struct vector *commons; /* of const struct common *: printed so far */
+    unsigned depth;         /* of the node at hand: two blanks each  */
     const struct print_scope *outer; /* of the query around; NULL: none      */
     const struct vector *asked;      /* as in print_scope                    */
     const struct vector *applied;
@@ -246,6 +249,14 @@ static void print_windows(const struct print_scope *scope,
     }
 }
 
+/* What FROM calls a node's rows, where that is not their name. */
+static void print_called(const struct node *node, const char *name,
+                         struct text *text)
+{
+    if (node->called != NULL && strcmp(node->called, name) != 0)
+        text_print(text, " AS %s", node->called);
+}
+
 /* ----------------------------------------------------------------- nodes -- */
 
 static void print_line(const struct print_scope *scope, const struct node *node,
@@ -266,9 +277,7 @@ static void print_line(const struct print_scope *scope, const struct node *node,
         break;
     case NODE_TABLE:
         text_print(text, "TABLE %s", node->table->name);
-        if (node->called != NULL
-            && strcmp(node->called, node->table->name) != 0)
-            text_print(text, " AS %s", node->called);
+        print_called(node, node->table->name, text);
         break;
     case NODE_SELECT:
         print_select(scope, node, subqueries, text);
@@ -301,11 +310,27 @@ static void print_line(const struct print_scope *scope, const struct node *node,
     case NODE_FETCH:
         print_fetch(scope, node, text);
         break;
+    case NODE_COMMON:
+        text_print(text, "COMMON");
+        print_called(node, "", text);
+        break;
     case NODE_VALUES:
         text_print(text, "VALUES: %zu rows", node->value_rows);
         break;
     }
     text_print(text, node->shared ? " (shared)\n" : "\n");
+}
+
+/* The tree of a common subplan is printed where it is read first. False: it was
+ * printed, or there is no memory for more. */
+static bool is_first(const struct printing *printing, const struct node *node)
+{
+    for (size_t i = 0; i < printing->commons->count; i++)
+        if (VECTOR_ITEMS(printing->commons, const struct common *)[i]
+            == node->common)
+            return false;
+    return node->common == NULL
+           || vector_append(printing->commons, &node->common, 1);
 }
 
 /* The right side: of a join it is rows like those of the left one, of APPLY a
@@ -331,6 +356,8 @@ static void print_below(const struct printing *printing,
     struct printing below = *printing;
 
     below.depth++;
+    if (node->kind == NODE_COMMON)
+        print_tree(&below, node->common->root);
     if (node->left != NULL)
         print_tree(&below, node->left);
     if (node->right != NULL)
@@ -370,12 +397,17 @@ static void print_tree(const struct printing *printing, const struct node *node)
         return;
     }
     print_line(&scope, node, &subqueries, printing->text);
-    print_below(printing, &scope, node);
-    print_subqueries(printing, &scope, &subqueries);
+    if (is_first(printing, node)) {
+        print_below(printing, &scope, node);
+        print_subqueries(printing, &scope, &subqueries);
+    }
     vector_finish(&subqueries);
 }
 
 void tree_print(const struct node *node, struct text *text)
 {
-    print_tree(&(struct printing){ .text = text }, node);
+    struct vector commons = VECTOR(const struct common *);
+
+    print_tree(&(struct printing){ .text = text, .commons = &commons }, node);
+    vector_finish(&commons);
 }

@@ -7,6 +7,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/tree/common.h"
 #include "plan/tree/unique_key.h"
 
 static const double SUM_MOST = 4e18;          /* is known to fit 64 bits */
@@ -66,6 +67,8 @@ uint64_t node_rows_most(const struct node *node)
 
     if (stack_is_short())
         return UINT64_MAX;
+    if (node->common != NULL)
+        return node->common->rows_most;
     switch (node->kind) {
     case NODE_ONCE:
         return 1;

@@ -13,10 +13,13 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/tree/common.h"
 
 enum {
-    SET_MAX = 32,    /* columns that a proof looks at         */
-    STEPS_MAX = 1000 /* nodes that it looks at, each time one */
+    SET_MAX = 32,      /* columns that a proof looks at         */
+    STEPS_MAX = 1000,  /* nodes that it looks at, each time one    */
+    STEPS_COMMON = 100 /* that a common subplan counts for, which other
+                          common ones may be below                  */
 };
 
 /* Columns of a node. Of each set that a proof comes to, `steps` is the same
@@ -245,9 +248,11 @@ static bool is_below_unique(const struct node *node,
 
 static bool is_unique(const struct node *node, const struct column_set *set)
 {
-    if (*set->steps == 0 || stack_is_short())
+    unsigned steps = node->common != NULL ? STEPS_COMMON : 1;
+
+    if (*set->steps < steps || stack_is_short())
         return false;
-    --*set->steps;
+    *set->steps -= steps;
     switch (node->kind) {
     case NODE_ONCE:
         return true;
@@ -270,6 +275,8 @@ static bool is_unique(const struct node *node, const struct column_set *set)
         return is_below_unique(node, set);
     case NODE_VALUES:
         return node->value_rows <= 1;
+    case NODE_COMMON:
+        return is_unique(node->common->root, set);
     case NODE_CONCAT:
     case NODE_PRODUCT:
     case NODE_OUTER:

@@ -18,6 +18,7 @@
 #include "plan/unnest/decorrelate_inner.h"
 #include "plan/condition/split.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/common.h"
 #include "plan/tree/node_fails.h"
 
 /* ------------------------------------------------------------- looking -- */
@@ -89,7 +90,7 @@ bool decorrelate_node_is_outer(const struct vector *parameters,
 {
     if (node == NULL)
         return false;
-    if (stack_is_short())
+    if (stack_is_short() || (node->kind == NODE_COMMON && node->common->asks))
         return true; /* nobody can say */
     if (node->where != NULL && decorrelate_is_outer(parameters, node->where))
         return true;

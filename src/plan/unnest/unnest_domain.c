@@ -7,6 +7,7 @@
  */
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/make/common.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_copy.h"
@@ -101,7 +102,7 @@ static const double SIDE_ROWS_MOST = 4;
 /* Rows that ask, and what of them is asked for. */
 struct source {
     struct binder *binder;
-    const struct node *node;
+    struct node *node;
     struct expression **values; /* over the node */
     unsigned count;
     struct expression *where; /* likewise; NULL: all rows */
@@ -197,7 +198,8 @@ static bool values_below(const struct source *source,
  * that adds columns. False: a failure. */
 static bool through_select(struct source *source, bool *through)
 {
-    const struct node *node = source->node, *left = node->left;
+    const struct node *node = source->node;
+    struct node *left = node->left;
     bool adds = adds_columns(left);
     struct expression **values = arena_alloc(
         source->binder->arena, (source->count + 1) * sizeof(*values));
@@ -224,12 +226,12 @@ static bool through_select(struct source *source, bool *through)
 /* The side of a join that has all the values: the one whose rows it keeps, or, of
  * an inner join, one that is not so much larger that the join is worth its
  * while; NULL: there is none. */
-static const struct node *enough_side(const struct source *source)
+static struct node *enough_side(const struct source *source)
 {
     const struct node *join = source->node;
     unsigned middle = join->left->column_count;
     int sides = 0;
-    const struct node *side;
+    struct node *side;
 
     for (unsigned i = 0; i < source->count; i++)
         sides |= expression_sides(source->values[i], middle);
@@ -244,7 +246,8 @@ static const struct node *enough_side(const struct source *source)
 
 static bool through_join(struct source *source, bool *through)
 {
-    const struct node *join = source->node, *side = enough_side(source);
+    const struct node *join = source->node;
+    struct node *side = enough_side(source);
     unsigned first = side == join->right ? join->left->column_count : 0;
 
     *through = side != NULL;
@@ -334,6 +337,7 @@ static bool relax_where(struct binder *binder, struct expression **where)
 static bool node_is_free(struct binder *binder, struct node *node)
 {
     bool is = stack_is_short()
+              || (node->kind == NODE_COMMON && node->common->asks)
               || (node->where != NULL && is_free(binder, node->where));
 
     for (unsigned i = 0; node->results != NULL && i < node->column_count && !is;
@@ -497,6 +501,8 @@ struct node *unnest_domain(struct unnesting *unnesting,
         return NULL;
     if (decorrelate_fails(unnesting->binder, node_tree_fails(source.node)))
         return unnest_refuse(unnesting);
+    if (!common_part(binder, source.node))
+        return NULL;
     node = node_copy(binder, source.node);
     if (node != NULL && !relax(binder, &node))
         return NULL;

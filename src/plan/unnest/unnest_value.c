@@ -177,7 +177,7 @@ static struct node *in_beside(struct unnesting *unnesting,
 
 /* Past so many nodes, and columns of a domain, planning would take longer than
  * running. */
-enum { NODES_MOST = 4000, DOMAIN_MOST = 32 };
+enum { NODES_MOST = 16000, DOMAIN_MOST = 32 };
 
 static bool can_unnest(const struct unnesting *unnesting,
                        const struct expression *e)

@@ -280,18 +280,26 @@ static void long_lists_end(void **state)
            VDBQ_LIMIT);
 }
 
-/* Each name uses the one before it twice. */
-static void names_of_names_end(void **state)
+/* Each name uses the one before it twice, the first one is of `first`. */
+static void names_of_names(const char *start, const char *first,
+                           const char *end, enum vdbq_status status)
 {
     struct text sql = { 0 };
 
-    (void)state;
-    text_print(&sql, "with t0 as (select a from nulls)");
+    text_print(&sql, "%swith t0 as (select %s as a from nulls)", start, first);
     for (int i = 1; i < 40; i++)
         text_print(&sql, ", t%d as (select x.a from t%d x, t%d y)", i, i - 1,
                    i - 1);
-    text_print(&sql, " select * from t39");
-    ends(&sql, VDBQ_LIMIT);
+    text_print(&sql, " select max(a) from t39%s", end);
+    ends(&sql, status);
+}
+
+/* They are bound once, but for those that ask for values of queries around. */
+static void names_of_names_end(void **state)
+{
+    (void)state;
+    names_of_names("", "a", "", VDBQ_OK);
+    names_of_names("select (", "o.a", ") from nulls o", VDBQ_LIMIT);
 }
 
 int main(void)
