@@ -70,6 +70,8 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
         group->sums |= group->aggregates[i].kind == AGGREGATE_REAL
                        || group->aggregates[i].kind == AGGREGATE_NARROW;
     }
+    group->runs = group->params.threads >= GROUP_RUNS_THREADS && group->keys > 0
+                  && !group->distinct;
     return init_part(group, &group->parts[group->part_count++], error);
 }
 
@@ -158,8 +160,8 @@ void group_destroy(struct group *group)
     memory_release(group);
 }
 
-/* Whether rows mostly make pairs of their own: what parts cost to merge is then
- * more than what threads gain. */
+/* Whether rows mostly make groups, or pairs, of their own: what parts cost to
+ * merge is then more than what threads gain, unless they go by partitions. */
 static bool is_sparse(const struct group_table *table)
 {
     return table->count
@@ -170,7 +172,7 @@ static bool is_sparse(const struct group_table *table)
 static unsigned threads_for(const struct group *group, uint64_t rows)
 {
     const struct group_part *part = &group->parts[0];
-    bool sparse = group->distinct && group->keys > 0 && is_sparse(&part->table);
+    bool sparse = !group->runs && group->keys > 0 && is_sparse(&part->table);
 
     for (unsigned i = 0; i < group->aggregate_count; i++)
         sparse |= is_sparse(&part->distinct[i]);
@@ -303,7 +305,7 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
     enum vdbq_status status = VDBQ_OK;
 
     assert(count <= GROUP_BLOCK);
-    if (group->params.threads > 1 && group->keys > 0 && !group->distinct)
+    if (group->runs)
         status = group_part_room(part, count, &part->error);
     if (status != VDBQ_OK)
         return status;

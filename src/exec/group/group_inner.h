@@ -30,6 +30,9 @@ struct group_seen {
 
 /* Groups of a part that were written out. */
 enum {
+    /* threads from which on many groups are shared out: to write them out and
+     * to merge them costs two what they gain */
+    GROUP_RUNS_THREADS = HOSTILE(1, 4),
     GROUP_PARTITIONS = 256, /* by their keys' hashes */
     /* groups of a thread's table, unless it finds ever more rows there */
     GROUP_LOCAL = HOSTILE(2, 1 << 16),
@@ -74,11 +77,12 @@ struct group {
     size_t bytes;                 /* of a record behind its keys           */
     bool sums;                    /* so that rows are limited (sum.h)      */
     bool distinct;                /* an aggregate keeps values apart       */
-    uint64_t rows;                /* taken in so far                       */
-    unsigned part_count;          /* in use                                */
-    struct group_part *parts;     /* params.threads                        */
-    uint8_t *lent;                /* room for the records of partitions    */
-    struct arena arena;           /* of all arrays above */
+    bool runs;                /* tables are written out when they are full */
+    uint64_t rows;            /* taken in so far                       */
+    unsigned part_count;      /* in use                                */
+    struct group_part *parts; /* params.threads                        */
+    uint8_t *lent;            /* room for the records of partitions    */
+    struct arena arena;       /* of all arrays above */
 };
 
 /* Whether values are kept apart first. */
