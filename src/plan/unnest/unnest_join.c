@@ -6,6 +6,7 @@
  */
 #include "base/vector.h"
 #include "plan/make/coerce.h"
+#include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/operator.h"
@@ -98,6 +99,22 @@ static unsigned domain_first(const struct rejoining *rejoining, int side)
                            + rejoining->node->right->column_count;
 }
 
+/* A side of a bound: a sum of days or times is a number, and what it bounds is
+ * compared with it as one. */
+static struct expression *bound_side(const struct rejoining *rejoining,
+                                     const struct node *both, int column,
+                                     int other)
+{
+    struct binder *binder = rejoining->unnesting->binder;
+    struct position nowhere = { 0 };
+    struct expression *e = node_column(binder, both, (unsigned)column, nowhere);
+    bool is_number = both->columns[other].type == VDBQ_BIGINT;
+
+    return e != NULL && is_number && e->type != VDBQ_BIGINT
+               ? expression_number(binder, e, VDBQ_BIGINT, nowhere)
+               : e;
+}
+
 /* A range as conditions, for it stands beside no keys. */
 static bool add_bound(struct rejoining *rejoining, const struct node *both,
                       int value, int bound, enum ast_operator operator)
@@ -108,8 +125,8 @@ static bool add_bound(struct rejoining *rejoining, const struct node *both,
 
     if (bound < 0)
         return true;
-    left = node_column(binder, both, (unsigned)value, place.at);
-    right = node_column(binder, both, (unsigned)bound, place.at);
+    left = bound_side(rejoining, both, value, bound);
+    right = bound_side(rejoining, both, bound, value);
     e = left && right
             ? expression_operator(binder, operator, left, right, &place)
             : NULL;
