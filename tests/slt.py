@@ -20,12 +20,14 @@ written: I as an integer, R with three decimals, T as it is. "skipif vdbq",
 import hashlib
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -101,23 +103,20 @@ class Shell:
         self.errors, self.errors_read = tempfile.TemporaryFile(), 0
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, env=shell_options.environment(options),
-                                        start_new_session=True)
+                                        bufsize=0, start_new_session=True)
+        self.poll = select.poll()
+        self.poll.register(self.process.stdout, select.POLLIN | select.POLLHUP)
 
     def run(self, sql):
         """(error text or '', answer text) of one statement."""
         self.count += 1
         token = f'@@end-{self.count}@@'.encode()
-        watch = threading.Timer(self.timeout, self.kill)
-        watch.start()
         try:
             text = sql.rstrip().rstrip(';') + ';\n'
             self.process.stdin.write(text.encode() + b'.print ' + token + b'\n')
-            self.process.stdin.flush()
-            answer = self.read_to(token)
+            answer = self.read_to(token + b'\n')
         except BrokenPipeError:
             raise Died(self.last_words()) from None
-        finally:
-            watch.cancel()
         message = self.new_errors()
         return (message if ERROR.search(message) else ''), answer
 
@@ -126,12 +125,15 @@ class Shell:
         self.process.stdin.write(text.encode() + b'\n')
 
     def read_to(self, token):
-        answer = b''
-        for line in self.process.stdout:
-            if line.strip() == token:
-                return answer.decode('utf-8', errors='replace')
-            answer += line
-        raise Died(self.last_words())
+        answer, end = b'', time.monotonic() + self.timeout
+        while not answer.endswith(token):
+            if not self.poll.poll(max(0.0, end - time.monotonic()) * 1000):
+                self.kill()
+            data = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not data:
+                raise Died(self.last_words())
+            answer += data
+        return answer[:-len(token)].decode('utf-8', errors='replace')
 
     def last_words(self):
         code = self.process.wait()
@@ -142,6 +144,8 @@ class Shell:
         """What was written to stderr since the last call; the file's own
         position is the shell's, who writes there."""
         size = os.fstat(self.errors.fileno()).st_size
+        if size == self.errors_read:
+            return ''
         text = os.pread(self.errors.fileno(), size - self.errors_read, self.errors_read)
         self.errors_read = size
         return text.decode('utf-8', errors='replace').strip()
