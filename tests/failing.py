@@ -36,8 +36,7 @@ def records(path, options):
     chance = random.Random(f'{options.seed} {path.name}')
     seen = set()
     for item in slt.read_records(path):
-        if item.kind == 'halt' or item.kind not in ('statement', 'query') \
-                or ANY_ANSWER.search(item.sql):
+        if item.skip or item.kind not in ('statement', 'query') or ANY_ANSWER.search(item.sql):
             continue
         name = NAME.search(item.sql)
         if name and name.group(1) not in seen:
@@ -76,6 +75,7 @@ def arguments():
 
 def main():
     options = arguments()
+    slt.Record.names = [*slt.Record.names, 'hostile']
     good = bad = 0
     with ThreadPoolExecutor(options.jobs) as pool:
         for passed, failed, said in pool.map(lambda path: run_file(path, options), options.file):
