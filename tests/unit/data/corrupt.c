@@ -241,12 +241,12 @@ static void assert_older_is_asked_for(void)
 static void any_byte_may_be_damaged(void **state)
 {
     (void)state;
-    for (size_t at = 0; at < base.size; at += FEWER)
+    for (size_t at = 0; at < base.size; at++)
         for (unsigned way = 0; way < WAYS; way++) {
             enum vdbq_status status;
             char *content;
             put_base(base.size);
-            if (!damage(at, way))
+            if (!is_taken(at * WAYS + way) || !damage(at, way))
                 continue;
             status = read_it(0, &content);
             if (within(at, base.catalogue, base.catalogue_size)) {
@@ -268,10 +268,12 @@ static void any_length_may_be_cut(void **state)
     size_t end = (size_t)base.heads[base.newest]->end;
 
     (void)state;
-    for (size_t size = 0; size <= base.size; size += FEWER)
+    for (size_t size = 0; size <= base.size; size++)
         for (unsigned create = 0; create < 2; create++) {
             enum vdbq_status status;
             char *content;
+            if (!is_taken(size * 2 + create))
+                continue;
             put_base(size);
             status = read_it(create ? VDBQ_OPEN_CREATE : 0, &content);
             if (size < end && (!create || size > 16))
@@ -412,10 +414,10 @@ static void use_hostile(bool write)
 static void any_byte_may_be_hostile(void **state)
 {
     (void)state;
-    for (size_t at = 0; at < base.size; at += FEWER)
+    for (size_t at = 0; at < base.size; at++)
         for (unsigned way = 0; way < WAYS; way++) {
             put_base(base.size);
-            if (!damage(at, way))
+            if (!is_taken(at * WAYS + way) || !damage(at, way))
                 continue;
             fix_checksums();
             use_hostile(false);
@@ -449,7 +451,7 @@ static void many_bytes_may_be_hostile(void **state)
                                         INT32_MAX,  UINT32_MAX,
                                         INT64_MAX,  (uint64_t)INT64_MAX + 1,
                                         UINT64_MAX, UINT64_MAX - 63 };
-    unsigned runs = environment_number("VDBQ_TEST_IMAGES", 10) * 2000;
+    unsigned runs = environment_number("VDBQ_TEST_IMAGES", 10) * 2000 / FEWER;
 
     (void)state;
     for (unsigned run = 0; run < runs; run++) {

@@ -338,10 +338,8 @@ static int read_all(uint64_t memory_bytes)
            (unsigned long long)table_bytes, (unsigned long long)memory_bytes,
            (unsigned long long)(peak_bytes() - before));
     fflush(stdout);
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-    if (peak_bytes() - before > memory_bytes + GROWTH_MAX)
+    if (!SANITIZED && peak_bytes() - before > memory_bytes + GROWTH_MAX)
         return 4;
-#endif
     return 0;
 }
 
