@@ -81,7 +81,7 @@ enum vdbq_status group_part_flush(struct group_part *part, struct error *error)
     enum vdbq_status status = fill_run(table, run, error);
     bool sparse = part->fill.sparse;
     if (!table->blind)
-        sparse = table->count > (table->rows - part->fill.rows) / 4 * 3;
+        sparse = table->count > (table->rows - part->fill.rows) / 16 * 15;
     part->fill = (struct group_fill){ .rows = table->rows,
                                       .groups_most = GROUP_LOCAL,
                                       .sparse = sparse };
