@@ -141,9 +141,16 @@ static char *map_room(size_t room)
     return mapped + before;
 }
 
+/* Whether so many bytes, and what is added to them, can be counted. */
+static bool is_countable(size_t size)
+{
+    return size < SIZE_MAX / (2 * ROOM);
+}
+
 /* Room for so many bytes, with some more behind. */
 static size_t room_for(size_t size)
 {
+    assert(is_countable(size));
     return (size * ROOM + PAGE_LARGE - 1) / PAGE_LARGE * PAGE_LARGE;
 }
 
@@ -171,10 +178,11 @@ static struct slab *take(size_t size)
 /* Moves a slab's pages to where there is more room. */
 static bool move(struct slab *slab, size_t size)
 {
-    size_t room = room_for(size);
-    char *memory = map_room(room);
+    size_t room = is_countable(size) ? room_for(size) : 0;
+    char *memory = room > 0 ? map_room(room) : NULL;
     if (memory == NULL)
         return false;
+    assert(room > slab->room);
     if (mremap(slab->memory, slab->room, slab->room,
                MREMAP_MAYMOVE | MREMAP_FIXED, memory)
         == MAP_FAILED) {
@@ -230,9 +238,8 @@ void *slabs_resize(void *old, size_t size)
         if (found)
             return memory;
     }
-    return size >= SIZE_LEAST && size < SIZE_MAX / (2 * ROOM)
-               ? begin_slab(old, size)
-               : realloc(old, size);
+    return size >= SIZE_LEAST && is_countable(size) ? begin_slab(old, size)
+                                                    : realloc(old, size);
 }
 
 /* Keeps a slab that somebody gives back; false: it is none. */

@@ -14,7 +14,14 @@
 #include "base/slabs.h"
 #include "base/threads/parallel.h"
 
-enum { MIB = 1 << 20, LARGEST = 64 * MIB, HELD = 12, STEPS = 400, THREADS = 3 };
+enum {
+    PAGE = 4096,
+    MIB = 1 << 20,
+    LARGEST = 64 * MIB,
+    HELD = 12,
+    STEPS = 400,
+    THREADS = 3
+};
 
 /* Memory that a test holds, and what was written to it last. */
 struct held {
@@ -140,8 +147,12 @@ static void what_is_too_large_is_refused(void **state)
 #endif
     void *some = slabs_resize(NULL, 8 * MIB);
     assert_non_null(some);
-    assert_null(slabs_resize(NULL, SIZE_MAX / 2));
-    assert_null(slabs_resize(some, SIZE_MAX / 2));
+    for (unsigned shift = 0; shift < 8; shift++)
+        for (unsigned less = 0; less < 2; less++) {
+            size_t size = (SIZE_MAX >> shift) - (size_t)less * PAGE;
+            assert_null(slabs_resize(NULL, size));
+            assert_null(slabs_resize(some, size));
+        }
     memset(some, 1, 8 * MIB);
     slabs_release(some);
     slabs_release(NULL);
