@@ -7,10 +7,13 @@
 FOLDER is a build with -Dfuzz=enabled. The inputs that each target starts with
 are made from the statements of tests/sql, the programs of tests/prog, a few
 files and small databases. An input that crashes, leaks, takes too long or too
-much memory is kept in FOLDER/fuzz; "TARGET FILE" runs it again. The last line
-is "N passed, N failed", a target each.
+much memory is kept in FOLDER/fuzz; "TARGET FILE" runs it again. What was said
+of it comes last, with the input as text. The last line is "N passed, N failed",
+a target each.
 """
 import argparse
+import base64
+import lzma
 import os
 import re
 import subprocess
@@ -22,7 +25,9 @@ TESTS = Path(__file__).resolve().parents[1]
 TARGETS = ('sql', 'data', 'file', 'csv', 'prog')
 RECORDS = 12         # of a file of tests/sql that make one input
 MEGABYTES_MAX = 2048
-SECONDS_MAX = 20     # of one input
+SECONDS_MAX = 40     # of one input, beside other steps
+LINES_MAX = 22       # of a failure that are shown
+TEXT_MAX = 6000      # characters of an input that are
 SIZE_MAX = {'sql': 1500, 'data': 2500, 'file': 1 << 17, 'csv': 3000, 'prog': 700}
 FRESH = ('file', 'csv')  # have a database for each input; others' leaks are told at the end
 CSV = ('a,b\n1,x\n2,y\n', 'id;n;s\n007;1,5;"a;b"\n\n8;2;"q""q"\n', 'a\tb\r\n1\t2\r\n',
@@ -130,8 +135,30 @@ def make_inputs(build, target):
 
 # --------------------------------------------------------------------- run --
 
+def statistics(text):
+    """What libFuzzer counted, and what the target itself said last."""
+    lines = text.splitlines()
+    told = [i for i, line in enumerate(lines) if line.startswith('stat::')]
+    return lines[told[0]:] if told else []
+
+
+def report(text):
+    """What was said of a failure, without what libFuzzer tells of its way there."""
+    lines = [line for line in text.splitlines()
+             if not re.match(r'\s*(?:NEW_FUNC|INFO:|"|stat::|#)', line) or line.startswith('==')]
+    return lines[:LINES_MAX]
+
+
+def artefacts(options, target):
+    """The inputs that failed, as texts: a log is all that some machines leave."""
+    for path in sorted((options.folder / 'fuzz').glob(target + '-*-*')):
+        data = lzma.compress(path.read_bytes())
+        text = base64.b64encode(data).decode()
+        yield f'{path.name}, xz and base64: {text if len(text) < TEXT_MAX else "too long"}'
+
+
 def run(options, target):
-    """Runs a target; whether all went well."""
+    """Runs a target; the lines to show of a failure, none if all went well."""
     build = options.folder
     inputs = make_inputs(build, target)
     found = build / 'fuzz' / (target + '-found')
@@ -147,8 +174,12 @@ def run(options, target):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=environment, check=False)
     text = done.stdout.decode(errors='replace')
-    print(f'{target}: exit code {done.returncode}\n{text[-6000:]}', flush=True)
-    return done.returncode == 0
+    (build / 'fuzz' / f'{target}.log').write_text(text, 'utf-8')
+    print('\n'.join([f'{target}: exit code {done.returncode}', *statistics(text)]), flush=True)
+    if done.returncode == 0:
+        return []
+    return [f'{target} failed: exit code {done.returncode}', *report(text),
+            *artefacts(options, target)]
 
 
 def main():
@@ -156,9 +187,12 @@ def main():
     options.folder = options.folder.resolve()
     (options.folder / 'fuzz').mkdir(exist_ok=True)
     with ThreadPoolExecutor(options.jobs) as pool:
-        good = list(pool.map(lambda target: run(options, target), options.target))
-    print(f'{sum(good)} passed, {len(good) - sum(good)} failed')
-    return 0 if all(good) else 1
+        failures = list(pool.map(lambda target: run(options, target), options.target))
+    failed = [lines for lines in failures if lines]
+    for lines in failed:
+        print('\n'.join(lines))
+    print(f'{len(failures) - len(failed)} passed, {len(failed)} failed')
+    return 1 if failed else 0
 
 
 if __name__ == '__main__':

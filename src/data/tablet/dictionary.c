@@ -8,8 +8,10 @@
 
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/memory.h"
-#include "data/tablet/block.h"
 #include "data/tablet/tablet.h"
 #include "data/tablet/dictionary_sort.h"
 
@@ -169,7 +171,7 @@ static bool grow(struct making *making)
 /* The place of a text; false: no memory. */
 static bool enter(struct making *making, struct vdbq_text text, uint32_t *place)
 {
-    uint64_t hash = block_checksum(text.bytes, text.length);
+    uint64_t hash = XXH3_64bits(text.bytes, text.length);
     size_t mask, slot;
 
     if (making->count == making->room && !grow(making))
