@@ -261,6 +261,8 @@ enum vdbq_status query_stream(vdbq_query *query)
         return status;
     query->seen = query->snapshot;
     query->seen.catalogue = query->joined;
+    account_close(&query->account);
+    account_open(&query->account, steps_memory(&query->settings));
     query->params = (struct stream_params){
         .snapshot = &query->seen,
         .choose = choose_place,
@@ -273,7 +275,7 @@ enum vdbq_status query_stream(vdbq_query *query)
         .parameters = query->parameters,
         .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
-        .memory = steps_memory(db, &query->settings),
+        .account = &query->account,
     };
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         query->stats.counts = &query->counts;

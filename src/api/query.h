@@ -55,6 +55,7 @@ struct vdbq_query {
     struct snapshot files;    /* of the database of files; zeroed: none */
     struct catalogue *joined; /* of both, while rows come; held        */
     struct snapshot seen;     /* what the run reads: not to be closed   */
+    struct account account;   /* of what the steps hold                 */
     struct stream_params params;
     struct stream *stream;
     struct vdbq_batch batch;

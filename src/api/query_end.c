@@ -25,6 +25,7 @@ void query_end(vdbq_query *query)
 {
     stream_close(query->stream);
     query->stream = NULL;
+    account_close(&query->account);
     release_times(query);
     snapshot_close(&query->snapshot);
     query->snapshot = (struct snapshot){ 0 };

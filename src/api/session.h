@@ -40,7 +40,6 @@ struct vdbq {
     int process;               /* that opened it                 */
     struct options options;    /* changed by vdbq_set() alone    */
     struct station *stations;
-    struct stream_memory memory;     /* for rows that steps hold      */
     uint64_t host_rows_max;          /* 0: not looked up yet           */
     unsigned host_cores;             /* likewise                       */
     struct vdbq_query *queries;      /* those that are open            */
@@ -109,9 +108,8 @@ void stations_close(vdbq *db);
 /* What plans of the connection keep to. */
 struct plan_limits plan_limits_now(vdbq *db);
 
-/* Host memory for rows that a query's steps hold, within the limit that the
- * settings have. It and what is used of it are the connection's. */
-struct stream_memory *steps_memory(vdbq *db, const struct settings *settings);
+/* Bytes of host memory that the steps of queries may hold. */
+uint64_t steps_memory(const struct settings *settings);
 
 /* Threads of the host that a query may use. */
 unsigned host_threads(vdbq *db, const struct settings *settings);

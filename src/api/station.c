@@ -79,7 +79,7 @@ static enum vdbq_status station_open(vdbq *db, struct station *station)
         status = pool_create(db->database, station->device,
                              host_budget(station), &station->pool, &db->error);
     if (status == VDBQ_OK)
-        pool_share(station->pool, &db->memory.used_bytes);
+        pool_share(station->pool, account_process_bytes());
     if (status == VDBQ_OK && settings->map)
         pool_map(station->pool);
     if (status == VDBQ_OK)
@@ -215,15 +215,14 @@ struct plan_limits plan_limits_now(vdbq *db)
  * slabs that no query has. */
 enum { HELD_PART = 2, KEPT_PART = 16 };
 
-struct stream_memory *steps_memory(vdbq *db, const struct settings *settings)
+uint64_t steps_memory(const struct settings *settings)
 {
     uint64_t bytes = settings->memory_bytes;
     if (bytes == 0)
         bytes = HOST_SHARE(os_memory_bytes());
     else
         slabs_keep(bytes / KEPT_PART);
-    db->memory.limit_bytes = bytes / HELD_PART;
-    return &db->memory;
+    return bytes / HELD_PART;
 }
 
 /* The mode of `auto`. Where memory is shared nothing need move; elsewhere what

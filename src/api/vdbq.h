@@ -215,8 +215,8 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   device  cpu | gpu | auto | host | P:D | part of a name     VDBQ_DEVICE
  *   mode    auto | serial | streamed | mapped | cached         VDBQ_MODE
  *   build   auto | interpreted | specialised                   VDBQ_BUILD
- *   memory  bytes for tablets in host memory, and for the rows
- *           that joins hold, "4G"; 0: half of the machine's    VDBQ_MEMORY
+ *   memory  bytes for tablets in host memory, and for what steps
+ *           of queries hold, "4G"; 0: half of the machine's    VDBQ_MEMORY
  *   device_memory  bytes for tablets that stay on the device   VDBQ_DEVICE_MEMORY
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING

@@ -51,7 +51,7 @@ static const struct setting table[] = {
     { { "build", "VDBQ_BUILD", "auto", "auto, interpreted or specialised" },
       read_word, FIELD(build), .words = builds },
     /* src/api, for pools, plans, and rows that steps hold */
-    { { "memory", "VDBQ_MEMORY", "0", "host memory for tablets, for instance 4G" },
+    { { "memory", "VDBQ_MEMORY", "0", "host memory for tablets and steps, for instance 4G" },
       read_size, FIELD(memory_bytes),
       .values = "a size in bytes, for instance 512M or 4G; 0 for half of what there is" },
     /* src/api, for what stays on the device, and plans */

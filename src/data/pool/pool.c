@@ -52,7 +52,7 @@ enum vdbq_status pool_create(struct database *database, struct device *device,
     return VDBQ_OK;
 }
 
-void pool_share(struct pool *pool, const uint64_t *used_bytes)
+void pool_share(struct pool *pool, const atomic_uint_fast64_t *used_bytes)
 {
     pool->others = used_bytes;
 }

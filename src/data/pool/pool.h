@@ -8,6 +8,8 @@
 #ifndef VDBQ_DATA_POOL_H
 #define VDBQ_DATA_POOL_H
 
+#include <stdatomic.h>
+
 #include "data/database/database.h"
 #include "device/device.h"
 
@@ -19,7 +21,7 @@ enum vdbq_status pool_create(struct database *database, struct device *device,
 /* The budget is shared: `used_bytes` of it, which changes and outlives the
  * pool, are others'. Slots that nobody uses make room for them when others are
  * brought in; what must be pinned finds room in any case. */
-void pool_share(struct pool *pool, const uint64_t *used_bytes);
+void pool_share(struct pool *pool, const atomic_uint_fast64_t *used_bytes);
 /* From now on columns are used where they lie in the file, where that has such
  * a place, as far as projection_may_stay() says; the device shares the host's
  * memory. They count as if they were brought in. */

@@ -53,9 +53,9 @@ struct pool {
     struct device *device;     /* owns the memory */
     /* used_bytes passes it only while tablets are pinned */
     uint64_t budget_bytes;
-    uint64_t used_bytes;         /* by slots; pool_memory.c counts them   */
-    const uint64_t *others;      /* bytes of the budget that others use; NULL:
-                               there are none                        */
+    uint64_t used_bytes; /* by slots; pool_memory.c counts them   */
+    /* bytes of the budget that others use; NULL: there are none */
+    const atomic_uint_fast64_t *others;
     uint64_t load_ns;            /* of all loads that have ended          */
     bool maps;                   /* see pool_map()                        */
     struct proofs proofs;        /* tablets whose checksums were right */

@@ -22,18 +22,17 @@ struct build_side {
     struct run_build_side run; /* what the launcher gets */
     /* one a column: order codes of its dictionary */
     struct order_codes *order_codes;
-    struct build_input *inputs; /* one a column: where it lies in the memory */
-    struct key_index *indexes;  /* one an index of the pack */
-    struct input_range *ranges; /* one a column: bounds of its values */
-    struct resident *resident;  /* of which `bytes` are held                 */
-    struct stream_memory *memory; /* ... and of this, where the device's
-                                   memory is the host's; NULL: there is none */
-    uint64_t held_bytes;          /* of the run's memory */
-    uint64_t bytes;               /* of all columns and indexes together */
-    uint64_t host_bytes;       /* of these the host writes the first ones   */
-    struct device_times times; /* of what the device did for them */
-    char text[192];            /* for stats                                 */
-    struct arena arena;        /* of all arrays above */
+    struct build_input *inputs;  /* one a column: where it lies in the memory */
+    struct key_index *indexes;   /* one an index of the pack */
+    struct input_range *ranges;  /* one a column: bounds of its values */
+    struct resident *resident;   /* of which `bytes` are held                 */
+    struct account_share memory; /* ... and of the query's account, where the
+                                   device's memory is the host's          */
+    uint64_t bytes;              /* of all columns and indexes together */
+    uint64_t host_bytes;         /* of these the host writes the first ones   */
+    struct device_times times;   /* of what the device did for them */
+    char text[192];              /* for stats                                 */
+    struct arena arena;          /* of all arrays above */
 };
 
 unsigned build_column_count(const struct build_side *build_side);

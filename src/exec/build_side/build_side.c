@@ -69,7 +69,7 @@ static enum vdbq_status take_rows(struct build_side *build_side,
     struct stream *input = stream->inputs[table->input - 1];
     bool *wanted =
         arena_alloc(&build_side->arena, input->step->column_count + (size_t)1);
-    build_side->memory = stream->params->memory;
+    build_side->memory.account = stream->params->account;
     if (wanted == NULL)
         return error_no_memory(error);
     bool can = find_wanted(build_side, cursor, wanted);
@@ -172,8 +172,7 @@ void build_side_close(struct build_side *build_side)
     device_memory_release(build_side->run.memory);
     if (build_side->resident != NULL)
         resident_return(build_side->resident, build_side->bytes);
-    if (build_side->memory != NULL)
-        build_side->memory->used_bytes -= build_side->held_bytes;
+    account_give_all(&build_side->memory);
     build_release_rows(build_side);
     arena_finish(&build_side->arena);
     memory_release(build_side);

@@ -352,10 +352,8 @@ static enum vdbq_status reserve(struct build_side *build_side,
                          "of device '%s' holds %llu",
                          (unsigned long long)build_side->bytes, facts->name,
                          (unsigned long long)facts->buffer_max_bytes);
-    if (build_side->memory != NULL && facts->shares_memory) {
-        build_side->held_bytes = build_side->bytes;
-        build_side->memory->used_bytes += build_side->bytes;
-    }
+    if (facts->shares_memory)
+        account_take_anyway(&build_side->memory, build_side->bytes);
     if (place->resident == NULL)
         return VDBQ_OK;
     enum vdbq_status status =

@@ -70,6 +70,12 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
         group->sums |= group->aggregates[i].kind == AGGREGATE_REAL
                        || group->aggregates[i].kind == AGGREGATE_NARROW;
     }
+    group->memory =
+        group->params.memory != NULL ? group->params.memory : &group->none;
+    if (group->params.results != NULL)
+        group->row_bytes = spill_row_bytes(
+            group->params.results, group->keys + group->aggregate_count, NULL);
+    spill_file_init(&group->file, group->params.files, group->memory);
     group->runs = group->params.threads >= GROUP_RUNS_THREADS && group->keys > 0
                   && !group->distinct;
     return init_part(group, &group->parts[group->part_count++], error);
@@ -121,24 +127,25 @@ static bool init_seen(struct group *group, struct group_part *part)
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
                                   struct error *error)
 {
-    enum vdbq_status status = group_table_init(
-        &part->table, group->types, group->keys, group->bytes, error);
+    enum vdbq_status status = group_store_init(
+        group, &part->groups, group->types, group->keys, group->bytes, error);
 
-    part->runs = VECTOR(struct group_run);
+    part->groups.stays = group->keys == 0 || group->distinct;
     part->distinct = arena_alloc(&group->arena, (group->aggregate_count + 1)
                                                     * sizeof *part->distinct);
     if (status == VDBQ_OK
         && (part->distinct == NULL || !init_seen(group, part)))
         status = error_no_memory(error);
     if (status == VDBQ_OK && group->keys == 0)
-        status = group_table_one(&part->table, error);
+        status = group_table_one(&part->groups.table, error);
     for (unsigned i = 0; i < group->aggregate_count; i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
         const int types[] = { TYPE_I32, aggregate->type };
         bool grouped = group->keys > 0;
         if (status == VDBQ_OK && group_is_distinct(aggregate))
-            status = group_table_init(&part->distinct[i], types + !grouped,
-                                      1 + grouped, 0, error);
+            status = group_store_init(group, &part->distinct[i],
+                                      types + !grouped, 1 + grouped, 0, error);
+        part->distinct[i].stays = true;
     }
     return status;
 }
@@ -148,13 +155,13 @@ void group_destroy(struct group *group)
     if (group == NULL)
         return;
     for (unsigned i = 0; i < group->part_count; i++) {
-        group_table_finish(&group->parts[i].table);
-        group_part_forget_runs(&group->parts[i]);
+        group_store_finish(group, &group->parts[i].groups);
         for (unsigned k = 0;
              group->parts[i].distinct != NULL && k < group->aggregate_count;
              k++)
-            group_table_finish(&group->parts[i].distinct[k]);
+            group_store_finish(group, &group->parts[i].distinct[k]);
     }
+    spill_file_close(&group->file);
     arena_finish(&group->arena);
     memory_release(group->lent);
     memory_release(group);
@@ -172,10 +179,11 @@ static bool is_sparse(const struct group_table *table)
 static unsigned threads_for(const struct group *group, uint64_t rows)
 {
     const struct group_part *part = &group->parts[0];
-    bool sparse = !group->runs && group->keys > 0 && is_sparse(&part->table);
+    bool sparse =
+        !group->runs && group->keys > 0 && is_sparse(&part->groups.table);
 
     for (unsigned i = 0; i < group->aggregate_count; i++)
-        sparse |= is_sparse(&part->distinct[i]);
+        sparse |= is_sparse(&part->distinct[i].table);
     return sparse ? 1 : parallel_threads(group->params.threads, rows);
 }
 
@@ -282,11 +290,16 @@ static enum vdbq_status add_distinct(struct group *group,
 
     if (part->seen[which].flags != NULL)
         count = unseen(&part->seen[which], (int32_t *)(void *)values, picked);
-    part->distinct[which].rows += picked - count;
+    part->distinct[which].table.rows += picked - count;
     if (count == 0)
         return VDBQ_OK;
-    return group_table_find(&part->distinct[which], pair + (group->keys == 0),
-                            0, count, coming, found, &part->error);
+    enum vdbq_status status =
+        group_store_room(group, &part->distinct[which], count, &part->error);
+    if (status != VDBQ_OK)
+        return status;
+    return group_table_find(&part->distinct[which].table,
+                            pair + (group->keys == 0), 0, count, coming, found,
+                            &part->error);
 }
 
 /* Finds the groups of a block of rows, then adds the rows column by column. */
@@ -305,21 +318,22 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
     enum vdbq_status status = VDBQ_OK;
 
     assert(count <= GROUP_BLOCK);
-    if (group->runs)
-        status = group_part_room(part, count, &part->error);
+    if (group->keys > 0)
+        status = group_store_room(group, &part->groups, count, &part->error);
     if (status != VDBQ_OK)
         return status;
     room.made = false;
-    made = part->table.count;
+    made = part->groups.table.count;
     if (group->keys > 0) {
-        status = group_table_find(&part->table, columns, rows.start, count,
-                                  coming, numbers, &part->error);
+        status = group_table_find(&part->groups.table, columns, rows.start,
+                                  count, coming, numbers, &part->error);
         if (status != VDBQ_OK)
             return status;
-        group_records(&part->table, numbers, count, records);
-        count_rows(&part->table, made, numbers, records, count, rows.number);
+        group_records(&part->groups.table, numbers, count, records);
+        count_rows(&part->groups.table, made, numbers, records, count,
+                   rows.number);
     } else {
-        records[0] = group_extra(&part->table, 0);
+        records[0] = group_extra(&part->groups.table, 0);
         ((struct group_head *)(void *)records[0])->rows += count;
     }
     for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++) {
@@ -373,8 +387,10 @@ static void add_share(void *context, unsigned share)
 /* ------------------------------------------------------------ the end -- */
 
 enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
-                              struct error *error)
+                              struct reorder *reorder, struct error *error)
 {
+    if (group_is_spilled(group))
+        return group_merge_spilled(group, row_set, reorder, error);
     enum vdbq_status status = group_merge(group, error);
 
     return status == VDBQ_OK ? group_write(group, row_set, error) : status;

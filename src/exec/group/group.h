@@ -8,12 +8,17 @@
 #define VDBQ_EXEC_GROUP_H
 
 #include "exec/rows/batches.h"
+#include "exec/rows/reorder.h"
 #include "exec/rows/row_set.h"
 
 struct group_params {
     const struct step_group *step;     /* keys and aggregates */
     const struct step_column *columns; /* of the input                */
+    const struct step_column *results; /* of the rows that come out: where
+                                          `memory` has a limit          */
     unsigned threads;                  /* to work with at most        */
+    struct account_share *memory;      /* what it holds; NULL: no limit */
+    const struct os_file_calls *files; /* NULL: os_temporary_files    */
 };
 struct group;
 
@@ -26,9 +31,11 @@ void group_destroy(struct group *group); /* accepts NULL */
 enum vdbq_status group_add(struct group *group, const struct batches *batches,
                            struct error *error);
 /* Writes the groups into an empty row set of the step's columns; nothing can
- * be added after. Words of text columns are the caller's to set. Fails with
- * RANGE where a sum overflows, LIMIT, NO_MEMORY. */
+ * be added after. Where they do not fit into memory, it stays empty, and they
+ * go to `reorder`, which is zeroed before and otherwise after. Words of text
+ * columns are the caller's to set. Fails with RANGE where a sum overflows,
+ * LIMIT, NO_MEMORY, IO. reorder_finish() is due whatever it returns. */
 enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
-                              struct error *error);
+                              struct reorder *reorder, struct error *error);
 
 #endif

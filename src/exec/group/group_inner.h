@@ -3,6 +3,12 @@
  * What the files of grouping share. Each thread has a part: groups of the
  * rows that it took in. Parts are merged at the end; those that have no key in
  * common (partitions) stay apart.
+ *
+ * Groups lie in stores. What a store holds is taken from the query's account of
+ * memory; where that has no more, the store writes its table out as a run, to a
+ * temporary file, and starts anew. At the end the runs are merged partition by
+ * partition; one that is too large for the memory is written out again, in
+ * partitions by the next bits of the hash.
  */
 #ifndef VDBQ_EXEC_GROUP_INNER_H
 #define VDBQ_EXEC_GROUP_INNER_H
@@ -12,6 +18,7 @@
 #include "exec/group/aggregate.h"
 #include "exec/group/group.h"
 #include "exec/group/group_table.h"
+#include "exec/rows/reorder.h"
 
 /* What a group's record holds behind its keys; then its states. */
 struct group_head {
@@ -28,12 +35,13 @@ struct group_seen {
     bool based;     /* there was a value            */
 };
 
-/* Groups of a part that were written out. */
+/* Groups of a store that were written out. */
 enum {
     /* threads from which on many groups are shared out: to write them out and
      * to merge them costs two what they gain */
     GROUP_RUNS_THREADS = HOSTILE(1, 4),
-    GROUP_PARTITIONS = 256, /* by their keys' hashes */
+    GROUP_PARTITIONS = 256, /* by eight bits of their keys' hashes */
+    GROUP_LEVELS = 8,       /* ... the highest ones first, then the next */
     /* groups of a thread's table, unless it finds ever more rows there */
     GROUP_LOCAL = HOSTILE(2, 1 << 16),
     GROUP_LOCAL_MAX = HOSTILE(8, 1 << 20), /* ... and at most */
@@ -41,11 +49,12 @@ enum {
     GROUP_MERGED_MAX = HOSTILE(2, 1 << 17)
 };
 struct group_run {
-    uint8_t *records;                /* by partitions, owned                */
+    uint8_t *records; /* by partitions, owned; NULL: in the group's file    */
+    uint64_t offset;  /* ... there                                          */
     uint32_t ends[GROUP_PARTITIONS]; /* record behind those of each         */
 };
 
-/* How a part's table fills. */
+/* How a store's table fills. */
 struct group_fill {
     uint64_t rows;        /* of the table's rows: those in runs            */
     uint64_t rows_half;   /* ... and until it was half full                */
@@ -55,12 +64,21 @@ struct group_fill {
                              own                                          */
 };
 
+/* A table of groups, or of pairs, and what of it was written out. */
+struct group_store {
+    struct group_table table; /* owned                                      */
+    struct vector runs;       /* struct group_run: what it had before       */
+    struct group_fill fill;   /* how it goes on                             */
+    unsigned level;           /* which bits of a hash its partitions go by  */
+    bool stays;               /* its groups' numbers are in use: it is not
+                                 written out                                */
+    uint64_t held_bytes;      /* of the account                             */
+};
+
 struct group_part {
-    struct group_table table;     /* the groups this thread found, owned */
-    struct vector runs;           /* struct group_run: those found before   */
-    struct group_fill fill;       /* how it goes on                         */
+    struct group_store groups;    /* those this thread found                */
     struct group_seen *seen;      /* one an aggregate, without keys          */
-    struct group_table *distinct; /* one an aggregate: different pairs of
+    struct group_store *distinct; /* one an aggregate: different pairs of
                                      a group's number (where there are keys)
                                      and a value; only DISTINCT ones are
                                      made                                  */
@@ -77,7 +95,12 @@ struct group {
     size_t bytes;                 /* of a record behind its keys           */
     bool sums;                    /* so that rows are limited (sum.h)      */
     bool distinct;                /* an aggregate keeps values apart       */
-    bool runs;                /* tables are written out when they are full */
+    bool runs; /* tables are written out when they are full */
+    struct account_share *memory; /* of the caller; or `none`, which has all */
+    struct account_share none;    /* ... */
+    struct spill_file file;       /* runs that do not fit into memory */
+    size_t row_bytes;             /* of a group in the result               */
+    unsigned failed_column;   /* of the result: what group_write() told of */
     uint64_t rows;            /* taken in so far                       */
     unsigned part_count;      /* in use                                */
     struct group_part *parts; /* params.threads                        */
@@ -97,13 +120,38 @@ void group_merge_records(const struct group *group, struct group_table *table,
                          const uint8_t *records, unsigned count,
                          const uint32_t *numbers);
 
-/* group_runs.c: makes room for so many rows more in a part: where its table is
- * full, which grows as long as that pays, it is written out as a run. */
-enum vdbq_status group_part_room(struct group_part *part, unsigned count,
-                                 struct error *error);
-/* Writes a part's table out as a run. */
-enum vdbq_status group_part_flush(struct group_part *part, struct error *error);
-void group_part_forget_runs(struct group_part *part);
+/* group_store.c: makes an empty store; its table is as group_table_init().
+ * group_store_finish() is due whatever it returns, and accepts a zeroed
+ * struct. */
+enum vdbq_status group_store_init(const struct group *group,
+                                  struct group_store *store, const int *types,
+                                  unsigned keys, size_t extra,
+                                  struct error *error);
+void group_store_finish(struct group *group, struct group_store *store);
+/* Makes room for so many rows more: where the table is full, which grows as
+ * long as that pays and there is memory, it is written out as a run. */
+enum vdbq_status group_store_room(struct group *group,
+                                  struct group_store *store, unsigned count,
+                                  struct error *error);
+/* Writes the table out as a run. */
+enum vdbq_status group_store_flush(struct group *group,
+                                   struct group_store *store,
+                                   struct error *error);
+void group_store_forget_runs(struct group_store *store);
+/* Records that a run has of a partition; where they begin among all its. */
+uint32_t group_run_records(const struct group_run *run, unsigned partition,
+                           uint32_t *first);
+
+/* group_spill.c: whether runs of the groups are in the file. */
+bool group_is_spilled(const struct group *group);
+/* Merges all parts, partition by partition, and gives the groups to `reorder`;
+ * `row_set`, which has the result's columns, is empty again then. */
+enum vdbq_status group_merge_spilled(struct group *group,
+                                     struct row_set *row_set,
+                                     struct reorder *reorder,
+                                     struct error *error);
+
+/* group_runs.c */
 /* Whether parts are merged by partitions: some were written out, or there are
  * many groups. */
 bool group_has_runs(const struct group *group);

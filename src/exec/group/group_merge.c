@@ -32,21 +32,23 @@ static enum vdbq_status merge_groups(struct group *group,
                                      const struct group_part *part,
                                      uint32_t *map, struct error *error)
 {
-    struct group_table *table = &group->parts[0].table;
+    struct group_table *table = &group->parts[0].groups.table;
     enum vdbq_status status = VDBQ_OK;
 
-    for (uint32_t at = 0; status == VDBQ_OK && at < part->table.count;
+    for (uint32_t at = 0; status == VDBQ_OK && at < part->groups.table.count;
          at += GROUP_BLOCK) {
-        uint32_t left = part->table.count - at;
+        uint32_t left = part->groups.table.count - at;
         unsigned count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
         if (group->keys > 0)
-            status = group_table_join(table, group_record(&part->table, at),
-                                      count, left - count, map + at, error);
+            status =
+                group_table_join(table, group_record(&part->groups.table, at),
+                                 count, left - count, map + at, error);
         else
             map[at] = 0;
         if (status == VDBQ_OK)
-            group_merge_records(group, table, group_record(&part->table, at),
-                                count, map + at);
+            group_merge_records(group, table,
+                                group_record(&part->groups.table, at), count,
+                                map + at);
     }
     return status;
 }
@@ -102,20 +104,20 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
                                    struct error *error)
 {
     assert(part != &group->parts[0]);
-    uint32_t *map =
-        memory_resize(NULL, ((size_t)part->table.count + 1) * sizeof *map);
+    uint32_t *map = memory_resize(NULL, ((size_t)part->groups.table.count + 1)
+                                            * sizeof *map);
     enum vdbq_status status = map == NULL
                                   ? error_no_memory(error)
                                   : merge_groups(group, part, map, error);
 
-    group_table_finish(&part->table);
+    group_store_finish(group, &part->groups);
     for (unsigned i = 0; i < group->aggregate_count; i++) {
         if (!group_is_distinct(&group->aggregates[i]))
             continue;
         if (status == VDBQ_OK)
-            status = merge_pairs(&group->parts[0].distinct[i],
-                                 &part->distinct[i], map, error);
-        group_table_finish(&part->distinct[i]);
+            status = merge_pairs(&group->parts[0].distinct[i].table,
+                                 &part->distinct[i].table, map, error);
+        group_store_finish(group, &part->distinct[i]);
     }
     memory_release(map);
     return status;
@@ -125,8 +127,8 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
 static void take_pairs(struct group *group, unsigned which)
 {
     const struct aggregate *aggregate = &group->aggregates[which];
-    const struct group_table *table = &group->parts[0].table;
-    const struct group_table *kept = &group->parts[0].distinct[which];
+    const struct group_table *table = &group->parts[0].groups.table;
+    const struct group_table *kept = &group->parts[0].distinct[which].table;
     struct pairs pairs;
     uint8_t *records[GROUP_BLOCK];
     struct vdbq_vector values = { VDBQ_TYPE_NONE, pairs.values, NULL };

@@ -23,7 +23,7 @@ enum vdbq_status group_table_init(struct group_table *table, const int *types,
 {
     unsigned unit = 0;
 
-    *table = (struct group_table){ .key_count = keys };
+    *table = (struct group_table){ .key_count = keys, .map_most = MAP_MAX };
     table->keys = memory_zeroed(keys + 1, sizeof *table->keys);
     if (table->keys == NULL)
         return error_no_memory(error);
@@ -252,6 +252,7 @@ static void use_hashing(struct group_table *table)
     assert(!table->hashed);
     memory_release(table->map);
     table->map = NULL;
+    table->map_size = 0;
     table->hashed = true;
 }
 
@@ -262,6 +263,7 @@ static enum vdbq_status make_map(struct group_table *table, uint64_t coming,
     uint64_t most = 4 * (table->rows + coming), size = 0;
 
     most = most < MAP_MIN ? MAP_MIN : most > MAP_MAX ? MAP_MAX : most;
+    most = most < table->map_most ? most : table->map_most;
     if (!set_strides(table, most, &size)) {
         use_hashing(table);
         return VDBQ_OK;
@@ -362,18 +364,37 @@ static void put_slot(struct group_slot *slots, uint64_t mask, uint64_t hash,
     slots[at] = (struct group_slot){ (uint32_t)(hash >> 32), number + 1 };
 }
 
-/* Slots for `more` groups more; at most half of them are taken. */
-static enum vdbq_status reserve_slots(struct group_table *table, unsigned more,
-                                      struct error *error)
+/* How many slots there are to be for `more` groups more: at most half of them
+ * are taken. */
+static uint64_t slots_for(const struct group_table *table, unsigned more)
 {
     uint64_t needed = 2 * ((uint64_t)table->count + more);
     uint64_t size = table->slots != NULL ? table->slot_mask + 1 : SLOTS_MIN;
-    struct group_slot *slots;
-
-    if (table->slots != NULL && size >= needed)
-        return VDBQ_OK;
     while (size < needed)
         size *= 4;
+    return size;
+}
+
+uint64_t group_table_bytes(const struct group_table *table, unsigned more)
+{
+    uint64_t before = table->slots != NULL ? table->slot_mask + 1 : 0;
+    uint64_t slots = before;
+    if (table->hashed && !table->blind && slots_for(table, more) > before)
+        slots += slots_for(table, more); /* both, while they are moved */
+    return ((uint64_t)table->count + more) * table->width
+           + slots * sizeof *table->slots
+           + table->map_size * sizeof *table->map;
+}
+
+/* Makes slots for `more` groups more. */
+static enum vdbq_status reserve_slots(struct group_table *table, unsigned more,
+                                      struct error *error)
+{
+    uint64_t size = slots_for(table, more);
+    struct group_slot *slots;
+
+    if (table->slots != NULL && size == table->slot_mask + 1)
+        return VDBQ_OK;
     slots = memory_zeroed(size, sizeof *slots);
     if (slots == NULL)
         return error_no_memory(error);

@@ -50,6 +50,7 @@ struct group_table {
     bool hashed;              /* found by `slots`, else by `map` */
     uint32_t *map;            /* by keys' values: number + 1, or 0  */
     uint64_t map_size;        /* entries of the map */
+    uint64_t map_most;        /* ... at most; its owner may set it */
     struct group_slot *slots; /* owned; NULL while there is a map */
     uint64_t slot_mask;       /* one less than there are         */
     uint64_t *packed;         /* keys of a block of rows         */
@@ -76,6 +77,9 @@ enum vdbq_status group_table_join(struct group_table *table,
                                   const uint8_t *records, unsigned count,
                                   uint64_t coming, uint32_t *numbers,
                                   struct error *error);
+
+/* Bytes that it takes once there are so many groups more. */
+uint64_t group_table_bytes(const struct group_table *table, unsigned more);
 
 /* Lends an empty table room for so many records, which is enough, until it is
  * finished; the keys are found by hashing. */

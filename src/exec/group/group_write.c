@@ -28,7 +28,7 @@ static uint64_t groups_before(const struct group *group, unsigned part)
 {
     uint64_t before = 0;
     for (unsigned i = 0; i < part; i++)
-        before += group->parts[i].table.count;
+        before += group->parts[i].groups.table.count;
     return before;
 }
 
@@ -42,7 +42,7 @@ static void list_share(void *context, unsigned share)
     unsigned end = group->part_count * (share + 1) / threads;
     uint64_t at = groups_before(group, part);
     for (; part < end; part++) {
-        const struct group_table *table = &group->parts[part].table;
+        const struct group_table *table = &group->parts[part].groups.table;
         for (uint32_t i = 0; i < table->count; i++, at++) {
             const uint8_t *extra = group_extra(table, i);
             writing->records[at] = group_record(table, i);
@@ -79,7 +79,7 @@ static const uint8_t *record_of(const struct writing *writing, uint32_t row)
 {
     return writing->records != NULL
                ? writing->records[writing->order[row]]
-               : group_record(&writing->group->parts[0].table, row);
+               : group_record(&writing->group->parts[0].groups.table, row);
 }
 
 /* Rows [first, first + count) of a column that is a key; whether any is
@@ -90,8 +90,8 @@ static bool write_key(const struct writing *writing,
 {
     const struct row_set_column *column = writing->head.column;
     return group_table_key(
-        &writing->group->parts[0].table, writing->head.number, records, count,
-        (uint8_t *)column->values + (size_t)first * column->width,
+        &writing->group->parts[0].groups.table, writing->head.number, records,
+        count, (uint8_t *)column->values + (size_t)first * column->width,
         column->nulls + first);
 }
 
@@ -105,7 +105,7 @@ static enum vdbq_status write_aggregate(const struct writing *writing,
     const struct row_set_column *column = writing->head.column;
     const struct aggregate *aggregate =
         &group->aggregates[writing->head.number - group->keys];
-    size_t keys = 8 * group->parts[0].table.words;
+    size_t keys = 8 * group->parts[0].groups.table.words;
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; status == VDBQ_OK && i < count; i++) {
@@ -148,7 +148,7 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
                              struct error *error)
 {
     assert(group->part_count >= 1);
-    struct writing *writing = arena_alloc(&group->arena, sizeof *writing);
+    struct writing *writing = memory_zeroed(1, sizeof *writing);
     enum vdbq_status status = VDBQ_OK;
 
     if (writing == NULL)
@@ -156,17 +156,19 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
     writing->group = group;
     writing->count = groups_before(group, group->part_count);
     if (writing->count > UINT32_MAX - 1)
-        return error_set(error, VDBQ_LIMIT, "more than %u groups",
-                         UINT32_MAX - 1);
+        status =
+            error_set(error, VDBQ_LIMIT, "more than %u groups", UINT32_MAX - 1);
     writing->head.threads =
         parallel_threads(group->params.threads, writing->count);
-    if (group->part_count > 1)
+    if (status == VDBQ_OK && group->part_count > 1)
         status = order_groups(writing, error);
     if (status == VDBQ_OK)
         status = write_columns(&writing->head, write_share, writing->count,
                                row_set, error);
+    group->failed_column = writing->head.number;
     memory_release(writing->records);
     memory_release(writing->firsts);
     memory_release(writing->order);
+    memory_release(writing);
     return status;
 }

@@ -14,6 +14,8 @@
 struct group_stream {
     struct stream head;        /* first */
     struct rescan groups;      /* the result's rows, owned */
+    struct reorder spilled;    /* ... where they do not fit into memory */
+    bool is_spilled;           /* the rows are there */
     struct device_times times; /* of grouping on a device */
     char where[96];            /* for stats               */
 };
@@ -63,6 +65,15 @@ static enum vdbq_status add_rows(struct group_stream *stream,
 
 /* ---------------------------------------------------------- on the host -- */
 
+/* Counts the rows as what the stream holds from now on. */
+static void hold_rows(struct group_stream *stream)
+{
+    const struct step *step = stream->head.step;
+    uint64_t bytes = stream->groups.row_set.rows
+                     * spill_row_bytes(step->columns, step->column_count, NULL);
+    account_take_anyway(&stream->head.memory, bytes);
+}
+
 /* Takes all rows of the input in threads of the host. */
 static enum vdbq_status group_on_host(struct group_stream *stream,
                                       struct error *error)
@@ -70,18 +81,25 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
     const struct step *step = stream->head.step;
     struct stream *input = stream->head.inputs[0];
     struct group *group = NULL;
-    enum vdbq_status status =
-        group_create(&(struct group_params){ .step = &step->group,
-                                             .columns = input->step->columns,
-                                             .threads = stream_threads(
-                                                 stream->head.params) },
-                     &group, error);
+    enum vdbq_status status = group_create(
+        &(struct group_params){ .step = &step->group,
+                                .columns = input->step->columns,
+                                .results = step->columns,
+                                .threads = stream_threads(stream->head.params),
+                                .memory = &stream->head.memory,
+                                .files = stream->head.params->files },
+        &group, error);
     if (status == VDBQ_OK)
         status = add_rows(stream, group, error);
     if (status == VDBQ_OK)
-        status = group_finish(group, &stream->groups.row_set, error);
+        status = group_finish(group, &stream->groups.row_set, &stream->spilled,
+                              error);
     group_destroy(group);
-    snprintf(stream->where, sizeof stream->where, "host");
+    stream->is_spilled = stream->spilled.rows > 0;
+    if (!stream->is_spilled)
+        hold_rows(stream);
+    snprintf(stream->where, sizeof stream->where, "host%s",
+             stream->is_spilled ? " (groups in files)" : "");
     return status;
 }
 
@@ -156,7 +174,7 @@ static enum vdbq_status group_open(struct stream *stream, struct error *error)
         return status;
     take_dictionary(group);
     stream_close_input(stream, 0);
-    stream->rows_most = groups->rows;
+    stream->rows_most = group->is_spilled ? group->spilled.rows : groups->rows;
     return VDBQ_OK;
 }
 
@@ -164,9 +182,17 @@ static enum vdbq_status group_batch(struct stream *stream,
                                     struct vdbq_batch *batch,
                                     struct error *error)
 {
-    (void)error;
-    rescan_batch(&((struct group_stream *)stream)->groups, batch);
+    struct group_stream *group = (struct group_stream *)stream;
+    if (group->is_spilled)
+        return reorder_batch(&group->spilled, batch, error);
+    rescan_batch(&group->groups, batch);
     return VDBQ_OK;
+}
+
+/* What was spilled is read range by range. */
+static bool group_stays(const struct stream *stream)
+{
+    return !((const struct group_stream *)stream)->is_spilled;
 }
 
 static struct dictionary *group_dictionary(const struct stream *stream,
@@ -180,6 +206,7 @@ static struct dictionary *group_dictionary(const struct stream *stream,
 static void group_close(struct stream *stream)
 {
     rescan_finish(&((struct group_stream *)stream)->groups);
+    reorder_finish(&((struct group_stream *)stream)->spilled);
 }
 
 static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
@@ -192,7 +219,7 @@ static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
 const struct stream_kind group_stream = {
     .size = sizeof(struct group_stream),
     .calls = { .batch = group_batch,
-               .stays = stream_stays,
+               .stays = group_stays,
                .dictionary = group_dictionary,
                .stats = group_stats,
                .close = group_close },

@@ -147,7 +147,6 @@ static void join_close(struct stream *stream)
     row_set_finish(&join->output);
     memory_release(join->early_vectors);
     join_partitions_destroy(join->partitions);
-    join_memory(join, 0);
     memory_release(join->numbers);
     memory_release(join->partners);
     memory_release(join->vectors);

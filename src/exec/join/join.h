@@ -148,7 +148,6 @@ struct join_stream {
                                   when the left ones have ended             */
     struct row_set output;       /* rows of the batch */
     struct vdbq_vector *vectors; /* of the batch */
-    uint64_t counted_bytes;      /* of the params' memory                     */
     /* NULL: the right rows are all at hand */
     struct join_partitions *partitions;
     /* Of a pass over a partition (join_partitions.h), whose left rows have

@@ -17,7 +17,7 @@ enum vdbq_status join_cut_init(struct join_partitions *partitions,
                                struct join_cut *cut, unsigned input,
                                struct error *error)
 {
-    const struct stream *head = &partitions->join->head;
+    struct stream *head = &partitions->join->head;
     const struct stream *from = head->inputs[input];
     const struct step_join *step = &head->step->join;
     cut->keys = input == 0 ? &step->left_keys : &step->right_keys;
@@ -32,6 +32,7 @@ enum vdbq_status join_cut_init(struct join_partitions *partitions,
     return spill_init(
         &cut->spill,
         &(struct spill_params){ .files = head->params->files,
+                                .memory = &head->memory,
                                 .columns = from->step->columns,
                                 .column_count = from->step->column_count,
                                 .reads = cut->reads,

@@ -11,7 +11,6 @@
 
 enum {
     INDEX_BYTES = 40, /* of an index for each row, while it is made      */
-    ROOM_SHARE = 8,   /* of the limit that a join has in any case        */
     PARTITIONS_MIN = 4,
     BLOCK_MIN =
         4 << 10, /* bytes of a block in a file, where partitions are more
@@ -24,27 +23,19 @@ enum {
 
 bool join_memory(struct join_stream *join, uint64_t bytes)
 {
-    struct stream_memory *memory = join->head.params->memory;
-    if (memory == NULL)
-        return true;
-    if (bytes > join_memory_room(join))
-        return false;
-    assert(memory->used_bytes >= join->counted_bytes);
-    memory->used_bytes += bytes - join->counted_bytes;
-    join->counted_bytes = bytes;
+    struct account_share *memory = &join->head.memory;
+    uint64_t before = memory->used_bytes;
+    if (bytes > before)
+        return account_take(memory, bytes - before);
+    account_give(memory, before - bytes);
     return true;
 }
 
 uint64_t join_memory_room(const struct join_stream *join)
 {
-    const struct stream_memory *memory = join->head.params->memory;
-    if (memory == NULL)
-        return UINT64_MAX;
-    assert(memory->used_bytes >= join->counted_bytes);
-    uint64_t others = memory->used_bytes - join->counted_bytes;
-    uint64_t least = memory->limit_bytes / ROOM_SHARE;
-    return others + least < memory->limit_bytes ? memory->limit_bytes - others
-                                                : least;
+    uint64_t more = account_room(&join->head.memory);
+    uint64_t bytes = join->head.memory.used_bytes;
+    return more < UINT64_MAX - bytes ? bytes + more : UINT64_MAX;
 }
 
 /* Bytes of a right row in memory. */

@@ -82,7 +82,8 @@ static enum vdbq_status make_rest(const struct partition_joining *partition,
     spill_finish(rest);
     return spill_init(
         rest,
-        &(struct spill_params){ .files = left->files,
+        &(struct spill_params){ .files = left->file.files,
+                                .memory = left->file.memory,
                                 .columns = left->columns,
                                 .column_count = left->column_count,
                                 .reads = left->reads,
@@ -293,13 +294,14 @@ static uint64_t passes_most(const struct join_partitions *partitions)
 static enum vdbq_status open_output(struct join_partitions *partitions,
                                     struct error *error)
 {
-    const struct stream *head = &partitions->join->head;
+    struct stream *head = &partitions->join->head;
     uint64_t bytes = partitions->share_bytes / 2 / passes_most(partitions);
     bytes = bytes > BLOCK_MIN ? bytes : BLOCK_MIN;
     spill_finish(&partitions->output);
     return spill_init(
         &partitions->output,
         &(struct spill_params){ .files = head->params->files,
+                                .memory = &head->memory,
                                 .columns = head->step->columns,
                                 .column_count = head->step->column_count,
                                 .reads = head->reads,
@@ -335,11 +337,11 @@ static enum vdbq_status join_next_left(struct join_partitions *partitions,
                                  .first = partitions->left_next,
                                  .rows = left < most ? left : most };
     enum vdbq_status status = join_partition(partitions, &range, error);
-    uint64_t size = partitions->right.spill.file_bytes;
+    uint64_t size = partitions->right.spill.file.bytes;
     partitions->left_next += range.rows;
-    if (partitions->output.file_bytes < size / 2)
+    if (partitions->output.file.bytes < size / 2)
         most *= LEFT_FACTOR;
-    if (partitions->output.file_bytes > size * 2 && most > LEFT_FACTOR)
+    if (partitions->output.file.bytes > size * 2 && most > LEFT_FACTOR)
         most /= LEFT_FACTOR;
     partitions->left_most = most;
     return status;

@@ -6,7 +6,6 @@
 #include "exec/rows/spill.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 enum {
@@ -67,14 +66,15 @@ enum vdbq_status spill_init(struct spill *spill,
     assert(params->column_count > 0);
     enum vdbq_status status = VDBQ_OK;
     *spill = (struct spill){
-        .files = params->files != NULL ? params->files : &os_temporary_files,
         .columns = params->columns,
         .column_count = params->column_count,
         .reads = params->reads,
+        .plain = params->plain,
         .row_bytes = spill_row_bytes(params->columns, params->column_count,
                                      params->reads),
         .partitions = VECTOR(struct spill_partition),
     };
+    spill_file_init(&spill->file, params->files, params->memory);
     uint64_t rows = params->block_bytes / spill->row_bytes;
     rows = rows < ROWS_MAX ? rows : ROWS_MAX;
     spill->block_rows = rows > ROWS_MIN ? (uint32_t)rows : ROWS_MIN;
@@ -99,8 +99,7 @@ void spill_finish(struct spill *spill)
     }
     vector_finish(&spill->partitions);
     memory_release(spill->block);
-    if (spill->file != NULL)
-        spill->files->close(spill->file);
+    spill_file_close(&spill->file);
     *spill = (struct spill){ 0 };
 }
 
@@ -119,20 +118,6 @@ uint64_t spill_rows(const struct spill *spill, unsigned partition)
 }
 
 /* --------------------------------------------------------------- write -- */
-
-/* Says what could not be done with the temporary file, and what helps. */
-static enum vdbq_status file_failed(const char *what, int failure,
-                                    struct error *error)
-{
-    if (failure == ENOMEM)
-        return error_no_memory(error);
-    error_set(error, VDBQ_IO, "a temporary file cannot be %s: %s", what,
-              strerror(failure));
-    return error_hint(error,
-                      "rows that do not fit into VDBQ_MEMORY go to "
-                      "files in TMPDIR: give more memory, or name a folder "
-                      "with more room");
-}
 
 /* Bytes of a block at most. */
 static uint64_t block_bytes(const struct spill *spill)
@@ -158,8 +143,9 @@ static uint64_t make_block(const struct spill *spill,
     const struct row_set *rows = &partition->buffer;
     uint64_t at = padded(spill->column_count);
     memset(spill->block, 0, at);
-    at = put(spill, at, partition->numbers,
-             rows->rows * sizeof *partition->numbers);
+    if (!spill->plain)
+        at = put(spill, at, partition->numbers,
+                 rows->rows * sizeof *partition->numbers);
     for (unsigned i = 0; i < spill->column_count; i++) {
         const struct row_set_column *column = &rows->columns[i];
         if (!keeps(spill, i))
@@ -174,28 +160,12 @@ static uint64_t make_block(const struct spill *spill,
     return at;
 }
 
-/* Writes the block behind all others; the first one opens the file. */
-static enum vdbq_status write_block(struct spill *spill, uint64_t size,
-                                    struct error *error)
-{
-    int failure = 0;
-    assert(size % 8 == 0 && size > 0);
-    if (spill->file == NULL)
-        failure = spill->files->open("", OS_OPEN_CREATE, &spill->file);
-    if (failure != 0)
-        return file_failed("made", failure, error);
-    failure =
-        spill->files->write(spill->file, spill->block, size, spill->file_bytes);
-    return failure == 0 ? VDBQ_OK : file_failed("written", failure, error);
-}
-
 /* Writes the rows of a partition's buffer. */
 static enum vdbq_status flush(struct spill *spill,
                               struct spill_partition *partition,
                               struct error *error)
 {
-    struct spill_block block = { .offset = spill->file_bytes,
-                                 .rows = (uint32_t)partition->buffer.rows };
+    struct spill_block block = { .rows = (uint32_t)partition->buffer.rows };
     if (block.rows == 0)
         return VDBQ_OK;
     if (spill->block == NULL)
@@ -203,10 +173,10 @@ static enum vdbq_status flush(struct spill *spill,
     if (spill->block == NULL)
         return error_no_memory(error);
     block.size = make_block(spill, partition);
-    enum vdbq_status status = write_block(spill, block.size, error);
+    enum vdbq_status status = spill_file_append(
+        &spill->file, spill->block, block.size, &block.offset, error);
     if (status == VDBQ_OK && !vector_append(&partition->blocks, &block, 1))
         status = error_no_memory(error);
-    spill->file_bytes += block.size;
     partition->buffer.rows = 0;
     return status;
 }
@@ -266,7 +236,7 @@ static enum vdbq_status add_some(const struct spill *spill,
     if (status != VDBQ_OK)
         return status;
     row_set_pick_part(&picking, partition->buffer.rows, list, count);
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count && !spill->plain; i++)
         partition->numbers[partition->buffer.rows + i] = rows->numbers[list[i]];
     partition->buffer.rows += count;
     partition->rows += count;
@@ -320,7 +290,8 @@ enum vdbq_status spill_reader_init(struct spill_reader *reader,
         .block = range->first / spill->block_rows,
         .skip = (uint32_t)(range->first % spill->block_rows),
         .rows_left = range->rows,
-        .blank = memory_zeroed(spill->block_rows, sizeof(uint64_t)),
+        .blank = memory_zeroed(spill->reads != NULL ? spill->block_rows : 1,
+                               sizeof(uint64_t)),
         .vectors = memory_zeroed(spill->column_count + (size_t)1,
                                  sizeof *reader->vectors),
     };
@@ -342,7 +313,6 @@ static enum vdbq_status load(struct spill_reader *reader,
                              const struct spill_block *block,
                              struct error *error)
 {
-    const struct spill *spill = reader->spill;
     if (block->size > reader->room) {
         uint8_t *memory = memory_resize(reader->memory, block->size);
         if (memory == NULL)
@@ -350,10 +320,9 @@ static enum vdbq_status load(struct spill_reader *reader,
         reader->memory = memory;
         reader->room = block->size;
     }
-    assert(spill->file != NULL && block->size <= reader->room);
-    int failure = spill->files->read(spill->file, reader->memory, block->size,
-                                     block->offset);
-    return failure == 0 ? VDBQ_OK : file_failed("read", failure, error);
+    assert(block->size <= reader->room);
+    return spill_file_read(&reader->spill->file, reader->memory, block->size,
+                           block->offset, error);
 }
 
 /* Looks at the rows of the block that was loaded, from `skip` on. */
@@ -364,7 +333,8 @@ static void view(struct spill_reader *reader, const struct spill_block *block)
     uint8_t *at = reader->memory + padded(spill->column_count);
     reader->vectors[spill->column_count] =
         (struct vdbq_vector){ .type = VDBQ_BIGINT, .values = at + skip * 8 };
-    at += (uint64_t)block->rows * sizeof(uint64_t);
+    if (!spill->plain)
+        at += (uint64_t)block->rows * sizeof(uint64_t);
     for (unsigned i = 0; i < spill->column_count; i++) {
         unsigned width = row_set_width(spill->columns[i].type);
         struct vdbq_vector *vector = &reader->vectors[i];

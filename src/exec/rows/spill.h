@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows put aside in a temporary file, in partitions: what is added to a
- * partition comes back in that order. Beside its columns each row has a number.
+ * partition comes back in that order. Beside its columns each row has a number,
+ * unless nobody asks for these.
  * A partition's rows go to the file in blocks; of columns that nobody reads
  * nothing is kept.
  *
@@ -9,24 +10,22 @@
  *
  *     offset  size               what
  *     0       columns, padded    whether the column has NULL flags
- *     ...     8 * rows           the rows' numbers
+ *     ...     8 * rows           the rows' numbers, if they have some
  *     ...     width * rows       a column that is kept: its values, padded to
  *                                8 bytes; then its flags, likewise
  */
 #ifndef VDBQ_EXEC_SPILL_H
 #define VDBQ_EXEC_SPILL_H
 
-#include "base/os/os.h"
 #include "exec/rows/row_set.h"
+#include "exec/rows/spill_file.h"
 
 struct spill {
-    /* how files are opened, written and read */
-    const struct os_file_calls *files;
-    struct os_file *file; /* NULL: nothing was written yet            */
-    uint64_t file_bytes;  /* its size: where the next block goes */
+    struct spill_file file;            /* of all blocks */
     const struct step_column *columns; /* of the rows; the caller's */
     unsigned column_count;             /* of `columns` */
     const bool *reads;        /* of each column: it is kept               */
+    bool plain;               /* rows have no numbers                     */
     uint64_t row_bytes;       /* of what is kept of a row, with its number */
     uint32_t block_rows;      /* of a full block */
     uint8_t *block;           /* one that is written                      */
@@ -36,9 +35,11 @@ struct spill {
 /* What is needed to make one; `columns` and `reads` outlive it. */
 struct spill_params {
     const struct os_file_calls *files; /* NULL: os_temporary_files        */
+    struct account_share *memory;      /* of the step it is for; or NULL  */
     const struct step_column *columns; /* of the rows; they outlive this */
     unsigned column_count;             /* of `columns` */
     const bool *reads;    /* of each column: it is kept; NULL: all are */
+    bool plain;           /* rows have no numbers */
     unsigned partitions;  /* partitions, from 0 */
     uint64_t block_bytes; /* about                           */
 };
@@ -60,7 +61,7 @@ uint64_t spill_rows(const struct spill *spill, unsigned partition);
 struct spill_rows {
     const struct row_set *from; /* the rows are some of these */
     const uint32_t *rows;       /* their numbers there; NULL: [0, count)      */
-    const uint64_t *numbers;    /* of each row of `from`                      */
+    const uint64_t *numbers;    /* of each row of `from`; NULL: of plain ones */
     uint64_t count;             /* of `rows` */
 };
 /* Adds rows to a partition. */
@@ -97,7 +98,7 @@ enum vdbq_status spill_reader_init(struct spill_reader *reader,
                                    struct error *error);
 void spill_reader_finish(struct spill_reader *reader);
 /* The next rows; rows 0: the end. They live until the next call. Behind the
- * columns stands a vector of numbers, uint64_t. */
+ * columns stands a vector of numbers, uint64_t, unless rows are plain. */
 enum vdbq_status spill_read(struct spill_reader *reader,
                             struct vdbq_batch *batch, struct error *error);
 

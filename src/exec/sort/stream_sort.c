@@ -2,27 +2,38 @@
 /*
  * STEP_SORT as a stream: all rows are sorted while it is opened. Where few
  * rows are asked for, only those that may be among them are kept. Where a
- * device has the rows and takes them itself, that sorts them.
+ * device has the rows and takes them itself, that sorts them. Rows that do not
+ * fit into memory are sorted in runs, which are merged as they are asked for.
  */
 #include <assert.h>
 #include <stdio.h>
 
 #include "exec/sort/device_sort.h"
 #include "exec/sort/sort.h"
+#include "exec/sort/sort_runs.h"
 #include "exec/stream/stream_inner.h"
 
-enum { SORT_BATCH_ROWS = 1 << 16 };
+enum {
+    SORT_BATCH_ROWS = 1 << 16,
+    SORT_BYTES = 20,   /* that sorting takes for each row                */
+    RUN_ROWS_MIN = 16, /* of a run, whatever memory there is             */
+    BATCH_PART = 8     /* of memory, for a batch that is merged          */
+};
 
 struct sort_stream {
     struct stream head;          /* first */
     struct sort_top top;         /* few rows ...                       */
     struct row_set materialised; /* ... or all                         */
+    uint64_t rows_held;          /* ... rows that memory was taken for */
+    struct sort_runs runs;       /* ... or sorted and put aside        */
+    bool in_runs;                /* all rows are there                 */
     struct device_sort *device;  /* has `materialised`, sorted; or NULL  */
     struct device_times times;   /* of it                            */
     char where[96];              /* for stats                        */
     const struct row_set *rows;  /* which of the two                */
     uint32_t *order;             /* numbers of rows; NULL: as they are */
     uint64_t next, end;          /* places in the order                */
+    uint64_t batch_rows;         /* that are given out at once         */
     struct row_set output;       /* rows of a batch                    */
     struct vdbq_vector *vectors; /* of the batch */
 };
@@ -78,13 +89,113 @@ static enum vdbq_status make_order(struct sort_stream *sort,
     return status;
 }
 
-/* Takes all rows and orders their numbers. */
+/* Bytes of memory for a row, until it is sorted. */
+static uint64_t row_bytes(const struct sort_stream *sort)
+{
+    const struct step *input = sort->head.inputs[0]->step;
+    return spill_row_bytes(input->columns, input->column_count, NULL)
+           + SORT_BYTES;
+}
+
+/* Takes memory for up to so many rows more; how many there is room for. */
+static uint64_t take_room(struct sort_stream *sort, uint64_t rows)
+{
+    struct account_share *memory = &sort->head.memory;
+    uint64_t bytes = row_bytes(sort), left = sort->rows_held;
+    left -= sort->materialised.rows;
+    uint64_t more = rows > left ? rows - left : 0;
+    uint64_t most = account_room(memory) / bytes;
+    more = more < most ? more : most;
+    if (!account_take(memory, more * bytes))
+        more = 0;
+    if (sort->rows_held + more < RUN_ROWS_MIN) {
+        account_take_anyway(memory, RUN_ROWS_MIN * bytes);
+        more += RUN_ROWS_MIN;
+    }
+    sort->rows_held += more;
+    left += more;
+    return left < rows ? left : rows;
+}
+
+/* Sorts the rows at hand and puts them aside, but those that nobody asks for.
+ */
+static enum vdbq_status put_aside(struct sort_stream *sort, struct error *error)
+{
+    const struct step *input = sort->head.inputs[0]->step;
+    const struct step_sort *step = &sort->head.step->sort;
+    uint64_t rows = sort->materialised.rows, end = places_end(step);
+    struct sort_runs_params params = { .files = sort->head.params->files,
+                                       .memory = &sort->head.memory,
+                                       .columns = input->columns,
+                                       .column_count = input->column_count,
+                                       .keys = step->keys.items,
+                                       .key_count = (unsigned)step->keys.count,
+                                       .room_bytes =
+                                           sort->rows_held * row_bytes(sort) };
+    enum vdbq_status status = VDBQ_OK;
+    if (!sort->in_runs)
+        status = sort_runs_init(&sort->runs, &params, error);
+    sort->in_runs = true;
+    if (status == VDBQ_OK)
+        status = make_order(sort, error);
+    if (status == VDBQ_OK)
+        status = sort_runs_add(&sort->runs, &sort->materialised, sort->order,
+                               rows < end ? rows : end, error);
+    memory_release(sort->order);
+    sort->order = NULL;
+    sort->materialised.rows = 0;
+    return status;
+}
+
+/* Takes the rows of a batch; where memory ends, those at hand are a run. */
+static enum vdbq_status take_rows(struct sort_stream *sort,
+                                  const struct vdbq_batch *batch,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t at = 0, rows; status == VDBQ_OK && at < batch->rows;
+         at += rows) {
+        rows = take_room(sort, batch->rows - at);
+        if (rows == batch->rows)
+            status = row_set_append(&sort->materialised, batch,
+                                    sort->head.params->threads, error);
+        else if (rows > 0)
+            status = row_set_append_part(&sort->materialised, batch, at, rows,
+                                         error);
+        else
+            status = put_aside(sort, error);
+    }
+    return status;
+}
+
+/* Takes all rows. */
+static enum vdbq_status materialise(struct sort_stream *sort,
+                                    struct error *error)
+{
+    struct stream *input = sort->head.inputs[0];
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status =
+        stream_materialise_begin(input, &sort->materialised, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(input, &batch, error);
+        if (status == VDBQ_OK)
+            status = take_rows(sort, &batch, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(sort->head.params, error);
+    }
+    return status;
+}
+
+/* Takes all rows and orders their numbers, or makes runs of them. */
 static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 {
     sort->rows = &sort->materialised;
-    enum vdbq_status status =
-        stream_materialise(sort->head.inputs[0], &sort->materialised, error);
-    return status == VDBQ_OK ? make_order(sort, error) : status;
+    enum vdbq_status status = materialise(sort, error);
+    if (status != VDBQ_OK || !sort->in_runs)
+        return status == VDBQ_OK ? make_order(sort, error) : status;
+    status = put_aside(sort, error);
+    row_set_finish(&sort->materialised);
+    return status == VDBQ_OK ? sort_runs_begin(&sort->runs, error) : status;
 }
 
 /* -------------------------------------------------------- on the device -- */
@@ -141,6 +252,32 @@ static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
 
 /* ------------------------------------------------------------------ open -- */
 
+/* Merges the next rows of the runs. */
+static enum vdbq_status merge_rows(struct sort_stream *sort, uint64_t rows,
+                                   struct error *error)
+{
+    sort->output.rows = 0;
+    enum vdbq_status status =
+        sort_runs_rows(&sort->runs, rows, &sort->output, error);
+    assert(status != VDBQ_OK || sort->output.rows == rows);
+    row_set_vectors(&sort->output, 0, sort->vectors);
+    return status;
+}
+
+/* Passes over rows in front of those that are asked for. */
+static enum vdbq_status skip_rows(struct sort_stream *sort, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t left = sort->next, rows; left > 0 && status == VDBQ_OK;
+         left -= rows) {
+        rows = left < sort->batch_rows ? left : sort->batch_rows;
+        status = merge_rows(sort, rows, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(sort->head.params, error);
+    }
+    return status;
+}
+
 /* The words of the columns that go out. */
 static void take_dictionary(struct sort_stream *sort)
 {
@@ -149,6 +286,18 @@ static void take_dictionary(struct sort_stream *sort)
             row_set_dictionary(
                 &sort->output, i,
                 dictionary_hold(stream_dictionary(sort->head.inputs[0], i)));
+}
+
+/* Rows of a batch: few where memory is little. */
+static uint64_t batch_rows(const struct sort_stream *sort)
+{
+    uint64_t rows = sort->runs.params.room_bytes / BATCH_PART;
+    if (!sort->in_runs)
+        return SORT_BATCH_ROWS;
+    rows /= row_bytes(sort);
+    return rows < RUN_ROWS_MIN      ? RUN_ROWS_MIN
+           : rows < SORT_BATCH_ROWS ? rows
+                                    : SORT_BATCH_ROWS;
 }
 
 /* All rows are sorted when the stream opens; batches only read them. */
@@ -163,7 +312,8 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
         status =
             end < SORT_TOP_MAX ? open_top(sort, error) : open_all(sort, error);
     if (!done)
-        snprintf(sort->where, sizeof sort->where, "host");
+        snprintf(sort->where, sizeof sort->where, "host%s",
+                 sort->in_runs ? " (sorted in runs)" : "");
     if (status == VDBQ_OK)
         status = row_set_init(&sort->output, step->columns, step->column_count,
                               error);
@@ -173,15 +323,17 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     if (status != VDBQ_OK)
         return status;
     take_dictionary(sort);
+    sort->batch_rows = batch_rows(sort);
     stream_close_input(stream, 0);
-    sort->end = end < sort->rows->rows ? end : sort->rows->rows;
+    uint64_t rows = sort->in_runs ? sort->runs.rows : sort->rows->rows;
+    sort->end = end < rows ? end : rows;
     sort->next = step->sort.offset < sort->end ? step->sort.offset : sort->end;
     if (done) { /* the others never came */
         sort->next = 0;
         sort->end = sort->rows->rows;
     }
     stream->rows_most = sort->end - sort->next;
-    return VDBQ_OK;
+    return sort->in_runs ? skip_rows(sort, error) : VDBQ_OK;
 }
 
 /* The device's rows go back to it before it is closed. */
@@ -192,6 +344,7 @@ static void sort_close(struct stream *stream)
     device_sort_take_back(sort->device, &sort->materialised);
     device_sort_destroy(sort->device);
     row_set_finish(&sort->materialised);
+    sort_runs_finish(&sort->runs);
     row_set_finish(&sort->output);
     memory_release(sort->order);
     memory_release(sort->vectors);
@@ -224,12 +377,14 @@ sort_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     assert(sort->next <= sort->end);
     uint64_t rows = sort->end - sort->next;
     enum vdbq_status status = VDBQ_OK;
-    rows = rows < SORT_BATCH_ROWS ? rows : SORT_BATCH_ROWS;
+    rows = rows < sort->batch_rows ? rows : sort->batch_rows;
     batch->rows = rows;
     batch->column = sort->vectors;
     if (rows == 0)
         return VDBQ_OK;
-    if (sort->order != NULL) {
+    if (sort->in_runs) {
+        status = merge_rows(sort, rows, error);
+    } else if (sort->order != NULL) {
         status = put_rows(sort, rows, error);
     } else {
         struct row_set from = *sort->rows;

@@ -90,6 +90,7 @@ static enum vdbq_status open_one(const struct opening *opening, int number,
     struct stream head = {
         .params = params,
         .step = step,
+        .memory = { .account = params->account },
         .inputs = memory_zeroed(step->inputs.count + 1, sizeof *head.inputs),
         .reads =
             memory_zeroed(step->column_count + (size_t)1, sizeof *head.reads),
@@ -243,6 +244,8 @@ static void keep_count(const struct stream *stream)
     const struct step_count count = { .step = stream->step,
                                       .rows = stream->rows,
                                       .time_ns = stream->time_ns,
+                                      .memory_bytes = stream->memory.most_bytes,
+                                      .spill_bytes = stream->memory.spill_bytes,
                                       .runs = 1,
                                       .seen = stream->asked };
     if (stats != NULL && stats->counts != NULL && !stream->rescans)
@@ -279,6 +282,7 @@ void stream_close(struct stream *stream)
     keep_stats(stream);
     keep_count(stream);
     stream->calls->close(stream);
+    account_give_all(&stream->memory);
     for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
         stream_close(stream->inputs[i]);
     memory_release(stream->inputs);

@@ -23,6 +23,7 @@
 
 #include <stdatomic.h>
 
+#include "base/account.h"
 #include "base/os/os.h"
 #include "data/pool/pool.h"
 #include "data/tablet/dictionary.h"
@@ -47,13 +48,6 @@ void stream_stats_init(struct stream_stats *stats);
 /* Adds a name to a list of them, if it is not there yet. */
 void stream_list(const char *name, char *room, size_t size);
 
-/* Host memory for rows that steps must hold, of all streams of a connection. A
- * step that cannot have more goes on with files. */
-struct stream_memory {
-    uint64_t limit_bytes; /* of a query's rows */
-    uint64_t used_bytes;  /* of these, by all steps */
-};
-
 /* What all streams of a run share. */
 struct stream_params {
     const struct snapshot *snapshot; /* that the query sees */
@@ -77,7 +71,8 @@ struct stream_params {
     vdbq_progress progress;             /* may be NULL                     */
     void *progress_context;             /* for `progress` */
     struct stream_stats *stats;         /* added to when a stream closes   */
-    struct stream_memory *memory;       /* NULL: there is no limit         */
+    struct account *account;            /* of what steps hold; NULL: there
+                                           is no limit                     */
     const struct os_file_calls *files;  /* temporary ones; NULL: those of the
                                            system                          */
 };

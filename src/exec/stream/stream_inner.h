@@ -60,7 +60,8 @@ struct stream {
     bool asked;             /* for rows                                    */
     bool rescans;           /* rows that another stream of the step gave   */
     uint64_t rows;          /* that came so far                            */
-    uint64_t time_ns;       /* of opening and of batches, with the inputs';
+    struct account_share memory; /* what it holds of the query's account    */
+    uint64_t time_ns;            /* of opening and of batches, with the inputs';
                                where somebody asks                         */
 };
 

@@ -49,10 +49,12 @@ enum vdbq_status stream_materialised(struct stream **stream,
     enum vdbq_status status;
     if (made == NULL)
         return error_no_memory(error);
-    made->head = (struct stream){ .calls = &materialised_calls,
-                                  .params = from->params,
-                                  .step = from->step,
-                                  .rescans = true };
+    made->head =
+        (struct stream){ .calls = &materialised_calls,
+                         .params = from->params,
+                         .step = from->step,
+                         .memory = { .account = from->params->account },
+                         .rescans = true };
     made->head.inputs = memory_zeroed(inputs + 1, sizeof *made->head.inputs);
     made->head.reads = stream_copy_reads(from);
     status = made->head.inputs != NULL && made->head.reads != NULL

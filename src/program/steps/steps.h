@@ -254,7 +254,9 @@ struct step_count {
     uint64_t rows;
     uint64_t time_ns; /* with that of its inputs                           */
     uint64_t runs;
-    bool seen; /* its rows were counted; not so where they were
+    uint64_t memory_bytes; /* of the account, the most that a run held     */
+    uint64_t spill_bytes;  /* written to temporary files                   */
+    bool seen;             /* its rows were counted; not so where they were
                          taken without being asked for                     */
 };
 /* Adds one to a vector of struct step_count, to that of the same step where

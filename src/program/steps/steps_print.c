@@ -372,6 +372,9 @@ bool step_count_add(struct vector *counts, const struct step_count *added)
     count->rows += added->rows;
     count->time_ns += added->time_ns;
     count->runs += added->runs;
+    count->spill_bytes += added->spill_bytes;
+    if (count->memory_bytes < added->memory_bytes)
+        count->memory_bytes = added->memory_bytes;
     count->seen |= added->seen;
     return true;
 }
@@ -417,6 +420,18 @@ static void print_factor(double expected, const struct step_count *count,
                (rows < 1 ? 1 : rows) / (expected < 1 ? 1 : expected));
 }
 
+/* "; 12.3 MiB held, 45.6 MiB to files": what is worth to be told. */
+static void print_memory(const struct step_count *count, struct text *text)
+{
+    const double mebibyte = 1 << 20;
+    if (count->memory_bytes < (1 << 20) && count->spill_bytes == 0)
+        return;
+    text_print(text, "; %.1f MiB held", (double)count->memory_bytes / mebibyte);
+    if (count->spill_bytes > 0)
+        text_print(text, ", %.1f MiB to files",
+                   (double)count->spill_bytes / mebibyte);
+}
+
 /* " (~1,200 rows)", or " (~1,200 rows; 1,187 rows in 0.210 ms; factor 0.989)",
  * or " (~1,200 rows by sample; ..." */
 static void print_figures(const struct printing *printing,
@@ -434,6 +449,8 @@ static void print_figures(const struct printing *printing,
         print_count(printing, step, count);
     if (step->rows >= 0 && count != NULL && count->seen)
         print_factor(step->rows, count, printing->text);
+    if (count != NULL)
+        print_memory(count, printing->text);
     text_print(printing->text, ")");
 }
 

@@ -178,7 +178,7 @@ static void others_share_the_budget(void **state)
 {
     struct pool *pool = make_pool(slot_bytes * 3);
     struct pool_slot *slots[3];
-    uint64_t others = 0;
+    atomic_uint_fast64_t others = 0;
 
     (void)state;
     pool_share(pool, &others);

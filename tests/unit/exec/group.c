@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,26 @@ static enum vdbq_type result_type(const struct step_aggregate *aggregate)
     }
 }
 
+/* What grouping may hold; 0: there is no limit. */
+static uint64_t limit_bytes;
+static const struct os_file_calls *files = &os_memory_files;
+static uint64_t most_bytes, spill_bytes; /* of the last run */
+
+/* Puts the rows that went to files into the row set. */
+static enum vdbq_status read_back(struct reorder *spilled,
+                                  struct row_set *row_set, struct error *error)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = VDBQ_OK;
+    assert_int_equal(row_set->rows, 0);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = reorder_batch(spilled, &batch, error);
+        if (status == VDBQ_OK)
+            status = row_set_append(row_set, &batch, 1, error);
+    }
+    return status;
+}
+
 /* Groups rows in batches of up to `batch` rows, some of them at a time. */
 static enum vdbq_status run(const struct step_group *step, uint32_t rows,
                             uint32_t batch, unsigned threads,
@@ -175,10 +196,19 @@ static enum vdbq_status run(const struct step_group *step, uint32_t rows,
 {
     static struct error error;
     struct step_column input[RANDOM_COLUMNS], output[16];
-    struct group_params params = { step, input, threads };
+    struct account account = { .limit_bytes = limit_bytes };
+    struct account_share memory = { .account =
+                                        limit_bytes > 0 ? &account : NULL };
+    struct reorder spilled = { 0 };
+    struct group_params params = { .step = step,
+                                   .columns = input,
+                                   .results = output,
+                                   .threads = threads,
+                                   .memory = &memory,
+                                   .files = files };
     struct batches batches;
     struct group *group;
-    enum vdbq_status status;
+    enum vdbq_status status = VDBQ_OK;
     unsigned count = 0;
 
     assert_int_equal(batches_init(&batches, RANDOM_COLUMNS, &error), VDBQ_OK);
@@ -191,7 +221,7 @@ static enum vdbq_status run(const struct step_group *step, uint32_t rows,
             columns_of(result_type(vector_at(&step->aggregates, i)));
     assert_int_equal(row_set_init(row_set, output, count, &error), VDBQ_OK);
     assert_int_equal(group_create(&params, &group, &error), VDBQ_OK);
-    for (uint32_t at = 0; at < rows;) {
+    for (uint32_t at = 0; at < rows && status == VDBQ_OK;) {
         struct vdbq_vector vectors[RANDOM_COLUMNS];
         uint32_t some = batch < rows - at ? batch : rows - at;
         const struct vdbq_batch given = random_batch(at, some, vectors);
@@ -199,12 +229,20 @@ static enum vdbq_status run(const struct step_group *step, uint32_t rows,
         at += some;
         if (at < rows && batches.count < BATCHES_MAX && random_below(4) > 0)
             continue;
-        assert_int_equal(group_add(group, &batches, &error), VDBQ_OK);
+        status = group_add(group, &batches, &error);
         batches.count = 0;
     }
     batches_finish(&batches);
-    status = group_finish(group, row_set, &error);
+    if (status == VDBQ_OK)
+        status = group_finish(group, row_set, &spilled, &error);
     group_destroy(group);
+    if (status == VDBQ_OK && spilled.rows > 0)
+        status = read_back(&spilled, row_set, &error);
+    reorder_finish(&spilled);
+    account_give_all(&memory);
+    assert_int_equal(account.used_bytes, 0);
+    most_bytes = memory.most_bytes;
+    spill_bytes = memory.spill_bytes;
     return status;
 }
 
@@ -340,6 +378,7 @@ static enum vdbq_status run_once(const struct group_params *params,
     struct row_set row_set;
     struct batches batches;
     struct group *group;
+    struct reorder spilled = { 0 };
     enum vdbq_status status = row_set_init(&row_set, output, columns, &error);
 
     if (status == VDBQ_OK) {
@@ -352,8 +391,11 @@ static enum vdbq_status run_once(const struct group_params *params,
             batches_finish(&batches);
         }
         if (status == VDBQ_OK)
-            status = group_finish(group, &row_set, &error);
+            status = group_finish(group, &row_set, &spilled, &error);
         group_destroy(group);
+        if (status == VDBQ_OK && spilled.rows > 0)
+            status = read_back(&spilled, &row_set, &error);
+        reorder_finish(&spilled);
     }
     row_set_finish(&row_set);
     return status;
@@ -375,18 +417,109 @@ static void missing_memory_is_told(void **state)
         input[i] = columns_of(random_types[i]);
     output[0] = input[0];
     output[1] = columns_of(VDBQ_DOUBLE);
-    for (unsigned keys = 0; keys < 2; keys++) {
+    for (unsigned round = 0; round < 4; round++) {
+        unsigned keys = round % 2;
         struct step_group step = { .keys = keys,
                                    .aggregates = VECTOR_OF(&aggregate, 1) };
-        struct group_params params = { &step, input, 1 };
+        struct account account = { .limit_bytes = 1 << 12 };
+        struct account_share memory = { .account =
+                                            round < 2 ? NULL : &account };
+        struct group_params params = { .step = &step,
+                                       .columns = input,
+                                       .results = output + !keys,
+                                       .threads = 1,
+                                       .memory = &memory,
+                                       .files = &os_memory_files };
+        aggregate.distinct = round < 3;
         enum vdbq_status status = VDBQ_NO_MEMORY;
-        for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+        for (unsigned calls = 0; status != VDBQ_OK; calls += 1 + calls / 50) {
             memory_fail_after(calls);
             status = run_once(&params, &batch, output + !keys, 1 + keys);
             memory_fail_never();
             assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+            account_give_all(&memory);
         }
     }
+}
+
+static unsigned writes_left;
+static struct os_file_calls full_disk;
+
+static int write_some(struct os_file *file, const void *bytes, size_t size,
+                      uint64_t offset)
+{
+    if (writes_left == 0)
+        return ENOSPC;
+    writes_left--;
+    return os_memory_files.write(file, bytes, size, offset);
+}
+
+/* A full disk is told, wherever it is met. */
+static void a_full_disk_is_told(void **state)
+{
+    struct step_group step = { .keys = 1,
+                               .aggregates = VECTOR(struct step_aggregate) };
+    enum vdbq_status status = VDBQ_IO;
+    (void)state;
+    random_fill(5000, 1000000);
+    full_disk = os_memory_files;
+    full_disk.write = write_some;
+    files = &full_disk;
+    limit_bytes = 1 << 16;
+    for (unsigned n = 0; status == VDBQ_IO; n += 1 + n / 10) {
+        struct row_set row_set;
+        writes_left = n;
+        status = run(&step, 5000, 1000, 2, &row_set);
+        row_set_finish(&row_set);
+    }
+    assert_int_equal(status, VDBQ_OK);
+    limit_bytes = 0;
+    files = &os_memory_files;
+    vector_finish(&step.aggregates);
+}
+
+/* What is held stays within the limit, but for what a block of rows needs. */
+static void memory_is_bounded(void **state)
+{
+    struct step_group step = { .keys = 1,
+                               .aggregates = VECTOR(struct step_aggregate) };
+    struct row_set row_set;
+    (void)state;
+    random_fill(RANDOM_ROWS, 1000000000);
+    limit_bytes = 1 << 20;
+    assert_int_equal(run(&step, RANDOM_ROWS, 50000, 2, &row_set), VDBQ_OK);
+    assert_true(spill_bytes > 0);
+    assert_true(most_bytes <= limit_bytes);
+    limit_bytes = 0;
+    row_set_finish(&row_set);
+    vector_finish(&step.aggregates);
+}
+
+/* However little memory there is, the groups are the same. */
+static void little_memory_changes_nothing(void **state)
+{
+    enum { ROWS = 30000 };
+    static const uint32_t variety[] = { 3000, 100000, 1000000000 };
+    static const uint64_t limits[] = { 1 << 9, 1 << 16, 1 << 20 };
+    bool spilled = false;
+    (void)state;
+    for (unsigned round = 0; round < 36; round++) {
+        struct step_group step = random_step();
+        struct row_set all, little;
+        random_fill(ROWS, variety[round % 3]);
+        assert_int_equal(run(&step, ROWS, ROWS, 1, &all), VDBQ_OK);
+        limit_bytes = limits[round / 3 % 3];
+        assert_int_equal(
+            run(&step, ROWS, 1 + random_below(5000), 1 + round % 5, &little),
+            VDBQ_OK);
+        limit_bytes = 0;
+        spilled |= spill_bytes > 0;
+        same_bits(&all, &little);
+        row_set_finish(&all);
+        row_set_finish(&little);
+        vector_finish(&step.aggregates);
+    }
+    assert_true(spilled);
 }
 
 static void sums_overflow_only_at_the_end(void **state)
@@ -481,6 +614,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(little_memory_changes_nothing),
+        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(missing_memory_is_told),
         cmocka_unit_test(sums_overflow_only_at_the_end),
         cmocka_unit_test(wide_and_moving_keys_are_found),

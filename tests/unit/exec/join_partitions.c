@@ -26,12 +26,12 @@
 
 #include "base/memory.h"
 
-static struct stream_memory memory;
+static struct account memory;
 
 static void set_memory(uint64_t bytes)
 {
-    memory = (struct stream_memory){ .limit_bytes = bytes };
-    joined.params.memory = &memory;
+    memory = (struct account){ .limit_bytes = bytes };
+    joined.params.account = &memory;
     joined.params.files = &os_memory_files;
 }
 

@@ -10,10 +10,12 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec/sort/sort.h"
+#include "exec/sort/sort_runs.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
@@ -138,6 +140,157 @@ static void extreme_integers_have_their_places(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- runs -- */
+
+/* What is left to be written until the disk is full. */
+static unsigned writes_left = UINT32_MAX;
+static struct os_file_calls full_disk;
+
+static int write_some(struct os_file *file, const void *bytes, size_t size,
+                      uint64_t offset)
+{
+    if (writes_left == 0)
+        return ENOSPC;
+    writes_left--;
+    return os_memory_files.write(file, bytes, size, offset);
+}
+
+/* Rows [first, end), sorted, become a run. */
+static enum vdbq_status add_run(struct sort_runs *runs,
+                                const struct row_set *all, uint32_t first,
+                                uint32_t end, struct error *error)
+{
+    struct row_set_column columns[RANDOM_COLUMNS];
+    struct row_set some = *all;
+    struct sort_key made[KEYS_MAX];
+    uint32_t *order = malloc((end - first + 1) * sizeof *order);
+    some.rows = end - first;
+    some.columns = columns;
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++) {
+        columns[i] = all->columns[i];
+        columns[i].values =
+            (char *)columns[i].values + (size_t)first * columns[i].width;
+        columns[i].nulls += first;
+    }
+    sort_keys(&some, keys, key_count, made);
+    enum vdbq_status status =
+        sort_order(made, key_count, end - first, 1, order, error);
+    if (status == VDBQ_OK)
+        status = sort_runs_add(runs, &some, order, end - first, error);
+    free(order);
+    return status;
+}
+
+static void check_row(const struct row_set *got, uint64_t at, uint32_t row)
+{
+    for (unsigned k = 0; k < RANDOM_COLUMNS; k++) {
+        const struct row_set_column *column = &got->columns[k];
+        bool null = random_null(k, row);
+        assert_int_equal(row_set_is_null(column, at), null);
+        if (!null)
+            assert_memory_equal((char *)column->values + at * column->width,
+                                (char *)random_values[k] + row * column->width,
+                                column->width);
+    }
+}
+
+/* Reads all rows, some at a time, which are in the naive order. */
+static enum vdbq_status read_runs(struct sort_runs *runs, uint32_t rows,
+                                  struct row_set *output, struct error *error)
+{
+    uint32_t *wanted = naive_order(rows), at = 0;
+    enum vdbq_status status = sort_runs_begin(runs, error);
+    do {
+        output->rows = 0;
+        if (status == VDBQ_OK)
+            status =
+                sort_runs_rows(runs, 1 + random_below(3000), output, error);
+        for (uint64_t i = 0; status == VDBQ_OK && i < output->rows; i++)
+            check_row(output, i, wanted[at++]);
+    } while (status == VDBQ_OK && output->rows > 0);
+    assert_true(status != VDBQ_OK || at == rows);
+    free(wanted);
+    return status;
+}
+
+/* Sorts in runs of up to `most` rows. */
+static enum vdbq_status try_runs(uint32_t rows, uint32_t most,
+                                 uint64_t room_bytes)
+{
+    struct row_set_column values[RANDOM_COLUMNS];
+    struct row_set all = view(rows, values), output;
+    struct step_column columns[RANDOM_COLUMNS];
+    struct sort_runs_params params = { .files = &full_disk,
+                                       .columns = columns,
+                                       .column_count = RANDOM_COLUMNS,
+                                       .keys = keys,
+                                       .key_count = key_count,
+                                       .room_bytes = room_bytes };
+    struct sort_runs runs;
+    struct error error;
+    full_disk = os_memory_files;
+    full_disk.write = write_some;
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        columns[i] =
+            (struct step_column){ .name = "x", .type = random_types[i] };
+    enum vdbq_status status =
+        row_set_init(&output, columns, RANDOM_COLUMNS, &error);
+    if (status == VDBQ_OK)
+        status = sort_runs_init(&runs, &params, &error);
+    else
+        runs = (struct sort_runs){ 0 };
+    for (uint32_t at = 0, end; at < rows && status == VDBQ_OK; at = end) {
+        end = at + 1 + random_below(most);
+        end = end < rows ? end : rows;
+        status = add_run(&runs, &all, at, end, &error);
+    }
+    if (status == VDBQ_OK)
+        status = read_runs(&runs, rows, &output, &error);
+    if (status == VDBQ_IO)
+        assert_non_null(strstr(error.hint, "VDBQ_MEMORY"));
+    row_set_finish(&output);
+    sort_runs_finish(&runs);
+    return status;
+}
+
+/* Runs of any length, with memory for so few that there are several passes. */
+static void runs_are_merged(void **state)
+{
+    static const uint32_t counts[] = { 1, 2, 65, 3000, 30000 };
+    static const uint64_t rooms[] = { 0, 16 << 10, 1 << 20 };
+    (void)state;
+    for (unsigned round = 0; round < 60; round++) {
+        uint32_t rows = counts[round % 5];
+        random_fill(rows, 1 + random_below(round % 3 ? 40 : 2000000000));
+        random_keys();
+        assert_int_equal(try_runs(rows, 1 + rows / (1 + random_below(60)),
+                                  rooms[round / 5 % 3]),
+                         VDBQ_OK);
+    }
+}
+
+/* Wherever the disk gets full, or memory ends. */
+static void runs_may_fail(void **state)
+{
+    enum vdbq_status status = VDBQ_IO;
+    (void)state;
+    random_fill(3000, 1000);
+    random_keys();
+    for (unsigned n = 0; status == VDBQ_IO; n += 1 + n / 10) {
+        writes_left = n;
+        status = try_runs(3000, 300, 0);
+    }
+    writes_left = UINT32_MAX;
+    assert_int_equal(status, VDBQ_OK);
+    status = VDBQ_NO_MEMORY;
+    for (unsigned n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / 10) {
+        memory_fail_after(n);
+        status = try_runs(3000, 300, 0);
+        memory_fail_never();
+    }
+    assert_int_equal(status, VDBQ_OK);
+}
+
 /* ------------------------------------------------------- the first rows -- */
 
 static void check_top(uint32_t rows, uint64_t limit, uint32_t batch)
@@ -219,6 +372,8 @@ int main(void)
         cmocka_unit_test(orders_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(extreme_integers_have_their_places),
+        cmocka_unit_test(runs_are_merged),
+        cmocka_unit_test(runs_may_fail),
         cmocka_unit_test(first_rows_are_those_of_the_order),
         cmocka_unit_test(missing_memory_is_told)
     };

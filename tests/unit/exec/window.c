@@ -135,7 +135,10 @@ static void check_aggregate(const struct step_window_function *f,
 {
     struct step_aggregate aggregate = f->aggregate;
     struct step_group step = { .aggregates = VECTOR_OF(&aggregate, 1) };
-    struct group_params params = { &step, input_columns, 1 };
+    struct group_params params = { .step = &step,
+                                   .columns = input_columns,
+                                   .threads = 1 };
+    struct reorder spilled = { 0 };
     struct step_column column = { .name = "x", .type = result->type };
     struct vdbq_vector vectors[RANDOM_COLUMNS];
     struct row_set grouped;
@@ -152,7 +155,7 @@ static void check_aggregate(const struct step_window_function *f,
         assert_int_equal(group_add(group, &batches, &error), VDBQ_OK);
     }
     batches_finish(&batches);
-    assert_int_equal(group_finish(group, &grouped, &error), VDBQ_OK);
+    assert_int_equal(group_finish(group, &grouped, &spilled, &error), VDBQ_OK);
     group_destroy(group);
     assert_int_equal(row_set_is_null(result, row),
                      row_set_is_null(&grouped.columns[0], 0));

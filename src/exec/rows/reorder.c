@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows in the order of their numbers: see reorder.h. A range is put in order
+ * by writing each row's place to where its number is.
+ */
+#include "exec/rows/reorder.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    BATCH_ROWS = 1 << 16, /* that are given out at once                   */
+    SHIFT_MIN = 4,        /* so that not every row is a range             */
+    SHIFT_MAX = 22,
+    PARTITIONS_MAX = 1 << 12,
+    BLOCK_ROWS_MIN = 16 /* of a partition in memory                     */
+};
+
+/* -------------------------------------------------------- init, finish -- */
+
+/* Ranges of so many numbers. */
+static uint64_t ranges_of(uint64_t numbers, unsigned shift)
+{
+    return (numbers >> shift) + 1;
+}
+
+/* Ranges as large as half of the memory lets them be; larger where there would
+ * be too many of them. A row is in memory as it was read, in the block it came
+ * from, and as a place in the order. */
+static unsigned choose_shift(const struct reorder_params *params, uint64_t row)
+{
+    uint64_t most = params->room_bytes / 2 / (2 * row + sizeof(uint32_t));
+    uint64_t blocks = params->room_bytes / 2 / (row * BLOCK_ROWS_MIN);
+    unsigned shift = SHIFT_MIN;
+    blocks = blocks < 1 ? 1 : blocks > PARTITIONS_MAX ? PARTITIONS_MAX : blocks;
+    while (shift < SHIFT_MAX && (uint64_t)2 << shift <= most)
+        shift++;
+    while (ranges_of(params->numbers, shift) > blocks)
+        shift++;
+    return shift;
+}
+
+enum vdbq_status reorder_init(struct reorder *reorder,
+                              const struct reorder_params *params,
+                              struct error *error)
+{
+    assert(params->column_count > 0);
+    uint64_t row = spill_row_bytes(params->columns, params->column_count, NULL);
+    *reorder = (struct reorder){ .shift = choose_shift(params, row) };
+    unsigned count = (unsigned)ranges_of(params->numbers, reorder->shift);
+    enum vdbq_status status = spill_init(
+        &reorder->spill,
+        &(struct spill_params){ .files = params->files,
+                                .memory = params->memory,
+                                .columns = params->columns,
+                                .column_count = params->column_count,
+                                .partitions = count,
+                                .block_bytes = params->room_bytes / 2 / count },
+        error);
+    if (status == VDBQ_OK)
+        status = row_set_init(&reorder->range, params->columns,
+                              params->column_count, error);
+    if (status == VDBQ_OK)
+        status = row_set_init(&reorder->output, params->columns,
+                              params->column_count, error);
+    reorder->ends = memory_zeroed(count + (size_t)1, sizeof *reorder->ends);
+    reorder->vectors =
+        memory_zeroed(params->column_count, sizeof *reorder->vectors);
+    if (reorder->ends == NULL || reorder->vectors == NULL)
+        return error_no_memory(error);
+    return status;
+}
+
+void reorder_finish(struct reorder *reorder)
+{
+    spill_finish(&reorder->spill);
+    row_set_finish(&reorder->range);
+    row_set_finish(&reorder->output);
+    memory_release(reorder->list);
+    memory_release(reorder->ends);
+    memory_release(reorder->order);
+    memory_release(reorder->vectors);
+    *reorder = (struct reorder){ 0 };
+}
+
+/* ----------------------------------------------------------------- add -- */
+
+static bool list_room(struct reorder *reorder, uint64_t rows)
+{
+    if (rows <= reorder->list_room)
+        return true;
+    uint32_t *list = memory_resize(reorder->list, rows * sizeof *list);
+    if (list == NULL)
+        return false;
+    reorder->list = list;
+    reorder->list_room = rows;
+    return true;
+}
+
+/* Lists the rows by their partitions. */
+static void list_rows(struct reorder *reorder, const uint64_t *numbers,
+                      uint64_t rows)
+{
+    unsigned count = (unsigned)reorder->spill.partitions.count;
+    uint32_t *ends = reorder->ends, before = 0;
+    memset(ends, 0, count * sizeof *ends);
+    for (uint64_t i = 0; i < rows; i++) {
+        assert(numbers[i] >> reorder->shift < count);
+        ends[numbers[i] >> reorder->shift]++;
+    }
+    for (unsigned p = 0; p < count; p++) {
+        uint32_t some = ends[p];
+        ends[p] = before;
+        before += some;
+    }
+    for (uint64_t i = 0; i < rows; i++)
+        reorder->list[ends[numbers[i] >> reorder->shift]++] = (uint32_t)i;
+}
+
+enum vdbq_status reorder_add(struct reorder *reorder,
+                             const struct row_set *rows,
+                             const uint64_t *numbers, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (!list_room(reorder, rows->rows))
+        return error_no_memory(error);
+    list_rows(reorder, numbers, rows->rows);
+    for (unsigned p = 0;
+         p < reorder->spill.partitions.count && status == VDBQ_OK; p++) {
+        uint32_t first = p > 0 ? reorder->ends[p - 1] : 0;
+        status =
+            spill_add(&reorder->spill, p,
+                      &(struct spill_rows){ .from = rows,
+                                            .rows = reorder->list + first,
+                                            .numbers = numbers,
+                                            .count = reorder->ends[p] - first },
+                      error);
+    }
+    reorder->rows += rows->rows;
+    return status;
+}
+
+enum vdbq_status reorder_end(struct reorder *reorder, struct error *error)
+{
+    memory_release(reorder->list);
+    reorder->list = NULL;
+    reorder->list_room = 0;
+    return spill_end(&reorder->spill, error);
+}
+
+/* ---------------------------------------------------------------- read -- */
+
+/* Notes where the numbers of the rows at hand are in the range. */
+static void place(struct reorder *reorder, const struct vdbq_batch *batch,
+                  unsigned partition)
+{
+    const uint64_t *numbers = batch->column[batch->columns].values;
+    uint64_t least = (uint64_t)partition << reorder->shift;
+    for (uint64_t i = 0; i < batch->rows; i++) {
+        uint64_t at = numbers[i] - least;
+        assert(at >> reorder->shift == 0);
+        assert(reorder->order[at] == ROW_SET_NO_ROW);
+        reorder->order[at] = (uint32_t)(reorder->range.rows + i);
+    }
+}
+
+/* Takes the places that no row has out of the order. */
+static void close_gaps(struct reorder *reorder)
+{
+    uint64_t numbers = UINT64_C(1) << reorder->shift, rows = 0;
+    for (uint64_t i = 0; i < numbers; i++) {
+        reorder->order[rows] = reorder->order[i];
+        rows += reorder->order[i] != ROW_SET_NO_ROW;
+    }
+    assert(rows == reorder->range.rows);
+}
+
+/* Reads the blocks of a partition into the range. */
+static enum vdbq_status read_blocks(struct reorder *reorder,
+                                    struct spill_reader *reader,
+                                    struct error *error)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = spill_read(reader, &batch, error);
+        if (status == VDBQ_OK && batch.rows > 0) {
+            place(reorder, &batch, reader->partition);
+            status = row_set_append(&reorder->range, &batch, 1, error);
+        }
+    }
+    return status;
+}
+
+/* Brings a partition into memory. */
+static enum vdbq_status load(struct reorder *reorder, unsigned partition,
+                             struct error *error)
+{
+    const struct spill_range all = { .spill = &reorder->spill,
+                                     .partition = partition,
+                                     .rows = spill_rows(&reorder->spill,
+                                                        partition) };
+    size_t bytes = sizeof *reorder->order << reorder->shift;
+    struct spill_reader reader;
+    if (reorder->order == NULL)
+        reorder->order = memory_resize(NULL, bytes);
+    if (reorder->order == NULL)
+        return error_no_memory(error);
+    memset(reorder->order, 0xff, bytes);
+    reorder->range.rows = reorder->next = 0;
+    enum vdbq_status status = row_set_room(&reorder->range, all.rows, error);
+    if (status == VDBQ_OK) {
+        status = spill_reader_init(&reader, &all, error);
+        if (status == VDBQ_OK)
+            status = read_blocks(reorder, &reader, error);
+        spill_reader_finish(&reader);
+    }
+    if (status == VDBQ_OK)
+        close_gaps(reorder);
+    return status;
+}
+
+/* Gives out the next rows of the range. */
+static enum vdbq_status give(struct reorder *reorder, uint64_t rows,
+                             struct error *error)
+{
+    reorder->output.rows = 0;
+    enum vdbq_status status = row_set_room(&reorder->output, rows, error);
+    if (status == VDBQ_OK)
+        status = row_set_pick(&reorder->output, 0, &reorder->range,
+                              reorder->order + reorder->next, rows, error);
+    reorder->output.rows = rows;
+    reorder->next += rows;
+    row_set_vectors(&reorder->output, 0, reorder->vectors);
+    return status;
+}
+
+enum vdbq_status reorder_batch(struct reorder *reorder,
+                               struct vdbq_batch *batch, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && reorder->next == reorder->range.rows
+           && reorder->partition < reorder->spill.partitions.count)
+        status = load(reorder, reorder->partition++, error);
+    uint64_t rows = reorder->range.rows - reorder->next;
+    rows = rows < BATCH_ROWS ? rows : BATCH_ROWS;
+    *batch = (struct vdbq_batch){ .columns = reorder->output.column_count,
+                                  .column = reorder->vectors };
+    if (status != VDBQ_OK || rows == 0)
+        return status;
+    batch->rows = rows;
+    return give(reorder, rows, error);
+}
