@@ -23,6 +23,9 @@ enum {
                                    of the device's memory, and ...       */
     CACHED_BYTES = 256 << 20, /* ... this: a launch takes 8 us to start
                                    and end (H200)                        */
+    MEMORY_SHARE = 64,        /* of what the user lets all have of the host's
+                                   memory: result rows, up to such a part */
+    RESULT_BYTES = 64 << 10,  /* ... and at least this                 */
     LAUNCH_ROWS_STEP = 64     /* launches start at multiples of this   */
 };
 
@@ -30,6 +33,7 @@ struct launcher {
     struct device *device;         /* of all launches */
     const struct program *program; /* of the caller */
     enum run_mode mode;            /* how columns come to the device */
+    uint64_t memory_bytes;         /* of the settings; 0: the default */
     struct arena arena;            /* of the pack and of the control blocks */
     struct program_pack pack;      /* of the program */
     struct control control;        /* the block that all launches share */
@@ -63,13 +67,28 @@ static uint64_t input_row_bytes(const struct launcher *launcher)
                : (uint64_t)launcher->pack.input_count * sizeof(i64) + 1;
 }
 
+/* The larger of two. */
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Bytes of a launch's result rows in the host's memory, at most. */
+static uint64_t mapped_bytes(const struct launcher *launcher)
+{
+    uint64_t share = launcher->memory_bytes / MEMORY_SHARE;
+    if (launcher->memory_bytes == 0)
+        return MAPPED_BYTES;
+    return least(most(share, RESULT_BYTES), MAPPED_BYTES);
+}
+
 /* Bytes of a launch's result rows, at most. */
 static uint64_t result_bytes(const struct launcher *launcher)
 {
     uint64_t share =
         device_facts(launcher->device)->memory_bytes / CACHED_SHARE;
     if (launcher->mode == MODE_MAPPED)
-        return MAPPED_BYTES;
+        return mapped_bytes(launcher);
     if (launcher->mode != MODE_CACHED || share < LAUNCH_BYTES)
         return LAUNCH_BYTES;
     return least(share, CACHED_BYTES);
@@ -167,6 +186,7 @@ enum vdbq_status launcher_open(const struct launcher_params *params,
     made->device = params->place->device;
     made->program = params->program;
     made->mode = params->place->mode;
+    made->memory_bytes = params->place->settings->memory_bytes;
     enum vdbq_status status = launcher_prepare(made, params, error);
     if (status != VDBQ_OK) {
         launcher_close(made);
