@@ -14,7 +14,13 @@
 #include "cl/types.h"
 #include "exec/group/group_pack.h"
 
-enum { ROOM_MIN = 64, SLOTS_MIN = 256, MAP_MIN = 1 << 16, MAP_MAX = 1 << 26 };
+enum {
+    ROOM_MIN = 64,
+    SLOTS_MIN = 256,
+    SLOTS_KEPT = 1 << 18, /* of a table that is cleared */
+    MAP_MIN = 1 << 16,
+    MAP_MAX = 1 << 26
+};
 #define GROUPS_MAX 0xfffffffeu
 
 enum vdbq_status group_table_init(struct group_table *table, const int *types,
@@ -379,8 +385,9 @@ uint64_t group_table_bytes(const struct group_table *table, unsigned more)
 {
     uint64_t before = table->slots != NULL ? table->slot_mask + 1 : 0;
     uint64_t slots = before;
-    if (table->hashed && !table->blind && slots_for(table, more) > before)
-        slots += slots_for(table, more); /* both, while they are moved */
+    /* both, while groups are moved; the map may be given up at any time */
+    if (!table->blind && slots_for(table, more) > before)
+        slots += slots_for(table, more);
     return ((uint64_t)table->count + more) * table->width
            + slots * sizeof *table->slots
            + table->map_size * sizeof *table->map;
@@ -539,6 +546,11 @@ void group_table_clear(struct group_table *table, bool blind)
 {
     if (!table->hashed)
         use_hashing(table);
+    if (table->slots != NULL && table->slot_mask >= SLOTS_KEPT) {
+        memory_release(table->slots);
+        table->slots = NULL;
+        table->slot_mask = 0;
+    }
     if (table->slots != NULL && !table->blind)
         memset(table->slots, 0, (table->slot_mask + 1) * sizeof *table->slots);
     table->count = 0;
