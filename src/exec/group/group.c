@@ -123,6 +123,16 @@ static bool init_seen(struct group *group, struct group_part *part)
     return part->seen != NULL;
 }
 
+enum vdbq_status group_pairs_init(struct group *group,
+                                  struct group_store *store, unsigned which,
+                                  struct error *error)
+{
+    const int types[] = { TYPE_I32, group->aggregates[which].type };
+    bool grouped = group->keys > 0;
+    return group_store_init(group, store, types + !grouped, 1 + grouped, 0,
+                            error);
+}
+
 /* Makes one thread's table, and one more for each DISTINCT aggregate. */
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
                                   struct error *error)
@@ -138,15 +148,9 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
         status = error_no_memory(error);
     if (status == VDBQ_OK && group->keys == 0)
         status = group_table_one(&part->groups.table, error);
-    for (unsigned i = 0; i < group->aggregate_count; i++) {
-        const struct aggregate *aggregate = &group->aggregates[i];
-        const int types[] = { TYPE_I32, aggregate->type };
-        bool grouped = group->keys > 0;
-        if (status == VDBQ_OK && group_is_distinct(aggregate))
-            status = group_store_init(group, &part->distinct[i],
-                                      types + !grouped, 1 + grouped, 0, error);
-        part->distinct[i].stays = true;
-    }
+    for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++)
+        if (group_is_distinct(&group->aggregates[i]))
+            status = group_pairs_init(group, &part->distinct[i], i, error);
     return status;
 }
 

@@ -73,6 +73,8 @@ struct group_store {
     bool stays;               /* its groups' numbers are in use: it is not
                                  written out                                */
     uint64_t held_bytes;      /* of the account                             */
+    size_t beside_bytes;      /* for a group beside the table: its row in the
+                                 result, or what writes it out              */
 };
 
 struct group_part {
@@ -110,6 +112,12 @@ struct group {
 
 /* Whether values are kept apart first. */
 bool group_is_distinct(const struct aggregate *aggregate);
+
+/* Makes an empty store for the pairs of a DISTINCT aggregate; as
+ * group_store_init(). */
+enum vdbq_status group_pairs_init(struct group *group,
+                                  struct group_store *store, unsigned which,
+                                  struct error *error);
 
 /* group_merge.c: merges all parts into the first one, and gives what
  * DISTINCT kept to the aggregates. */

@@ -3,7 +3,7 @@
  * The end of grouping: parts become one, and values that DISTINCT kept apart
  * are given to their aggregates.
  */
-#include "exec/group/group_inner.h"
+#include "exec/group/group_partitions.h"
 
 #include <assert.h>
 
@@ -61,13 +61,14 @@ struct pairs {
     uint8_t nulls[GROUP_BLOCK];    /* of the values: all 0 */
 };
 
-/* Reads pairs [at, at + count); without keys all groups are the one. */
-static void read_pairs(const struct group_table *table, uint32_t at,
+/* Reads pairs that lie one behind the other; without keys all groups are the
+ * one. */
+static void read_pairs(const struct group_table *table, const uint8_t *first,
                        unsigned count, struct pairs *pairs)
 {
     const uint8_t *records[GROUP_BLOCK];
     for (unsigned i = 0; i < count; i++) {
-        records[i] = group_record(table, at + i);
+        records[i] = first + i * table->width;
         pairs->groups[i] = 0;
     }
     if (table->key_count == 2)
@@ -76,26 +77,73 @@ static void read_pairs(const struct group_table *table, uint32_t at,
                     pairs->nulls);
 }
 
-/* Adds a part's pairs to those of the first part. */
-static enum vdbq_status merge_pairs(struct group_table *into,
-                                    const struct group_table *from,
-                                    const uint32_t *map, struct error *error)
-{
-    enum vdbq_status status = VDBQ_OK;
-    struct pairs pairs;
-    struct vdbq_vector columns[2] = { { VDBQ_INTEGER, pairs.groups, NULL },
-                                      { VDBQ_TYPE_NONE, pairs.values, NULL } };
+/* Pairs of a part on their way to those of the first part. */
+struct moving {
+    struct group *group;
+    struct group_store *into;  /* of the first part */
+    struct group_table *table; /* of the pairs: says how they are packed */
+    const uint32_t *map;       /* of a group: its number in the first part */
+};
 
+/* Adds up to GROUP_BLOCK pairs. */
+static enum vdbq_status move_pairs(const struct moving *moving,
+                                   const uint8_t *records, unsigned count,
+                                   uint64_t coming, struct error *error)
+{
+    struct group_table *into = &moving->into->table;
+    struct pairs pairs;
+    const struct vdbq_vector columns[2] = {
+        { VDBQ_INTEGER, pairs.groups, NULL },
+        { VDBQ_TYPE_NONE, pairs.values, NULL }
+    };
+    read_pairs(moving->table, records, count, &pairs);
+    for (unsigned i = 0; i < count; i++)
+        pairs.groups[i] = moving->map[pairs.groups[i]];
+    enum vdbq_status status =
+        group_store_room(moving->group, moving->into, count, error);
+    return status == VDBQ_OK
+               ? group_table_find(into, columns + (into->key_count == 1), 0,
+                                  count, coming, pairs.numbers, error)
+               : status;
+}
+
+/* Adds those of a run. */
+static enum vdbq_status move_run(const struct moving *moving,
+                                 const struct group_run *run,
+                                 struct error *error)
+{
+    size_t width = moving->table->width;
+    uint32_t left = run->ends[GROUP_PARTITIONS - 1], at = 0, count;
+    uint8_t *room = memory_resize(NULL, GROUP_BLOCK * width);
+    enum vdbq_status status = room != NULL ? VDBQ_OK : error_no_memory(error);
+    for (; left > 0 && status == VDBQ_OK; left -= count, at += count) {
+        const uint8_t *records;
+        count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
+        status = group_run_read(moving->group, run, width, at, count, room,
+                                &records, error);
+        if (status == VDBQ_OK)
+            status = move_pairs(moving, records, count, 0, error);
+    }
+    memory_release(room);
+    return status;
+}
+
+/* Adds a part's pairs to those of the first part. */
+static enum vdbq_status merge_pairs(const struct moving *moving,
+                                    const struct vector *runs,
+                                    struct error *error)
+{
+    const struct group_table *from = moving->table;
+    enum vdbq_status status = VDBQ_OK;
     for (uint32_t at = 0; status == VDBQ_OK && at < from->count;
          at += GROUP_BLOCK) {
         uint32_t left = from->count - at;
         unsigned count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
-        read_pairs(from, at, count, &pairs);
-        for (unsigned i = 0; i < count; i++)
-            pairs.groups[i] = map[pairs.groups[i]];
-        status = group_table_find(into, columns + (into->key_count == 1), 0,
-                                  count, left - count, pairs.numbers, error);
+        status = move_pairs(moving, group_record(from, at), count, left - count,
+                            error);
     }
+    for (size_t i = 0; status == VDBQ_OK && i < runs->count; i++)
+        status = move_run(moving, vector_at(runs, i), error);
     return status;
 }
 
@@ -115,40 +163,103 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
         if (!group_is_distinct(&group->aggregates[i]))
             continue;
         if (status == VDBQ_OK)
-            status = merge_pairs(&group->parts[0].distinct[i].table,
-                                 &part->distinct[i].table, map, error);
+            status = merge_pairs(
+                &(struct moving){ .group = group,
+                                  .into = &group->parts[0].distinct[i],
+                                  .table = &part->distinct[i].table,
+                                  .map = map },
+                &part->distinct[i].runs, error);
         group_store_finish(group, &part->distinct[i]);
     }
     memory_release(map);
     return status;
 }
 
+/* Counts all rows of all groups as passed over. */
+static void skip_rows(struct group *group, unsigned which)
+{
+    const struct group_table *table = &group->parts[0].groups.table;
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint8_t *record = group_extra(table, i);
+        aggregate_skip(&group->aggregates[which], record,
+                       ((struct group_head *)(void *)record)->rows);
+    }
+}
+
 /* Gives a table of pairs to its aggregate. */
-static void take_pairs(struct group *group, unsigned which)
+static void take_table(struct group *group, unsigned which,
+                       const struct group_table *kept)
 {
     const struct aggregate *aggregate = &group->aggregates[which];
     const struct group_table *table = &group->parts[0].groups.table;
-    const struct group_table *kept = &group->parts[0].distinct[which].table;
     struct pairs pairs;
     uint8_t *records[GROUP_BLOCK];
     struct vdbq_vector values = { VDBQ_TYPE_NONE, pairs.values, NULL };
     struct aggregate_rows rows = { .argument = &values };
     struct aggregate_room room = { .made = false };
 
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint8_t *record = group_extra(table, i);
-        aggregate_skip(aggregate, record,
-                       ((struct group_head *)(void *)record)->rows);
-    }
     for (uint32_t at = 0; at < kept->count; at += GROUP_BLOCK) {
         uint32_t left = kept->count - at;
         rows.count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
-        read_pairs(kept, at, rows.count, &pairs);
+        read_pairs(kept, group_record(kept, at), rows.count, &pairs);
         group_records(table, pairs.groups, rows.count, records);
         for (unsigned i = 0; i < rows.count; i++)
             aggregate_skip(aggregate, records[i], UINT64_MAX);
         aggregate_add(aggregate, &rows, &room, records);
     }
+}
+
+/* A partition of pairs on its way to the aggregate. */
+struct taking {
+    struct group *group;
+    unsigned which; /* aggregate */
+    struct group_store store;
+};
+
+/* For group_partitions. */
+static enum vdbq_status take_partition(void *context, struct error *error)
+{
+    struct taking *taking = context;
+    (void)error;
+    take_table(taking->group, taking->which, &taking->store.table);
+    return VDBQ_OK;
+}
+
+/* The same of pairs that were written out, partition by partition. */
+static enum vdbq_status take_runs(struct group *group, unsigned which,
+                                  struct error *error)
+{
+    struct group_store *kept = &group->parts[0].distinct[which];
+    struct taking taking = { .group = group, .which = which };
+    struct group_partitions partitions = { .group = group,
+                                           .store = &taking.store,
+                                           .pairs = true,
+                                           .take = take_partition,
+                                           .context = &taking };
+    enum vdbq_status status =
+        group_pairs_init(group, &taking.store, which, error);
+    if (status == VDBQ_OK)
+        status = group_partitions_init(&partitions, error);
+    if (status == VDBQ_OK)
+        status = group_partitions_add(&partitions, kept, error);
+    group_store_finish(group, kept);
+    if (status == VDBQ_OK)
+        status = group_partitions_run(&partitions, error);
+    group_partitions_finish(&partitions);
+    group_store_finish(group, &taking.store);
+    return status;
+}
+
+/* Gives all pairs to their aggregate. */
+static enum vdbq_status take_pairs(struct group *group, unsigned which,
+                                   struct error *error)
+{
+    const struct group_store *kept = &group->parts[0].distinct[which];
+    skip_rows(group, which);
+    if (kept->runs.count > 0)
+        return take_runs(group, which, error);
+    take_table(group, which, &kept->table);
+    return VDBQ_OK;
 }
 
 enum vdbq_status group_merge(struct group *group, struct error *error)
@@ -162,6 +273,6 @@ enum vdbq_status group_merge(struct group *group, struct error *error)
         status = merge_part(group, &group->parts[i], error);
     for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)
         if (group_is_distinct(&group->aggregates[i]))
-            take_pairs(group, i);
+            status = take_pairs(group, i, error);
     return status;
 }

@@ -18,6 +18,7 @@ enum {
     RUNS_PER_LOOK = 8,   /* runs of which one at least looks for groups   */
     TAKE_PART = 8,       /* of what it has: more that a store takes       */
     MAP_PART = 8,        /* of the memory there is: what a map may take   */
+    WRITE_BYTES = 5,     /* for a group, while its table is written       */
     PIECE_RECORDS = 1024 /* that are written at once                      */
 };
 
@@ -28,7 +29,10 @@ enum vdbq_status group_store_init(const struct group *group,
                                   unsigned keys, size_t extra,
                                   struct error *error)
 {
-    *store = (struct group_store){ .runs = VECTOR(struct group_run) };
+    size_t row = extra > 0 ? group->row_bytes : 0;
+    *store = (struct group_store){ .runs = VECTOR(struct group_run),
+                                   .beside_bytes =
+                                       row > WRITE_BYTES ? row : WRITE_BYTES };
     enum vdbq_status status =
         group_table_init(&store->table, types, keys, extra, error);
     store->table.map_most =
@@ -244,21 +248,13 @@ static bool is_full(struct group_store *store, unsigned count)
     return false;
 }
 
-/* Bytes of a group beside the table: its row in the result, or what there is
- * to write it out. */
-static size_t beside_bytes(const struct group *group)
-{
-    size_t write = sizeof(uint32_t) + 1;
-    return group->row_bytes > write ? group->row_bytes : write;
-}
-
 /* Takes memory for so many groups more; false: there is no more. */
 static bool take_room(const struct group *group, struct group_store *store,
                       unsigned count)
 {
     uint64_t groups = (uint64_t)store->table.count + count;
     uint64_t wanted =
-        group_table_bytes(&store->table, count) + groups * beside_bytes(group);
+        group_table_bytes(&store->table, count) + groups * store->beside_bytes;
     uint64_t more = wanted - store->held_bytes;
     if (wanted <= store->held_bytes)
         return true;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs of stores, in memory and in the group's file, are merged partition by
+ * partition: no two have a key in common. A partition that is too large for the
+ * memory is written out again, by the next bits of its hashes, and merged later.
+ */
+#ifndef VDBQ_EXEC_GROUP_PARTITIONS_H
+#define VDBQ_EXEC_GROUP_PARTITIONS_H
+
+#include "exec/group/group_inner.h"
+
+struct group_partitions {
+    struct group *group;       /* has the file                             */
+    struct group_store *store; /* empty: partitions are merged in it       */
+    bool pairs;                /* of DISTINCT; else groups                 */
+    /* Takes what the store's table has: all of a partition. */
+    enum vdbq_status (*take)(void *context, struct error *error);
+    void *context;         /* for `take` */
+    struct vector sources; /* struct group_source: what is left */
+    uint8_t *records;      /* that were read */
+};
+
+/* What stands in `group`, `store`, `pairs`, `take` and `context` stays; the rest
+ * is made. group_partitions_finish() is due whatever it returns; the store is
+ * the caller's. */
+enum vdbq_status group_partitions_init(struct group_partitions *partitions,
+                                       struct error *error);
+void group_partitions_finish(struct group_partitions *partitions);
+
+/* Writes a store's table out, and adds its runs to those that are merged: they
+ * all are of the highest bits. */
+enum vdbq_status group_partitions_add(struct group_partitions *partitions,
+                                      struct group_store *store,
+                                      struct error *error);
+/* Merges all. */
+enum vdbq_status group_partitions_run(struct group_partitions *partitions,
+                                      struct error *error);
+
+/* Reads records [first, first + count) of a run, GROUP_BLOCK at most: where
+ * they lie, or into `room`. */
+enum vdbq_status group_run_read(const struct group *group,
+                                const struct group_run *run, size_t width,
+                                uint32_t first, uint32_t count, uint8_t *room,
+                                const uint8_t **records, struct error *error);
+
+#endif
