@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-enum { STEP_PART = 8 }; /* of a query's fair part: what a step always has */
+/* Of a query's fair part: what a step always has, and each thing in it. */
+enum { STEP_PART = 8, THING_PART = 32 };
 
 static struct {
     atomic_uint_fast64_t used_bytes;
@@ -60,6 +61,15 @@ uint64_t account_room(const struct account_share *share)
     room = larger(room, left_of(fair, atomic_load(&account->used_bytes)));
     return larger(room,
                   left_of(fair / STEP_PART, atomic_load(&share->used_bytes)));
+}
+
+uint64_t account_least(const struct account_share *share)
+{
+    unsigned queries = atomic_load(&process.queries);
+    if (share->account == NULL)
+        return UINT64_MAX;
+    return share->account->limit_bytes / THING_PART
+           / (queries > 0 ? queries : 1);
 }
 
 /* Adds to a sum, and keeps the most that it was. */

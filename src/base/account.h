@@ -48,6 +48,9 @@ void account_close(struct account *account);
 
 /* Bytes more that a step may take now; UINT64_MAX: there is no limit. */
 uint64_t account_room(const struct account_share *share);
+/* Bytes that each of a step's structures may hold whatever there is, since with
+ * less it would write to files all the time. */
+uint64_t account_least(const struct account_share *share);
 /* Takes bytes more; false: there is no room for them, and nothing changes. */
 bool account_take(struct account_share *share, uint64_t bytes);
 /* The same of what is needed in any case. */

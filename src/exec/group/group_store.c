@@ -258,7 +258,7 @@ static bool take_room(const struct group *group, struct group_store *store,
     uint64_t more = wanted - store->held_bytes;
     if (wanted <= store->held_bytes)
         return true;
-    if (store->stays) {
+    if (store->stays || wanted <= account_least(group->memory)) {
         account_take_anyway(group->memory, more);
     } else if (account_take(group->memory, more + wanted / TAKE_PART)) {
         more += wanted / TAKE_PART;
