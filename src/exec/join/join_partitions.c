@@ -118,18 +118,6 @@ void join_partitions_destroy(struct join_partitions *partitions)
 
 /* ---------------------------------------------------------- right side -- */
 
-/* Forgets the rows that were materialised, and their memory. */
-static void forget(struct row_set *row_set)
-{
-    for (unsigned i = 0; i < row_set->column_count; i++) {
-        memory_release(row_set->columns[i].values);
-        memory_release(row_set->columns[i].nulls);
-        row_set->columns[i].values = NULL;
-        row_set->columns[i].nulls = NULL;
-    }
-    row_set->rows = row_set->rows_room = 0;
-}
-
 /* Whether a key of JOIN_MARK is NULL. */
 static bool marks_null(const struct join_stream *join)
 {
@@ -158,7 +146,7 @@ static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
             .rows = join->right.rows, .columns = count, .column = vectors },
         0, error);
     memory_release(vectors);
-    forget(&join->right);
+    row_set_clear(&join->right);
     return status;
 }
 

@@ -44,6 +44,17 @@ void row_set_finish(struct row_set *row_set)
     *row_set = (struct row_set){ 0 };
 }
 
+void row_set_clear(struct row_set *row_set)
+{
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        memory_release(row_set->columns[i].values);
+        memory_release(row_set->columns[i].nulls);
+        row_set->columns[i].values = NULL;
+        row_set->columns[i].nulls = NULL;
+    }
+    row_set->rows = row_set->rows_room = 0;
+}
+
 /* ---------------------------------------------------------------- room -- */
 
 /* Gives a column room for `rows` rows; false: no memory. */

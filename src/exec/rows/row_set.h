@@ -40,6 +40,9 @@ enum vdbq_status row_set_init(struct row_set *row_set,
                               struct error *error);
 void row_set_finish(struct row_set *row_set);
 
+/* Frees the rows; columns and their words stay. */
+void row_set_clear(struct row_set *row_set);
+
 /* Makes room for `rows` rows more than there are. Values of rows that are
  * written there count from `row_set->rows += ...` on. Fails with LIMIT where
  * they would be more than ROW_SET_ROWS_MAX. */

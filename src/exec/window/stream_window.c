@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_WINDOW as a stream: all rows are materialised and their windows computed
- * while it is opened.
+ * while it is opened; in files, where the rows do not fit into memory.
  */
 #include <assert.h>
 #include <string.h>
 
 #include "exec/rows/rescan.h"
+#include "exec/rows/spill.h"
 #include "exec/stream/stream_inner.h"
-#include "exec/window/window.h"
+#include "exec/window/window_spill.h"
+
+/* For a row, while it is sorted and its windows are computed. */
+enum { COMPUTE_BYTES = 64 };
 
 struct window_stream {
     struct stream head;          /* first */
@@ -16,6 +20,7 @@ struct window_stream {
     struct row_set results;      /* a column a function            */
     uint64_t given;              /* rows of `results` that are out */
     struct vdbq_vector *vectors; /* of the batch */
+    struct window_spill *spill;  /* has all rows instead; NULL: they fit */
 };
 
 /* Gives results that are texts the words of the column they come from. */
@@ -44,6 +49,8 @@ static enum vdbq_status compute(struct window_stream *window,
     enum vdbq_status status =
         row_set_init(&window->results, step->columns + before,
                      step->column_count - before, error);
+    if (status == VDBQ_OK && window->spill != NULL)
+        return window_spill_end(window->spill, error);
     return status == VDBQ_OK ? window_run(
                &(struct window_params){
                    .step = &step->window,
@@ -51,6 +58,72 @@ static enum vdbq_status compute(struct window_stream *window,
                    .threads = stream_threads(window->head.params) },
                &window->results, error)
                              : status;
+}
+
+/* Has the rows at hand go to files, as all others will. */
+static enum vdbq_status begin_spill(struct window_stream *window,
+                                    struct error *error)
+{
+    const struct step *step = window->head.step;
+    struct row_set *rows = &window->input.row_set;
+    struct account_share *memory = &window->head.memory;
+    uint64_t room = account_room(memory);
+    account_take_anyway(memory, room);
+    struct vdbq_batch batch = { .rows = rows->rows,
+                                .columns = rows->column_count,
+                                .column = window->vectors };
+    enum vdbq_status status = window_spill_create(
+        &(struct window_spill_params){ .step = &step->window,
+                                       .columns = step->columns,
+                                       .input_count = rows->column_count,
+                                       .threads =
+                                           stream_threads(window->head.params),
+                                       .room_bytes = memory->used_bytes,
+                                       .files = window->head.params->files,
+                                       .memory = memory },
+        &window->spill, error);
+    row_set_vectors(rows, 0, window->vectors);
+    if (status == VDBQ_OK)
+        status = window_spill_add(window->spill, &batch, error);
+    row_set_clear(rows);
+    return status;
+}
+
+/* Takes rows, in memory as long as there is some. */
+static enum vdbq_status take_rows(struct window_stream *window,
+                                  const struct vdbq_batch *batch,
+                                  struct error *error)
+{
+    const struct step *step = window->head.step;
+    uint64_t bytes = spill_row_bytes(step->columns, step->column_count, NULL)
+                     + COMPUTE_BYTES;
+    enum vdbq_status status = VDBQ_OK;
+    if (window->spill == NULL
+        && account_take(&window->head.memory, batch->rows * bytes))
+        return row_set_append(&window->input.row_set, batch,
+                              window->head.params->threads, error);
+    if (window->spill == NULL)
+        status = begin_spill(window, error);
+    return status == VDBQ_OK ? window_spill_add(window->spill, batch, error)
+                             : status;
+}
+
+/* Takes all rows of the input. */
+static enum vdbq_status materialise(struct window_stream *window,
+                                    struct error *error)
+{
+    struct stream *input = window->head.inputs[0];
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status =
+        stream_materialise_begin(input, &window->input.row_set, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(input, &batch, error);
+        if (status == VDBQ_OK)
+            status = take_rows(window, &batch, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(window->head.params, error);
+    }
+    return status;
 }
 
 /* All functions run when the stream opens. */
@@ -61,8 +134,7 @@ static enum vdbq_status window_open(struct stream *stream, struct error *error)
         memory_zeroed(stream->step->column_count, sizeof *window->vectors);
     if (window->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status =
-        stream_materialise(stream->inputs[0], &window->input.row_set, error);
+    enum vdbq_status status = materialise(window, error);
     if (status == VDBQ_OK)
         status = rescan_begin(&window->input, error);
     if (status == VDBQ_OK)
@@ -71,7 +143,8 @@ static enum vdbq_status window_open(struct stream *stream, struct error *error)
         return status;
     take_dictionary(window);
     stream_close_input(stream, 0);
-    stream->rows_most = window->input.row_set.rows;
+    stream->rows_most = window->spill != NULL ? window_spill_rows(window->spill)
+                                              : window->input.row_set.rows;
     return VDBQ_OK;
 }
 
@@ -81,7 +154,8 @@ static enum vdbq_status window_batch(struct stream *stream,
                                      struct error *error)
 {
     struct window_stream *window = (struct window_stream *)stream;
-    (void)error;
+    if (window->spill != NULL)
+        return window_spill_batch(window->spill, batch, error);
     rescan_batch(&window->input, batch);
     memcpy(window->vectors, batch->column,
            batch->columns * sizeof *window->vectors);
@@ -110,6 +184,7 @@ static void window_close(struct stream *stream)
     struct window_stream *window = (struct window_stream *)stream;
     rescan_finish(&window->input);
     row_set_finish(&window->results);
+    window_spill_destroy(window->spill);
     memory_release(window->vectors);
 }
 

@@ -14,9 +14,8 @@
 
 /* ------------------------------------------------------------ sorting -- */
 
-/* Keys of a function: its partition, then its order. */
-static unsigned window_keys(const struct step_window_function *function,
-                            struct step_key *keys)
+unsigned window_keys(const struct step_window_function *function,
+                     struct step_key *keys)
 {
     unsigned count = 0;
 
@@ -77,9 +76,8 @@ static enum vdbq_status sort_window(struct window *window,
     return status;
 }
 
-/* Whether the rows of both are in the same order, with the same peers. */
-static bool same_window(const struct step_window_function *a,
-                        const struct step_window_function *b)
+bool window_same(const struct step_window_function *a,
+                 const struct step_window_function *b)
 {
     const struct step_key *x = a->order.items, *y = b->order.items;
 
@@ -98,6 +96,12 @@ static bool same_window(const struct step_window_function *a,
 }
 
 /* ------------------------------------------------------------ running -- */
+
+bool window_ranks(enum window_function function)
+{
+    return function == WINDOW_ROW_NUMBER || function == WINDOW_RANK
+           || function == WINDOW_DENSE_RANK;
+}
 
 /* Runs one function over the sorted rows. */
 static enum vdbq_status
@@ -131,12 +135,14 @@ static enum vdbq_status run_all(struct window *window,
     for (unsigned i = 0; status == VDBQ_OK && i < functions->count; i++) {
         const struct step_window_function *function = vector_at(functions, i);
         struct row_set_column *result = &results->columns[i];
-        if (i == 0 || !same_window(vector_at(functions, i - 1), function))
+        if (i == 0 || !window_same(vector_at(functions, i - 1), function))
             status = sort_window(window, function, params->threads, error);
         if (status == VDBQ_OK)
             status = row_set_flags(results, i, error);
         if (status == VDBQ_OK)
             status = run_function(window, function, result, error);
+        if (params->failed != NULL)
+            *params->failed = i;
         if (!window->any_nulls) {
             memory_release(result->nulls);
             result->nulls = NULL;
@@ -144,6 +150,8 @@ static enum vdbq_status run_all(struct window *window,
     }
     if (status == VDBQ_OK)
         results->rows = params->rows->rows;
+    if (params->carry != NULL)
+        *params->carry = window->carry;
     return status;
 }
 
@@ -152,6 +160,8 @@ enum vdbq_status window_run(const struct window_params *params,
 {
     uint64_t rows = params->rows->rows;
     struct window window = { .rows = params->rows };
+    if (params->carry != NULL)
+        window.before = *params->carry;
     enum vdbq_status status = VDBQ_OK;
 
     if (rows == 0)

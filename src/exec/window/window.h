@@ -9,11 +9,33 @@
 
 #include "exec/rows/row_set.h"
 
+/* Where ranking goes on, in more rows of the same order: at the last row of
+ * those before, which is given once more as the first one. */
+struct window_carry {
+    bool any;                    /* there were rows before */
+    int64_t number, rank, dense; /* what that row was given */
+};
+
 struct window_params {
     const struct step_window *step; /* of the plan */
     const struct row_set *rows;     /* of the input               */
     unsigned threads;               /* to work with at most       */
+    struct window_carry *carry;     /* rows come in their order, some at a time:
+                                   for functions that window_ranks() alone;
+                                   NULL: these are all                     */
+    unsigned *failed; /* set to the number of the function that fails; or
+                         NULL                                              */
 };
+
+/* Whether it takes nothing but a row's place: ROW_NUMBER, RANK, DENSE_RANK. */
+bool window_ranks(enum window_function function);
+/* Keys of a function: its partition, then its order; there is room for them.
+ * Returns how many. */
+unsigned window_keys(const struct step_window_function *function,
+                     struct step_key *keys);
+/* Whether the rows of both are in the same order, with the same peers. */
+bool window_same(const struct step_window_function *a,
+                 const struct step_window_function *b);
 
 /* Writes a column for each function into an empty row set of these columns,
  * a row for each of the input's. Words of text columns are the caller's to

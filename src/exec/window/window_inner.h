@@ -12,6 +12,8 @@ struct window {
     uint32_t *order; /* numbers of rows, by partition and order       */
     uint8_t *starts; /* of each in that order: enum window_start      */
     bool any_nulls;  /* a function has written one                    */
+    struct window_carry before; /* what the first row was given, if any  */
+    struct window_carry carry;  /* ... and the last one                  */
 };
 enum window_start { WINDOW_PARTITION = 1, WINDOW_PEERS = 2 };
 

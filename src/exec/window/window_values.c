@@ -18,20 +18,25 @@
 void window_number(struct window *window, enum window_function function,
                    struct row_set_column *result)
 {
-    int64_t *values = result->values, number = 0, rank = 0, dense = 0;
+    int64_t *values = result->values;
+    struct window_carry at = window->before;
 
+    if (at.any)
+        at.number--; /* the first row stands for itself again */
     for (uint32_t i = 0; i < window->rows->rows; i++) {
-        if (i == 0 || window->starts[i] & WINDOW_PARTITION)
-            number = rank = dense = 0;
-        number++;
-        if (rank == 0 || window->starts[i] & WINDOW_PEERS) {
-            rank = number;
-            dense++;
+        if (window->starts[i] & WINDOW_PARTITION)
+            at = (struct window_carry){ .any = true };
+        at.number++;
+        if (at.rank == 0 || window->starts[i] & WINDOW_PEERS) {
+            at.rank = at.number;
+            at.dense++;
         }
-        values[window->order[i]] = function == WINDOW_ROW_NUMBER ? number
-                                   : function == WINDOW_RANK     ? rank
-                                                                 : dense;
+        values[window->order[i]] = function == WINDOW_ROW_NUMBER ? at.number
+                                   : function == WINDOW_RANK     ? at.rank
+                                                                 : at.dense;
     }
+    at.any = true;
+    window->carry = at;
 }
 
 /* --------------------------------------------------------- neighbours -- */

@@ -10,12 +10,13 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec/group/group.h"
-#include "exec/window/window.h"
+#include "exec/window/window_spill.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
@@ -255,7 +256,9 @@ static void windows_are_as_naive_ones(void **state)
         struct step_window_function functions[2] = { random_function(),
                                                      random_function() };
         struct step_window step = { .functions = VECTOR_OF(functions, 2) };
-        struct window_params params = { &step, &input, 1 + round % 2 };
+        struct window_params params = { .step = &step,
+                                        .rows = &input,
+                                        .threads = 1 + round % 2 };
         struct step_column columns[2] = { { .name = "a" }, { .name = "b" } };
         struct row_set results;
         fill(counts[round % 7], 1 + random_below(30));
@@ -275,11 +278,194 @@ static void windows_are_as_naive_ones(void **state)
     row_set_finish(&input);
 }
 
+/* ------------------------------------------------------------ in files -- */
+
+enum { FUNCTIONS = 3 };
+
+static unsigned writes_left = UINT32_MAX;
+static struct os_file_calls full_disk;
+
+static int write_some(struct os_file *file, const void *bytes, size_t size,
+                      uint64_t offset)
+{
+    if (writes_left == 0)
+        return ENOSPC;
+    writes_left--;
+    return os_memory_files.write(file, bytes, size, offset);
+}
+
+/* Whether a row of a batch has the value of a column. */
+static void check_cell(const struct row_set_column *column, uint64_t row,
+                       const struct vdbq_vector *vector, uint64_t at)
+{
+    bool null = vector->nulls != NULL && vector->nulls[at] != 0;
+    assert_int_equal(null, row_set_is_null(column, (uint32_t)row));
+    if (!null)
+        assert_memory_equal((const char *)vector->values + at * column->width,
+                            (char *)column->values + row * column->width,
+                            column->width);
+}
+
+/* All rows of the input come in its order, with the results behind. */
+static enum vdbq_status check_spill(struct window_spill *spill,
+                                    const struct row_set *results)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = VDBQ_OK;
+    uint64_t row = 0;
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = window_spill_batch(spill, &batch, &error);
+        for (uint64_t i = 0; status == VDBQ_OK && i < batch.rows; i++, row++) {
+            for (unsigned k = 0; k < RANDOM_COLUMNS; k++)
+                check_cell(&input.columns[k], row, &batch.column[k], i);
+            for (unsigned k = 0; k < FUNCTIONS; k++)
+                check_cell(&results->columns[k], row,
+                           &batch.column[RANDOM_COLUMNS + k], i);
+        }
+    }
+    assert_true(status != VDBQ_OK || row == input.rows);
+    return status;
+}
+
+/* Computes the windows in files, with little memory. */
+static enum vdbq_status run_spill(const struct step_window *step,
+                                  const struct step_column *columns,
+                                  const struct row_set *results,
+                                  uint64_t room_bytes)
+{
+    struct account_share memory = { .account = NULL };
+    struct window_spill_params params = { .step = step,
+                                          .columns = columns,
+                                          .input_count = RANDOM_COLUMNS,
+                                          .threads = 1,
+                                          .room_bytes = room_bytes,
+                                          .files = &full_disk,
+                                          .memory = &memory };
+    struct window_spill *spill;
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    full_disk = os_memory_files;
+    full_disk.write = write_some;
+    enum vdbq_status status = window_spill_create(&params, &spill, &error);
+    for (uint32_t at = 0, rows; status == VDBQ_OK && at < input.rows;
+         at += rows) {
+        uint32_t left = (uint32_t)input.rows - at;
+        rows = 1 + random_below(500);
+        rows = rows < left ? rows : left;
+        struct vdbq_batch batch = random_batch(at, rows, vectors);
+        status = window_spill_add(spill, &batch, &error);
+    }
+    if (status == VDBQ_OK)
+        status = window_spill_end(spill, &error);
+    if (status == VDBQ_OK)
+        status = check_spill(spill, results);
+    window_spill_destroy(spill);
+    return status;
+}
+
+/* Random functions, some of them with the same window, and their columns. */
+static void make_functions(struct step_window_function *functions,
+                           struct step_column *columns)
+{
+    memcpy(columns, input_columns, sizeof input_columns);
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        functions[i] = random_function();
+        if (i > 0 && random_below(2) == 0) {
+            vector_finish(&functions[i].partition);
+            vector_finish(&functions[i].order);
+            functions[i].partition = functions[i - 1].partition;
+            functions[i].order = functions[i - 1].order;
+        }
+        columns[RANDOM_COLUMNS + i] =
+            (struct step_column){ .name = "r",
+                                  .type = result_type(&functions[i]) };
+    }
+}
+
+static void finish_functions(struct step_window_function *functions)
+{
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        if (i + 1 < FUNCTIONS
+            && functions[i].order.items == functions[i + 1].order.items
+            && functions[i].partition.items == functions[i + 1].partition.items)
+            continue;
+        vector_finish(&functions[i].partition);
+        vector_finish(&functions[i].order);
+    }
+}
+
+static void files_change_nothing(void **state)
+{
+    static const uint32_t counts[] = { 0, 1, 65, 3000 };
+    static const uint64_t rooms[] = { 0, 32 << 10, 1 << 20 };
+    (void)state;
+    for (unsigned round = 0; round < 120; round++) {
+        struct step_window_function functions[FUNCTIONS];
+        struct step_window step = { .functions =
+                                        VECTOR_OF(functions, FUNCTIONS) };
+        struct window_params params = { .step = &step,
+                                        .rows = &input,
+                                        .threads = 1 };
+        struct step_column columns[RANDOM_COLUMNS + FUNCTIONS];
+        struct row_set results;
+        fill(counts[round % 4], 1 + random_below(round % 3 ? 30 : 100000));
+        make_functions(functions, columns);
+        assert_int_equal(
+            row_set_init(&results, columns + RANDOM_COLUMNS, FUNCTIONS, &error),
+            VDBQ_OK);
+        assert_int_equal(window_run(&params, &results, &error), VDBQ_OK);
+        assert_int_equal(
+            run_spill(&step, columns, &results, rooms[round / 4 % 3]), VDBQ_OK);
+        row_set_finish(&results);
+        finish_functions(functions);
+    }
+    row_set_finish(&input);
+}
+
+/* Wherever the disk gets full, or memory ends. */
+static void files_may_fail(void **state)
+{
+    struct step_window_function functions[FUNCTIONS];
+    struct step_window step = { .functions = VECTOR_OF(functions, FUNCTIONS) };
+    struct window_params params = { .step = &step,
+                                    .rows = &input,
+                                    .threads = 1 };
+    struct step_column columns[RANDOM_COLUMNS + FUNCTIONS];
+    enum vdbq_status status = VDBQ_IO;
+    struct row_set results;
+    (void)state;
+    fill(1500, 40);
+    make_functions(functions, columns);
+    assert_int_equal(
+        row_set_init(&results, columns + RANDOM_COLUMNS, FUNCTIONS, &error),
+        VDBQ_OK);
+    assert_int_equal(window_run(&params, &results, &error), VDBQ_OK);
+    for (unsigned n = 0; status == VDBQ_IO; n += 1 + n / 10) {
+        writes_left = n;
+        status = run_spill(&step, columns, &results, 16 << 10);
+        if (status == VDBQ_IO)
+            assert_non_null(strstr(error.hint, "VDBQ_MEMORY"));
+    }
+    writes_left = UINT32_MAX;
+    assert_int_equal(status, VDBQ_OK);
+    status = VDBQ_NO_MEMORY;
+    for (unsigned n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / 20) {
+        memory_fail_after(n);
+        status = run_spill(&step, columns, &results, 16 << 10);
+        memory_fail_never();
+    }
+    assert_int_equal(status, VDBQ_OK);
+    row_set_finish(&results);
+    row_set_finish(&input);
+    finish_functions(functions);
+}
+
 static void missing_memory_is_told(void **state)
 {
     struct step_window_function function = random_function();
     struct step_window step = { .functions = VECTOR_OF(&function, 1) };
-    struct window_params params = { &step, &input, 1 };
+    struct window_params params = { .step = &step,
+                                    .rows = &input,
+                                    .threads = 1 };
     struct step_column column = { .name = "a", .type = VDBQ_BIGINT };
     enum vdbq_status status = VDBQ_NO_MEMORY;
 
@@ -309,6 +495,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_as_naive_ones),
+        cmocka_unit_test(files_change_nothing),
+        cmocka_unit_test(files_may_fail),
         cmocka_unit_test(missing_memory_is_told)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
