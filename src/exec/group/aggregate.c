@@ -26,9 +26,11 @@ static bool is_float(int type)
 }
 
 struct aggregate aggregate_make(const struct step_aggregate *step, int type,
-                                size_t at)
+                                unsigned scale, size_t at)
 {
-    struct aggregate made = { .step = *step, .type = type, .at = at };
+    struct aggregate made = {
+        .step = *step, .type = type, .scale = scale, .at = at
+    };
     assert(at % sizeof(uint64_t) == 0);
 
     switch (aggregate_row(step->function)->keeps) {

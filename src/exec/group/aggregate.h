@@ -34,14 +34,16 @@ struct aggregate {
     /* function, column and filter as the plan has them */
     struct step_aggregate step;
     int type;                 /* TYPE_... of the argument            */
+    unsigned scale;           /* of a DECIMAL argument, else 0       */
     enum aggregate_kind kind; /* which state it keeps */
     size_t at;                /* where its state is in a record      */
 };
 
-/* An aggregate of an argument of that machine type (TYPE_NONE: of rows), its
- * state at `at`, a multiple of 8. */
+/* An aggregate of an argument of that machine type (TYPE_NONE: of rows), which
+ * has `scale` digits behind the point (0: it is no DECIMAL); its state at `at`,
+ * a multiple of 8. */
 struct aggregate aggregate_make(const struct step_aggregate *step, int type,
-                                size_t at);
+                                unsigned scale, size_t at);
 /* Bytes of its state, a multiple of 8. */
 size_t aggregate_bytes(const struct aggregate *aggregate);
 /* TYPE_... of what comes of it. */

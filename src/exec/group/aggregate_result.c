@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/type.h"
 #include "exec/rows/order.h"
 
 void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
@@ -67,7 +68,8 @@ static enum vdbq_status integer_result(const struct aggregate *aggregate,
     return VDBQ_OK;
 }
 
-/* SUM and its halves, TOTAL, AVG of `counted` values. */
+/* SUM and its halves, TOTAL, AVG of `counted` values. Of integers and DECIMAL
+ * a DOUBLE is the exact sum's, rounded once. */
 static enum vdbq_status sum_result(const struct aggregate *aggregate,
                                    const void *state, uint64_t counted,
                                    void *values, uint8_t *nulls, uint64_t row,
@@ -75,17 +77,20 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
 {
     const struct aggregate_row *function =
         aggregate_row(aggregate->step.function);
-    bool integers = aggregate->kind != AGGREGATE_REAL;
+    uint64_t parts =
+        function->function == AGGREGATE_AVG && counted > 0 ? counted : 1;
     double real;
 
     nulls[row] = counted == 0 && function->none == AGGREGATE_NULL;
-    if (integers && function->gives != AGGREGATE_GIVES_DOUBLE)
+    if (aggregate->kind == AGGREGATE_REAL)
+        real =
+            sum_value(&((const struct real_state *)state)->sum) / (double)parts;
+    else if (function->gives == AGGREGATE_GIVES_DOUBLE)
+        real = quotient(integer_sum(aggregate, state),
+                        (u128)decimal_power(aggregate->scale) * parts);
+    else
         return integer_result(aggregate, integer_sum(aggregate, state),
                               (int64_t *)values + row, error);
-    real = integers ? (double)integer_sum(aggregate, state)
-                    : sum_value(&((const struct real_state *)state)->sum);
-    if (function->function == AGGREGATE_AVG && counted > 0)
-        real /= (double)counted;
     nulls[row] |= isnan(real) != 0;
     ((double *)values)[row] = real;
     return VDBQ_OK;

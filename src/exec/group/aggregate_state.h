@@ -7,9 +7,8 @@
 #define VDBQ_EXEC_AGGREGATE_STATE_H
 
 #include "exec/group/aggregate.h"
+#include "exec/rows/quotient.h"
 #include "exec/rows/sum.h"
-
-__extension__ typedef __int128 i128;
 
 struct narrow_state {
     uint64_t skipped; /* rows passed over; first in every state */

@@ -14,7 +14,8 @@
 struct device_group_params {
     const struct step_group *step;       /* keys and aggregates */
     const struct device_column *columns; /* of the input */
-    unsigned column_count;               /* of `columns` */
+    const struct step_column *inputs;    /* the same, as the plan has them */
+    unsigned column_count;               /* of both */
     struct device *device;               /* holds the input's rows */
     uint64_t rows;    /* that there may be, about              */
     unsigned threads; /* of the host to work with at most      */

@@ -91,8 +91,9 @@ static bool place_aggregate(const struct device_group_params *params,
     const struct device_column *value =
         step->column >= 0 ? &params->columns[step->column] : NULL;
     int type = value != NULL ? sort_type(value->type) : TYPE_NONE;
+    unsigned scale = value != NULL ? params->inputs[step->column].scale : 0;
 
-    *made = aggregate_make(step, type, *at);
+    *made = aggregate_make(step, type, scale, *at);
     *placed = (struct group_aggregate){
         .kind = kinds[made->kind],
         .has_value = value != NULL,

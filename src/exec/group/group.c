@@ -64,7 +64,9 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
         int type =
             a->column < 0 ? TYPE_NONE : sort_type(columns[a->column].type);
         assert(type == TYPE_NONE || a->column >= 0);
-        group->aggregates[i] = aggregate_make(a, type, group->bytes);
+        group->aggregates[i] = aggregate_make(
+            a, type, a->column < 0 ? 0 : columns[a->column].scale,
+            group->bytes);
         group->bytes += aggregate_bytes(&group->aggregates[i]);
         group->distinct |= group_is_distinct(&group->aggregates[i]);
         group->sums |= group->aggregates[i].kind == AGGREGATE_REAL

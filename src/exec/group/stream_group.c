@@ -133,6 +133,7 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
     struct stream *input = stream->head.inputs[0];
     struct device_group_params params = {
         .step = &stream->head.step->group,
+        .inputs = input->step->columns,
         .column_count = input->step->column_count,
         .device = stream_device(input, NULL),
         .rows = input->rows_most,

@@ -55,6 +55,7 @@ static enum vdbq_status compute(struct window_stream *window,
                &(struct window_params){
                    .step = &step->window,
                    .rows = &window->input.row_set,
+                   .columns = step->columns,
                    .threads = stream_threads(window->head.params) },
                &window->results, error)
                              : status;

@@ -17,10 +17,11 @@ struct window_carry {
 };
 
 struct window_params {
-    const struct step_window *step; /* of the plan */
-    const struct row_set *rows;     /* of the input               */
-    unsigned threads;               /* to work with at most       */
-    struct window_carry *carry;     /* rows come in their order, some at a time:
+    const struct step_window *step;    /* of the plan */
+    const struct row_set *rows;        /* of the input               */
+    const struct step_column *columns; /* of the input               */
+    unsigned threads;                  /* to work with at most       */
+    struct window_carry *carry; /* rows come in their order, some at a time:
                                    for functions that window_ranks() alone;
                                    NULL: these are all                     */
     unsigned *failed; /* set to the number of the function that fails; or

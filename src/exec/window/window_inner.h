@@ -8,7 +8,8 @@
 #include "exec/window/window.h"
 
 struct window {
-    const struct row_set *rows; /* all rows of the input */
+    const struct row_set *rows;        /* all rows of the input */
+    const struct step_column *columns; /* of the input */
     uint32_t *order; /* numbers of rows, by partition and order       */
     uint8_t *starts; /* of each in that order: enum window_start      */
     bool any_nulls;  /* a function has written one                    */

@@ -326,6 +326,7 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
         status = window_run(
             &(struct window_params){ .step = &step,
                                      .rows = &rows,
+                                     .columns = spill->params.columns,
                                      .threads = spill->params.threads,
                                      .carry =
                                          stage->ranks ? &stage->carry : NULL,

@@ -276,7 +276,8 @@ enum vdbq_status window_aggregate(struct window *window,
     int type = step->column < 0
                    ? TYPE_NONE
                    : sort_type(window->rows->columns[step->column].type);
-    struct aggregate aggregate = aggregate_make(step, type, 0);
+    unsigned scale = step->column < 0 ? 0 : window->columns[step->column].scale;
+    struct aggregate aggregate = aggregate_make(step, type, scale, 0);
     struct inputs inputs = { .rows = { 0 } };
     enum vdbq_status status = pick_inputs(window, step, &inputs, error);
 

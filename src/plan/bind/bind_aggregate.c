@@ -34,14 +34,10 @@ static struct expression *summand(struct binder *binder,
                                   struct expression *e)
 {
     if (row->keeps != AGGREGATE_KEEPS_SUM || is_float(e->type)
-        || is_integer(e->type))
+        || is_integer(e->type) || e->type == VDBQ_DECIMAL)
         return e;
     if (e->type == VDBQ_BOOLEAN)
         return expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
-    if (e->type == VDBQ_DECIMAL && row->gives == AGGREGATE_GIVES_SUM)
-        return e;
-    if (e->type == VDBQ_DECIMAL)
-        return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
     return refuse_argument(binder, call, e);
 }
 

@@ -210,27 +210,6 @@ static bool summary_values(struct binder *binder, const struct node *totals,
     return true;
 }
 
-/* The column whose average is asked for: a DECIMAL is made a DOUBLE first. */
-static bool average_over(struct binder *binder, struct node **below,
-                         unsigned column, int *number)
-{
-    struct position at = { 0 };
-    int type = (*below)->columns[column].type;
-    struct expression *e;
-
-    if (is_integer(type) || is_float(type))
-        *number = (int)column;
-    if (type != VDBQ_DECIMAL)
-        return true;
-    e = node_column(binder, *below, column, at);
-    if (e != NULL)
-        e = expression_cast_plain(binder, e, VDBQ_DOUBLE, at);
-    *number = (int)(*below)->column_count;
-    if (e != NULL)
-        *below = node_extend(binder, *below, &e, 1);
-    return e != NULL && *below != NULL;
-}
-
 static struct node *summary_of(struct binder *binder,
                                const struct ast_query *query, unsigned column)
 {
@@ -240,14 +219,15 @@ static struct node *summary_of(struct binder *binder,
     };
     struct node *below = bind_query(binder, query), *totals;
     struct expression *values[SUMMARY_COLUMNS];
-    int number = -1;
+    int number = -1, type;
 
     if (below == NULL)
         return NULL;
+    type = below->columns[column].type;
     values[0] = text_of(binder, below->columns[column].name);
     values[1] = type_of(binder, &below->columns[column]);
-    if (!average_over(binder, &below, column, &number))
-        return NULL;
+    if (is_integer(type) || is_float(type) || type == VDBQ_DECIMAL)
+        number = (int)column;
     totals = totals_of(binder, below, column, number);
     if (totals == NULL || !summary_values(binder, totals, number >= 0, values))
         return NULL;

@@ -18,7 +18,7 @@
 /* What is kept of a group's rows, beside how many do not count. */
 enum aggregate_keeps {
     AGGREGATE_KEEPS_NOTHING,
-    AGGREGATE_KEEPS_SUM,  /* of numbers: BOOLEAN and DECIMAL are cast      */
+    AGGREGATE_KEEPS_SUM,  /* of numbers: BOOLEAN is cast                   */
     AGGREGATE_KEEPS_BEST, /* the least or the greatest value               */
     AGGREGATE_KEEPS_FIRST /* the value of the first row, NULL or not       */
 };

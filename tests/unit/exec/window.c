@@ -258,6 +258,7 @@ static void windows_are_as_naive_ones(void **state)
         struct step_window step = { .functions = VECTOR_OF(functions, 2) };
         struct window_params params = { .step = &step,
                                         .rows = &input,
+                                        .columns = input_columns,
                                         .threads = 1 + round % 2 };
         struct step_column columns[2] = { { .name = "a" }, { .name = "b" } };
         struct row_set results;
@@ -404,6 +405,7 @@ static void files_change_nothing(void **state)
                                         VECTOR_OF(functions, FUNCTIONS) };
         struct window_params params = { .step = &step,
                                         .rows = &input,
+                                        .columns = input_columns,
                                         .threads = 1 };
         struct step_column columns[RANDOM_COLUMNS + FUNCTIONS];
         struct row_set results;
@@ -426,9 +428,9 @@ static void files_may_fail(void **state)
 {
     struct step_window_function functions[FUNCTIONS];
     struct step_window step = { .functions = VECTOR_OF(functions, FUNCTIONS) };
-    struct window_params params = { .step = &step,
-                                    .rows = &input,
-                                    .threads = 1 };
+    struct window_params params = {
+        .step = &step, .rows = &input, .columns = input_columns, .threads = 1
+    };
     struct step_column columns[RANDOM_COLUMNS + FUNCTIONS];
     enum vdbq_status status = VDBQ_IO;
     struct row_set results;
@@ -463,9 +465,9 @@ static void missing_memory_is_told(void **state)
 {
     struct step_window_function function = random_function();
     struct step_window step = { .functions = VECTOR_OF(&function, 1) };
-    struct window_params params = { .step = &step,
-                                    .rows = &input,
-                                    .threads = 1 };
+    struct window_params params = {
+        .step = &step, .rows = &input, .columns = input_columns, .threads = 1
+    };
     struct step_column column = { .name = "a", .type = VDBQ_BIGINT };
     enum vdbq_status status = VDBQ_NO_MEMORY;
 
