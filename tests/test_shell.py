@@ -1257,19 +1257,32 @@ class Terminal:
     def end(self, typing=''):
         """Waits for its end; returns the exit code. Types that every half second: a Ctrl-D that
         comes while no line is being edited is lost."""
-        limit, typed = time.monotonic() + 20, 0
+        limit, typed = time.monotonic() + 60, 0
         ended, status = os.waitpid(self.pid, os.WNOHANG)
-        while not ended:
+        while not ended and time.monotonic() < limit:
             if typing and time.monotonic() > typed + 0.5:
                 with contextlib.suppress(OSError):  # it may have ended meanwhile
                     self.type(typing)
                 typed = time.monotonic()
-            if time.monotonic() > limit:
-                os.kill(self.pid, signal.SIGKILL)
             time.sleep(0.01)
             ended, status = os.waitpid(self.pid, os.WNOHANG)
+        if not ended:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if not ended or code != 0:  # a failed test shows why
+            print(f'the shell {f"ended with {code}" if ended else "did not end"}, said last: '
+                  f'{self.seen + self.rest()!r}', flush=True)
         os.close(self.fd)
-        return os.waitstatus_to_exitcode(status)
+        return code if ended else None
+
+    def rest(self):
+        """What it said that nobody waited for."""
+        said = b''
+        with contextlib.suppress(OSError):  # the other end is closed
+            while select.select([self.fd], [], [], 0)[0]:
+                said += os.read(self.fd, 65536)
+        return said.decode(errors='replace')
 
 
 def case_connections(folder):
