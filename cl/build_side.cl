@@ -11,24 +11,55 @@
                                 i32 b, GLOBAL const u32 *restrict slots,     \
                                 U base, U count)                             \
     {                                                                        \
-        EACH {                                                               \
+        DEAR({                                                               \
             U at = (U)B(T) - base;                                           \
-            A(I32) = (i32)pick_u32(LIVE && at < count, slots,             \
-                                    (u64)(i32)at) - 1;                       \
-        }                                                                    \
+            A(I32) = (i32)pick_u32(LIVE && at < count, slots,                \
+                                   (u64)(i32)at) - 1;                        \
+        })                                                                   \
     }
 
 PROBE_DENSE(I32, u32)
 PROBE_DENSE(I64, u64)
 
-/* The row of a key, from a hashed index, whose slots are sought from the one
- * behind the first on; that and the key of its row were looked at already. A
- * slot whose tag fits has the key, if it is of 32 bits; else the key itself
- * tells. */
+/* Finds the rows of the tile's keys in a bitmap index: first their ranks, then,
+ * unless these are the rows, the rows of those that are there. `count` keys
+ * have a bit; base and U are as above. */
+#define PROBE_BITMAP(T, U)                                                   \
+    static void probe_bitmap_##T(struct machine *restrict m, i32 k, i32 a,   \
+                                 i32 b, GLOBAL const u64 *restrict slots,    \
+                                 U base, U count, i32 in_order)              \
+    {                                                                        \
+        GLOBAL const I32 *restrict rows = (GLOBAL const I32 *)(              \
+            slots + ((u64)count + BITMAP_KEYS - 1) / BITMAP_KEYS);           \
+        DEAR({                                                               \
+            U at = (U)B(T) - base;                                           \
+            u64 slot = pick_u64(LIVE && at < count, slots,                   \
+                                (u64)(i32)(at / BITMAP_KEYS));               \
+            u32 bits = (u32)slot;                                            \
+            u32 bit = 1u << (u32)(at % BITMAP_KEYS);                         \
+            u32 rank = (u32)(slot >> 32) + (u32)popcount(bits & (bit - 1));  \
+            A(I32) = (bits & bit) != 0 ? (i32)rank : -1;                     \
+        })                                                                   \
+        if (in_order)                                                        \
+            return;                                                          \
+        DEAR({                                                               \
+            i32 rank = A(I32);                                               \
+            I32 row = pick_I32(rank >= 0, rows, (u64)rank);                  \
+            A(I32) = rank >= 0 ? row : -1;                                   \
+        })                                                                   \
+    }
+
+PROBE_BITMAP(I32, u32)
+PROBE_BITMAP(I64, u64)
+
+/* The row of a key, from a hashed index, whose slots are sought from the
+ * first on, or from one behind it if those before and the keys of their rows
+ * were looked at already. A slot whose tag fits has the key, if it is of 32
+ * bits; else the key itself tells. */
 static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
-                       u64 mask, i64 key, u32 tag, i32 wide)
+                       u64 mask, i64 key, u32 tag, i32 wide, u64 behind)
 {
-    for (u64 at = hash_key((u64)key) + 1;; at++) {
+    for (u64 at = hash_key((u64)key) + behind;; at++) {
         u64 slot = slots[at & mask];
         i32 row = (i32)(u32)slot - 1;
         if (row < 0 || ((u32)(slot >> 32) == tag &&
@@ -47,6 +78,7 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
     {                                                                        \
         u64 first[VDBQ_TILE];                                                \
         i32 late = 0;                                                        \
+        FIND_FEW(find_hashed(slots, keys, mask, B(T), TAG(B(T)), wide, 0))   \
         EACH first[t] =                                                      \
             pick_u64(LIVE, slots, hash_key((u64)(i64)B(T)) & mask);       \
         EACH {                                                               \
@@ -65,9 +97,22 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
         EACH {                                                               \
             if (A(I32) == LATE)                                              \
                 A(I32) = find_hashed(slots, keys, mask, B(T), TAG(B(T)),     \
-                                     wide);                                  \
+                                     wide, 1);                               \
         }                                                                    \
     }
+/* Few rows are found one by one. */
+#if VDBQ_GROUP > 1
+#define FIND_FEW(found)
+#else
+#define FIND_FEW(found)                                                      \
+    if (few_live(m, k)) {                                                    \
+        for (i32 i = 0, end = m->kept_count; i < end; i++) {                 \
+            i32 t = (i32)m->kept[i];                                         \
+            A(I32) = LIVE ? found : -1;                                      \
+        }                                                                    \
+        return;                                                              \
+    }
+#endif
 #define LATE (-2) /* the row is sought in further slots */
 #define TAG_I32(key) (u32)(key)
 #define TAG_I64(key) hash_tag((u64)(key))
@@ -86,6 +131,10 @@ PROBE_HASHED(I64, TAG_I64, 1)
         if (index.kind == INDEX_DENSE)                                       \
             probe_dense_##T(m, k, a, b, (GLOBAL const u32 *)slots,           \
                             (U)index.base, (U)index.count);                  \
+        else if (index.kind == INDEX_BITMAP)                                 \
+            probe_bitmap_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
+                             (U)index.base, (U)index.count,                  \
+                             (i32)index.in_order);                           \
         else                                                                 \
             probe_hashed_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
                              (GLOBAL const i64 *)(m->build_side + index.keys),    \
@@ -102,10 +151,10 @@ OP(PROBE_WORD) { op_PROBE_I32(m, k, a, b, c, d); }
     static void read_at_##T(struct machine *restrict m, i32 k, i32 a, i32 d, \
                             GLOBAL const T *restrict values)                 \
     {                                                                        \
-        EACH {                                                               \
+        DEAR({                                                               \
             i32 row = D(I32);                                                \
-            A(T) = pick_##T(row >= 0 && LIVE, values, (u64)row);          \
-        }                                                                    \
+            A(T) = pick_##T(row >= 0 && LIVE, values, (u64)row);             \
+        })                                                                   \
     }                                                                        \
     OP(COLUMN_AT_##T)                                                        \
     {                                                                        \
@@ -130,11 +179,11 @@ OP(COLUMN_AT_WORD)
     if (at == 0)
         return;
     u32 count = order_codes->count;
-    EACH {
+    DEAR({
         u32 code = (u32)A(I32);
         i32 there = D(I32) >= 0 && LIVE && code < count;
         A(I32) = pick_I32(there, values, code);
-    }
+    })
 }
 
 OP(COLUMN_AT_NULL)
@@ -142,8 +191,9 @@ OP(COLUMN_AT_NULL)
     NO_C;
     u64 nulls = m->build_inputs[b].nulls;
     GLOBAL const u8 *flags = m->build_side + nulls;
-    EACH {
-        i32 row = D(I32), there = row >= 0 && nulls != 0 && LIVE;
+    DEAR({
+        i32 row = D(I32);
+        i32 there = row >= 0 && nulls != 0 && LIVE;
         A(I32) = row < 0 || pick_u8(there, flags, (u64)row) != 0;
-    }
+    })
 }

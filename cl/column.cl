@@ -189,16 +189,18 @@ LOAD(F64)
 
 /* The value of a word; a word that a table does not have has 0. */
 #define LOOK_UP(T)                                                           \
-    static void look_up_##T(struct machine *m, i32 a, i32 b, u64 at)         \
+    static void look_up_##T(struct machine *restrict m, i32 k, i32 a, i32 b, \
+                            u64 at)                                          \
     {                                                                        \
         GLOBAL const struct lookup *table =                                  \
             (GLOBAL const struct lookup *)(m->control + at);                 \
-        GLOBAL const T *values = (GLOBAL const T *)(table + 1);              \
+        GLOBAL const T *restrict values = (GLOBAL const T *)(table + 1);     \
         u32 count = table->count;                                            \
-        EACH {                                                               \
+        UNUSED(k);                                                           \
+        DEAR({                                                               \
             u32 word = (u32)B(I32);                                          \
-            A(T) = pick_##T(word < count, values, word);                  \
-        }                                                                    \
+            A(T) = pick_##T(word < count, values, word);                     \
+        })                                                                   \
     }
 
 LOOK_UP(I32)
@@ -210,7 +212,7 @@ static void load_word(struct machine *m, i32 k, i32 a, i32 d,
 {
     load_I32(m, k, a, d, input);
     if (input->order_codes != 0 && wanted(m, k, d))
-        look_up_I32(m, a, a, input->order_codes);
+        look_up_I32(m, k, a, a, input->order_codes);
 }
 
 /* A row's NULL flag. On a GPU the bits of a tile lie in one byte, and of bytes

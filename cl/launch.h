@@ -82,16 +82,24 @@ struct build_input {
  * u32 for each key from `base` on: 1 + the row, or 0. A hashed one has u64
  * slots: the low half is 1 + the row, or 0 where the slot is empty, the high
  * one a tag: of 32-bit keys the key, of others hash_tag(). A key is sought from
- * slot hash_key() % count on, up to an empty one; there always is one. */
+ * slot hash_key() % count on, up to an empty one; there always is one.
+ *
+ * A bitmap index has a bit for each key from `base` on, whether a row has it,
+ * in the low half of a u64 for each BITMAP_KEYS keys; the high half is how
+ * many bits are set before it. A key's rank, how many keys are less, is its
+ * row where rows lie in the order of their keys; else behind the bits comes an
+ * i32 for each rank: the row. */
 struct key_index {
     u64 slots; /* offset of the slots                                     */
-    u64 count; /* of them; of a hashed index a power of two               */
+    u64 count; /* of them; of a hashed index a power of two; of a bitmap: of
+                  its keys                                                */
     i64 base;
     u64 keys;  /* offset of the rows' keys: of INDEX_HASHED, 64 bits wide  */
     u32 kind;  /* INDEX_...                                               */
-    u32 reserved; /* 0 */
+    u32 in_order; /* INDEX_BITMAP: 1: a rank is the row                   */
 };
-enum index_kind { INDEX_DENSE, INDEX_HASHED };
+enum index_kind { INDEX_DENSE, INDEX_HASHED, INDEX_BITMAP };
+#define BITMAP_KEYS 32
 
 /* A table of values, one a word; behind it they lie, 4 or 8 bytes each. */
 struct lookup {

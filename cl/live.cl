@@ -78,3 +78,35 @@ static void list_live(struct machine *m, const union live_flags *live)
         count += popcount(bits);
     }
 }
+
+enum { FEW_SHARE = 4 }; /* rows of a tile for each live one that make few */
+
+/* Looks whether few rows are live, and lists them. Rows that are not may become
+ * live where they jumped to: until then the list has all. */
+static void look_at_live(struct machine *m, i32 k)
+{
+    const i32 *restrict pc = m->pc;
+    union live_flags live;
+    i32 count = 0, next = NOWHERE;
+    EVERY {
+        i32 sleeps = pc[t] <= k ? NOWHERE : pc[t];
+        next = sleeps < next ? sleeps : next;
+        count += pc[t] <= k;
+    }
+    m->few = count < m->rows / FEW_SHARE;
+    m->few_until = next;
+    m->kept_count = count;
+    if (!m->few)
+        return;
+    live.eight[VDBQ_TILE / 8] = 0;
+    EVERY live.each[t] = pc[t] <= k;
+    list_live(m, &live);
+}
+
+/* Whether few rows of the tile are live, so that they are listed. */
+static i32 few_live(struct machine *m, i32 k)
+{
+    if (k >= m->few_until)
+        look_at_live(m, k);
+    return m->few;
+}

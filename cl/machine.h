@@ -119,8 +119,12 @@ struct machine {
     union tile r[VDBQ_REGISTERS];
     i32 pc[VDBQ_TILE];    /* of each row, or NOWHERE                     */
 #if VDBQ_GROUP == 1
-    u32 kept[VDBQ_TILE + 8]; /* the rows of the tile that Result outputs */
+    u32 kept[VDBQ_TILE + 8]; /* rows of the tile: those that Result outputs,
+                             or before that the live ones, if these are few */
     i32 kept_count;       /* how many these are                          */
+    i32 few;              /* `kept` is the list of the live rows ...     */
+    i32 few_until;        /* ... or not, before this instruction; a row
+                             that died since may be in it                */
 #else
     LOCAL struct shared *shared;
     u32 place_in_step;    /* of the first row that the item keeps        */
@@ -205,6 +209,23 @@ struct machine {
 #define C(T) m->r[c].T[t]
 #define D(T) m->r[d].T[t]
 #define LIVE (m->pc[t] <= k)
+/* What a row costs much for: where few rows of a tile are live, it is done for
+ * these alone (cl/live.cl). The statement must hold for rows that died. On a GPU
+ * the rows that are not live cost nothing. */
+#if VDBQ_GROUP > 1
+#define DEAR(statement) EACH statement
+#define LIVE_ROWS_CHANGE(m) UNUSED(m)
+#else
+#define DEAR(statement)                                                \
+    if (few_live(m, k))                                                \
+        for (i32 i_ = 0, end_ = m->kept_count; i_ < end_; i_++) {      \
+            i32 t = (i32)m->kept[i_];                                  \
+            statement;                                                 \
+        }                                                              \
+    else                                                               \
+        EACH statement
+#define LIVE_ROWS_CHANGE(m) (m)->few_until = 0
+#endif
 /* The program counter of a row that is live nowhere. */
 #define NOWHERE VDBQ_CODE_MAX
 

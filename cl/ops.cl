@@ -15,6 +15,9 @@
 #define NO_D UNUSED(d)
 #define NO_OPERANDS UNUSED(a), NO_B, NO_C, NO_D
 
+#if VDBQ_GROUP == 1
+#include "live.cl"
+#endif
 #include "column.cl"
 #include "build_side.cl"
 
@@ -61,9 +64,9 @@ static u64 lookup_at(const struct machine *m, i32 c)
     return ((GLOBAL const u64 *)(m->control + launch->lookups))[c];
 }
 
-OP(LOOKUP_I32) { NO_K; NO_D; look_up_I32(m, a, b, lookup_at(m, c)); }
-OP(LOOKUP_I64) { NO_K; NO_D; look_up_I64(m, a, b, lookup_at(m, c)); }
-OP(LOOKUP_F64) { NO_K; NO_D; look_up_F64(m, a, b, lookup_at(m, c)); }
+OP(LOOKUP_I32) { NO_D; look_up_I32(m, k, a, b, lookup_at(m, c)); }
+OP(LOOKUP_I64) { NO_D; look_up_I64(m, k, a, b, lookup_at(m, c)); }
+OP(LOOKUP_F64) { NO_D; look_up_F64(m, k, a, b, lookup_at(m, c)); }
 OP(LOOKUP_WORD) { op_LOOKUP_I32(m, k, a, b, c, d); }
 OP(LOOKUP_NULL) { op_LOOKUP_I32(m, k, a, b, c, d); }
 OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
@@ -87,8 +90,8 @@ OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
         T safe = y == 0 || y == -1 ? 1 : y;                                  \
         return x % safe;                                                     \
     }                                                                        \
-    OP(DIV_##T) { NO_K; NO_D; EACH A(T) = divide_##T(B(T), C(T)); }          \
-    OP(MOD_##T) { NO_K; NO_D; EACH A(T) = remainder_##T(B(T), C(T)); }
+    OP(DIV_##T) { NO_D; DEAR(A(T) = divide_##T(B(T), C(T))); }         \
+    OP(MOD_##T) { NO_D; DEAR(A(T) = remainder_##T(B(T), C(T))); }
 
 WRAPPING(I32, u32)
 WRAPPING(I64, u64)
@@ -162,11 +165,12 @@ static i32 product_overflows(i64 x, i64 y)
     {                                                                        \
         NO_D;                                                                \
         i32 failed = 0;                                                      \
-        EACH {                                                               \
-            i64 x = B(I64), y = C(I64);                                      \
+        DEAR({                                                               \
+            i64 x = B(I64);                                                  \
+            i64 y = C(I64);                                                  \
             failed |= LIVE & fails(x, y);                                    \
             A(I64) = of;                                                     \
-        }                                                                    \
+        })                                                                   \
         FAULT_IF(failed, fails(B(I64), C(I64)))                              \
     }
 
@@ -229,19 +233,19 @@ OP(ADD_MONTHS_I32)
 {
     NO_D;
     i32 failed = 0;
-    EACH {
+    DEAR({
         i64 days = date_add_months(B(I32), C(I32));
         i32 fits = days_fit(days);
         failed |= LIVE & !fits;
         A(I32) = fits ? (i32)days : 0;
-    }
+    })
     FAULT_IF(failed, !days_fit(date_add_months(B(I32), C(I32))))
 }
 
 /* --------------------------------------------------------- mathematics -- */
 
 #define FUNCTION(name, of)                                                   \
-    OP(name##_F64) { NO_K; NO_C; NO_D; EACH A(F64) = of(B(F64)); }
+    OP(name##_F64) { NO_C; NO_D; DEAR(A(F64) = of(B(F64))); }
 
 FUNCTION(FLOOR, floor)
 FUNCTION(CEIL, ceil)
@@ -260,34 +264,37 @@ FUNCTION(ATAN, math_atan)
 
 OP(ABS_F32) { NO_K; NO_C; NO_D; EACH A(F32) = fabs(B(F32)); }
 OP(ABS_F64) { NO_K; NO_C; NO_D; EACH A(F64) = fabs(B(F64)); }
-OP(ROUND_F64) { NO_K; NO_D; EACH A(F64) = math_round(B(F64), C(I32)); }
-OP(MOD_F64) { NO_K; NO_D; EACH A(F64) = math_remainder(B(F64), C(F64)); }
-OP(POWER_F64) { NO_K; NO_D; EACH A(F64) = math_power(B(F64), C(F64)); }
-OP(ATAN2_F64) { NO_K; NO_D; EACH A(F64) = math_atan2(B(F64), C(F64)); }
+OP(ROUND_F64) { NO_D; DEAR(A(F64) = math_round(B(F64), C(I32))); }
+OP(MOD_F64) { NO_D; DEAR(A(F64) = math_remainder(B(F64), C(F64))); }
+OP(POWER_F64) { NO_D; DEAR(A(F64) = math_power(B(F64), C(F64))); }
+OP(ATAN2_F64) { NO_D; DEAR(A(F64) = math_atan2(B(F64), C(F64))); }
 
 /* Rounded down: one less than cut off, where signs differ and it is not
  * whole. */
 OP(DIV_FLOOR_I64)
 {
-    NO_K; NO_D;
-    EACH {
-        I64 x = B(I64), y = C(I64), rest = remainder_I64(x, y);
+    NO_D;
+    DEAR({
+        I64 x = B(I64);
+        I64 y = C(I64);
+        I64 rest = remainder_I64(x, y);
         A(I64) = (I64)((u64)divide_I64(x, y) -
                        (u64)(y != 0 && rest != 0 && (rest < 0) != (y < 0)));
-    }
+    })
 }
 OP(MOD_FLOOR_I64)
 {
-    NO_K; NO_D;
-    EACH {
-        I64 y = C(I64), rest = y == 0 ? 0 : remainder_I64(B(I64), y);
+    NO_D;
+    DEAR({
+        I64 y = C(I64);
+        I64 rest = y == 0 ? 0 : remainder_I64(B(I64), y);
         A(I64) = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-    }
+    })
 }
 
 /* --------------------------------------------------------------- dates -- */
 
-OP(DATE_PART_I32) { NO_K; NO_D; EACH A(I32) = date_part(B(I32), c); }
+OP(DATE_PART_I32) { NO_D; DEAR(A(I32) = date_part(B(I32), c)); }
 
 /* --------------------------------------------------------------- casts -- */
 
@@ -370,6 +377,7 @@ OP(NEGATE_I32) { NO_K; NO_C; NO_D; EACH A(I32) = B(I32) == 0; }
 #define JUMP_IF(condition)                                                   \
     i32 *restrict pc = m->pc;                                                \
     i32 to = d ? c : NOWHERE;                                                \
+    LIVE_ROWS_CHANGE(m);                                                     \
     EACH pc[t] = ((pc[t] <= k) & (condition)) ? to : pc[t];
 #define COMPARE(T)                                                           \
     OP(EQ_##T) { JUMP_IF(A(T) == B(T)) }                                     \
@@ -391,6 +399,7 @@ OP(NOT_I32) { NO_B; JUMP_IF(A(I32) == 0) }
 OP(INVALID)
 {
     NO_OPERANDS;
+    LIVE_ROWS_CHANGE(m);
     EACH m->pc[t] = LIVE ? NOWHERE : m->pc[t];
 }
 

@@ -112,8 +112,6 @@ static void result_begin(struct machine *m, i32 k)
 
 #else
 
-#include "live.cl"
-
 /* Finds the rows to output; their places follow those of the last tile. Where
  * these are all rows or none, as often, there is no need to list them. */
 static void result_begin(struct machine *m, i32 k)
@@ -126,6 +124,7 @@ static void result_begin(struct machine *m, i32 k)
         live.each[t] = pc[t] <= k;
         count += pc[t] <= k;
     }
+    LIVE_ROWS_CHANGE(m); /* its list is overwritten */
     if (count > 0 && count < m->rows)
         list_live(m, &live);
     m->kept_count = count;

@@ -169,7 +169,7 @@ static void put_index(struct selftest_build_side *build_side,
     *index = key_index_plan(&keys, false);
     index->slots = build_side->size;
     build_side->size =
-        TABLET_ALIGNED(build_side->size + key_index_bytes(index));
+        TABLET_ALIGNED(build_side->size + key_index_bytes(index, &keys));
     key_index_fill(index, &keys, 1, build_side->block + index->slots);
     if (index->kind == INDEX_HASHED && keys.width == sizeof(i64))
         index->keys = put(build_side, keys.values, ROWS * sizeof(i64));

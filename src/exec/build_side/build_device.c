@@ -230,7 +230,8 @@ static enum vdbq_status clear(struct build_device *rows,
                               const struct key_index *index,
                               struct device_memory *to, struct error *error)
 {
-    uint64_t count = key_index_bytes(index) / sizeof(u32);
+    uint64_t width = index->kind == INDEX_DENSE ? 1 : 2;
+    uint64_t count = index->count * width;
     return device_call(
         rows->device,
         &(struct device_call){ .kernel = KERNEL_INDEX_CLEAR,
@@ -250,6 +251,7 @@ enum vdbq_status build_device_index(struct build_device *rows,
 {
     assert(rows->memory != NULL);
     bool dense = index->kind == INDEX_DENSE;
+    assert(dense || index->kind == INDEX_HASHED);
     struct device_call call = {
         .kernel = dense ? KERNEL_INDEX_DENSE : KERNEL_INDEX_HASHED,
         .memories = { to },

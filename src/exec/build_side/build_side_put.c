@@ -145,7 +145,7 @@ static void place_index(struct build_side *build_side, unsigned number,
     struct key_index *index = &build_side->indexes[number];
     struct build_input *keys = &build_side->inputs[i];
     *index = key_index_plan(&column, dense);
-    index->slots = take(end, key_index_bytes(index));
+    index->slots = take(end, key_index_bytes(index, &column));
     if (first < build_side->pack.build_count)
         *keys = build_side->inputs[first];
     if (needs_keys(build_side, number))
@@ -363,7 +363,7 @@ static enum vdbq_status reserve(struct build_side *build_side,
     return status;
 }
 
-/* "probe (2556 dense, 300000 hashed: 4811 KB, 1 on the device)" */
+/* "probe (2556 bitmap, 300000 hashed: 4811 KB, 1 on the device)" */
 static void name(struct build_side *build_side)
 {
     size_t length = 0, size = sizeof build_side->text;
@@ -371,14 +371,16 @@ static void name(struct build_side *build_side)
     for (unsigned i = 0; i < build_side->cursors; i++)
         on_device += build_side->rows[i].device_rows != NULL;
     for (unsigned i = 0; i < build_side->pack.index_count; i++) {
-        bool dense = build_side->indexes[i].kind == INDEX_DENSE;
+        static const char *const kinds[] = { [INDEX_DENSE] = "dense",
+                                             [INDEX_HASHED] = "hashed",
+                                             [INDEX_BITMAP] = "bitmap" };
         uint64_t rows =
             build_rows_at(build_side, build_side->pack.build_count + i);
         if (length + TEXT_SPARE < size)
             length += (size_t)snprintf(build_side->text + length, size - length,
                                        "%s%llu %s", i > 0 ? ", " : "probe (",
                                        (unsigned long long)rows,
-                                       dense ? "dense" : "hashed");
+                                       kinds[build_side->indexes[i].kind]);
     }
     length +=
         (size_t)snprintf(build_side->text + length, size - length, ": %llu KB",

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes key indexes. Every thread goes over all keys and takes those whose
- * slots lie in its part, so that none waits for another and the rows of a key
- * come in their order: the first one stays. A run of hashed slots that would
- * leave its part is finished when all threads have ended.
+ * Makes key indexes (of bitmaps: key_bitmap.h). Every thread goes over all keys
+ * and takes those whose slots lie in its part, so that none waits for another
+ * and the rows of a key come in their order: the first one stays. A run of
+ * hashed slots that would leave its part is finished when all threads have
+ * ended.
  */
 #include "exec/build_side/key_index.h"
 
@@ -13,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "exec/build_side/key_bitmap.h"
 
 enum {
     DENSE_PER_ROW = 8,        /* slots for each row that are no waste: as
@@ -21,6 +23,9 @@ enum {
     GPU_DENSE_FREE = 1 << 24, /* ... on a GPU, which clears them in no time
                                  (H200, SSB 2.1: 2.7 ms dense, 3.4 hashed) */
     DENSE_MAX = 1 << 30,      /* ... which the machine counts in 31 bits   */
+    BITS_PER_ROW = 128,       /* of a bitmap whose rows lie in order: as many
+                               bytes as a hashed index takes at most       */
+    BITS_PER_ROW_MIXED = 96,  /* ... elsewhere, beside the rows' numbers   */
     SLOTS_PER_ROW = 2,        /* of a hashed index, at least               */
     SLOTS_LEAST = 64,
     AHEAD = 16 /* keys whose slots are fetched before use   */
@@ -52,12 +57,32 @@ static struct key_index plan_hashed(uint64_t rows)
     return (struct key_index){ .kind = INDEX_HASHED, .count = count };
 }
 
+/* A bit for each of `span` + 1 keys, where that takes less memory than another
+ * kind: then more of it is in the caches; false: it would take more. */
+static bool plan_bitmap(const struct key_column *column, uint64_t span,
+                        struct key_index *index)
+{
+    bool in_order = span / BITS_PER_ROW < column->rows && span < BITMAP_MAX
+                    && key_bitmap_in_order(column);
+    uint64_t most =
+        column->rows * (in_order ? BITS_PER_ROW : BITS_PER_ROW_MIXED);
+    *index = (struct key_index){ .kind = INDEX_BITMAP,
+                                 .base = column->low,
+                                 .count = span + 1,
+                                 .in_order = in_order };
+    bool dense = span < column->rows * DENSE_PER_ROW + DENSE_FREE;
+    return span < most && span < BITMAP_MAX && (in_order || !dense);
+}
+
 struct key_index key_index_plan(const struct key_column *column, bool on_gpu)
 {
     uint64_t span = (uint64_t)column->high - (uint64_t)column->low;
     assert(column->rows <= KEY_ROWS_MAX);
     if (column->low > column->high)
         return (struct key_index){ .kind = INDEX_DENSE };
+    struct key_index bitmap;
+    if (!on_gpu && column->values != NULL && plan_bitmap(column, span, &bitmap))
+        return bitmap;
     uint64_t free = on_gpu ? GPU_DENSE_FREE : DENSE_FREE;
     if (span >= column->rows * DENSE_PER_ROW + free || span >= DENSE_MAX)
         return plan_hashed(column->rows);
@@ -66,27 +91,16 @@ struct key_index key_index_plan(const struct key_column *column, bool on_gpu)
                                .count = span + 1 };
 }
 
-uint64_t key_index_bytes(const struct key_index *index)
+uint64_t key_index_bytes(const struct key_index *index,
+                         const struct key_column *column)
 {
+    if (index->kind == INDEX_BITMAP)
+        return key_bitmap_bytes(index, column);
     return index->count
            * (index->kind == INDEX_DENSE ? sizeof(u32) : sizeof(u64));
 }
 
 /* ---------------------------------------------------------------- fill -- */
-
-/* The key of a row, widened to 64 bits. */
-static inline int64_t key_at(const struct key_column *column, bool wide,
-                             uint64_t row)
-{
-    return wide ? ((const int64_t *)column->values)[row]
-                : ((const int32_t *)column->values)[row];
-}
-
-/* Whether the row has a key: one that is NULL matches nothing. */
-static inline bool is_key(const struct key_column *column, uint64_t row)
-{
-    return column->nulls == NULL || column->nulls[row] == 0;
-}
 
 /* Every thread reads all rows and writes those of its own slots, so that the
    first row of a key wins in every division into parts. */
@@ -100,8 +114,8 @@ static inline void fill_dense(const struct filling *filling, bool wide,
     assert(part->first <= part->end && part->end <= filling->index->count);
     memset(slots, 0, count * sizeof *slots);
     for (uint64_t row = 0; row < column->rows; row++) {
-        uint64_t at = (uint64_t)key_at(column, wide, row) - base;
-        if (at < count && is_key(column, row) && slots[at] == 0)
+        uint64_t at = (uint64_t)key_column_at(column, wide, row) - base;
+        if (at < count && key_column_has(column, row) && slots[at] == 0)
             slots[at] = (u32)row + 1;
     }
 }
@@ -111,7 +125,7 @@ static inline bool has_key(const struct key_column *column, bool wide, u64 slot,
                            u64 entry, int64_t key)
 {
     return slot >> 32 == entry >> 32
-           && (!wide || key_at(column, wide, (u32)slot - 1) == key);
+           && (!wide || key_column_at(column, wide, (u32)slot - 1) == key);
 }
 
 /* What a slot holds for a row. */
@@ -127,7 +141,7 @@ static inline bool put(const struct filling *filling, bool wide, uint64_t row,
                        uint64_t at, uint64_t end)
 {
     const struct key_column *column = filling->column;
-    int64_t key = key_at(column, wide, row);
+    int64_t key = key_column_at(column, wide, row);
     u64 entry = entry_of(wide, key, row);
     u64 *slots = filling->slots;
     while (at < end && slots[at] != 0
@@ -150,10 +164,11 @@ static inline void fill_hashed(struct filling *filling, bool wide,
         uint32_t rows[AHEAD];
         unsigned count = 0;
         for (; row < column->rows && count < AHEAD; row++) {
-            u64 at = hash_key((u64)key_at(column, wide, row)) & mask;
+            u64 at = hash_key((u64)key_column_at(column, wide, row)) & mask;
             rows[count] = (uint32_t)row;
             places[count] = at;
-            count += at >= part->first && at < part->end && is_key(column, row);
+            count += at >= part->first && at < part->end
+                     && key_column_has(column, row);
         }
         for (unsigned i = 0; i < count; i++)
             __builtin_prefetch(&slots[places[i]], 1);
@@ -191,9 +206,9 @@ static void finish_part(struct filling *filling, const struct part *part)
     bool wide = column->width == sizeof(int64_t);
     u64 count = filling->index->count;
     for (uint64_t row = part->late - 1; row < column->rows; row++) {
-        int64_t key = key_at(column, wide, row);
+        int64_t key = key_column_at(column, wide, row);
         u64 at = hash_key((u64)key) & (count - 1);
-        if (at < part->first || at >= part->end || !is_key(column, row))
+        if (at < part->first || at >= part->end || !key_column_has(column, row))
             continue;
         if (!put(filling, wide, row, at, count))
             put(filling, wide, row, 0, count);
@@ -204,6 +219,10 @@ void key_index_fill(const struct key_index *index,
                     const struct key_column *column, unsigned threads,
                     void *slots)
 {
+    if (index->kind == INDEX_BITMAP) {
+        key_bitmap_fill(index, column, threads, slots);
+        return;
+    }
     struct filling filling = { .index = index,
                                .column = column,
                                .slots = slots };

@@ -24,10 +24,25 @@ struct key_column {
                              there is none                                */
 };
 
+/* The key of a row, widened to 64 bits. */
+static inline int64_t key_column_at(const struct key_column *column, bool wide,
+                                    uint64_t row)
+{
+    return wide ? ((const int64_t *)column->values)[row]
+                : ((const int32_t *)column->values)[row];
+}
+
+/* Whether the row has a key: one that is NULL matches nothing. */
+static inline bool key_column_has(const struct key_column *column, uint64_t row)
+{
+    return column->nulls == NULL || column->nulls[row] == 0;
+}
+
 /* Chooses the kind of index and how many slots it has. */
 struct key_index key_index_plan(const struct key_column *column, bool on_gpu);
-/* Bytes of its slots. */
-uint64_t key_index_bytes(const struct key_index *index);
+/* Bytes of its slots and of what lies behind them. */
+uint64_t key_index_bytes(const struct key_index *index,
+                         const struct key_column *column);
 /* Writes the slots, of any content, with so many threads. */
 void key_index_fill(const struct key_index *index,
                     const struct key_column *column, unsigned threads,

@@ -457,6 +457,22 @@ static void tablets_without_partners_are_skipped(void **state)
 
 enum { KEYS = 200000 };
 
+/* What a machine finds in a bitmap. */
+static int64_t find_bit(const struct key_index *index, const u64 *slots,
+                        uint64_t at)
+{
+    const u32 *rows =
+        (const u32 *)(slots + (index->count + BITMAP_KEYS - 1) / BITMAP_KEYS);
+    if (at >= index->count)
+        return -1;
+    u64 slot = slots[at / BITMAP_KEYS];
+    u32 bit = (u32)1 << at % BITMAP_KEYS;
+    uint64_t rank = (slot >> 32) + bits_count((u32)slot & (bit - 1));
+    if (((u32)slot & bit) == 0)
+        return -1;
+    return index->in_order ? (int64_t)rank : (int64_t)rows[rank];
+}
+
 /* What a machine finds. */
 static int64_t find_key(const struct key_index *index,
                         const struct key_column *column, const void *slots,
@@ -465,6 +481,8 @@ static int64_t find_key(const struct key_index *index,
     bool wide = column->width == 8;
     uint32_t tag = wide ? hash_tag((u64)key) : (u32)key;
     uint64_t at = (uint64_t)key - (uint64_t)index->base;
+    if (index->kind == INDEX_BITMAP)
+        return find_bit(index, slots, at);
     if (index->kind == INDEX_DENSE)
         return at < index->count ? (int64_t)((const u32 *)slots)[at] - 1 : -1;
     for (at = hash_key((u64)key);; at++) {
@@ -477,59 +495,112 @@ static int64_t find_key(const struct key_index *index,
     }
 }
 
-/* Keys 0 .. KEYS / 2 - 1 twice each, times `step`, some of them NULL. */
-static void expect_index(int64_t step, bool wide, enum index_kind kind)
+/* Keys of which one index is made. */
+struct index_case {
+    int64_t base, step;   /* key k is base + k * step                  */
+    bool wide;            /* of 64 bits                                */
+    bool in_order;        /* one a row, none NULL; else two rows each,
+                           mixed, some of them NULL                  */
+    enum index_kind kind; /* that is chosen */
+};
+
+/* The number of a row's key. */
+static uint32_t number_of_key(const struct index_case *of, uint32_t row)
 {
-    static int64_t values[KEYS];
-    static uint8_t nulls[KEYS];
-    struct row_set_column column = { .type = wide ? VDBQ_BIGINT : VDBQ_INTEGER,
-                                     .width = wide ? 8 : 4,
-                                     .values = values,
-                                     .nulls = nulls };
-    for (uint32_t i = 0; i < KEYS; i++) {
-        int64_t key = (int64_t)(i * 7919ull % KEYS / 2) * step;
-        nulls[i] = i % 11 == 3;
-        if (wide)
-            values[i] = key;
-        else
-            ((int32_t *)values)[i] = (int32_t)key;
-    }
-    struct input_range range = build_facts(&column, KEYS, NULL, 4);
-    assert_true(range.null && range.not_null);
-    assert_int_equal(range.value.low, 0);
-    assert_int_equal(range.value.high, (KEYS / 2 - 1) * step);
-    struct key_column keys = { .values = values,
-                               .nulls = nulls,
-                               .width = column.width,
-                               .rows = KEYS,
-                               .low = range.value.low,
-                               .high = range.value.high };
-    struct key_index index = key_index_plan(&keys, false);
-    assert_int_equal(index.kind, kind);
-    void *slots = memory_resize(NULL, key_index_bytes(&index));
-    memset(slots, 0xff, key_index_bytes(&index));
-    key_index_fill(&index, &keys, 4, slots);
+    return of->in_order ? row : (uint32_t)(row * 7919ull % (KEYS / 2));
+}
+
+/* Each key is found in its first row, and nothing beside them; however many
+ * threads make the index. */
+static void expect_found(const struct index_case *of,
+                         const struct key_column *keys,
+                         const struct key_index *index, unsigned threads)
+{
+    uint32_t count = of->in_order ? KEYS : KEYS / 2;
+    uint64_t bytes = key_index_bytes(index, keys);
+    void *slots = memory_resize(NULL, bytes);
     int32_t *first = memory_zeroed(KEYS, sizeof *first);
+    memset(slots, 0xff, bytes);
+    key_index_fill(index, keys, threads, slots);
     for (uint32_t i = KEYS; i-- > 0;)
-        if (!nulls[i])
-            first[i * 7919ull % KEYS / 2] = (int32_t)i + 1;
-    for (int64_t k = 0; k < KEYS / 2; k++) {
-        assert_int_equal(find_key(&index, &keys, slots, k * step),
-                         first[k] - 1);
-        assert_int_equal(find_key(&index, &keys, slots, -1 - k), -1);
+        if (keys->nulls == NULL || !keys->nulls[i])
+            first[number_of_key(of, i)] = (int32_t)i + 1;
+    for (uint32_t k = 0; k < count; k++) {
+        int64_t key = of->base + k * of->step;
+        assert_int_equal(find_key(index, keys, slots, key), first[k] - 1);
+        if (of->step > 1)
+            assert_int_equal(find_key(index, keys, slots, key + 1), -1);
+        assert_int_equal(find_key(index, keys, slots, of->base - 1 - k), -1);
     }
     memory_release(first);
     memory_release(slots);
 }
 
+static void expect_index(const struct index_case *of)
+{
+    static int64_t values[KEYS];
+    static uint8_t nulls[KEYS];
+    struct row_set_column column = { .type =
+                                         of->wide ? VDBQ_BIGINT : VDBQ_INTEGER,
+                                     .width = of->wide ? 8 : 4,
+                                     .values = values,
+                                     .nulls = nulls };
+    for (uint32_t i = 0; i < KEYS; i++) {
+        int64_t key = of->base + number_of_key(of, i) * of->step;
+        nulls[i] = !of->in_order && i % 11 == 3;
+        if (of->wide)
+            values[i] = key;
+        else
+            ((int32_t *)values)[i] = (int32_t)key;
+    }
+    struct input_range range = build_facts(&column, KEYS, NULL, 4);
+    struct key_column keys = { .values = values,
+                               .nulls = of->in_order ? NULL : nulls,
+                               .width = column.width,
+                               .rows = KEYS,
+                               .low = range.value.low,
+                               .high = range.value.high };
+    assert_true(range.not_null && range.null == !of->in_order);
+    struct key_index index = key_index_plan(&keys, false);
+    assert_int_equal(index.kind, of->kind);
+    assert_int_equal(index.in_order, of->in_order && of->kind == INDEX_BITMAP);
+    for (unsigned threads = 1; threads <= 5; threads += 2)
+        expect_found(of, &keys, &index, threads);
+}
+
 static void indexes_find_first_rows(void **state)
 {
     (void)state;
-    expect_index(1, false, INDEX_DENSE);
-    expect_index(1, true, INDEX_DENSE);
-    expect_index(20011, false, INDEX_HASHED);
-    expect_index(5000000029, true, INDEX_HASHED);
-    expect_index(65536, true, INDEX_HASHED);
+    static const struct index_case cases[] = {
+        { 0, 1, false, false, INDEX_DENSE },
+        { 0, 1, true, false, INDEX_DENSE },
+        { 0, 20011, false, false, INDEX_HASHED },
+        { 0, 5000000029, true, false, INDEX_HASHED },
+        { 0, 65536, true, false, INDEX_HASHED },
+        { -7000000, 37, false, false, INDEX_BITMAP },
+        { INT64_MAX - 20000000, 190, true, false, INDEX_BITMAP },
+        { -2147483647, 127, false, true, INDEX_BITMAP },
+        { 5, 1, false, true, INDEX_BITMAP },
+        { INT64_MAX - 20000000, 100, true, true, INDEX_BITMAP },
+        { INT64_MIN + KEYS, 3, true, true, INDEX_BITMAP },
+        { 0, 129, false, true, INDEX_HASHED },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_index(&cases[i]);
+}
+
+/* Rows whose keys a device has get no bitmap: the device makes none. */
+static void bitmaps_are_made_on_the_host(void **state)
+{
+    (void)state;
+    static const int32_t values[] = { 3, 4, 5, 6 };
+    struct key_column keys = {
+        .values = values, .width = 4, .rows = 4, .low = 3, .high = 6
+    };
+    assert_int_equal(key_index_plan(&keys, false).kind, INDEX_BITMAP);
+    assert_int_equal(key_index_plan(&keys, true).kind, INDEX_DENSE);
+    keys.values = NULL;
+    assert_int_equal(key_index_plan(&keys, false).kind, INDEX_DENSE);
 }
 
 /* -------------------------------------------------------------- refusals -- */
@@ -600,6 +671,7 @@ int main(void)
         cmocka_unit_test(ranges_are_of_what_is_found),
         cmocka_unit_test(tablets_without_partners_are_skipped),
         cmocka_unit_test(indexes_find_first_rows),
+        cmocka_unit_test(bitmaps_are_made_on_the_host),
         cmocka_unit_test(budgets_are_kept),
         cmocka_unit_test(inputs_are_checked),
     };
