@@ -395,9 +395,13 @@ static void add_share(void *context, unsigned share)
 enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
                               struct reorder *reorder, struct error *error)
 {
-    if (group_is_spilled(group))
-        return group_merge_spilled(group, row_set, reorder, error);
-    enum vdbq_status status = group_merge(group, error);
+    enum vdbq_status status = VDBQ_OK;
 
+    if (!group_is_spilled(group) && group_has_runs(group))
+        status = group_end_runs(group, error);
+    if (status == VDBQ_OK && group_is_spilled(group))
+        return group_merge_spilled(group, row_set, reorder, error);
+    if (status == VDBQ_OK)
+        status = group_merge(group, error);
     return status == VDBQ_OK ? group_write(group, row_set, error) : status;
 }

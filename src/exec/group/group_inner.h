@@ -163,7 +163,10 @@ enum vdbq_status group_merge_spilled(struct group *group,
 /* Whether parts are merged by partitions: some were written out, or there are
  * many groups. */
 bool group_has_runs(const struct group *group);
-/* ... which then are the group's parts. */
+/* Writes what parts still have in their tables out, too: in memory, or in the
+ * file where there is no more. */
+enum vdbq_status group_end_runs(struct group *group, struct error *error);
+/* Merges runs that are all in memory: partitions are the group's parts then. */
 enum vdbq_status group_merge_runs(struct group *group, struct error *error);
 
 /* group_write.c: writes the groups of all parts in the order of their first

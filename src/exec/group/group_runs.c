@@ -136,19 +136,24 @@ bool group_has_runs(const struct group *group)
            && groups > GROUP_MERGED_MAX;
 }
 
+enum vdbq_status group_end_runs(struct group *group, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    group->runs = true;
+    for (unsigned i = 0; i < group->part_count && status == VDBQ_OK; i++)
+        status = group_store_flush(group, &group->parts[i].groups, error);
+    return status;
+}
+
 enum vdbq_status group_merge_runs(struct group *group, struct error *error)
 {
-    assert(!group->distinct && group->keys > 0);
+    assert(!group->distinct && group->keys > 0 && !group_is_spilled(group));
     struct merging merging = { .group = group };
-    enum vdbq_status status = VDBQ_OK;
     merging.partitions = arena_alloc(
         &group->arena, GROUP_PARTITIONS * sizeof *merging.partitions);
     if (merging.partitions == NULL)
         return error_no_memory(error);
-    for (unsigned i = 0; i < group->part_count && status == VDBQ_OK; i++)
-        status = group_store_flush(group, &group->parts[i].groups, error);
-    if (status == VDBQ_OK)
-        status = make_room(&merging, error);
+    enum vdbq_status status = make_room(&merging, error);
     if (status != VDBQ_OK)
         return status;
     parallel_run(group->params.threads, merge_share, &merging);

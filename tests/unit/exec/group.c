@@ -368,6 +368,34 @@ static void threads_change_nothing(void **state)
     }
 }
 
+/* Rows that look at first as if groups were few, and then are all groups of
+ * their own: two threads have taken them by then. */
+static void many_groups_come_late(void **state)
+{
+    enum { ROWS = 200000, FEW = 20000 };
+    struct step_group step = { .keys = 1,
+                               .aggregates = VECTOR(struct step_aggregate) };
+    struct row_set one, many;
+    (void)state;
+    struct step_aggregate *aggregate = vector_add(&step.aggregates);
+    *aggregate = (struct step_aggregate){ .function = AGGREGATE_SUM,
+                                          .column = 1,
+                                          .filter = -1 };
+    random_fill(ROWS, 1000);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        ((int32_t *)random_values[0])[i] = (int32_t)(i < FEW ? i / 4 : i);
+        random_nulls[0][i] = 0;
+    }
+    assert_int_equal(run(&step, ROWS, ROWS, 1, &one), VDBQ_OK);
+    for (unsigned threads = 2; threads < 6; threads++) {
+        assert_int_equal(run(&step, ROWS, ROWS, threads, &many), VDBQ_OK);
+        same_bits(&one, &many);
+        row_set_finish(&many);
+    }
+    row_set_finish(&one);
+    vector_finish(&step.aggregates);
+}
+
 /* Groups a batch; every status is handed up. */
 static enum vdbq_status run_once(const struct group_params *params,
                                  const struct vdbq_batch *batch,
@@ -614,6 +642,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(many_groups_come_late),
         cmocka_unit_test(little_memory_changes_nothing),
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(memory_is_bounded),
