@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "exec/group/group.h"
 #include "exec/rows/sum.h"
+#include "fixtures/chance.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
@@ -460,7 +461,8 @@ static void missing_memory_is_told(void **state)
                                        .files = &os_memory_files };
         aggregate.distinct = round < 3;
         enum vdbq_status status = VDBQ_NO_MEMORY;
-        for (unsigned calls = 0; status != VDBQ_OK; calls += 1 + calls / 50) {
+        for (unsigned calls = 0; status != VDBQ_OK;
+             calls += round < 2 ? 1 : 1 + calls / 5) {
             memory_fail_after(calls);
             status = run_once(&params, &batch, output + !keys, 1 + keys);
             memory_fail_never();
@@ -509,13 +511,14 @@ static void a_full_disk_is_told(void **state)
 /* What is held stays within the limit, but for what a block of rows needs. */
 static void memory_is_bounded(void **state)
 {
+    enum { ROWS = 60000 };
     struct step_group step = { .keys = 1,
                                .aggregates = VECTOR(struct step_aggregate) };
     struct row_set row_set;
     (void)state;
-    random_fill(RANDOM_ROWS, 1000000000);
-    limit_bytes = 1 << 20;
-    assert_int_equal(run(&step, RANDOM_ROWS, 50000, 2, &row_set), VDBQ_OK);
+    random_fill(ROWS, 1000000000);
+    limit_bytes = 1 << 19;
+    assert_int_equal(run(&step, ROWS, 20000, 2, &row_set), VDBQ_OK);
     assert_true(spill_bytes > 0);
     assert_true(most_bytes <= limit_bytes);
     limit_bytes = 0;
@@ -526,23 +529,27 @@ static void memory_is_bounded(void **state)
 /* However little memory there is, the groups are the same. */
 static void little_memory_changes_nothing(void **state)
 {
-    enum { ROWS = 30000 };
-    static const uint32_t variety[] = { 3000, 100000, 1000000000 };
-    static const uint64_t limits[] = { 1 << 9, 1 << 16, 1 << 20 };
+    enum { ROWS = 6000 };
+    static const uint32_t variety[] = { 1000, 20000, 1000000000 };
+    static const uint64_t limits[] = { 1 << 9, 1 << 14, 1 << 18 };
     bool spilled = false;
     (void)state;
     for (unsigned round = 0; round < 36; round++) {
+        if (!is_taken(round))
+            continue;
         struct step_group step = random_step();
         struct row_set all, little;
-        random_fill(ROWS, variety[round % 3]);
-        assert_int_equal(run(&step, ROWS, ROWS, 1, &all), VDBQ_OK);
-        limit_bytes = limits[round / 3 % 3];
+        random_fill(ROWS, variety[random_below(3)]);
+        enum vdbq_status status = run(&step, ROWS, ROWS, 1, &all);
+        limit_bytes = limits[random_below(3)];
+        /* a sum may overflow */
         assert_int_equal(
-            run(&step, ROWS, 1 + random_below(5000), 1 + round % 5, &little),
-            VDBQ_OK);
+            run(&step, ROWS, 1 + random_below(2000), 1 + round % 5, &little),
+            status);
         limit_bytes = 0;
         spilled |= spill_bytes > 0;
-        same_bits(&all, &little);
+        if (status == VDBQ_OK)
+            same_bits(&all, &little);
         row_set_finish(&all);
         row_set_finish(&little);
         vector_finish(&step.aggregates);
