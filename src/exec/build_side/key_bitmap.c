@@ -138,21 +138,31 @@ static void clear_share(void *context, unsigned i)
     memset(mapping->rows + row, 0xff, (row_end - row) * sizeof(u32));
 }
 
+/* Gives each row of a thread's share that has a key, and the key's place. */
+static inline void each_key(const struct mapping *mapping, unsigned i,
+                            void (*take)(const struct mapping *mapping,
+                                         uint64_t row, uint64_t at))
+{
+    const struct key_column *column = mapping->column;
+    uint64_t end = share_of(mapping, column->rows, i + 1);
+    for (uint64_t row = share_of(mapping, column->rows, i); row < end; row++)
+        if (key_column_has(column, row))
+            take(mapping, row, place_of(mapping, row));
+}
+
+static void set_bit(const struct mapping *mapping, uint64_t row, uint64_t at)
+{
+    u64 *slot = &mapping->slots[at / BITMAP_KEYS];
+    u64 bit = (u64)1 << at % BITMAP_KEYS;
+    (void)row;
+    if ((__atomic_load_n(slot, __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(slot, bit, __ATOMIC_RELAXED);
+}
+
 /* Sets the bits of a thread's rows. */
 static void set_share(void *context, unsigned i)
 {
-    const struct mapping *mapping = context;
-    const struct key_column *column = mapping->column;
-    uint64_t end = share_of(mapping, column->rows, i + 1);
-    for (uint64_t row = share_of(mapping, column->rows, i); row < end; row++) {
-        uint64_t at = place_of(mapping, row);
-        if (!key_column_has(column, row))
-            continue;
-        u64 *slot = &mapping->slots[at / BITMAP_KEYS];
-        u64 bit = (u64)1 << at % BITMAP_KEYS;
-        if ((__atomic_load_n(slot, __ATOMIC_RELAXED) & bit) == 0)
-            __atomic_fetch_or(slot, bit, __ATOMIC_RELAXED);
-    }
+    each_key(context, i, set_bit);
 }
 
 /* Counts the bits of a thread's slots, for the slots behind. */
@@ -181,12 +191,15 @@ static void rank_share(void *context, unsigned i)
     }
 }
 
-/* Puts a row in its place, unless one before it is there. */
-static void put(u32 *place, u32 row)
+/* Puts a row in the place of its rank, unless one before it is there. */
+static void put(const struct mapping *mapping, uint64_t row, uint64_t at)
 {
+    u64 slot = mapping->slots[at / BITMAP_KEYS];
+    u32 below = (u32)slot & (((u32)1 << at % BITMAP_KEYS) - 1);
+    u32 *place = &mapping->rows[(slot >> 32) + bits_count(below)];
     u32 found = __atomic_load_n(place, __ATOMIC_RELAXED);
     while (row < found
-           && !__atomic_compare_exchange_n(place, &found, row, true,
+           && !__atomic_compare_exchange_n(place, &found, (u32)row, true,
                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
 }
@@ -194,17 +207,7 @@ static void put(u32 *place, u32 row)
 /* Puts a thread's rows in the places of their ranks. */
 static void put_share(void *context, unsigned i)
 {
-    const struct mapping *mapping = context;
-    const struct key_column *column = mapping->column;
-    uint64_t end = share_of(mapping, column->rows, i + 1);
-    for (uint64_t row = share_of(mapping, column->rows, i); row < end; row++) {
-        uint64_t at = place_of(mapping, row);
-        if (!key_column_has(column, row))
-            continue;
-        u64 slot = mapping->slots[at / BITMAP_KEYS];
-        u32 below = (u32)slot & (((u32)1 << at % BITMAP_KEYS) - 1);
-        put(&mapping->rows[(slot >> 32) + bits_count(below)], (u32)row);
-    }
+    each_key(context, i, put);
 }
 
 /* The steps one after another: each needs all of the one before. */
