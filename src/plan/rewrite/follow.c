@@ -23,6 +23,7 @@
 #include "plan/rewrite/push.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
+#include "plan/tree/node_readers.h"
 
 enum {
     FACT_SIZE_MAX = 64, /* of a condition that is tested once more           */
@@ -291,5 +292,6 @@ static bool follow_all(struct binder *binder, struct node *node)
 
 struct node *follow(struct binder *binder, struct node *node)
 {
-    return follow_all(binder, node) ? node : NULL;
+    return node_count_readers(binder, node) && follow_all(binder, node) ? node
+                                                                        : NULL;
 }

@@ -15,6 +15,7 @@
 #include "plan/make/replace.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_fails.h"
+#include "plan/tree/node_readers.h"
 #include "plan/tree/passes.h"
 
 /* Past that, a condition with results in the place of columns is too much to
@@ -178,6 +179,8 @@ struct node *node_push(struct binder *binder, struct node *node,
 
     if (stack_is_short())
         return stack_refuse(binder->error, e->at), NULL;
+    if (!node_has_one_reader(node)) /* the others want all its rows */
+        return node_filter(binder, node, e);
     switch (node->kind) {
     case NODE_SELECT:
         return push_select(binder, node, e);
