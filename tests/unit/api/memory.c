@@ -51,8 +51,8 @@ static const char *const statements[] = {
     "select x, count(distinct b) from t group by x",
     "select id from t union select b from t",
     "select case when id % 2 = 0 then 7 else b end, count(*) from t group by 1",
-    "select id, row_number() over (order by b), sum(x) over (partition by x "
-    "order by id) from t",
+    ("select id, row_number() over (order by b), "
+     "sum(x) over (partition by x order by id) from t"),
 };
 enum { STATEMENTS = sizeof statements / sizeof statements[0] };
 
