@@ -44,7 +44,7 @@ enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
     if (made == NULL)
         return session_report(db, error_no_memory(&db->error), NULL, 0);
     made->db = db;
-    atomic_store(&db->cancelled, false);
+    session_hear_cancel(db);
     status = begin(db, table, made);
     db->append = made;
     if (status == VDBQ_OK)

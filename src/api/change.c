@@ -296,7 +296,18 @@ static enum vdbq_status change_once(vdbq_query *query)
     return session_leave(db, transaction, status);
 }
 
-enum vdbq_status query_change(vdbq_query *query)
+/* The same, again with a plan that does not hope where that is due. */
+static enum vdbq_status change_surely(vdbq_query *query)
+{
+    enum vdbq_status status = change_once(query);
+    if (!query_hoped(query, status))
+        return status;
+    query_be_careful(query);
+    query->stats.sum.rows_changed = 0;
+    return change_once(query);
+}
+
+static enum vdbq_status change_any(vdbq_query *query)
 {
     vdbq *db = query->db;
     switch (query->statement->kind) {
@@ -307,14 +318,16 @@ enum vdbq_status query_change(vdbq_query *query)
     case AST_ROLLBACK:
         return finish(db, false);
     default:
-        break;
+        return change_surely(query);
     }
+}
+
+enum vdbq_status query_change(vdbq_query *query)
+{
+    vdbq *db = query->db;
     bool own = db->transaction == NULL;
-    enum vdbq_status status = change_once(query);
-    if (query_hoped(query, status)) {
-        query_be_careful(query);
-        query->stats.sum.rows_changed = 0;
-        status = change_once(query);
-    }
+    enum vdbq_status status = session_pause(db);
+    if (status == VDBQ_OK)
+        status = change_any(query);
     return told_unchanged(db, status, own);
 }

@@ -209,6 +209,7 @@ enum vdbq_status explain_lines(vdbq_query *query)
     query->line_texts.count = 0;
     print_steps(query);
     print_change(&query->plan, &query->lines);
+    query_clock_count(query);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(&query->stats.sum, limits_of(query), &query->lines);
     if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))

@@ -73,11 +73,24 @@ enum vdbq_status session_begin(vdbq *db)
     return VDBQ_OK;
 }
 
+void session_hear_cancel(vdbq *db)
+{
+    if (!db->executing)
+        atomic_store(&db->cancelled, false);
+}
+
+enum vdbq_status session_pause(vdbq *db)
+{
+    return atomic_load(&db->cancelled) ? error_cancelled(&db->error) : VDBQ_OK;
+}
+
 enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status)
 {
-    if (status != VDBQ_DEVICE || !atomic_load(&db->cancelled))
-        return status;
-    return error_cancelled(&db->error);
+    if (status == VDBQ_DEVICE && atomic_load(&db->cancelled))
+        status = error_cancelled(&db->error);
+    if (status == VDBQ_CANCELLED)
+        session_hear_cancel(db);
+    return status;
 }
 
 bool session_is_inherited(const vdbq *db)

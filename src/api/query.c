@@ -135,7 +135,7 @@ static enum vdbq_status prepared(vdbq *db, enum vdbq_status status,
                                  const char *text, size_t length,
                                  vdbq_query **query)
 {
-    session_report(db, status, text, length);
+    status = session_report(db, session_ended_by(db, status), text, length);
     if (status != VDBQ_OK) {
         vdbq_query_close(*query);
         *query = NULL;
@@ -157,6 +157,7 @@ enum vdbq_status vdbq_prepare(vdbq *db, const char *sql, ptrdiff_t length,
     struct arena arena = { 0 };
     struct ast_statement *statement = NULL;
     enum vdbq_status status = session_begin(db);
+    session_hear_cancel(db);
     if (status == VDBQ_OK)
         status =
             sql_parse(sql, size, &arena, &statement, &consumed, &db->error);
@@ -181,6 +182,7 @@ enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
     if (db == NULL || text == NULL)
         return session_misuse(db, "the program's text");
     enum vdbq_status status = session_begin(db);
+    session_hear_cancel(db);
     if (status == VDBQ_OK)
         status = query_create(db, text, strlen(text), NULL, &arena, query);
     if (status == VDBQ_OK)
@@ -287,14 +289,10 @@ enum vdbq_status query_stream(vdbq_query *query)
 static enum vdbq_status run_once(vdbq_query *query)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    uint64_t opened = os_time_ns();
     enum vdbq_status status = query_stream(query);
-    query->stats.sum.total_ns += os_time_ns() - opened;
     while (status == VDBQ_OK && batch.rows > 0) {
-        uint64_t start = os_time_ns();
         status = stream_batch(query->stream, &batch, &query->db->error);
         query->stats.sum.rows_returned += batch.rows;
-        query->stats.sum.total_ns += os_time_ns() - start;
     }
     query_end(query);
     return status;
@@ -328,7 +326,9 @@ static enum vdbq_status start(vdbq_query *query)
         return status == VDBQ_OK && query_explains(query) ? explain_lines(query)
                                                           : status;
     }
-    enum vdbq_status status = open_snapshot(query);
+    enum vdbq_status status = session_pause(query->db);
+    if (status == VDBQ_OK)
+        status = open_snapshot(query);
     if (status != VDBQ_OK)
         return status;
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
@@ -340,15 +340,24 @@ static enum vdbq_status start(vdbq_query *query)
     return status;
 }
 
+/* A cancel is for the first run from when the query was prepared, for each
+ * later one from its start. */
+static void hear_cancel(vdbq_query *query)
+{
+    if (query->begun)
+        session_hear_cancel(query->db);
+    query->begun = true;
+}
+
 enum vdbq_status vdbq_query_run(vdbq_query *query)
 {
     if (query == NULL)
         return VDBQ_MISUSE;
     vdbq *db = query->db;
-    uint64_t started = os_time_ns();
     enum vdbq_status status = session_begin(db);
     if (session_is_inherited(db))
         return session_report(db, status, NULL, 0);
+    query_clock_start(query);
     query_end(query);
     query_hope_again(query);
     clear_stats(query);
@@ -357,16 +366,16 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     query->row = 0;
     query->failed = false;
     query->settings = db->options.settings;
-    if (!db->executing)
-        atomic_store(&db->cancelled, false);
+    hear_cancel(query);
     if (status == VDBQ_OK)
-        status = session_ended_by(db, start(query));
-    query->stats.sum.total_ns += os_time_ns() - started;
+        status = start(query);
+    query_clock_count(query);
     query->state = QUERY_RUNNING;
     query->failed = status != VDBQ_OK;
     if (status != VDBQ_OK
         || (query->plan.kind != PLAN_SELECT && !query_explains(query)))
         query_end(query);
+    status = session_ended_by(db, status);
     return session_report(db, status, query->text, query->length);
 }
 

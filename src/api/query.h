@@ -50,6 +50,7 @@ struct vdbq_query {
     enum query_state state;
     enum query_reading reading;
     bool failed;              /* the run; it has to be started again    */
+    bool begun;               /* it has been run                        */
     struct settings settings; /* of the connection, as the run began        */
     struct snapshot snapshot;
     struct snapshot files;    /* of the database of files; zeroed: none */
@@ -62,6 +63,7 @@ struct vdbq_query {
     struct query_texts texts;
     uint64_t row; /* of the batch, that comes next          */
     struct stream_stats stats;
+    uint64_t counted_ns;   /* when stats.sum.total_ns was last counted */
     struct vector counts;  /* of struct step_count: of EXPLAIN ANALYZE */
     struct device *device; /* that a table is read on, or any; NULL:
                                 nothing ran                            */
@@ -80,6 +82,11 @@ struct vdbq_query {
 /* Room for the parameters' values; frees their texts. */
 enum vdbq_status query_parameters_open(vdbq_query *query);
 void query_parameters_close(vdbq_query *query);
+
+/* The time of the calls on the query, from here on ... */
+void query_clock_start(vdbq_query *query);
+/* ... and up to here, added to its stats. */
+void query_clock_count(vdbq_query *query);
 
 /* Has the files of FROM read, and opens their database for the query. */
 enum vdbq_status query_files_open(vdbq_query *query);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a run: the query lets go its stream, its snapshot, its files and
+ * The time of a run, and its end: the query lets go its stream, its snapshot, its files and
  * the devices that kept times for it. It can be run again.
  */
 #include "api/query.h"
@@ -12,6 +12,18 @@ static void release_times(vdbq_query *query)
     for (size_t i = 0; i < query->timed.count; i++)
         device_times_release(timed[i]);
     vector_finish(&query->timed);
+}
+
+void query_clock_start(vdbq_query *query)
+{
+    query->counted_ns = os_time_ns();
+}
+
+void query_clock_count(vdbq_query *query)
+{
+    uint64_t now = os_time_ns();
+    query->stats.sum.total_ns += now - query->counted_ns;
+    query->counted_ns = now;
 }
 
 void query_files_close(vdbq_query *query)

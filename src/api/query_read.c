@@ -22,7 +22,7 @@ static enum vdbq_status next_batch(vdbq_query *query)
         query_end(query);
         return VDBQ_OK;
     }
-    uint64_t start = os_time_ns();
+    query_clock_start(query);
     enum vdbq_status status =
         stream_batch(query->stream, batch, &query->db->error);
     if (query_hoped(query, status)) {
@@ -32,7 +32,7 @@ static enum vdbq_status next_batch(vdbq_query *query)
     }
     if (status == VDBQ_OK && batch->rows > 0)
         status = query_texts_make(query);
-    query->stats.sum.total_ns += os_time_ns() - start;
+    query_clock_count(query);
     if (status != VDBQ_OK)
         batch->rows = 0;
     query->stats.sum.rows_returned += batch->rows;
@@ -136,12 +136,11 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
         return session_misuse(db, "the SQL text");
     enum vdbq_status status = session_report(db, session_begin(db), NULL, 0);
     const char *rest = sql;
-    atomic_store(&db->cancelled, false);
+    session_hear_cancel(db);
     db->executing = true;
     while (status == VDBQ_OK && *rest != '\0') {
-        if (atomic_load(&db->cancelled))
-            status = session_report(db, error_cancelled(&db->error), NULL, 0);
-        else
+        status = session_report(db, session_pause(db), NULL, 0);
+        if (status == VDBQ_OK)
             status = execute_next(db, sql, &rest);
     }
     db->executing = false;

@@ -77,8 +77,14 @@ bool session_is_inherited(const vdbq *db);
  * text", is NULL. `db` may be NULL, too: then nothing is told. */
 enum vdbq_status session_misuse(vdbq *db, const char *what);
 
-/* What has ended a query. Signals make drivers' compilers fail, which is then
- * told as what the signal asked for: CANCELLED, not DEVICE. */
+/* A cancel from here on is for what begins now; in vdbq_execute(), where it is
+ * for all statements, nothing changes. */
+void session_hear_cancel(vdbq *db);
+/* Fails with CANCELLED where what runs is to stop. */
+enum vdbq_status session_pause(vdbq *db);
+/* What has ended a query, which holds nothing any more. Signals make drivers'
+ * compilers fail, which is then told as what the signal asked for: CANCELLED,
+ * not DEVICE. The cancel is done with. */
 enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status);
 
 /* session_transaction.c: opens what a query of the connection reads: what its

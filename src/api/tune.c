@@ -15,7 +15,7 @@ enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
     struct station *station = NULL;
     uint64_t start = os_time_ns();
     enum vdbq_status status = session_begin(db);
-    atomic_store(&db->cancelled, false);
+    session_hear_cancel(db);
     if (status == VDBQ_OK)
         status =
             station_choose(db, &db->options.settings, UINT64_MAX, &station);

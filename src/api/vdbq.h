@@ -253,8 +253,10 @@ struct vdbq_option {
  * them or take them on their command line. Belongs to the library. */
 VDBQ_API const struct vdbq_option *vdbq_option(unsigned number);
 
-/* Asks the query that runs on `db` to stop; it ends with CANCELLED, and of
- * vdbq_execute() all statements that are left do. A change that is being
+/* Asks the query that runs on `db`, or was prepared last and is to run, to
+ * stop; it ends with CANCELLED, and of vdbq_execute() all statements that are
+ * left do. With that the cancel is done with: a query that is prepared, or run
+ * again, after it runs. A change that is being
  * committed is done, not cancelled: where CANCELLED is returned, the statement
  * has changed nothing. May be called from any thread and from a signal
  * handler. */
