@@ -46,7 +46,7 @@ enum {
     GROUP_LOCAL = HOSTILE(2, 1 << 16),
     GROUP_LOCAL_MAX = HOSTILE(8, 1 << 20), /* ... and at most */
     /* groups of all threads that one of them may merge */
-    GROUP_MERGED_MAX = HOSTILE(2, 1 << 17)
+    GROUP_MERGED_MAX = HOSTILE(2, 1 << 14)
 };
 struct group_run {
     uint8_t *records; /* by partitions, owned; NULL: in the group's file    */

@@ -136,13 +136,24 @@ bool group_has_runs(const struct group *group)
            && groups > GROUP_MERGED_MAX;
 }
 
+/* One thread: writes out what a part still has. */
+static void flush_part(void *context, unsigned share)
+{
+    struct group *group = context;
+    struct group_part *part = &group->parts[share];
+    part->status = group_store_flush(group, &part->groups, &part->error);
+}
+
 enum vdbq_status group_end_runs(struct group *group, struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
     group->runs = true;
-    for (unsigned i = 0; i < group->part_count && status == VDBQ_OK; i++)
-        status = group_store_flush(group, &group->parts[i].groups, error);
-    return status;
+    parallel_run(group->part_count, flush_part, group);
+    for (unsigned i = 0; i < group->part_count; i++)
+        if (group->parts[i].status != VDBQ_OK) {
+            *error = group->parts[i].error;
+            return error->status;
+        }
+    return VDBQ_OK;
 }
 
 enum vdbq_status group_merge_runs(struct group *group, struct error *error)

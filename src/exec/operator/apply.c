@@ -379,7 +379,7 @@ static enum vdbq_status answer_batch(struct apply_stream *apply,
         status = row_set_room(&apply->column, batch->rows, error);
     if (status == VDBQ_OK)
         status = row_set_pick(&apply->column, 0, &apply->answers,
-                              apply->numbers.items, batch->rows, error);
+                              apply->numbers.items, batch->rows, 1, error);
     return status;
 }
 

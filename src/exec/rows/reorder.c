@@ -228,7 +228,7 @@ static enum vdbq_status give(struct reorder *reorder, uint64_t rows,
     enum vdbq_status status = row_set_room(&reorder->output, rows, error);
     if (status == VDBQ_OK)
         status = row_set_pick(&reorder->output, 0, &reorder->range,
-                              reorder->order + reorder->next, rows, error);
+                              reorder->order + reorder->next, rows, 1, error);
     reorder->output.rows = rows;
     reorder->next += rows;
     row_set_vectors(&reorder->output, 0, reorder->vectors);

@@ -293,17 +293,40 @@ void row_set_pick_part(const struct row_set_picking *picking, uint64_t at,
     }
 }
 
+/* What threads pick: each its share of the rows, of all columns. */
+struct picking_shares {
+    struct row_set_picking picking;
+    const uint32_t *rows; /* numbers of the rows */
+    uint64_t count;       /* ... how many        */
+    unsigned threads;     /* that share them     */
+};
+
+/* One thread's share. */
+static void pick_share(void *context, unsigned share)
+{
+    const struct picking_shares *all = context;
+    uint64_t first = all->count * share / all->threads;
+    uint64_t end = all->count * (share + 1) / all->threads;
+    row_set_pick_part(&all->picking, all->picking.to->rows + first,
+                      all->rows + first, end - first);
+}
+
 enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,
                               const struct row_set *from, const uint32_t *rows,
-                              uint64_t count, struct error *error)
+                              uint64_t count, unsigned threads,
+                              struct error *error)
 {
-    struct row_set_picking picking = { .to = row_set,
-                                       .first = first,
-                                       .from = from,
-                                       .lacks = lacks_any(rows, count) };
-    enum vdbq_status status = row_set_pick_flags(&picking, error);
+    struct picking_shares all = { .picking = { .to = row_set,
+                                               .first = first,
+                                               .from = from,
+                                               .lacks =
+                                                   lacks_any(rows, count) },
+                                  .rows = rows,
+                                  .count = count,
+                                  .threads = parallel_threads(threads, count) };
+    enum vdbq_status status = row_set_pick_flags(&all.picking, error);
     if (status == VDBQ_OK)
-        row_set_pick_part(&picking, row_set->rows, rows, count);
+        parallel_run(all.threads, pick_share, &all);
     return status;
 }
 

@@ -66,12 +66,14 @@ enum vdbq_status row_set_append_part(struct row_set *row_set,
 
 /* Adds rows of `from`, by their numbers, to columns [first, first + columns
  * of from): a NULL for ROW_SET_NO_ROW. There must be room; row_set->rows
- * is the caller's to raise, when all columns have their values. */
+ * is the caller's to raise, when all columns have their values. So many threads
+ * work on it at most. */
 enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,
                               const struct row_set *from, const uint32_t *rows,
-                              uint64_t count, struct error *error);
+                              uint64_t count, unsigned threads,
+                              struct error *error);
 
-/* The same in parts, by several threads. */
+/* The same in parts, by threads of the caller. */
 struct row_set_picking {
     struct row_set *to;         /* the rows go here */
     unsigned first;             /* of its columns                       */

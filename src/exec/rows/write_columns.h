@@ -11,9 +11,11 @@
 
 /* The head of a struct that knows the groups; zeroed but for `threads`. */
 struct column_writing {
-    unsigned threads;              /* shares of the rows, one a thread */
-    unsigned number;               /* of the column */
-    struct row_set_column *column; /* with NULL flags */
+    unsigned threads;                /* shares of the rows, one a thread */
+    unsigned number;                 /* of the column */
+    struct row_set_column *column;   /* with NULL flags */
+    uint64_t count;                  /* of rows */
+    void (*write)(void *, unsigned); /* as write_columns() was told */
     struct {
         bool nulls;              /* it wrote some */
         enum vdbq_status status; /* of this share */

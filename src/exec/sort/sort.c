@@ -34,6 +34,7 @@ struct sorting {
     unsigned threads;     /* that share the rows */
     unsigned word;        /* which is being sorted    */
     uint64_t *elements;   /* number of the row, and above it the word */
+    uint32_t *order;      /* what comes of it: numbers of rows */
 };
 
 int sort_type(enum vdbq_type type)
@@ -225,27 +226,44 @@ static void put_word(void *context, unsigned share)
                   end - first);
 }
 
+/* One thread's share: the numbers of the sorted rows. */
+static void take_order(void *context, unsigned share)
+{
+    struct sorting *sorting = context;
+    uint64_t count = sorting->count, threads = sorting->threads;
+    uint32_t first = (uint32_t)(count * share / threads);
+    uint32_t end = (uint32_t)(count * (share + 1) / threads);
+
+    for (uint32_t i = first; i < end; i++)
+        sorting->order[i] =
+            sorting->bits == 0 ? i : (uint32_t)sorting->elements[i];
+}
+
 /* Sorts by 32 bits at a time, the lowest first. */
 static enum vdbq_status sort_dictionary(struct sorting *sorting,
-                                        uint32_t *order, struct error *error)
+                                        struct error *error)
 {
     uint64_t *room = memory_resize(NULL, ((size_t)sorting->count + 1) * 16);
     uint64_t *other;
+    enum vdbq_status status = VDBQ_OK;
 
     if (room == NULL)
         return error_no_memory(error);
     sorting->elements = room;
-    for (sorting->word = 0; sorting->word * 32 < sorting->bits;
+    for (sorting->word = 0;
+         status == VDBQ_OK && sorting->word * 32 < sorting->bits;
          sorting->word++) {
         parallel_run(sorting->threads, put_word, sorting);
         other = sorting->elements == room ? room + sorting->count : room;
         sorting->elements = radix_sort(sorting->elements, other, sorting->count,
                                        sorting->threads);
+        if (sorting->elements == NULL)
+            status = error_no_memory(error);
     }
-    for (uint32_t i = 0; i < sorting->count; i++)
-        order[i] = sorting->bits == 0 ? i : (uint32_t)sorting->elements[i];
+    if (status == VDBQ_OK)
+        parallel_run(sorting->threads, take_order, sorting);
     memory_release(room);
-    return VDBQ_OK;
+    return status;
 }
 
 enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
@@ -253,7 +271,8 @@ enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
                             struct error *error)
 {
     struct sorting sorting = { .count = count,
-                               .threads = parallel_threads(threads, count) };
+                               .threads = parallel_threads(threads, count),
+                               .order = order };
     enum vdbq_status status;
 
     sorting.fields =
@@ -263,7 +282,7 @@ enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
     for (unsigned i = 0; i < key_count; i++)
         add_key(&sorting, &keys[i]);
     place_fields(&sorting);
-    status = sort_dictionary(&sorting, order, error);
+    status = sort_dictionary(&sorting, error);
     memory_release(sorting.fields);
     return status;
 }

@@ -11,13 +11,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/threads/parallel.h"
 
-enum {
-    DIGIT_BITS = 11,
-    BUCKETS = 1 << DIGIT_BITS,
-    THREADS_MAX = 8 /* their counts are on the stack */
-};
+enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS };
 
 struct radix {
     const uint64_t *from; /* elements to sort */
@@ -26,7 +23,7 @@ struct radix {
     unsigned threads;     /* that share the elements */
     unsigned shift;       /* of the digit */
     /* of each thread: where its next element of a bucket goes */
-    uint32_t places[THREADS_MAX][BUCKETS];
+    uint32_t (*places)[BUCKETS];
 };
 
 /* The first element of a thread's share. */
@@ -41,7 +38,7 @@ static void count_digits(void *context, unsigned share)
     struct radix *radix = context;
     uint32_t *counts = radix->places[share], end = first_of(radix, share + 1);
 
-    memset(counts, 0, sizeof radix->places[share]);
+    memset(counts, 0, BUCKETS * sizeof *counts);
     for (uint32_t i = first_of(radix, share); i < end; i++)
         counts[radix->from[i] >> radix->shift & (BUCKETS - 1)]++;
 }
@@ -80,9 +77,12 @@ static void move(void *context, unsigned share)
 uint64_t *radix_sort(uint64_t *elements, uint64_t *other, uint32_t count,
                      unsigned threads)
 {
-    struct radix radix = { .count = count };
+    struct radix radix = { .count = count, .threads = threads };
 
-    radix.threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+    assert(threads > 0 && threads <= PARALLEL_THREADS_MAX);
+    radix.places = memory_resize(NULL, threads * sizeof *radix.places);
+    if (radix.places == NULL)
+        return NULL;
     for (radix.shift = 32; radix.shift < 64; radix.shift += DIGIT_BITS) {
         radix.from = elements;
         radix.to = other;
@@ -93,5 +93,6 @@ uint64_t *radix_sort(uint64_t *elements, uint64_t *other, uint32_t count,
         other = elements;
         elements = radix.to;
     }
+    memory_release(radix.places);
     return elements;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Sorts `count` elements, with as much room at `other`; returns where of the
- * two they are then. */
+ * two they are then; NULL: no memory. */
 uint64_t *radix_sort(uint64_t *elements, uint64_t *other, uint32_t count,
                      unsigned threads);
 

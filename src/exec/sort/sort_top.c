@@ -198,7 +198,7 @@ static enum vdbq_status keep(struct sort_top *top, const uint32_t *order,
     if (status == VDBQ_OK)
         status = row_set_room(&kept, count, error);
     if (status == VDBQ_OK)
-        status = row_set_pick(&kept, 0, &top->rows, order, count, error);
+        status = row_set_pick(&kept, 0, &top->rows, order, count, 1, error);
     if (status != VDBQ_OK) {
         row_set_finish(&kept);
         return status;

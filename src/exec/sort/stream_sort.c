@@ -14,10 +14,12 @@
 #include "exec/stream/stream_inner.h"
 
 enum {
-    SORT_BATCH_ROWS = 1 << 16,
-    SORT_BYTES = 20,   /* that sorting takes for each row                */
-    RUN_ROWS_MIN = 16, /* of a run, whatever memory there is             */
-    BATCH_PART = 8     /* of memory, for a batch that is merged          */
+    SORT_BATCH_ROWS = 1 << 16, /* that are given out at once ...         */
+    SORT_BATCH_THREADS = 4,    /* ... for each so many threads ...       */
+    SORT_BATCH_MOST = 1 << 18, /* ... and at most                        */
+    SORT_BYTES = 20,           /* that sorting takes for each row        */
+    RUN_ROWS_MIN = 16,         /* of a run, whatever memory there is     */
+    BATCH_PART = 8             /* of memory, for a batch that is merged  */
 };
 
 struct sort_stream {
@@ -76,7 +78,8 @@ static enum vdbq_status make_order(struct sort_stream *sort,
     unsigned count = (unsigned)keys->count;
     struct sort_key *made = memory_zeroed(count, sizeof *made);
     enum vdbq_status status = VDBQ_OK;
-    sort->order = memory_zeroed(sort->materialised.rows, sizeof *sort->order);
+    sort->order =
+        memory_resize(NULL, sort->materialised.rows * sizeof *sort->order);
     if (made == NULL || sort->order == NULL)
         status = error_no_memory(error);
     if (status == VDBQ_OK) {
@@ -288,12 +291,16 @@ static void take_dictionary(struct sort_stream *sort)
                 dictionary_hold(stream_dictionary(sort->head.inputs[0], i)));
 }
 
-/* Rows of a batch: few where memory is little. */
+/* Rows of a batch: enough for all threads, few where memory is little. */
 static uint64_t batch_rows(const struct sort_stream *sort)
 {
     uint64_t rows = sort->runs.params.room_bytes / BATCH_PART;
+    uint64_t shared = stream_threads(sort->head.params) / SORT_BATCH_THREADS
+                      * (uint64_t)SORT_BATCH_ROWS;
     if (!sort->in_runs)
-        return SORT_BATCH_ROWS;
+        return shared < SORT_BATCH_ROWS   ? SORT_BATCH_ROWS
+               : shared < SORT_BATCH_MOST ? shared
+                                          : SORT_BATCH_MOST;
     rows /= row_bytes(sort);
     return rows < RUN_ROWS_MIN      ? RUN_ROWS_MIN
            : rows < SORT_BATCH_ROWS ? rows
@@ -363,7 +370,7 @@ static enum vdbq_status put_rows(struct sort_stream *sort, uint64_t rows,
     enum vdbq_status status = row_set_room(&sort->output, rows, error);
     if (status == VDBQ_OK)
         status = row_set_pick(&sort->output, 0, &from, sort->order + sort->next,
-                              rows, error);
+                              rows, stream_threads(sort->head.params), error);
     sort->output.rows = rows;
     row_set_vectors(&sort->output, 0, sort->vectors);
     return status;

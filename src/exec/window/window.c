@@ -159,7 +159,9 @@ enum vdbq_status window_run(const struct window_params *params,
                             struct row_set *results, struct error *error)
 {
     uint64_t rows = params->rows->rows;
-    struct window window = { .rows = params->rows, .columns = params->columns };
+    struct window window = { .rows = params->rows,
+                             .columns = params->columns,
+                             .threads = params->threads };
     if (params->carry != NULL)
         window.before = *params->carry;
     enum vdbq_status status = VDBQ_OK;

@@ -10,9 +10,10 @@
 struct window {
     const struct row_set *rows;        /* all rows of the input */
     const struct step_column *columns; /* of the input */
-    uint32_t *order; /* numbers of rows, by partition and order       */
-    uint8_t *starts; /* of each in that order: enum window_start      */
-    bool any_nulls;  /* a function has written one                    */
+    uint32_t *order;  /* numbers of rows, by partition and order       */
+    uint8_t *starts;  /* of each in that order: enum window_start      */
+    bool any_nulls;   /* a function has written one                    */
+    unsigned threads; /* to work with at most                  */
     struct window_carry before; /* what the first row was given, if any  */
     struct window_carry carry;  /* ... and the last one                  */
 };

@@ -146,7 +146,8 @@ static enum vdbq_status pick_column(const struct window *window, int column,
     struct row_set one = { .rows = window->rows->rows,
                            .column_count = 1,
                            .columns = &window->rows->columns[column] };
-    return row_set_pick(picked, to, &one, window->order, one.rows, error);
+    return row_set_pick(picked, to, &one, window->order, one.rows,
+                        window->threads, error);
 }
 
 /* Puts argument and filter into the order of the window. */
