@@ -127,12 +127,26 @@ static bool init_seen(struct group *group, struct group_part *part)
 
 enum vdbq_status group_pairs_init(struct group *group,
                                   struct group_store *store, unsigned which,
+                                  const struct group_table *of,
                                   struct error *error)
 {
     const int types[] = { TYPE_I32, group->aggregates[which].type };
     bool grouped = group->keys > 0;
-    return group_store_init(group, store, types + !grouped, 1 + grouped, 0,
-                            error);
+    enum vdbq_status status =
+        group_store_init(group, store, types + !grouped, 1 + grouped, 0, error);
+    store->of = grouped ? of : NULL;
+    return status;
+}
+
+/* Makes one thread's table of pairs. */
+static enum vdbq_status init_pairs(struct group *group, struct group_part *part,
+                                   unsigned which, struct error *error)
+{
+    struct group_store *store = &part->distinct[which];
+    enum vdbq_status status =
+        group_pairs_init(group, store, which, &part->groups.table, error);
+    store->shared = group->params.threads >= GROUP_RUNS_THREADS;
+    return status;
 }
 
 /* Makes one thread's table, and one more for each DISTINCT aggregate. */
@@ -143,6 +157,7 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
         group, &part->groups, group->types, group->keys, group->bytes, error);
 
     part->groups.stays = group->keys == 0 || group->distinct;
+    part->groups.shared = group->runs;
     part->distinct = arena_alloc(&group->arena, (group->aggregate_count + 1)
                                                     * sizeof *part->distinct);
     if (status == VDBQ_OK
@@ -152,7 +167,7 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
         status = group_table_one(&part->groups.table, error);
     for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++)
         if (group_is_distinct(&group->aggregates[i]))
-            status = group_pairs_init(group, &part->distinct[i], i, error);
+            status = init_pairs(group, part, i, error);
     return status;
 }
 
@@ -181,15 +196,27 @@ static bool is_sparse(const struct group_table *table)
            > (table->rows < MANY_ROWS ? table->rows / 2 : table->rows / 8);
 }
 
+/* Whether there is memory for each row to be a group of its own, in two
+ * tables: groups of which pairs know the numbers stay in memory. */
+static bool has_room(const struct group *group, uint64_t rows)
+{
+    uint64_t groups = rows + group->parts[0].groups.table.count;
+    return groups
+           < account_room(group->memory) / 2
+                 / (group->parts[0].groups.table.width + group->row_bytes + 1);
+}
+
 /* Threads for so many rows. */
 static unsigned threads_for(const struct group *group, uint64_t rows)
 {
     const struct group_part *part = &group->parts[0];
-    bool sparse =
-        !group->runs && group->keys > 0 && is_sparse(&part->groups.table);
+    bool many = group->params.threads >= GROUP_RUNS_THREADS;
+    bool sparse = !group->runs && group->keys > 0
+                  && is_sparse(&part->groups.table)
+                  && !(many && has_room(group, rows));
 
     for (unsigned i = 0; i < group->aggregate_count; i++)
-        sparse |= is_sparse(&part->distinct[i].table);
+        sparse |= !many && is_sparse(&part->distinct[i].table);
     return sparse ? 1 : parallel_threads(group->params.threads, rows);
 }
 

@@ -72,8 +72,13 @@ struct group_store {
     unsigned level;           /* which bits of a hash its partitions go by  */
     bool stays;               /* its groups' numbers are in use: it is not
                                  written out                                */
-    uint64_t held_bytes;      /* of the account                             */
-    size_t beside_bytes;      /* for a group beside the table: its row in the
+    bool shared;              /* ... is written out when it is full, for all
+                                 threads to merge                           */
+    const struct group_table *of; /* of pairs: has their groups, by whose hash
+                                     and the value's they are parted; NULL:
+                                     by that of their keys                  */
+    uint64_t held_bytes; /* of the account                             */
+    size_t beside_bytes; /* for a group beside the table: its row in the
                                  result, or what writes it out              */
 };
 
@@ -97,7 +102,7 @@ struct group {
     size_t bytes;                 /* of a record behind its keys           */
     bool sums;                    /* so that rows are limited (sum.h)      */
     bool distinct;                /* an aggregate keeps values apart       */
-    bool runs; /* tables are written out when they are full */
+    bool runs; /* tables of groups are written out when they are full */
     struct account_share *memory; /* of the caller; or `none`, which has all */
     struct account_share none;    /* ... */
     struct spill_file file;       /* runs that do not fit into memory */
@@ -114,9 +119,10 @@ struct group {
 bool group_is_distinct(const struct aggregate *aggregate);
 
 /* Makes an empty store for the pairs of a DISTINCT aggregate; as
- * group_store_init(). */
+ * group_store_init(). `of` is NULL, or the groups that they are of. */
 enum vdbq_status group_pairs_init(struct group *group,
                                   struct group_store *store, unsigned which,
+                                  const struct group_table *of,
                                   struct error *error);
 
 /* group_merge.c: merges all parts into the first one, and gives what
@@ -146,6 +152,10 @@ enum vdbq_status group_store_flush(struct group *group,
                                    struct group_store *store,
                                    struct error *error);
 void group_store_forget_runs(struct group_store *store);
+/* Notes the partition of each record of the table; ends[p] is where partition p
+ * starts. */
+void group_store_partitions(const struct group_store *store, uint8_t *parts,
+                            uint32_t *ends);
 /* Records that a run has of a partition; where they begin among all its. */
 uint32_t group_run_records(const struct group_run *run, unsigned partition,
                            uint32_t *first);

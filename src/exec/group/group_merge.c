@@ -3,6 +3,7 @@
  * The end of grouping: parts become one, and values that DISTINCT kept apart
  * are given to their aggregates.
  */
+#include "exec/group/group_pairs.h"
 #include "exec/group/group_partitions.h"
 
 #include <assert.h>
@@ -53,18 +54,8 @@ static enum vdbq_status merge_groups(struct group *group,
     return status;
 }
 
-/* Pairs of DISTINCT, as columns. */
-struct pairs {
-    uint32_t numbers[GROUP_BLOCK]; /* of the pairs where they are found */
-    uint32_t groups[GROUP_BLOCK];  /* the same groups in the part that takes */
-    uint64_t values[GROUP_BLOCK];  /* of the aggregate's argument */
-    uint8_t nulls[GROUP_BLOCK];    /* of the values: all 0 */
-};
-
-/* Reads pairs that lie one behind the other; without keys all groups are the
- * one. */
-static void read_pairs(const struct group_table *table, const uint8_t *first,
-                       unsigned count, struct pairs *pairs)
+void group_read_pairs(const struct group_table *table, const uint8_t *first,
+                      unsigned count, struct group_pairs *pairs)
 {
     const uint8_t *records[GROUP_BLOCK];
     for (unsigned i = 0; i < count; i++) {
@@ -91,12 +82,12 @@ static enum vdbq_status move_pairs(const struct moving *moving,
                                    uint64_t coming, struct error *error)
 {
     struct group_table *into = &moving->into->table;
-    struct pairs pairs;
+    struct group_pairs pairs;
     const struct vdbq_vector columns[2] = {
         { VDBQ_INTEGER, pairs.groups, NULL },
         { VDBQ_TYPE_NONE, pairs.values, NULL }
     };
-    read_pairs(moving->table, records, count, &pairs);
+    group_read_pairs(moving->table, records, count, &pairs);
     for (unsigned i = 0; i < count; i++)
         pairs.groups[i] = moving->map[pairs.groups[i]];
     enum vdbq_status status =
@@ -175,10 +166,9 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
     return status;
 }
 
-/* Counts all rows of all groups as passed over. */
-static void skip_rows(struct group *group, unsigned which)
+void group_skip_rows(const struct group *group, unsigned which,
+                     const struct group_table *table)
 {
-    const struct group_table *table = &group->parts[0].groups.table;
     for (uint32_t i = 0; i < table->count; i++) {
         uint8_t *record = group_extra(table, i);
         aggregate_skip(&group->aggregates[which], record,
@@ -192,7 +182,7 @@ static void take_table(struct group *group, unsigned which,
 {
     const struct aggregate *aggregate = &group->aggregates[which];
     const struct group_table *table = &group->parts[0].groups.table;
-    struct pairs pairs;
+    struct group_pairs pairs;
     uint8_t *records[GROUP_BLOCK];
     struct vdbq_vector values = { VDBQ_TYPE_NONE, pairs.values, NULL };
     struct aggregate_rows rows = { .argument = &values };
@@ -201,7 +191,7 @@ static void take_table(struct group *group, unsigned which,
     for (uint32_t at = 0; at < kept->count; at += GROUP_BLOCK) {
         uint32_t left = kept->count - at;
         rows.count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
-        read_pairs(kept, group_record(kept, at), rows.count, &pairs);
+        group_read_pairs(kept, group_record(kept, at), rows.count, &pairs);
         group_records(table, pairs.groups, rows.count, records);
         for (unsigned i = 0; i < rows.count; i++)
             aggregate_skip(aggregate, records[i], UINT64_MAX);
@@ -237,7 +227,7 @@ static enum vdbq_status take_runs(struct group *group, unsigned which,
                                            .take = take_partition,
                                            .context = &taking };
     enum vdbq_status status =
-        group_pairs_init(group, &taking.store, which, error);
+        group_pairs_init(group, &taking.store, which, NULL, error);
     if (status == VDBQ_OK)
         status = group_partitions_init(&partitions, error);
     if (status == VDBQ_OK)
@@ -255,7 +245,7 @@ static enum vdbq_status take_pairs(struct group *group, unsigned which,
                                    struct error *error)
 {
     const struct group_store *kept = &group->parts[0].distinct[which];
-    skip_rows(group, which);
+    group_skip_rows(group, which, &group->parts[0].groups.table);
     if (kept->runs.count > 0)
         return take_runs(group, which, error);
     take_table(group, which, &kept->table);
@@ -269,6 +259,11 @@ enum vdbq_status group_merge(struct group *group, struct error *error)
     assert(group->part_count <= group->params.threads);
     if (group_has_runs(group))
         return group_merge_runs(group, error);
+    if (group->distinct && group_shares_pairs(group)) {
+        status = group_end_pairs(group, error);
+        if (status != VDBQ_OK || !group_has_pair_files(group))
+            return status == VDBQ_OK ? group_merge_pairs(group, error) : status;
+    }
     for (unsigned i = 1; status == VDBQ_OK && i < group->part_count; i++)
         status = merge_part(group, &group->parts[i], error);
     for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)

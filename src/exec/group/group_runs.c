@@ -141,12 +141,12 @@ static void flush_part(void *context, unsigned share)
 {
     struct group *group = context;
     struct group_part *part = &group->parts[share];
+    part->groups.shared = true;
     part->status = group_store_flush(group, &part->groups, &part->error);
 }
 
 enum vdbq_status group_end_runs(struct group *group, struct error *error)
 {
-    group->runs = true;
     parallel_run(group->part_count, flush_part, group);
     for (unsigned i = 0; i < group->part_count; i++)
         if (group->parts[i].status != VDBQ_OK) {

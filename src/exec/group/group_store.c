@@ -75,18 +75,31 @@ uint32_t group_run_records(const struct group_run *run, unsigned partition,
     return run->ends[partition] - *first;
 }
 
-/* Notes the partition of each record, and counts them: ends[p] is where
- * partition p starts. */
-static void count_partitions(const struct group_store *store, uint8_t *parts,
-                             uint32_t *ends)
+/* A record's hash: of its keys, or of a pair's value and the keys of its
+ * group, whose number (the first unit) differs from thread to thread. */
+static uint64_t hash_of(const struct group_store *store, const uint64_t *packed)
+{
+    unsigned words = store->table.words;
+    if (store->of == NULL)
+        return pack_hash(packed, words);
+    assert(store->level == 0 && (uint32_t)packed[0] < store->of->count);
+    const uint8_t *group = group_record(store->of, (uint32_t)packed[0]);
+    uint64_t hash = pack_hash((const uint64_t *)group, store->of->words);
+    hash = hash_mix(hash, packed[0] >> 32);
+    for (unsigned i = 1; i < words; i++)
+        hash = hash_mix(hash, packed[i]);
+    return hash_end(hash);
+}
+
+void group_store_partitions(const struct group_store *store, uint8_t *parts,
+                            uint32_t *ends)
 {
     const struct group_table *table = &store->table;
     uint32_t starts = 0;
     memset(ends, 0, GROUP_PARTITIONS * sizeof *ends);
     for (uint32_t i = 0; i < table->count; i++) {
         const uint64_t *packed = (const uint64_t *)group_record(table, i);
-        parts[i] = (uint8_t)partition_of(pack_hash(packed, table->words),
-                                         store->level);
+        parts[i] = (uint8_t)partition_of(hash_of(store, packed), store->level);
         ends[parts[i]]++;
     }
     for (unsigned p = 0; p < GROUP_PARTITIONS; p++) {
@@ -166,7 +179,8 @@ write_records(struct group *group, const struct group_store *store,
 static bool keeps_run(struct group *group, struct group_store *store)
 {
     uint64_t bytes = 2 * store->table.count * (uint64_t)store->table.width;
-    if (!group->runs || store->level > 0 || !account_take(group->memory, bytes))
+    if (!store->shared || store->level > 0
+        || !account_take(group->memory, bytes))
         return false;
     store->held_bytes += bytes;
     return true;
@@ -180,7 +194,7 @@ static enum vdbq_status fill_run(struct group *group, struct group_store *store,
     enum vdbq_status status = VDBQ_OK;
     if (parts == NULL)
         return error_no_memory(error);
-    count_partitions(store, parts, run->ends);
+    group_store_partitions(store, parts, run->ends);
     status = keeps_run(group, store)
                  ? copy_records(store, parts, run, error)
                  : write_records(group, store, parts, run, error);
@@ -275,7 +289,7 @@ enum vdbq_status group_store_room(struct group *group,
 {
     bool writes =
         !store->stays && store->level < GROUP_LEVELS && store->table.count > 0;
-    if (writes && (group->runs || store->runs.count > 0)
+    if (writes && (store->shared || store->runs.count > 0)
         && is_full(store, count))
         return group_store_flush(group, store, error);
     if (take_room(group, store, count) || !writes)

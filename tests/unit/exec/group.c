@@ -397,6 +397,44 @@ static void many_groups_come_late(void **state)
     vector_finish(&step.aggregates);
 }
 
+/* Most of the rows are of one group, or are groups of their own; each thread
+ * keeps what DISTINCT has seen, in memory or, where there is little, in files. */
+static void distinct_values_of_many_threads(void **state)
+{
+    enum { ROWS = 200000 };
+    static const uint64_t limits[] = { 0, 1 << 21, 0 };
+    static const uint32_t variety[] = { 40, 30000, 1000000000 };
+    (void)state;
+    for (unsigned round = 0; round < 9; round++) {
+        struct step_group step = { .keys = round % 4 == 3 ? 0 : 1 + round % 2,
+                                   .aggregates =
+                                       VECTOR(struct step_aggregate) };
+        struct row_set one, many;
+        for (int i = 0; i < 4; i++)
+            *(struct step_aggregate *)vector_add(&step.aggregates) =
+                (struct step_aggregate){ .function = i % 2 == 0
+                                                         ? AGGREGATE_COUNT
+                                                         : AGGREGATE_SUM,
+                                         .column = (int)(round + 2 * i) % 7,
+                                         .filter = i == 2 ? RANDOM_FILTER : -1,
+                                         .distinct = i < 3 };
+        random_fill(ROWS, variety[round / 3]);
+        for (uint32_t i = 0; round % 3 > 0 && i < ROWS; i += 1 + i % 2)
+            ((int32_t *)random_values[0])[i] = 5;
+        enum vdbq_status status = run(&step, ROWS, ROWS, 1, &one);
+        limit_bytes = limits[round % 3];
+        for (unsigned threads = 4; threads <= 16; threads += 6) {
+            assert_int_equal(run(&step, ROWS, ROWS, threads, &many), status);
+            if (status == VDBQ_OK)
+                same_bits(&one, &many);
+            row_set_finish(&many);
+        }
+        limit_bytes = 0;
+        row_set_finish(&one);
+        vector_finish(&step.aggregates);
+    }
+}
+
 /* Groups a batch; every status is handed up. */
 static enum vdbq_status run_once(const struct group_params *params,
                                  const struct vdbq_batch *batch,
@@ -650,6 +688,7 @@ int main(void)
         cmocka_unit_test(groups_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(many_groups_come_late),
+        cmocka_unit_test(distinct_values_of_many_threads),
         cmocka_unit_test(little_memory_changes_nothing),
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(memory_is_bounded),
