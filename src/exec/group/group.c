@@ -32,13 +32,6 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
                                   struct error *error);
 static void add_share(void *context, unsigned share);
 
-bool group_is_distinct(const struct aggregate *aggregate)
-{
-    return aggregate->step.distinct && aggregate->step.column >= 0
-           && aggregate->kind != AGGREGATE_BEST
-           && aggregate->kind != AGGREGATE_EARLIEST;
-}
-
 /* ------------------------------------------------- making, taking in ---- */
 
 /* Lays out the record: keys, then head, then one state an aggregate. */
@@ -123,19 +116,6 @@ static bool init_seen(struct group *group, struct group_part *part)
             return false;
     }
     return part->seen != NULL;
-}
-
-enum vdbq_status group_pairs_init(struct group *group,
-                                  struct group_store *store, unsigned which,
-                                  const struct group_table *of,
-                                  struct error *error)
-{
-    const int types[] = { TYPE_I32, group->aggregates[which].type };
-    bool grouped = group->keys > 0;
-    enum vdbq_status status =
-        group_store_init(group, store, types + !grouped, 1 + grouped, 0, error);
-    store->of = grouped ? of : NULL;
-    return status;
 }
 
 /* Makes one thread's table of pairs. */
@@ -263,13 +243,6 @@ enum vdbq_status group_add(struct group *group, const struct batches *batches,
 }
 
 /* -------------------------------------------------------------- blocks ---- */
-
-void group_records(const struct group_table *table, const uint32_t *numbers,
-                   unsigned count, uint8_t **records)
-{
-    for (unsigned i = 0; i < count; i++)
-        records[i] = group_extra(table, numbers[i]);
-}
 
 /* Counts rows in their groups; `made` of the groups were there before. */
 static void count_rows(const struct group_table *table, uint32_t made,

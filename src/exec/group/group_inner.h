@@ -115,8 +115,17 @@ struct group {
     struct arena arena;       /* of all arrays above */
 };
 
-/* Whether values are kept apart first. */
+/* group_records.c: whether values are kept apart first. */
 bool group_is_distinct(const struct aggregate *aggregate);
+
+/* Writes the extras of groups (group_extra) of a table. */
+void group_records(const struct group_table *table, const uint32_t *numbers,
+                   unsigned count, uint8_t **records);
+
+/* Merges `count` records into groups `numbers` of a table. */
+void group_merge_records(const struct group *group, struct group_table *table,
+                         const uint8_t *records, unsigned count,
+                         const uint32_t *numbers);
 
 /* Makes an empty store for the pairs of a DISTINCT aggregate; as
  * group_store_init(). `of` is NULL, or the groups that they are of. */
@@ -128,11 +137,6 @@ enum vdbq_status group_pairs_init(struct group *group,
 /* group_merge.c: merges all parts into the first one, and gives what
  * DISTINCT kept to the aggregates. */
 enum vdbq_status group_merge(struct group *group, struct error *error);
-
-/* Merges `count` records into groups `numbers` of a table. */
-void group_merge_records(const struct group *group, struct group_table *table,
-                         const uint8_t *records, unsigned count,
-                         const uint32_t *numbers);
 
 /* group_store.c: makes an empty store; its table is as group_table_init().
  * group_store_finish() is due whatever it returns, and accepts a zeroed
@@ -183,9 +187,5 @@ enum vdbq_status group_merge_runs(struct group *group, struct error *error);
  * rows. */
 enum vdbq_status group_write(struct group *group, struct row_set *row_set,
                              struct error *error);
-
-/* Writes the extras of groups (group_extra) of a table. */
-void group_records(const struct group_table *table, const uint32_t *numbers,
-                   unsigned count, uint8_t **records);
 
 #endif

@@ -11,23 +11,6 @@
 #include "base/memory.h"
 #include "cl/types.h"
 
-void group_merge_records(const struct group *group, struct group_table *table,
-                         const uint8_t *records, unsigned count,
-                         const uint32_t *numbers)
-{
-    for (unsigned i = 0; i < count; i++) {
-        uint8_t *into = group_extra(table, numbers[i]);
-        const uint8_t *from = records + i * table->width + 8 * table->words;
-        struct group_head *head = (void *)into;
-        const struct group_head *other = (const void *)from;
-        if (head->rows == 0 || other->first < head->first)
-            head->first = other->first;
-        head->rows += other->rows;
-        for (unsigned k = 0; k < group->aggregate_count; k++)
-            aggregate_merge(&group->aggregates[k], into, from);
-    }
-}
-
 /* Merges a part's groups; map[i]: the number of group i in the first part. */
 static enum vdbq_status merge_groups(struct group *group,
                                      const struct group_part *part,
@@ -52,20 +35,6 @@ static enum vdbq_status merge_groups(struct group *group,
                                 map + at);
     }
     return status;
-}
-
-void group_read_pairs(const struct group_table *table, const uint8_t *first,
-                      unsigned count, struct group_pairs *pairs)
-{
-    const uint8_t *records[GROUP_BLOCK];
-    for (unsigned i = 0; i < count; i++) {
-        records[i] = first + i * table->width;
-        pairs->groups[i] = 0;
-    }
-    if (table->key_count == 2)
-        group_table_key(table, 0, records, count, pairs->groups, pairs->nulls);
-    group_table_key(table, table->key_count - 1, records, count, pairs->values,
-                    pairs->nulls);
 }
 
 /* Pairs of a part on their way to those of the first part. */
@@ -164,16 +133,6 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
     }
     memory_release(map);
     return status;
-}
-
-void group_skip_rows(const struct group *group, unsigned which,
-                     const struct group_table *table)
-{
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint8_t *record = group_extra(table, i);
-        aggregate_skip(&group->aggregates[which], record,
-                       ((struct group_head *)(void *)record)->rows);
-    }
 }
 
 /* Gives a table of pairs to its aggregate. */

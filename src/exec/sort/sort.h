@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
 
 /* A column that decides. */
@@ -44,6 +45,7 @@ struct sort_top {
     bool bound_null;     /* the last row kept has NULL as its first key */
     uint64_t bound;      /* order of the first key of the last row kept */
     const struct step_column *columns; /* of the input */
+    unsigned threads;                  /* to work with at most */
     uint8_t *room;                     /* of a block's rows */
     struct arena arena;                /* of `room` */
 };
@@ -56,10 +58,11 @@ enum vdbq_status sort_top_init(struct sort_top *top,
                                const struct step_key *keys, unsigned key_count,
                                uint64_t limit,
                                const struct step_column *columns,
-                               unsigned column_count, struct error *error);
+                               unsigned column_count, unsigned threads,
+                               struct error *error);
 void sort_top_finish(struct sort_top *top); /* accepts a zeroed struct */
 enum vdbq_status sort_top_add(struct sort_top *top,
-                              const struct vdbq_batch *batch,
+                              const struct batches *batches,
                               struct error *error);
 /* Puts `rows` into their final order, `limit` of them at most. */
 enum vdbq_status sort_top_end(struct sort_top *top, struct error *error);

@@ -3,7 +3,8 @@
  * The first rows of an order: rows are kept until they are more than
  * twice as many as are asked for; then they are sorted and those behind are
  * dropped. The first key of the last one is the bound from then on: what is
- * not before it need not be kept.
+ * not before it need not be kept. Threads do so each for a run of the rows; what
+ * they kept goes behind one another, so that equal rows stay in their order.
  */
 #include "exec/sort/sort.h"
 
@@ -22,12 +23,15 @@ enum vdbq_status sort_top_init(struct sort_top *top,
                                const struct step_key *keys, unsigned key_count,
                                uint64_t limit,
                                const struct step_column *columns,
-                               unsigned column_count, struct error *error)
+                               unsigned column_count, unsigned threads,
+                               struct error *error)
 {
     assert(key_count > 0);
-    *top = (struct sort_top){
-        .keys = keys, .key_count = key_count, .limit = limit, .columns = columns
-    };
+    *top = (struct sort_top){ .keys = keys,
+                              .key_count = key_count,
+                              .limit = limit,
+                              .columns = columns,
+                              .threads = threads };
     top->room = arena_alloc(&top->arena, (size_t)column_count * BLOCK * 9);
     if (top->room == NULL)
         return error_no_memory(error);
@@ -124,10 +128,18 @@ static struct vdbq_vector pick(const struct vdbq_vector *column, uint64_t start,
     return picked;
 }
 
+/* Whether there are so many rows that most can be dropped. */
+static bool is_full(const struct sort_top *top)
+{
+    return top->rows.rows > 2 * top->limit + MATERIALISED_MIN;
+}
+
 /* Adds the rows of a block that may be among the first ones. */
-static enum vdbq_status
-add_block(struct sort_top *top, const struct vdbq_batch *batch, uint64_t start,
-          unsigned count, struct vdbq_vector *vectors, struct error *error)
+static enum vdbq_status add_block(struct sort_top *top,
+                                  const struct vdbq_vector *columns,
+                                  uint64_t start, unsigned count,
+                                  struct vdbq_vector *vectors,
+                                  struct error *error)
 {
     assert(count <= BLOCK);
     struct vdbq_batch picked = { .columns = top->rows.column_count,
@@ -136,7 +148,7 @@ add_block(struct sort_top *top, const struct vdbq_batch *batch, uint64_t start,
     uint16_t places[BLOCK];
     enum vdbq_status status = VDBQ_OK;
 
-    mark(top, &batch->column[top->keys[0].column], start, count, kept);
+    mark(top, &columns[top->keys[0].column], start, count, kept);
     for (unsigned i = 0; i < count; i++) {
         places[picked.rows] = (uint16_t)i;
         picked.rows += kept[i];
@@ -144,30 +156,135 @@ add_block(struct sort_top *top, const struct vdbq_batch *batch, uint64_t start,
     if (picked.rows == 0)
         return VDBQ_OK;
     for (unsigned i = 0; i < picked.columns; i++)
-        vectors[i] = pick(&batch->column[i], start, places, picked.rows,
+        vectors[i] = pick(&columns[i], start, places, picked.rows,
                           top->room + (size_t)i * BLOCK * 9);
     status = row_set_append(&top->rows, &picked, 1, error);
-    if (status == VDBQ_OK && top->rows.rows > 2 * top->limit + MATERIALISED_MIN)
+    if (status == VDBQ_OK && is_full(top))
         status = shrink(top, error);
     return status;
 }
 
-enum vdbq_status sort_top_add(struct sort_top *top,
-                              const struct vdbq_batch *batch,
-                              struct error *error)
+/* Adds rows [at, end) of batches. */
+static enum vdbq_status add_rows(struct sort_top *top,
+                                 const struct batches *batches, uint64_t at,
+                                 uint64_t end, struct error *error)
 {
     struct vdbq_vector *vectors =
         memory_zeroed(top->rows.column_count + 1, sizeof *vectors);
     enum vdbq_status status =
         vectors != NULL ? VDBQ_OK : error_no_memory(error);
 
-    for (uint64_t at = 0; status == VDBQ_OK && at < batch->rows; at += BLOCK) {
-        uint64_t left = batch->rows - at;
-        status =
-            add_block(top, batch, at, left < BLOCK ? (unsigned)left : BLOCK,
-                      vectors, error);
+    while (status == VDBQ_OK && at < end) {
+        struct batches_run block =
+            batches_run_at(batches, at, end - at < BLOCK ? end : at + BLOCK);
+        status = add_block(top, block.columns, block.start,
+                           (unsigned)block.rows, vectors, error);
+        at += block.rows;
     }
     memory_release(vectors);
+    return status;
+}
+
+/* ------------------------------------------------------------- threads -- */
+
+/* What threads add, each a run of the rows to rows of its own. */
+struct sharing {
+    const struct batches *batches;
+    unsigned threads; /* that share the rows */
+    struct {
+        struct sort_top top; /* begins with the bound there is */
+        enum vdbq_status status;
+        struct error error; /* why, where it failed */
+    } shares[];
+};
+
+/* One thread: finds the first rows of its share. */
+static void add_share(void *context, unsigned share)
+{
+    struct sharing *sharing = context;
+    struct sort_top *top = &sharing->shares[share].top;
+    struct error *error = &sharing->shares[share].error;
+    uint64_t rows = batches_rows(sharing->batches);
+    enum vdbq_status status =
+        add_rows(top, sharing->batches, rows * share / sharing->threads,
+                 rows * (share + 1) / sharing->threads, error);
+    if (status == VDBQ_OK && top->rows.rows > top->limit)
+        status = shrink(top, error);
+    sharing->shares[share].status = status;
+}
+
+/* Makes a thread's room. */
+static enum vdbq_status begin_share(const struct sort_top *top,
+                                    struct sort_top *share, struct error *error)
+{
+    enum vdbq_status status =
+        sort_top_init(share, top->keys, top->key_count, top->limit,
+                      top->columns, top->rows.column_count, 1, error);
+    share->bounded = top->bounded;
+    share->bound_null = top->bound_null;
+    share->bound = top->bound;
+    return status;
+}
+
+/* Adds what a thread has found. */
+static enum vdbq_status take_share(struct sort_top *top,
+                                   const struct row_set *rows,
+                                   struct error *error)
+{
+    struct vdbq_vector *vectors =
+        memory_zeroed(rows->column_count + 1, sizeof *vectors);
+    const struct vdbq_batch batch = { .rows = rows->rows,
+                                      .columns = rows->column_count,
+                                      .column = vectors };
+    if (vectors == NULL)
+        return error_no_memory(error);
+    row_set_vectors(rows, 0, vectors);
+    enum vdbq_status status =
+        row_set_append(&top->rows, &batch, top->threads, error);
+    memory_release(vectors);
+    return status;
+}
+
+/* Lets threads find the first rows of their shares, and adds those. */
+static enum vdbq_status add_shared(struct sort_top *top,
+                                   struct sharing *sharing, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < sharing->threads && status == VDBQ_OK; i++)
+        status = begin_share(top, &sharing->shares[i].top, error);
+    if (status == VDBQ_OK)
+        parallel_run(sharing->threads, add_share, sharing);
+    for (unsigned i = 0; i < sharing->threads && status == VDBQ_OK; i++) {
+        status = sharing->shares[i].status;
+        if (status != VDBQ_OK)
+            *error = sharing->shares[i].error;
+        else
+            status = take_share(top, &sharing->shares[i].top.rows, error);
+    }
+    if (status == VDBQ_OK && is_full(top))
+        status = shrink(top, error);
+    for (unsigned i = 0; i < sharing->threads; i++)
+        sort_top_finish(&sharing->shares[i].top);
+    return status;
+}
+
+enum vdbq_status sort_top_add(struct sort_top *top,
+                              const struct batches *batches,
+                              struct error *error)
+{
+    uint64_t rows = batches_rows(batches);
+    unsigned threads = parallel_threads(top->threads, rows);
+    struct sharing *sharing;
+    if (threads == 1)
+        return add_rows(top, batches, 0, rows, error);
+    sharing =
+        memory_zeroed(1, sizeof *sharing + threads * sizeof sharing->shares[0]);
+    if (sharing == NULL)
+        return error_no_memory(error);
+    sharing->batches = batches;
+    sharing->threads = threads;
+    enum vdbq_status status = add_shared(top, sharing, error);
+    memory_release(sharing);
     return status;
 }
 
@@ -198,7 +315,8 @@ static enum vdbq_status keep(struct sort_top *top, const uint32_t *order,
     if (status == VDBQ_OK)
         status = row_set_room(&kept, count, error);
     if (status == VDBQ_OK)
-        status = row_set_pick(&kept, 0, &top->rows, order, count, 1, error);
+        status = row_set_pick(&kept, 0, &top->rows, order, count, top->threads,
+                              error);
     if (status != VDBQ_OK) {
         row_set_finish(&kept);
         return status;
@@ -221,8 +339,8 @@ static enum vdbq_status shrink(struct sort_top *top, struct error *error)
 
     if (status == VDBQ_OK) {
         sort_keys(&top->rows, top->keys, top->key_count, keys);
-        status =
-            sort_order(keys, top->key_count, (uint32_t)rows, 1, order, error);
+        status = sort_order(keys, top->key_count, (uint32_t)rows, top->threads,
+                            order, error);
     }
     if (status == VDBQ_OK)
         status = keep(top, order, count, error);

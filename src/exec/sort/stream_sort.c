@@ -54,18 +54,23 @@ static enum vdbq_status open_top(struct sort_stream *sort, struct error *error)
 {
     const struct step_sort *step = &sort->head.step->sort;
     struct stream *input = sort->head.inputs[0];
-    struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status =
-        sort_top_init(&sort->top, step->keys.items, (unsigned)step->keys.count,
-                      places_end(step), input->step->columns,
-                      input->step->column_count, error);
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(input, &batch, error);
-        if (status == VDBQ_OK && batch.rows > 0)
-            status = sort_top_add(&sort->top, &batch, error);
+    struct batches batches;
+    enum vdbq_status status = sort_top_init(
+        &sort->top, step->keys.items, (unsigned)step->keys.count,
+        places_end(step), input->step->columns, input->step->column_count,
+        stream_threads(sort->head.params), error);
+    if (status == VDBQ_OK)
+        status = batches_init(&batches, input->step->column_count, error);
+    if (status != VDBQ_OK)
+        return status;
+    do {
+        status = stream_batches(input, &batches, error);
+        if (status == VDBQ_OK && batches.count > 0)
+            status = sort_top_add(&sort->top, &batches, error);
         if (status == VDBQ_OK)
             status = stream_pause(sort->head.params, error);
-    }
+    } while (status == VDBQ_OK && batches.count > 0);
+    batches_finish(&batches);
     sort->rows = &sort->top.rows;
     return status == VDBQ_OK ? sort_top_end(&sort->top, error) : status;
 }

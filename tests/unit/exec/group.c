@@ -470,6 +470,7 @@ static enum vdbq_status run_once(const struct group_params *params,
 
 static void missing_memory_is_told(void **state)
 {
+    enum { ROWS = 50000 }; /* for several threads */
     struct step_column input[RANDOM_COLUMNS], output[2];
     struct step_aggregate aggregate = {
         .function = AGGREGATE_SUM, .column = 3, .filter = -1, .distinct = true
@@ -478,29 +479,30 @@ static void missing_memory_is_told(void **state)
     struct vdbq_batch batch;
 
     (void)state;
-    random_fill(3000, 2000000000);
-    batch = random_batch(0, 3000, vectors);
+    random_fill(ROWS, 2000000000);
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
         input[i] = columns_of(random_types[i]);
     output[0] = input[0];
     output[1] = columns_of(VDBQ_DOUBLE);
-    for (unsigned round = 0; round < 4; round++) {
+    for (unsigned round = 0; round < 6; round++) {
         unsigned keys = round % 2;
+        batch = random_batch(0, round < 4 ? 3000 : ROWS, vectors);
         struct step_group step = { .keys = keys,
                                    .aggregates = VECTOR_OF(&aggregate, 1) };
         struct account account = { .limit_bytes = 1 << 12 };
-        struct account_share memory = { .account =
-                                            round < 2 ? NULL : &account };
+        struct account_share memory = { .account = round < 2 || round > 3
+                                                       ? NULL
+                                                       : &account };
         struct group_params params = { .step = &step,
                                        .columns = input,
                                        .results = output + !keys,
-                                       .threads = 1,
+                                       .threads = round < 4 ? 1 : 4,
                                        .memory = &memory,
                                        .files = &os_memory_files };
-        aggregate.distinct = round < 3;
+        aggregate.distinct = round != 3;
         enum vdbq_status status = VDBQ_NO_MEMORY;
         for (unsigned calls = 0; status != VDBQ_OK;
-             calls += round < 2 ? 1 : 1 + calls / 5) {
+             calls += round < 2 ? 1 : 1 + calls / 5 + calls / 50) {
             memory_fail_after(calls);
             status = run_once(&params, &batch, output + !keys, 1 + keys);
             memory_fail_never();

@@ -293,7 +293,23 @@ static void runs_may_fail(void **state)
 
 /* ------------------------------------------------------- the first rows -- */
 
-static void check_top(uint32_t rows, uint64_t limit, uint32_t batch)
+/* Adds rows of a batch that are there at the same time. */
+static enum vdbq_status add_batch(struct sort_top *top,
+                                  const struct vdbq_batch *batch,
+                                  unsigned columns, struct error *error)
+{
+    struct batches batches;
+    enum vdbq_status status = batches_init(&batches, columns, error);
+    if (status == VDBQ_OK) {
+        batches_add(&batches, batch);
+        status = sort_top_add(top, &batches, error);
+    }
+    batches_finish(&batches);
+    return status;
+}
+
+static void check_top(uint32_t rows, uint64_t limit, uint32_t batch,
+                      unsigned threads)
 {
     struct step_column columns[RANDOM_COLUMNS];
     struct vdbq_vector vectors[RANDOM_COLUMNS];
@@ -305,12 +321,13 @@ static void check_top(uint32_t rows, uint64_t limit, uint32_t batch)
         columns[i] =
             (struct step_column){ .name = "x", .type = random_types[i] };
     assert_int_equal(sort_top_init(&top, keys, key_count, limit, columns,
-                                   RANDOM_COLUMNS, &error),
+                                   RANDOM_COLUMNS, threads, &error),
                      VDBQ_OK);
     for (uint32_t at = 0; at < rows; at += batch) {
         struct vdbq_batch given =
             random_batch(at, rows - at < batch ? rows - at : batch, vectors);
-        assert_int_equal(sort_top_add(&top, &given, &error), VDBQ_OK);
+        assert_int_equal(add_batch(&top, &given, RANDOM_COLUMNS, &error),
+                         VDBQ_OK);
     }
     assert_int_equal(sort_top_end(&top, &error), VDBQ_OK);
     assert_int_equal(top.rows.rows, limit < rows ? limit : rows);
@@ -337,12 +354,32 @@ static void first_rows_are_those_of_the_order(void **state)
         uint32_t rows = round % 5 ? 20000 : 65;
         random_fill(rows, 1 + random_below(round % 3 ? 40 : 2000000000));
         random_keys();
-        check_top(rows, limits[round % 6], 1 + random_below(5000));
+        check_top(rows, limits[round % 6], 1 + random_below(5000), 1);
+    }
+}
+
+/* Threads share batches; equal rows stay in their order, whatever comes first:
+ * rows as they are, those behind before the others, or most of them alike. */
+static void first_rows_of_many_threads(void **state)
+{
+    enum { ROWS = 150000 };
+    static const uint32_t limits[] = { 1, 1000, 40000 };
+    (void)state;
+    for (unsigned round = 0; round < 9; round++) {
+        int32_t *values = random_values[0];
+        random_fill(ROWS, round % 3 == 2 ? 3 : 1000000);
+        random_keys();
+        for (uint32_t i = 0; round % 3 == 1 && i < ROWS; i++)
+            values[i] = (int32_t)(ROWS - i);
+        keys[0].column = 0;
+        check_top(ROWS, limits[round / 3], ROWS - round * 9000,
+                  2 + 7 * (round % 3));
     }
 }
 
 static void missing_memory_is_told(void **state)
 {
+    enum { ROWS = 50000 };
     struct step_column column = { .name = "x", .type = VDBQ_INTEGER };
     struct step_key key = { 0, true, false };
     struct vdbq_vector vectors[RANDOM_COLUMNS];
@@ -350,14 +387,14 @@ static void missing_memory_is_told(void **state)
     struct error error;
 
     (void)state;
-    random_fill(5000, 1000);
+    random_fill(ROWS, 1000);
     for (unsigned calls = 0; status != VDBQ_OK; calls++) {
-        struct vdbq_batch batch = random_batch(0, 5000, vectors);
+        struct vdbq_batch batch = random_batch(0, ROWS, vectors);
         struct sort_top top;
         memory_fail_after(calls);
-        status = sort_top_init(&top, &key, 1, 10, &column, 1, &error);
+        status = sort_top_init(&top, &key, 1, 10, &column, 1, 3, &error);
         if (status == VDBQ_OK)
-            status = sort_top_add(&top, &batch, &error);
+            status = add_batch(&top, &batch, 1, &error);
         if (status == VDBQ_OK)
             status = sort_top_end(&top, &error);
         sort_top_finish(&top);
@@ -375,6 +412,7 @@ int main(void)
         cmocka_unit_test(runs_are_merged),
         cmocka_unit_test(runs_may_fail),
         cmocka_unit_test(first_rows_are_those_of_the_order),
+        cmocka_unit_test(first_rows_of_many_threads),
         cmocka_unit_test(missing_memory_is_told)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of groups and of pairs, some at a time: what all who merge them need.
+ */
+#include <assert.h>
+
+#include "cl/types.h"
+#include "exec/group/group_pairs.h"
+
+bool group_is_distinct(const struct aggregate *aggregate)
+{
+    return aggregate->step.distinct && aggregate->step.column >= 0
+           && aggregate->kind != AGGREGATE_BEST
+           && aggregate->kind != AGGREGATE_EARLIEST;
+}
+
+/* -------------------------------------------------------------- groups -- */
+
+void group_records(const struct group_table *table, const uint32_t *numbers,
+                   unsigned count, uint8_t **records)
+{
+    for (unsigned i = 0; i < count; i++)
+        records[i] = group_extra(table, numbers[i]);
+}
+
+void group_merge_records(const struct group *group, struct group_table *table,
+                         const uint8_t *records, unsigned count,
+                         const uint32_t *numbers)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t *into = group_extra(table, numbers[i]);
+        const uint8_t *from = records + i * table->width + 8 * table->words;
+        struct group_head *head = (void *)into;
+        const struct group_head *other = (const void *)from;
+        if (head->rows == 0 || other->first < head->first)
+            head->first = other->first;
+        head->rows += other->rows;
+        for (unsigned k = 0; k < group->aggregate_count; k++)
+            aggregate_merge(&group->aggregates[k], into, from);
+    }
+}
+
+void group_skip_rows(const struct group *group, unsigned which,
+                     const struct group_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint8_t *record = group_extra(table, i);
+        aggregate_skip(&group->aggregates[which], record,
+                       ((struct group_head *)(void *)record)->rows);
+    }
+}
+
+/* --------------------------------------------------------------- pairs -- */
+
+enum vdbq_status group_pairs_init(struct group *group,
+                                  struct group_store *store, unsigned which,
+                                  const struct group_table *of,
+                                  struct error *error)
+{
+    const int types[] = { TYPE_I32, group->aggregates[which].type };
+    bool grouped = group->keys > 0;
+    enum vdbq_status status =
+        group_store_init(group, store, types + !grouped, 1 + grouped, 0, error);
+    store->of = grouped ? of : NULL;
+    return status;
+}
+
+void group_read_pairs(const struct group_table *table, const uint8_t *first,
+                      unsigned count, struct group_pairs *pairs)
+{
+    const uint8_t *records[GROUP_BLOCK];
+    for (unsigned i = 0; i < count; i++) {
+        records[i] = first + i * table->width;
+        pairs->groups[i] = 0;
+    }
+    if (table->key_count == 2)
+        group_table_key(table, 0, records, count, pairs->groups, pairs->nulls);
+    group_table_key(table, table->key_count - 1, records, count, pairs->values,
+                    pairs->nulls);
+}
