@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine as host C: the same text that devices compile, so that there is
- * one meaning. It is the oracle of every test, and runs where no OpenCL is.
+ * Registers of the machine, and which of its builds (host_machine_run.c) fits
+ * the CPU. All give the same bits.
  */
 #include "device/host/host_machine.h"
 
@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cl/ops.cl"
-
-#include "cl/machine.cl"
+#include "cl/machine.h"
+#include "device/host/host_machine_run.h"
 
 static_assert(offsetof(struct machine, r) == 0, "registers come first");
 
@@ -38,19 +37,28 @@ void host_machine_destroy(struct machine *machine)
     memory_release(machine);
 }
 
+/* The build for the CPU that this is. */
+static host_machine_runs *fitting_run(void)
+{
+#ifdef VDBQ_MACHINE_AVX512
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512dq")
+        && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2")
+        && __builtin_cpu_supports("popcnt"))
+        return host_machine_run_avx512;
+#endif
+#ifdef VDBQ_MACHINE_AVX2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")
+        && __builtin_cpu_supports("popcnt"))
+        return host_machine_run_avx2;
+#endif
+    return host_machine_run_plain;
+}
+
 void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
                       struct progress *progress, const u8 *build_side,
                       const u8 *const morsels[LAUNCH_MORSELS], u32 groups)
 {
-    const struct launch_head *launch =
-        (const struct launch_head *)(const void *)control;
-    machine_open(machine, control, result, progress);
-    memcpy(machine->morsels, morsels, sizeof machine->morsels);
-    machine->build_side = build_side;
-    for (u32 group = 0; group < groups; group++)
-        run_group(machine, launch, group);
-    if (machine->fault < progress->fault) {
-        progress->fault = machine->fault;
-        progress->fault_at = machine->fault_at;
-    }
+    fitting_run()(machine, control, result, progress, build_side, morsels,
+                  groups);
 }
