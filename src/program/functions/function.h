@@ -15,12 +15,16 @@
 #include "base/error.h"
 #include "base/memory.h"
 
+struct pattern;
+
 struct function_value {
     bool null;             /* the other fields say nothing */
     int64_t integer;       /* of every type that the machine holds in an
                               integer: DATE its days, DECIMAL its digits */
     double real;           /* of FLOAT and DOUBLE                        */
     struct vdbq_text text; /* of TEXT                                    */
+    /* the text as it was read once, for like and glob; NULL: it was not   */
+    const struct pattern *pattern;
 };
 
 enum { FUNCTION_ARGUMENTS_MAX = 8 };
@@ -69,7 +73,7 @@ struct function_lookup {
     /* constants, and the place of the text */
     struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
 };
-/* Reads it; texts live in `arena`. Fails with PROGRAM. */
+/* Reads it; texts live in `arena`. Fails with PROGRAM, NO_MEMORY. */
 enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
                                       struct function_lookup *lookup,
                                       struct error *error);

@@ -43,6 +43,10 @@ enum vdbq_status function_text(struct function_call_state *state,
 enum vdbq_status function_text_copy(struct function_call_state *state,
                                     const char *bytes, size_t length);
 
+/* Reads the pattern of a call of like or glob, once for all texts, where it is
+ * one of literals; other calls stay as they are. False: no memory. */
+bool function_pattern_read(struct function_lookup *lookup, struct arena *arena);
+
 /* Computes a function of the table. */
 #define FUNCTION_BODY(name)                                                    \
     enum vdbq_status function_##name(struct function_call_state *state)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns. Only the last "any characters" of a pattern is ever gone back to:
- * what an earlier one could match more, the last one matches as well.
+ * Patterns. One of literals and "any characters" alone is read once for all
+ * texts, and its literals are looked for one after the other, each as early as
+ * it comes. Others are matched character by character: only the last "any
+ * characters" of such a pattern is ever gone back to: what an earlier one could
+ * match more, the last one matches as well.
  */
 #include <string.h>
 
 #include "program/functions/function_inner.h"
+#include "program/functions/literal.h"
 
 /* How patterns are written. */
 struct style {
@@ -161,22 +165,159 @@ static bool matches(const struct style *style, struct vdbq_text text_,
     return pattern.at == pattern.end;
 }
 
-FUNCTION_BODY(like)
+/* ------------------------------------------------------------ literals -- */
+
+/* A pattern of literals with "any characters" between them. */
+struct pattern {
+    struct literal *literals;
+    unsigned count;
+    bool any;          /* there is an "any"; without one, all is one literal */
+    bool begins, ends; /* the first literal begins the text; the last ends it */
+    size_t least;      /* bytes of all literals                      */
+};
+
+static bool pattern_matches(const struct pattern *pattern,
+                            struct vdbq_text text)
 {
+    const struct literal *literal = pattern->literals;
+    const struct literal *behind = literal + pattern->count;
+    const char *at = text.bytes, *end = at + text.length;
+    if (text.length < pattern->least
+        || (!pattern->any && text.length > pattern->least))
+        return false;
+    if (pattern->begins) {
+        if (!literal_at(literal, at))
+            return false;
+        at += literal++->length;
+    }
+    if (pattern->ends && literal < behind) {
+        end -= (--behind)->length;
+        if (!literal_at(behind, end))
+            return false;
+    }
+    for (; literal < behind; at += literal++->length) {
+        at = literal_find(literal, at, end);
+        if (at == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Adds what is next in the pattern, a character that stands for itself. It
+ * begins a literal if it is the first one behind an "any". False: it is none. */
+static bool add_same(const struct style *style, struct pattern *pattern,
+                     struct place *from, bool first)
+{
+    if (is_escape(style, from))
+        from->at += style->escape.length;
+    else if (*from->at == style->one || (style->sets && *from->at == '['))
+        return false;
+    if (from->at == from->end || (first && utf8_continues(*from->at)))
+        return false;
+    if (first)
+        pattern->count++;
+    struct literal *literal = &pattern->literals[pattern->count - 1];
+    const char *next = from->at + utf8_length(from->at, from->end);
+    for (; from->at < next; pattern->least++)
+        literal_add(literal, *from->at++, style->folds);
+    return true;
+}
+
+/* Reads a pattern, for which there is room; false: it has more than literals
+ * and "any"s. */
+static bool read_pattern(const struct style *style, struct place from,
+                         struct pattern *pattern)
+{
+    char *bytes = pattern->literals->bytes, *cases = pattern->literals->cases;
+    bool first = true;
+    pattern->begins = from.at < from.end && !is_any(style, &from);
+    while (from.at < from.end) {
+        pattern->ends = !is_any(style, &from);
+        if (!pattern->ends) {
+            from.at++;
+            first = pattern->any = true;
+            continue;
+        }
+        if (first)
+            pattern->literals[pattern->count] =
+                (struct literal){ .bytes = bytes + pattern->least,
+                                  .cases = cases + pattern->least };
+        if (!add_same(style, pattern, &from, first))
+            return false;
+        first = false;
+    }
+    for (unsigned i = 0; i < pattern->count; i++)
+        literal_finish(&pattern->literals[i]);
+    return true;
+}
+
+/* Makes room for a pattern of so many bytes; NULL: no memory. */
+static struct pattern *pattern_room(struct arena *arena, size_t length)
+{
+    struct pattern *pattern = arena_alloc(arena, sizeof *pattern);
+    if (pattern == NULL)
+        return NULL;
+    pattern->literals =
+        arena_alloc(arena, (length + 1) * sizeof *pattern->literals);
+    if (pattern->literals == NULL)
+        return NULL;
+    pattern->literals->bytes = arena_alloc(arena, length + 1);
+    pattern->literals->cases = arena_alloc(arena, length + 1);
+    return pattern->literals->bytes && pattern->literals->cases ? pattern
+                                                                : NULL;
+}
+
+/* ----------------------------------------------------------- functions -- */
+
+/* How a call writes its pattern. */
+static struct style style_of(const struct function_value *arguments,
+                             unsigned count, bool globs)
+{
+    if (globs)
+        return (struct style){ .any = '*', .one = '?', .sets = true };
     struct style style = { .any = '%', .one = '_', .folds = true };
-    if (state->count > 2)
-        style.escape = state->arguments[2].text;
+    if (count > 2)
+        style.escape = arguments[2].text;
     if (utf8_count(style.escape) != 1)
         style.escape.length = 0;
-    state->value->integer =
-        matches(&style, state->arguments[0].text, state->arguments[1].text);
+    return style;
+}
+
+bool function_pattern_read(struct function_lookup *lookup, struct arena *arena)
+{
+    bool globs = lookup->function->compute == function_glob;
+    struct vdbq_text text = lookup->arguments[1].text;
+    if ((!globs && lookup->function->compute != function_like)
+        || lookup->open != 0)
+        return true;
+    struct style style = style_of(lookup->arguments, lookup->count, globs);
+    struct pattern *pattern = pattern_room(arena, text.length);
+    struct place from = { text.bytes, text.bytes + text.length };
+    if (pattern != NULL && read_pattern(&style, from, pattern))
+        lookup->arguments[1].pattern = pattern;
+    return pattern != NULL;
+}
+
+static enum vdbq_status match(struct function_call_state *state, bool globs)
+{
+    struct vdbq_text text = state->arguments[0].text;
+    const struct function_value *pattern = &state->arguments[1];
+    struct style style;
+    if (pattern->pattern != NULL) {
+        state->value->integer = pattern_matches(pattern->pattern, text);
+        return VDBQ_OK;
+    }
+    style = style_of(state->arguments, state->count, globs);
+    state->value->integer = matches(&style, text, pattern->text);
     return VDBQ_OK;
+}
+
+FUNCTION_BODY(like)
+{
+    return match(state, false);
 }
 
 FUNCTION_BODY(glob)
 {
-    const struct style style = { .any = '*', .one = '?', .sets = true };
-    state->value->integer =
-        matches(&style, state->arguments[0].text, state->arguments[1].text);
-    return VDBQ_OK;
+    return match(state, true);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "program/functions/function.h"
+#include "program/functions/function_inner.h"
 
 struct reading {
     const char *at;
@@ -133,5 +133,6 @@ enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
         return refuse(&reading, "no ) and end");
     if (lookup->count < lookup->function->least || !reading.open)
         return refuse(&reading, "too few arguments");
-    return VDBQ_OK;
+    return function_pattern_read(lookup, arena) ? VDBQ_OK
+                                                : error_no_memory(error);
 }

@@ -283,6 +283,124 @@ static void malformed_calls_are_refused(void **state)
     arena_finish(&arena);
 }
 
+/* -------------------------------------------------------------- patterns -- */
+
+/* What patterns and texts of the test are made of, and how they are written. */
+static const char *const letters[] = { "a", "A", "b", "B", "Z", "[",
+                                       "{", "@", "`", "é", "É", "日",
+                                       "%", "*", "_", "?", "!", "\xa9" };
+enum { LETTERS = sizeof letters / sizeof *letters };
+
+struct plain {
+    char any, one, escape;
+    bool folds;
+};
+
+static bool same_letter(const struct plain *plain, char a, char b)
+{
+    bool letter = (a >= 'a' && a <= 'z') || (a >= 'A' && a <= 'Z');
+    return a == b || (plain->folds && letter && (a ^ b) == 0x20);
+}
+
+static const char *next_character(const char *at)
+{
+    const char *from = at++;
+    while (at - from < 4 && ((unsigned char)*at & 0xc0) == 0x80)
+        at++;
+    return at;
+}
+
+/* What LIKE means, tried in all ways. */
+static bool plain_match(const struct plain *plain, const char *pattern,
+                        const char *text)
+{
+    if (*pattern == '\0')
+        return *text == '\0';
+    if (*pattern == plain->any)
+        return plain_match(plain, pattern + 1, text)
+               || (*text != '\0'
+                   && plain_match(plain, pattern, next_character(text)));
+    if (*text == '\0')
+        return false;
+    if (*pattern == plain->one)
+        return plain_match(plain, pattern + 1, next_character(text));
+    if (plain->escape != '\0' && *pattern == plain->escape
+        && *++pattern == '\0')
+        return false;
+    for (const char *end = next_character(pattern); pattern < end; pattern++)
+        if (!same_letter(plain, *pattern, *text++))
+            return false;
+    return plain_match(plain, pattern, text);
+}
+
+static unsigned long long seed = 20240607;
+
+static unsigned chance(unsigned below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % below;
+}
+
+/* A text of up to so many of the first letters, ten bytes' room for each. */
+static void make_text(char *room, unsigned most, unsigned first)
+{
+    *room = '\0';
+    for (unsigned i = chance(most + 1); i > 0; i--)
+        strcat(room, letters[chance(first)]);
+}
+
+/* Every way to call it gives what the plain matcher gives. */
+static void expect_match(const char *call, const struct plain *plain,
+                         const char *pattern, const char *text)
+{
+    struct arena arena = { 0 };
+    struct error error = { 0 };
+    struct function_lookup lookup;
+    struct function_value value;
+    bool expected = plain_match(plain, pattern, text);
+    assert_int_equal(function_lookup_read(call, &arena, &lookup, &error),
+                     VDBQ_OK);
+    for (int ways = 0; ways < 2; ways++) {
+        lookup.arguments[0].text = (struct vdbq_text){ text, strlen(text) };
+        assert_int_equal(function_call(lookup.function, lookup.arguments,
+                                       lookup.count, &arena, &value, &error),
+                         VDBQ_OK);
+        if (value.integer != expected)
+            fail_msg("%s of \"%s\" is %d", call, text, (int)value.integer);
+        lookup.arguments[1].pattern = NULL; /* as where it is not constant */
+    }
+    arena_finish(&arena);
+}
+
+static void patterns_match_as_a_plain_matcher_says(void **state)
+{
+    static const struct plain styles[] = { { '%', '_', '\0', true },
+                                           { '%', '_', '!', true },
+                                           { '*', '?', '\0', false } };
+    static const char *const calls[] = { "like(?, '", "like(?, '",
+                                         "glob(?, '" };
+    static const char *const ends[] = { "')", "', '!')", "')" };
+    char pattern[100], text[400], call[200];
+
+    (void)state;
+    for (int i = 0; i < 60000; i++) {
+        int style = i % 3;
+        /* few letters match often; few patterns have characters cut in two */
+        unsigned of_text = 2 + chance(chance(4) == 0 ? LETTERS - 1 : 5);
+        make_text(text, chance(2) ? 6 : 40, of_text);
+        make_text(pattern, 7, chance(4) == 0 ? LETTERS : LETTERS - 1);
+        if (chance(2) == 0) /* a part of the text, between two "any"s */
+            sprintf(pattern, "%c%.*s%c", styles[style].any, (int)chance(9),
+                    text + chance((unsigned)strlen(text) + 1),
+                    styles[style].any);
+        if (style == 2 && strchr(pattern, '[') != NULL)
+            continue; /* a set, which the plain matcher has not */
+        snprintf(call, sizeof call, "%s%s%s", calls[style], pattern,
+                 ends[style]);
+        expect_match(call, &styles[style], pattern, text);
+    }
+}
+
 /* Each row of the table is found by its name, and is the only one of it. */
 static void names_are_found_without_case(void **state)
 {
@@ -310,6 +428,7 @@ int main(void)
         cmocka_unit_test(calls_give_what_they_should),
         cmocka_unit_test(values_become_texts),
         cmocka_unit_test(malformed_calls_are_refused),
+        cmocka_unit_test(patterns_match_as_a_plain_matcher_says),
         cmocka_unit_test(names_are_found_without_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
