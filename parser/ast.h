@@ -77,7 +77,7 @@ enum ast_expression_kind {
     AST_CAST,      /* left, type                                      */
     AST_CASE,      /* left (the operand; NULL: none), whens,
                       right (ELSE; NULL: none)                        */
-    AST_IN,        /* left, arguments or query; negated               */
+    AST_IN,        /* left, items or query; negated                   */
     AST_LIKE,      /* left, right, escape (NULL: none); negated; folds:
                       ILIKE                                           */
     AST_FUNCTION,  /* column (its name), arguments, star, distinct,
@@ -129,6 +129,8 @@ struct ast_expression {
     struct ast_expression *filter; /* FILTER (WHERE ...); NULL: none */
     struct ast_value *arguments;
     unsigned argument_count;
+    struct ast_item *items;
+    unsigned item_count;
     struct ast_when *whens;
     struct ast_query *query;
     struct ast_window *over; /* NULL: not a window function    */
@@ -142,6 +144,29 @@ struct ast_value {
     struct ast_expression *expression;
     struct ast_value *next;
 };
+
+/* One of a list that may be long: of IN, or of a row of VALUES. A literal is
+ * kept as its value alone, in a tenth of the memory of an expression. */
+struct ast_item {
+    struct ast_item *next;
+    union {
+        struct ast_expression *expression; /* of all other kinds           */
+        int64_t integer;                   /* AST_INTEGER                  */
+        double decimal;                    /* AST_DECIMAL                  */
+        const char *string;                /* AST_STRING, ended by a NUL   */
+    };
+    struct position at;
+    uint32_t begin;    /* of the statement's text, as of expressions ...    */
+    uint32_t kind : 5; /* enum ast_expression_kind                         */
+    uint32_t length : 27; /* ... and how many bytes from there on          */
+};
+
+/* Whether it is kept as its value alone. */
+bool ast_item_is_literal(const struct ast_item *item);
+/* The item as an expression: in `room` where it is a literal, and then as long
+ * as that is there. */
+const struct ast_expression *ast_item_read(const struct ast_item *item,
+                                           struct ast_expression *room);
 
 /* A result column: `*` or `t.*` (star), or an expression with an alias. */
 struct ast_result {
@@ -194,8 +219,8 @@ struct ast_from {
 };
 
 struct ast_row {
-    struct ast_value *values;
-    unsigned value_count;
+    struct ast_item *items;
+    unsigned item_count;
     struct position at; /* of its opening parenthesis */
     struct ast_row *next;
 };

@@ -12,10 +12,15 @@ struct ast_expression *make_expression(struct parse *parse,
                                        enum ast_expression_kind kind,
                                        struct span span)
 {
-    struct ast_expression *made = parse_alloc(parse, sizeof *made);
+    struct ast_expression *made = parse->spare;
 
+    if (made == NULL || parse_failed(parse))
+        made = parse_alloc(parse, sizeof *made);
+    else
+        parse->spare = made->left;
     if (made == NULL)
         return NULL;
+    *made = (struct ast_expression){ 0 };
     made->kind = kind;
     made->depth = 1;
     made->at = span.at;
@@ -177,12 +182,12 @@ struct ast_expression *ast_in(struct parse *parse, struct operation operation,
 {
     struct ast_expression *made =
         make_over(parse, AST_IN, operation, value, NULL);
-    unsigned depth = items.values.depth;
+    unsigned depth = items.items.depth;
 
     if (made == NULL)
         return NULL;
-    made->arguments = items.values.first;
-    made->argument_count = items.values.count;
+    made->items = items.items.first;
+    made->item_count = items.items.count;
     made->query = items.query;
     made->negated = not ;
     if (items.query != NULL)

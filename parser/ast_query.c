@@ -146,14 +146,14 @@ struct ast_query *ast_select(struct parse *parse, struct span whole,
 }
 
 struct row ast_row(struct parse *parse, struct span open,
-                   struct value_list values)
+                   struct item_list items)
 {
-    struct row row = { parse_alloc(parse, sizeof *row.row), values.depth };
+    struct row row = { parse_alloc(parse, sizeof *row.row), items.depth };
 
     if (row.row == NULL)
         return row;
-    row.row->values = values.first;
-    row.row->value_count = values.count;
+    row.row->items = items.first;
+    row.row->item_count = items.count;
     row.row->at = open.at;
     return row;
 }

@@ -38,7 +38,8 @@ struct parse {
     struct span last, before; /* the last token and the one before it */
     int last_token, before_token;
     enum { UNIT_NO, UNIT_AFTER_NEXT, UNIT_NEXT } unit; /* of INTERVAL 3 DAY */
-    struct ast_from *files; /* those read so far, the last one first */
+    struct ast_from *files;       /* those read so far, the last one first */
+    struct ast_expression *spare; /* given back, each with the next as `left` */
     /* of the parameters */
     struct parameter **parameters; /* named ones, by their names' hash   */
     unsigned parameter_count;      /* the highest number so far          */
@@ -56,6 +57,10 @@ struct name_list {
 };
 struct value_list {
     struct ast_value *first, *last;
+    unsigned count, depth;
+};
+struct item_list {
+    struct ast_item *first, *last;
     unsigned count, depth;
 };
 struct row_list {
@@ -115,7 +120,7 @@ struct like {
 
 /* What stands behind IN: values, or a query. */
 struct in_items {
-    struct value_list values;
+    struct item_list items;
     struct ast_query *query;
 };
 
@@ -276,7 +281,7 @@ struct ast_statement *ast_drop(struct parse *parse,
 /* ----------------------------------------- constructors: ast_query.c -- */
 
 struct row ast_row(struct parse *parse, struct span open,
-                   struct value_list values);
+                   struct item_list items);
 struct row_list ast_rows(struct row_list list, struct row row);
 struct ast_result *ast_star(struct parse *parse, struct span span,
                             struct ast_name table);
@@ -398,6 +403,12 @@ struct ast_expression *ast_extract(struct parse *parse, struct span whole,
 struct ast_expression *ast_group(struct parse *parse, struct span whole,
                                  struct ast_expression *inner);
 
+/* ------------------------------------------ constructors: ast_item.c -- */
+
+/* Adds an item; what was made of a literal is given back. */
+struct item_list ast_items(struct parse *parse, struct item_list list,
+                           struct ast_expression *expression);
+
 /* --------------------------------------- constructors: ast_literal.c -- */
 
 struct ast_expression *ast_integer(struct parse *parse, struct span span);
@@ -471,6 +482,7 @@ union sql_value {
     struct ast_expression *expression;
     struct name_list names;
     struct value_list values;
+    struct item_list items;
     struct row row;
     struct row_list rows;
     struct ast_result *result;

@@ -199,6 +199,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <expression> filter default_value
 %type <names> names name_list view_columns
 %type <values> values partition
+%type <items> items
 %type <row> row
 %type <rows> rows
 %type <result> result
@@ -385,13 +386,20 @@ rows:
   | rows "," row       { $$ = ast_rows($1, $3); }
 
 row:
-    "(" values ")"     { $$ = ast_row(parse, @1, $values); }
+    "(" items ")"      { $$ = ast_row(parse, @1, $items); }
 
 values:
     expression
         { $$ = ast_values(parse, (struct value_list){ 0 }, $1); }
   | values "," expression
         { $$ = ast_values(parse, $1, $3); }
+
+/* As values, of lists that may be long. */
+items:
+    expression
+        { $$ = ast_items(parse, (struct item_list){ 0 }, $1); }
+  | items "," expression
+        { $$ = ast_items(parse, $1, $3); }
 
 /* ---------------------------------------------------------------- FROM -- */
 
@@ -714,8 +722,8 @@ like:
 
 in_items:
     "(" ")"            { $$ = (struct in_items){ 0 }; }
-  | "(" values ")"     { $$ = (struct in_items){ .values = $values }; }
-  | "(" values "," ")" { $$ = (struct in_items){ .values = $values }; }
+  | "(" items ")"      { $$ = (struct in_items){ .items = $items }; }
+  | "(" items "," ")"  { $$ = (struct in_items){ .items = $items }; }
   | in_parentheses     { $$ = (struct in_items){ .query = $1 }; }
   | input_table        { $$ = (struct in_items){ .query = $1 }; }
 

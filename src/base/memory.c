@@ -25,7 +25,9 @@ struct memory_calls memory_calls = { slabs_resize, slabs_release };
 
 enum {
     BLOCK_FIRST = HOSTILE(1, 4 << 10), /* bytes of an arena's first block     */
-    BLOCK_MAX = HOSTILE(1, 1 << 20),   /* bytes at which blocks stop doubling */
+    BLOCK_MAX = HOSTILE(1, 1 << 18),   /* bytes at which blocks stop doubling:
+                                          less than a slab, which has large
+                                          pages (slabs.h)                 */
     PAGE_LARGE = 2 << 20               /* bytes of a large page               */
 };
 
@@ -125,6 +127,16 @@ void arena_finish(struct arena *arena)
         block = next;
     }
     arena->head = NULL;
+}
+
+size_t arena_bytes(const struct arena *arena)
+{
+    size_t bytes = 0;
+
+    for (const struct arena_block *block = arena->head; block != NULL;
+         block = block->next)
+        bytes += HEAD_SIZE + block->size;
+    return bytes;
 }
 
 /* Adds a block with at least `size` bytes of room: as the head, or behind

@@ -39,5 +39,7 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* A copy of `length` bytes, ended by a NUL. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 void arena_finish(struct arena *arena);
+/* Bytes of memory that it has. */
+size_t arena_bytes(const struct arena *arena);
 
 #endif

@@ -52,7 +52,16 @@ static enum vdbq_status copy_column(struct values_stream *values,
     return VDBQ_OK;
 }
 
-/* Copies all rows: they are few. */
+/* Bytes of all rows; their words are beside them. */
+static uint64_t rows_bytes(const struct step *step)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < step->column_count; i++)
+        bytes += row_set_width(step->columns[i].type) + 1;
+    return bytes * step->values.rows;
+}
+
+/* Copies all rows, which the plan has anyway. */
 static enum vdbq_status values_open(struct stream *stream, struct error *error)
 {
     struct values_stream *values = (struct values_stream *)stream;
@@ -60,6 +69,7 @@ static enum vdbq_status values_open(struct stream *stream, struct error *error)
     enum vdbq_status status =
         row_set_init(&values->rows, step->columns, step->column_count, error);
     stream->rows_most = step->values.rows;
+    account_take_anyway(&stream->memory, rows_bytes(step));
     if (status == VDBQ_OK)
         status = row_set_room(&values->rows, step->values.rows, error);
     for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)

@@ -10,6 +10,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/bind/like.h"
+#include "plan/bind/literal.h"
 #include "plan/bind/query.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/values.h"
@@ -32,15 +33,7 @@ static struct expression *bind_column(struct binder *binder,
     return scope_find(binder, tree);
 }
 
-/* ------------------------------------------------------------- literals -- */
-
-static struct expression *bind_string(struct binder *binder,
-                                      const struct ast_expression *tree)
-{
-    struct vdbq_text text = { tree->string, tree->string_length };
-
-    return expression_text(binder, text, tree->at);
-}
+/* ----------------------------------------------------------- parameters -- */
 
 /* A value that the caller gives later; of no type where it is not given. */
 static struct expression *bind_parameter(struct binder *binder,
@@ -359,14 +352,15 @@ static struct expression **bind_items(struct binder *binder,
                                       const struct ast_expression *tree)
 {
     struct expression **items =
-        arena_alloc(binder->arena, (tree->argument_count + 1) * sizeof(*items));
+        arena_alloc(binder->arena, (tree->item_count + 1) * sizeof(*items));
     size_t count = 0;
 
     if (items == NULL)
         return error_no_memory(binder->error), NULL;
-    for (const struct ast_value *value = tree->arguments; value != NULL;
-         value = value->next) {
-        items[count] = bind_expression(binder, value->expression);
+    for (const struct ast_item *item = tree->items; item != NULL;
+         item = item->next) {
+        struct ast_expression room;
+        items[count] = bind_expression(binder, ast_item_read(item, &room));
         if (items[count] != NULL)
             items[count] = expression_affine(binder, items[count], false);
         if (items[count++] == NULL)
@@ -389,30 +383,46 @@ static struct expression *equals_any(struct binder *binder,
     return any_of(binder, tree, items, count);
 }
 
-static struct expression *bind_in_list(struct binder *binder,
-                                       const struct ast_expression *tree)
+/* The operand is looked for among rows. */
+static struct expression *is_in_rows(struct binder *binder,
+                                     const struct ast_expression *tree,
+                                     struct expression *operand,
+                                     struct node *node)
 {
-    struct expression *operand = bind_expression(binder, tree->left);
-    struct expression **items = operand ? bind_items(binder, tree) : NULL;
-    size_t count = tree->argument_count;
-    struct node *node;
     struct expression *e;
 
-    if (items == NULL)
-        return NULL;
-    if (count == 0) /* nothing is in it, not even NULL */
-        return expression_truth(binder, tree->negated, tree->at);
-    if (values_of_list(binder, operand, items, count, &node) != VDBQ_OK)
-        return NULL;
-    if (node == NULL)
-        return negated(binder, tree,
-                       equals_any(binder, tree, operand, items, count));
     if (node->value_rows == 0)
         return negated(binder, tree,
                        compare_with_none(binder, operand, tree->at));
     e = subquery_expression(binder, tree, APPLY_IN, node,
                             binder->scope->asked.count);
     return e ? negated(binder, tree, in_query(binder, e, operand)) : NULL;
+}
+
+static struct expression *bind_in_list(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    size_t count = tree->item_count;
+    struct expression **items;
+    struct node *node;
+
+    if (operand == NULL
+        || values_of_items(binder, operand, tree, &node) != VDBQ_OK)
+        return NULL;
+    if (node != NULL)
+        return is_in_rows(binder, tree, operand, node);
+    items = bind_items(binder, tree);
+    if (items == NULL)
+        return NULL;
+    if (count == 0) /* nothing is in it, not even NULL */
+        return expression_truth(binder, tree->negated, tree->at);
+    if (values_of_list(binder, operand, items, count, &node) != VDBQ_OK)
+        return NULL;
+    return node != NULL
+               ? is_in_rows(binder, tree, operand, node)
+               : negated(binder, tree,
+                         equals_any(binder, tree, operand, items, count));
 }
 
 /* ------------------------------------------------------------------ all -- */
@@ -464,16 +474,12 @@ static struct expression *bind_tree(struct binder *binder,
         return stack_refuse(binder->error, tree->at), NULL;
     switch (tree->kind) {
     case AST_INTEGER:
-        return expression_integer(binder, tree->integer, tree->at);
     case AST_DECIMAL:
-        return expression_real(binder, VDBQ_DOUBLE, tree->decimal, tree->at);
     case AST_STRING:
-        return bind_string(binder, tree);
     case AST_NULL:
-        return expression_null(binder, VDBQ_INTEGER, tree->at);
     case AST_TRUE:
     case AST_FALSE:
-        return expression_truth(binder, tree->kind == AST_TRUE, tree->at);
+        return bind_literal(binder, tree);
     case AST_INTERVAL:
         error_at(binder->error, VDBQ_TYPE, tree->at,
                  "an INTERVAL is added to a date or taken from it");

@@ -176,6 +176,8 @@ static enum vdbq_status common_types(struct binder *binder,
             if (next == NULL
                 || expression_coerce(binder, &sum, &next, at) == VDBQ_TYPE_NONE)
                 return binder->error->status;
+            if (is_null_constant(sum)) /* has the type of the last alone */
+                sum = next;
             digits = coerce_precision(sum, next);
             precision = digits > precision ? digits : precision;
         }
@@ -226,19 +228,20 @@ static enum vdbq_status unite(struct binder *binder, struct node **parts,
 static struct node *bind_row(struct binder *binder, const struct ast_row *row)
 {
     struct expression **values =
-        arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*values));
+        arena_alloc(binder->arena, (row->item_count + 1) * sizeof(*values));
     const char **names =
-        arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*names));
+        arena_alloc(binder->arena, (row->item_count + 1) * sizeof(*names));
     struct node *once = node_once(binder);
     unsigned count = 0;
 
     if (values == NULL || names == NULL || once == NULL)
         return error_no_memory(binder->error), NULL;
-    for (const struct ast_value *value = row->values; value != NULL;
-         value = value->next, count++) {
+    for (const struct ast_item *item = row->items; item != NULL;
+         item = item->next, count++) {
+        struct ast_expression room;
         char name[32];
         int length = snprintf(name, sizeof name, "column%u", count + 1);
-        values[count] = bind_expression(binder, value->expression);
+        values[count] = bind_expression(binder, ast_item_read(item, &room));
         names[count] = arena_copy(binder->arena, name, (size_t)length);
         if (values[count] == NULL)
             return NULL;
@@ -260,27 +263,57 @@ static struct node *concat(struct binder *binder, struct node **parts,
                : node_concat(binder, parts, count);
 }
 
-static struct node *bind_values(struct binder *binder,
-                                const struct ast_query *query)
+/* Many rows of literals: a few of them tell the types of all. */
+static struct node *bind_literals(struct binder *binder,
+                                  const struct ast_query *query)
+{
+    struct vector samples, parts = VECTOR_IN(binder->arena, struct node *);
+    enum vdbq_status status = values_samples(binder, query, &samples);
+
+    for (size_t i = 0; i < samples.count && status == VDBQ_OK; i++) {
+        struct node *part =
+            bind_row(binder, VECTOR_ITEMS(&samples, const struct ast_row *)[i]);
+        if (part == NULL || !vector_append(&parts, &part, 1))
+            return part ? error_no_memory(binder->error), NULL : NULL;
+    }
+    if (status == VDBQ_OK && parts.count > 1)
+        status = unite(binder, parts.items, (unsigned)parts.count, query->at);
+    return status == VDBQ_OK ? values_of_literals(
+               binder, query, VECTOR_ITEMS(&parts, struct node *)[0]->columns)
+                             : NULL;
+}
+
+static struct node *bind_rows(struct binder *binder,
+                              const struct ast_query *query)
 {
     struct node **parts =
         arena_alloc(binder->arena, (query->row_count + 1) * sizeof(*parts));
     unsigned count = 0;
-    struct scope scope;
     bool done = parts != NULL;
 
     if (!done)
         return error_no_memory(binder->error), NULL;
-    scope_enter(binder, &scope);
-    scope.node = node_once(binder);
-    done = scope.node != NULL;
     for (const struct ast_row *row = query->rows; row != NULL && done;
          row = row->next) {
         parts[count] = bind_row(binder, row);
         done = parts[count++] != NULL;
     }
-    scope_leave(binder, &scope);
     return done ? concat(binder, parts, count, query->at) : NULL;
+}
+
+static struct node *bind_values(struct binder *binder,
+                                const struct ast_query *query)
+{
+    struct node *node;
+    struct scope scope;
+
+    scope_enter(binder, &scope);
+    scope.node = node_once(binder);
+    node = scope.node == NULL           ? NULL
+           : values_are_literals(query) ? bind_literals(binder, query)
+                                        : bind_rows(binder, query);
+    scope_leave(binder, &scope);
+    return node;
 }
 
 /* ------------------------------------------------------- set operators -- */

@@ -2,20 +2,73 @@
 /*
  * Constants that are rows: VALUES, and the long lists of IN. A program has a
  * register for each constant, so that there is an end to their number; rows
- * have none.
+ * have none. What is bound of a literal is forgotten once its value is in a
+ * column, so that a million of them take a few bytes each.
  */
 #include "plan/bind/values.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "plan/operator/compare.h"
+#include "plan/bind/literal.h"
+#include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
+#include "plan/operator/compare.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/constants.h"
 
-/* What a list with fewer constants costs in a program is less than a join. */
-enum { LIST_LONG = 64 };
+enum {
+    LIST_LONG = 64,      /* what a list with fewer constants costs in a
+                            program is less than a join                     */
+    LITERALS_ONCE = 1024 /* that are bound before they are forgotten        */
+};
+
+/* ------------------------------------------------------------- literals -- */
+
+/* Memory of expressions that are soon forgotten, in the place of the binder's. */
+struct scratch {
+    struct binder *binder;
+    struct arena arena, *own; /* own: the binder's */
+    unsigned literals;        /* that are in it    */
+};
+
+static void scratch_open(struct scratch *scratch, struct binder *binder)
+{
+    *scratch = (struct scratch){ .binder = binder, .own = binder->arena };
+}
+
+/* A literal, bound in scratch memory until the next ones are. */
+static struct expression *scratch_bind(struct scratch *scratch,
+                                       const struct ast_item *item)
+{
+    struct ast_expression room;
+
+    assert(ast_item_is_literal(item));
+    if (scratch->literals++ % LITERALS_ONCE == 0)
+        arena_finish(&scratch->arena);
+    scratch->binder->arena = &scratch->arena;
+    return bind_literal(scratch->binder, ast_item_read(item, &room));
+}
+
+/* The binder has its own memory again. */
+static void scratch_leave(struct scratch *scratch)
+{
+    scratch->binder->arena = scratch->own;
+}
+
+static void scratch_close(struct scratch *scratch)
+{
+    scratch_leave(scratch);
+    arena_finish(&scratch->arena);
+}
+
+static bool are_literals(const struct ast_item *item)
+{
+    while (item != NULL && ast_item_is_literal(item))
+        item = item->next;
+    return item == NULL;
+}
 
 /* --------------------------------------------------------------- VALUES -- */
 
@@ -40,23 +93,140 @@ bool values_are_constant(struct node *const *parts, size_t count)
     return true;
 }
 
+/* A vector for each column; NULL: no memory. */
+static struct vdbq_vector *columns_room(struct binder *binder,
+                                        const struct node_column *columns,
+                                        unsigned count, size_t rows)
+{
+    struct vdbq_vector *made =
+        arena_alloc(binder->arena, (count + (size_t)1) * sizeof *made);
+
+    for (unsigned i = 0; i < count && made != NULL; i++)
+        if (!constants_room(binder->arena, columns[i].type, rows, &made[i]))
+            made = NULL;
+    if (made == NULL)
+        error_no_memory(binder->error);
+    return made;
+}
+
 struct node *values_node(struct binder *binder, struct node *const *parts,
                          size_t count)
 {
     unsigned columns = parts[0]->column_count;
-    struct expression **values =
-        arena_alloc(binder->arena, (columns * count + 1) * sizeof(*values));
+    struct vdbq_vector *values =
+        columns_room(binder, parts[0]->columns, columns, count);
 
     assert(values_are_constant(parts, count));
     if (values == NULL)
-        return error_no_memory(binder->error), NULL;
+        return NULL;
     for (unsigned c = 0; c < columns; c++)
         for (size_t i = 0; i < count; i++)
-            values[c * count + i] = parts[i]->results[c];
+            if (!constants_put(binder->arena, &values[c], i,
+                               parts[i]->results[c]))
+                return error_no_memory(binder->error), NULL;
     return node_values(binder, parts[0]->columns, columns, values, count);
 }
 
+/* Whether the row has a kind of literal that no row before has in its column:
+ * `seen` has a bit for each. */
+static bool is_new(const struct ast_row *row, uint32_t *seen)
+{
+    bool new = false;
+
+    for (const struct ast_item *item = row->items; item != NULL;
+         item = item->next, seen++) {
+        uint32_t bit = UINT32_C(1) << item->kind;
+        new |= (*seen & bit) == 0;
+        *seen |= bit;
+    }
+    return new;
+}
+
+bool values_are_literals(const struct ast_query *query)
+{
+    const struct ast_row *first = query->rows;
+
+    if (query->row_count < LIST_LONG)
+        return false;
+    for (const struct ast_row *row = first; row != NULL; row = row->next)
+        if (row->item_count != first->item_count || !are_literals(row->items))
+            return false;
+    return true;
+}
+
+enum vdbq_status values_samples(struct binder *binder,
+                                const struct ast_query *query,
+                                struct vector *samples)
+{
+    uint32_t *seen = arena_alloc(
+        binder->arena, (query->rows->item_count + (size_t)1) * sizeof *seen);
+
+    *samples = VECTOR_IN(binder->arena, const struct ast_row *);
+    if (seen == NULL)
+        return error_no_memory(binder->error);
+    for (const struct ast_row *row = query->rows; row != NULL; row = row->next)
+        if (is_new(row, seen) && !vector_append(samples, &row, 1))
+            return error_no_memory(binder->error);
+    return VDBQ_OK;
+}
+
+/* Puts a literal into a column, as a value of its type. */
+static bool put_literal(struct scratch *scratch, const struct ast_item *item,
+                        const struct node_column *column,
+                        struct vdbq_vector *values, size_t row)
+{
+    struct ast_type type = { .type = (enum vdbq_type)column->type,
+                             .precision = column->precision,
+                             .scale = column->scale };
+    struct expression *e = scratch_bind(scratch, item);
+
+    if (e != NULL && !e->constant.null)
+        e = expression_cast(scratch->binder, e, type, item->at);
+    scratch_leave(scratch);
+    if (e == NULL)
+        return false;
+    assert(e->kind == EXPRESSION_CONSTANT);
+    if (constants_put(scratch->own, values, row, e))
+        return true;
+    error_no_memory(scratch->binder->error);
+    return false;
+}
+
+struct node *values_of_literals(struct binder *binder,
+                                const struct ast_query *query,
+                                const struct node_column *columns)
+{
+    unsigned count = query->rows->item_count;
+    struct vdbq_vector *values =
+        columns_room(binder, columns, count, query->row_count);
+    bool done = values != NULL;
+    struct scratch scratch;
+    size_t number = 0;
+
+    scratch_open(&scratch, binder);
+    for (const struct ast_row *row = query->rows; row != NULL && done;
+         row = row->next, number++) {
+        unsigned i = 0;
+        for (const struct ast_item *item = row->items; item != NULL && done;
+             item = item->next, i++)
+            done = put_literal(&scratch, item, &columns[i], &values[i], number);
+    }
+    scratch_close(&scratch);
+    return done ? node_values(binder, columns, count, values, query->row_count)
+                : NULL;
+}
+
 /* ------------------------------------------------------------------- IN -- */
+
+/* Items that the operand is compared with as they are, as a column of its
+ * type. */
+struct list {
+    struct binder *binder;
+    struct expression *operand;
+    struct vdbq_vector values;
+    size_t count; /* that are in it                                       */
+    bool plain;   /* all so far are constants that fit                    */
+};
 
 static bool has_plain_items(const struct expression *operand)
 {
@@ -77,85 +247,127 @@ static bool is_plain_item(const struct expression *operand,
                                      : operand->type == item->type;
 }
 
-/* Items as the operand is compared with them: '2020-02-29' as a date. Those
- * that it never equals are left out of `*count`. */
-static enum vdbq_status read_items(struct binder *binder,
-                                   struct expression *operand,
-                                   struct expression **items, size_t *count,
-                                   bool *plain)
+/* Whether the operand's type cannot hold an item, so that it equals nothing. */
+static bool is_out(const struct expression *operand,
+                   const struct expression *item)
 {
-    size_t kept = 0;
+    bool narrow = type_machine((enum vdbq_type)operand->type) == TYPE_I32;
 
-    *plain = true;
-    for (size_t i = 0; i < *count && *plain; i++) {
-        struct expression *item = items[i];
-        bool never = false;
-        if (item->kind == EXPRESSION_CONSTANT && !item->constant.null
-            && !compare_item(binder, operand, &item, &never))
-            return binder->error->status;
-        if (never)
-            continue;
-        *plain = is_plain_item(operand, item);
-        items[kept++] = item;
-    }
-    *count = kept;
-    return VDBQ_OK;
+    return narrow && !item->constant.null && is_integer(item->type)
+           && (item->constant.integer < INT32_MIN
+               || item->constant.integer > INT32_MAX);
 }
 
-/* An item as a value of the column, or NULL where the column cannot hold it,
- * so that it equals nothing: `*left_out`. */
-static struct expression *list_value(struct binder *binder,
-                                     const struct node_column *column,
-                                     struct expression *item, bool *left_out)
+/* Reads an item as the operand is compared with it: '2020-02-29' as a date.
+ * `*left_out`: that never equals it. False: a failure. */
+static bool list_read(struct list *list, struct expression **item,
+                      bool *left_out)
 {
-    bool narrow = type_machine((enum vdbq_type)column->type) == TYPE_I32;
-
-    *left_out = narrow && !item->constant.null && is_integer(item->type)
-                && (item->constant.integer < INT32_MIN
-                    || item->constant.integer > INT32_MAX);
-    return item->constant.null ? expression_null(binder, column->type, item->at)
-                               : item;
+    *left_out = false;
+    if ((*item)->kind == EXPRESSION_CONSTANT && !(*item)->constant.null
+        && !compare_item(list->binder, list->operand, item, left_out))
+        return false;
+    if (*left_out)
+        return true;
+    list->plain = is_plain_item(list->operand, *item);
+    *left_out = list->plain && is_out(list->operand, *item);
+    return true;
 }
 
-/* The items as rows of one column. */
-static struct node *list_node(struct binder *binder,
-                              const struct expression *operand,
-                              struct expression **items, size_t count)
+/* Adds an item that was read, its text in memory of `arena`. */
+static bool list_put(struct list *list, struct arena *arena,
+                     const struct expression *item)
 {
-    struct node_column column = { .name = "", .type = operand->type };
-    size_t kept = 0;
+    if (constants_put(arena, &list->values, list->count++, item))
+        return true;
+    error_no_memory(list->binder->error);
+    return false;
+}
 
-    for (size_t i = 0; i < count; i++) {
-        bool left_out;
-        struct expression *e = list_value(binder, &column, items[i], &left_out);
-        if (e == NULL)
-            return NULL;
-        if (!left_out)
-            items[kept++] = e;
-    }
-    return node_values(binder, &column, 1, items, kept);
+/* Room for a list; false: the operand is not compared with such, or a
+ * failure. */
+static bool list_open(struct list *list, struct binder *binder,
+                      struct expression *operand, size_t count)
+{
+    *list = (struct list){ .binder = binder, .operand = operand };
+    if (count < LIST_LONG || operand->kind == EXPRESSION_CONSTANT
+        || !has_plain_items(operand))
+        return false;
+    list->plain =
+        constants_room(binder->arena, operand->type, count, &list->values);
+    if (!list->plain)
+        error_no_memory(binder->error);
+    return list->plain;
+}
+
+/* The list as rows of one column. */
+static enum vdbq_status list_node(struct list *list, struct node **node)
+{
+    struct binder *binder = list->binder;
+    struct node_column column = { .name = "", .type = list->operand->type };
+    struct vdbq_vector *values = arena_alloc(binder->arena, sizeof *values);
+
+    if (values == NULL)
+        return error_no_memory(binder->error);
+    *values = list->values;
+    *node = node_values(binder, &column, 1, values, list->count);
+    return *node ? VDBQ_OK : binder->error->status;
 }
 
 enum vdbq_status values_of_list(struct binder *binder,
                                 struct expression *operand,
-                                struct expression **items, size_t count,
+                                struct expression *const *items, size_t count,
                                 struct node **node)
 {
-    struct expression **read;
-    bool plain;
+    struct list list;
 
     *node = NULL;
-    if (count < LIST_LONG || operand->kind == EXPRESSION_CONSTANT
-        || !has_plain_items(operand))
-        return VDBQ_OK;
-    read = arena_alloc(binder->arena, count * sizeof(*read));
-    if (read == NULL)
-        return error_no_memory(binder->error);
-    memcpy(read, items, count * sizeof(*read));
-    if (read_items(binder, operand, read, &count, &plain) != VDBQ_OK)
+    if (!list_open(&list, binder, operand, count))
         return binder->error->status;
-    if (!plain)
-        return VDBQ_OK;
-    *node = list_node(binder, operand, read, count);
-    return *node ? VDBQ_OK : binder->error->status;
+    for (size_t i = 0; i < count && list.plain; i++) {
+        struct expression *item = items[i];
+        bool left_out;
+        if (!list_read(&list, &item, &left_out)
+            || (list.plain && !left_out
+                && !list_put(&list, binder->arena, item)))
+            return binder->error->status;
+    }
+    return list.plain ? list_node(&list, node) : VDBQ_OK;
+}
+
+/* Adds a literal; false: a failure. */
+static bool list_literal(struct list *list, struct scratch *scratch,
+                         const struct ast_item *literal)
+{
+    struct expression *item = scratch_bind(scratch, literal);
+    bool left_out = false;
+    bool done = item != NULL && list_read(list, &item, &left_out);
+
+    scratch_leave(scratch);
+    if (!done || !list->plain || left_out)
+        return done;
+    return list_put(list, scratch->own, item);
+}
+
+enum vdbq_status values_of_items(struct binder *binder,
+                                 struct expression *operand,
+                                 const struct ast_expression *tree,
+                                 struct node **node)
+{
+    struct scratch scratch;
+    struct list list;
+    bool done = true;
+
+    *node = NULL;
+    if (!are_literals(tree->items)
+        || !list_open(&list, binder, operand, tree->item_count))
+        return binder->error->status;
+    scratch_open(&scratch, binder);
+    for (const struct ast_item *item = tree->items;
+         item != NULL && done && list.plain; item = item->next)
+        done = list_literal(&list, &scratch, item);
+    scratch_close(&scratch);
+    if (!done)
+        return binder->error->status;
+    return list.plain ? list_node(&list, node) : VDBQ_OK;
 }

@@ -12,6 +12,7 @@
 #include "plan/make/replace.h"
 #include "plan/estimate/estimate.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/constants.h"
 #include "plan/tree/range.h"
 #include "plan/tree/rows_most.h"
 
@@ -467,24 +468,24 @@ struct node *node_wider(struct binder *binder, enum node_kind kind,
 
 /* What a column of constants can hold; that of a NULL is 0. */
 static void range_values(struct node_column *column,
-                         struct expression *const *values, size_t rows)
+                         const struct vdbq_vector *values, size_t rows)
 {
     struct column_facts facts = { .empty = true };
 
     for (size_t i = 0; i < rows; i++) {
-        const struct expression *e = values[i];
-        if (e->constant.null) {
+        struct constant_number number = constants_number(values, i);
+        if (values->nulls[i] != 0) {
             facts.null_count++;
             continue;
         }
-        if (facts.empty || e->constant.integer < facts.minimum)
-            facts.minimum = e->constant.integer;
-        if (facts.empty || e->constant.integer > facts.maximum)
-            facts.maximum = e->constant.integer;
-        if (facts.empty || e->constant.real < facts.minimum_real)
-            facts.minimum_real = e->constant.real;
-        if (facts.empty || e->constant.real > facts.maximum_real)
-            facts.maximum_real = e->constant.real;
+        if (facts.empty || number.integer < facts.minimum)
+            facts.minimum = number.integer;
+        if (facts.empty || number.integer > facts.maximum)
+            facts.maximum = number.integer;
+        if (facts.empty || number.real < facts.minimum_real)
+            facts.minimum_real = number.real;
+        if (facts.empty || number.real > facts.maximum_real)
+            facts.maximum_real = number.real;
         facts.empty = false;
     }
     range_column(column, &facts);
@@ -492,7 +493,7 @@ static void range_values(struct node_column *column,
 
 struct node *node_values(struct binder *binder,
                          const struct node_column *columns, unsigned count,
-                         struct expression **values, size_t rows)
+                         struct vdbq_vector *values, size_t rows)
 {
     struct node *node = node_new(binder, NODE_VALUES, NULL, count);
 
@@ -504,6 +505,6 @@ struct node *node_values(struct binder *binder,
     node->rows = (double)rows;
     memcpy(node->columns, columns, count * sizeof *columns);
     for (unsigned i = 0; i < count; i++)
-        range_values(&node->columns[i], values + i * rows, rows);
+        range_values(&node->columns[i], &values[i], rows);
     return node;
 }

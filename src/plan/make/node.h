@@ -59,11 +59,11 @@ struct node *node_limit_by(struct binder *binder, struct node *below,
 struct node *node_concat(struct binder *binder, struct node *const *parts,
                          unsigned count);
 
-/* Rows of constants, which have the types of `columns` or are NULL; `values`
- * are those of the first column, then of the second ... */
+/* Rows of constants: `values` has a vector for each column (constants.h), which
+ * lives in the binder's arena. */
 struct node *node_values(struct binder *binder,
                          const struct node_column *columns, unsigned count,
-                         struct expression **values, size_t rows);
+                         struct vdbq_vector *values, size_t rows);
 
 /* A node over `below` with its columns and `added` more, to be filled. */
 struct node *node_wider(struct binder *binder, enum node_kind kind,

@@ -16,6 +16,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/tree/binder.h"
+#include "plan/tree/constants.h"
 #include "plan/tree/range.h"
 
 /* The table below nodes that only hand its columns on; NULL: there is none.
@@ -88,7 +89,7 @@ static struct expression *value_of(struct binder *binder,
 struct node *group_facts(struct binder *binder, struct node *node)
 {
     const struct vector *aggregates = &node->group.aggregates;
-    struct expression **values;
+    struct vdbq_vector *values;
 
     if (node->kind != NODE_GROUP || node->group.keys > 0
         || aggregates->count == 0)
@@ -100,10 +101,13 @@ struct node *group_facts(struct binder *binder, struct node *node)
     if (values == NULL)
         return error_no_memory(binder->error), NULL;
     for (size_t i = 0; i < aggregates->count; i++) {
-        values[i] =
+        const struct expression *e =
             value_of(binder, node, vector_at(aggregates, i), &node->columns[i]);
-        if (values[i] == NULL)
+        if (e == NULL)
             return NULL;
+        if (!constants_room(binder->arena, e->type, 1, &values[i])
+            || !constants_put(binder->arena, &values[i], 0, e))
+            return error_no_memory(binder->error), NULL;
     }
     return node_values(binder, node->columns, node->column_count, values, 1);
 }

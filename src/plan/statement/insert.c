@@ -218,7 +218,7 @@ static bool read_literal(const struct ast_expression *tree,
 
     if (minus)
         tree = tree->left;
-    if (tree->kind != AST_INTEGER || tree->integer < 0)
+    if (tree->kind != AST_INTEGER || (minus && tree->integer < 0))
         return false;
     value = minus ? -tree->integer : tree->integer;
     if (type == VDBQ_BIGINT) {
@@ -255,20 +255,22 @@ static enum vdbq_status fill_row(struct inserting *inserting,
                                  const struct ast_row *row, size_t number,
                                  bool *computed)
 {
-    const struct ast_value *value = row->values;
+    const struct ast_item *item = row->items;
     enum vdbq_status status = VDBQ_OK;
 
-    if (row->value_count != inserting->value_count)
+    if (row->item_count != inserting->value_count)
         return error_at(inserting->binder->error, VDBQ_SYNTAX, row->at,
                         "row %zu has %u values for %u columns", number + 1,
-                        row->value_count, inserting->value_count);
-    for (unsigned i = 0; value != NULL && status == VDBQ_OK && !*computed;
-         value = value->next, i++) {
+                        row->item_count, inserting->value_count);
+    for (unsigned i = 0; item != NULL && status == VDBQ_OK && !*computed;
+         item = item->next, i++) {
         struct filling *filling = &inserting->fillings[inserting->order[i]];
+        struct ast_expression room;
+        const struct ast_expression *tree = ast_item_read(item, &room);
         struct expression *e;
-        if (read_literal(value->expression, filling, number))
+        if (read_literal(tree, filling, number))
             continue;
-        e = bind_expression(inserting->binder, value->expression);
+        e = bind_expression(inserting->binder, tree);
         status = e ? fill_value(inserting, filling, number, e, computed)
                    : inserting->binder->error->status;
     }

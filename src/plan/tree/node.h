@@ -95,8 +95,9 @@ struct node {
     struct step_window window;
     struct step_map map;
     struct step_fetch fetch;    /* ... from `table`                        */
-    struct expression **values; /* VALUES: constants, `value_rows` of each
-                                     column behind those of the one before */
+    struct vdbq_vector *values; /* VALUES: `value_rows` constants of each
+                                   column, and flags of those that are NULL;
+                                   their value is 0: constants.h          */
     size_t value_rows;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/tree/constants.h"
 
 static bool same_numbers(const struct vector *a, const struct vector *b)
 {
@@ -82,6 +83,17 @@ static bool same_ranges(const struct step_range_join *a,
            && a->low_open == b->low_open && a->high_open == b->high_open;
 }
 
+static bool same_values(const struct node *a, const struct node *b)
+{
+    bool same =
+        a->value_rows == b->value_rows && a->column_count == b->column_count;
+
+    for (unsigned i = 0; i < a->column_count && same; i++)
+        same = a->columns[i].scale == b->columns[i].scale
+               && constants_same(&a->values[i], &b->values[i], a->value_rows);
+    return same;
+}
+
 static bool same_joins(const struct node *a, const struct node *b)
 {
     return a->join.kind == b->join.kind
@@ -128,9 +140,7 @@ static bool same_kinds(const struct node *a, const struct node *b)
     case NODE_MAP:
         return same_functions(&a->map.functions, &b->map.functions);
     case NODE_VALUES:
-        return a->value_rows == b->value_rows
-               && same_expressions(a->values, b->values,
-                                   a->value_rows * a->column_count);
+        return same_values(a, b);
     case NODE_COMMON:
         return a->common == b->common;
     case NODE_APPLY: /* each has parameters of its own */

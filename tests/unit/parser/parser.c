@@ -300,11 +300,12 @@ static void insert_has_its_parts(void **state)
                          'a' + (int)i);
     assert_int_equal(parsed.statement->insert.query->row_count, 2);
     row = parsed.statement->insert.query->rows;
-    assert_int_equal(row->value_count, 2);
-    assert_int_equal(row->values->expression->integer, 1);
-    assert_int_equal(row->values->next->expression->operator, AST_MINUS);
+    assert_int_equal(row->item_count, 2);
+    assert_int_equal(row->items->integer, 1);
+    assert_int_equal(row->items->next->integer, -2);
+    assert_int_equal(row->items->next->length, 2);
     check_at(row->next->at, 2, 1);
-    assert_int_equal(row->next->value_count, 1);
+    assert_int_equal(row->next->item_count, 1);
     assert_null(row->next->next);
     assert_int_equal(parse("insert into t values (null)"), VDBQ_OK);
     assert_null(parsed.statement->insert.columns);
@@ -323,8 +324,9 @@ static void long_inserts_are_parsed(void **state)
     assert_int_equal(parsed.statement->insert.query->row_count, 100000);
     for (struct ast_row *row = parsed.statement->insert.query->rows; row;
          row = row->next)
-        assert_int_equal(row->values->expression->integer, rows++);
+        assert_int_equal(row->items->integer, rows++);
     assert_int_equal(rows, 100000);
+    assert_true(arena_bytes(&parsed.arena) < 16 << 20);
     text_finish(&sql);
 }
 
@@ -339,7 +341,7 @@ static void long_lists_are_parsed(void **state)
     text_print(&sql, ")");
     assert_int_equal(parse_bytes(sql.bytes, sql.length), VDBQ_OK);
     assert_int_equal(
-        parsed.statement->query->select.results->expression->argument_count,
+        parsed.statement->query->select.results->expression->item_count,
         1200000);
     text_finish(&sql);
 }
