@@ -167,6 +167,18 @@ class Joins(Queries):
             template = '{0} = {1}'
         return Node(template, a, b, self.rng.choice(third) if third else EMPTY, type='B')
 
+    def test(self, side):
+        """Something of one side alone."""
+        a = self.rng.choice(side)
+        b = self.rng.choice([c for c in side if c.type == a.type])
+        return Node(self.rng.choice(('{0} <= {1}', '{0} <> {1}', '{0} > {1}')), a, b, type='B')
+
+    def branches(self, left, right):
+        """An OR of which each branch says something of both sides."""
+        ways = [listed([self.test(left), self.test(right)], ' AND ')
+                for _ in range(self.rng.choice((2, 2, 3)))]
+        return Node('({0})', listed([Node('({0})', way) for way in ways], ' OR '))
+
     def condition(self, left, right, word):
         """What joins two sides: a list of terms."""
         terms = [self.equality(left, right)
@@ -180,6 +192,8 @@ class Joins(Queries):
                                 *self.bounds(left, right)) if t is not None]
             if len(ways) > 1:
                 terms.append(Node('({0})', listed(ways, ' OR ')))
+        elif chance < 0.45:
+            terms.append(self.branches(left, right))
         if not terms or self.rng.random() < 0.25:
             side = self.rng.choice((left, right, left + right))
             made = self.expressions.make('B', 2, self.below(Scope(side)))

@@ -25,6 +25,7 @@
 #include "plan/make/node_select.h"
 #include "plan/rewrite/extract.h"
 #include "plan/rewrite/follow.h"
+#include "plan/rewrite/imply.h"
 #include "plan/rewrite/late.h"
 #include "plan/rewrite/order.h"
 #include "plan/rewrite/outer.h"
@@ -196,6 +197,11 @@ static const struct pass {
       .apply = split_conditions,
       .text = "Conditions are taken apart at ANDs, and at what the branches of "
               "an OR have in common." },
+    { .name = "imply filters",
+      .apply = imply_filters,
+      .text = "What all branches of an OR ask of one part of FROM is a "
+              "condition of its own.",
+      .optional = true },
     { .name = "filter early",
       .apply = filter_parts,
       .text = "Conditions about one part of FROM are tested as far down in it "
