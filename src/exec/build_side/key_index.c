@@ -26,6 +26,8 @@ enum {
     BITS_PER_ROW = 128,       /* of a bitmap whose rows lie in order: as many
                                bytes as a hashed index takes at most       */
     BITS_PER_ROW_MIXED = 96,  /* ... elsewhere, beside the rows' numbers   */
+    BITS_FREE = 1 << 21,      /* ... and of any bitmap: a core's own cache
+                               holds it, and no branch depends on a key    */
     SLOTS_PER_ROW = 2,        /* of a hashed index, at least               */
     SLOTS_LEAST = 64,
     AHEAD = 16 /* keys whose slots are fetched before use   */
@@ -58,20 +60,22 @@ static struct key_index plan_hashed(uint64_t rows)
 }
 
 /* A bit for each of `span` + 1 keys, where that takes less memory than another
- * kind: then more of it is in the caches; false: it would take more. */
+ * kind, or little: then more of it is in the caches; false: it would take
+ * more. */
 static bool plan_bitmap(const struct key_column *column, uint64_t span,
                         struct key_index *index)
 {
-    bool in_order = span / BITS_PER_ROW < column->rows && span < BITMAP_MAX
+    uint64_t rows = column->rows;
+    bool dense = span < rows * DENSE_PER_ROW + DENSE_FREE;
+    bool little = span < BITS_FREE && !dense;
+    bool in_order = (span < rows * BITS_PER_ROW || little) && span < BITMAP_MAX
                     && key_bitmap_in_order(column);
-    uint64_t most =
-        column->rows * (in_order ? BITS_PER_ROW : BITS_PER_ROW_MIXED);
     *index = (struct key_index){ .kind = INDEX_BITMAP,
                                  .base = column->low,
                                  .count = span + 1,
                                  .in_order = in_order };
-    bool dense = span < column->rows * DENSE_PER_ROW + DENSE_FREE;
-    return span < most && span < BITMAP_MAX && (in_order || !dense);
+    bool near = span < rows * BITS_PER_ROW_MIXED && span < BITMAP_MAX;
+    return in_order || little || (near && !dense);
 }
 
 struct key_index key_index_plan(const struct key_column *column, bool on_gpu)

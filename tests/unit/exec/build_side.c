@@ -589,6 +589,28 @@ static void indexes_find_first_rows(void **state)
         expect_index(&cases[i]);
 }
 
+/* The kind of index for two keys so far apart. */
+static enum index_kind kind_of_pair(int64_t low, int64_t high)
+{
+    const int64_t values[] = { high, low };
+    const struct key_column keys = {
+        .values = values, .width = 8, .rows = 2, .low = low, .high = high
+    };
+    return key_index_plan(&keys, false).kind;
+}
+
+/* Few keys get slots side by side or bits while these are small. */
+static void few_keys_that_lie_apart(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of_pair(-5, 1 << 17), INDEX_DENSE);
+    assert_int_equal(kind_of_pair(-5, 1 << 20), INDEX_BITMAP);
+    assert_int_equal(kind_of_pair(INT64_MAX - (1 << 20), INT64_MAX),
+                     INDEX_BITMAP);
+    assert_int_equal(kind_of_pair(-5, 1 << 22), INDEX_HASHED);
+    assert_int_equal(kind_of_pair(INT64_MIN, INT64_MAX), INDEX_HASHED);
+}
+
 /* Rows whose keys a device has get no bitmap: the device makes none. */
 static void bitmaps_are_made_on_the_host(void **state)
 {
@@ -671,6 +693,7 @@ int main(void)
         cmocka_unit_test(ranges_are_of_what_is_found),
         cmocka_unit_test(tablets_without_partners_are_skipped),
         cmocka_unit_test(indexes_find_first_rows),
+        cmocka_unit_test(few_keys_that_lie_apart),
         cmocka_unit_test(bitmaps_are_made_on_the_host),
         cmocka_unit_test(budgets_are_kept),
         cmocka_unit_test(inputs_are_checked),
