@@ -142,8 +142,8 @@ static uint64_t host_rows_max(vdbq *db)
     return db->host_rows_max;
 }
 
-/* Where no device was asked for it is one that can do what was: the host is
- * one core, and has no specialised machine. Tablets of a database in memory lie
+/* Where no device was asked for it is one that can do what was: the host
+ * has no specialised machine. Tablets of a database in memory lie
  * nowhere else, so that `map` says nothing of them. */
 enum vdbq_status station_choose(vdbq *db, const struct settings *settings,
                                 uint64_t rows, struct station **station)
@@ -154,12 +154,8 @@ enum vdbq_status station_choose(vdbq *db, const struct settings *settings,
         settings->map && db->database != NULL && database_maps(db->database);
     if (settings->device[0] != '\0')
         return station_at(db, &wanted, station);
-    if (is_few && settings->build != BUILD_SPECIALISED) {
-        strcpy(wanted.device, "host");
-        wanted.cores = 0;
-    } else {
-        strcpy(wanted.device, "cpu");
-    }
+    strcpy(wanted.device,
+           is_few && settings->build != BUILD_SPECIALISED ? "host" : "cpu");
     return station_at(db, &wanted, station);
 }
 

@@ -86,8 +86,8 @@ static void list_device(const struct found_device *device, bool is_default,
 static void list_host(struct text *text)
 {
     text_print(text, "  %-5s %-5s %-*s %-*s %10s %10s  %-4s  %s\n", "host",
-               "cpu", NAME_WIDTH, "host (one core, without OpenCL)",
-               DRIVER_WIDTH, "-", "-", "-", "yes", "ok");
+               "cpu", NAME_WIDTH, "host (without OpenCL)", DRIVER_WIDTH, "-",
+               "-", "-", "yes", "ok");
 }
 
 /* A line to copy: for the first GPU that is fit, else for another device. */
@@ -240,7 +240,7 @@ static void say_remedies(const struct found *found, struct text *text)
                "rocm-opencl-icd or mesa-opencl-icd | Intel: intel-opencl-icd\n"
                "  check with:  clinfo -l        in containers: pass the device "
                "nodes, be in group 'render' or 'video'\n"
-               "  without OpenCL, on one core:  --device host   or   "
+               "  without OpenCL:  --device host   or   "
                "VDBQ_DEVICE=host\n",
                found->loader_missing ? " ocl-icd-libopencl1" : "");
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The host as a device: one core, the machine as host C, memory from the
- * allocator. It needs no OpenCL. Pinned and device memory are the same here.
+ * The host as a device: the machine as host C on the process's workers, memory
+ * from the allocator. It needs no OpenCL. Pinned and device memory are the same
+ * here.
  */
 #include "device/backend.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/os/os.h"
+#include "base/threads/parallel.h"
 #include "cl/tablet.h"
 #include "device/host/host.h"
 #include "device/host/host_machine.h"
@@ -21,7 +24,8 @@ struct host_memory {
 
 struct host_built {
     struct device_machine head; /* first */
-    struct machine *machine;    /* its registers */
+    /* registers, one a core that has run groups */
+    struct machine *machines[PARALLEL_THREADS_MAX];
 };
 
 struct host {
@@ -34,7 +38,8 @@ static void host_close(struct device *device)
 {
     struct host *host = (struct host *)device;
     device_kept_finish(device);
-    host_machine_destroy(host->built.machine);
+    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
+        host_machine_destroy(host->built.machines[i]);
     memory_release(host);
 }
 
@@ -152,7 +157,7 @@ host_machine_find(struct device *device,
                   const struct device_machine_params *params)
 {
     struct host_built *built = &((struct host *)device)->built;
-    return params->build == BUILD_INTERPRETED && built->machine != NULL
+    return params->build == BUILD_INTERPRETED && built->machines[0] != NULL
                ? &built->head
                : NULL;
 }
@@ -168,9 +173,9 @@ host_machine_build(struct device *device,
     (void)behind;
     if (status != VDBQ_OK)
         return status;
-    built->machine = host_machine_create();
+    built->machines[0] = host_machine_create();
     *machine = &built->head;
-    return built->machine != NULL ? VDBQ_OK : error_no_memory(error);
+    return built->machines[0] != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* It lies in the device. */
@@ -202,21 +207,71 @@ static void host_job_destroy(struct device_job *job)
     memory_release(job);
 }
 
-/* Runs all groups one after another. */
-static void host_launch(struct device_machine *machine,
-                        const struct device_launch *params,
-                        struct device_times *times)
+/* A launch whose groups are shared out to machines. */
+struct host_launch {
+    struct host_built *built;
+    struct host_machine_arguments arguments;
+    u32 groups;
+    unsigned threads; /* each with a machine */
+};
+
+/* One thread's groups. */
+static void run_share(void *context, unsigned i)
 {
-    const u8 *morsels[LAUNCH_MORSELS];
+    const struct host_launch *launch = context;
+    u64 groups = launch->groups;
+    host_machine_run(launch->built->machines[i], &launch->arguments,
+                     (u32)(groups * i / launch->threads),
+                     (u32)(groups * (i + 1) / launch->threads));
+}
+
+/* Machines for so many threads; there may be memory for fewer. */
+static unsigned make_machines(struct host_built *built, unsigned threads)
+{
+    assert(built->machines[0] != NULL && threads <= PARALLEL_THREADS_MAX);
+    for (unsigned i = 0; i < threads; i++) {
+        if (built->machines[i] == NULL)
+            built->machines[i] = host_machine_create();
+        if (built->machines[i] == NULL)
+            return i;
+    }
+    return threads;
+}
+
+/* Threads that the launch is worth. */
+static unsigned launch_threads(const struct host_built *built,
+                               const struct device_launch *params)
+{
+    unsigned cores = device_facts(built->head.device)->cores;
+    uint32_t groups = device_launch_groups(params);
+    uint64_t rows = (uint64_t)params->launch->steps * host_machine_step_rows();
+    unsigned threads = parallel_threads(cores, rows);
+    return threads < groups ? threads : groups;
+}
+
+/* Runs all groups, on as many cores as they are worth. */
+static void run_launch(struct host_built *built,
+                       const struct device_launch *params,
+                       struct device_times *times)
+{
     u8 *control = bytes_of(params->control);
+    struct progress *progress =
+        (struct progress *)(void *)(control + params->progress_at);
+    struct host_launch launch = {
+        .built = built,
+        .arguments = { .control = control,
+                       .result = bytes_of(params->result),
+                       .progress = progress,
+                       .build_side = bytes_of(params->build_side) },
+        .groups = device_launch_groups(params),
+        .threads = make_machines(built, launch_threads(built, params))
+    };
     uint64_t start = os_time_ns();
     for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
-        morsels[i] = bytes_of(params->morsels[i]);
-    host_machine_run(((struct host_built *)machine)->machine, control,
-                     bytes_of(params->result),
-                     (struct progress *)(void *)(control + params->progress_at),
-                     bytes_of(params->build_side), morsels,
-                     device_launch_groups(params));
+        launch.arguments.morsels[i] = bytes_of(params->morsels[i]);
+    parallel_run(launch.threads, run_share, &launch);
+    for (unsigned i = 0; i < launch.threads; i++)
+        host_machine_report(built->machines[i], progress);
     times->kernel_ns += os_time_ns() - start;
     times->launches++;
 }
@@ -234,7 +289,8 @@ static enum vdbq_status host_job_start(struct device_job *job,
     }
     if (status != VDBQ_OK)
         return status;
-    host_launch(params->machine, &params->launch, &job->times);
+    run_launch((struct host_built *)params->machine, &params->launch,
+               &job->times);
     memcpy(params->progress,
            bytes_of(params->launch.control) + params->launch.progress_at,
            params->progress_size);
@@ -276,20 +332,40 @@ static enum vdbq_status host_job_wait(struct device_job *job,
 
 /* ------------------------------------------------------------- limits -- */
 
-/* Reads all words, several times. */
+/* Words that threads read. */
+struct sweeping {
+    const u64 *words;
+    uint64_t count; /* of `words` */
+    unsigned threads;
+};
+
+/* Reads one thread's words. */
+static void sweep_share(void *context, unsigned i)
+{
+    const struct sweeping *sweeping = context;
+    uint64_t end = sweeping->count / sweeping->threads * (i + 1);
+    u64 sum = 0;
+    for (uint64_t at = sweeping->count / sweeping->threads * i; at < end; at++)
+        sum += sweeping->words[at];
+    volatile u64 kept = sum; /* so that nobody leaves the reading out */
+    (void)kept;
+}
+
+/* Reads all words on all cores, several times. */
 static enum vdbq_status host_sweep(struct device_memory *memory, unsigned runs,
                                    uint64_t *best_ns, struct error *error)
 {
     (void)error;
-    const u64 *words = (const u64 *)(const void *)bytes_of(memory);
+    unsigned cores = device_facts(memory->device)->cores;
+    struct sweeping sweeping = {
+        .words = (const u64 *)(const void *)bytes_of(memory),
+        .count = memory->size_bytes / sizeof(u64),
+        .threads = parallel_threads(cores, memory->size_bytes / sizeof(u64))
+    };
     *best_ns = UINT64_MAX;
     for (unsigned run = 0; run < runs; run++) {
         uint64_t start = os_time_ns(), ns;
-        u64 sum = 0;
-        for (uint64_t i = 0; i < memory->size_bytes / sizeof *words; i++)
-            sum += words[i];
-        volatile u64 kept = sum; /* so that nobody leaves the reading out */
-        (void)kept;
+        parallel_run(sweeping.threads, sweep_share, &sweeping);
         ns = os_time_ns() - start;
         if (ns < *best_ns)
             *best_ns = ns;
@@ -297,7 +373,7 @@ static enum vdbq_status host_sweep(struct device_memory *memory, unsigned runs,
     return VDBQ_OK;
 }
 
-/* One core: one way after the other. */
+/* By one core: one way after the other. */
 static enum vdbq_status host_exchange(struct device_memory *memory, void *bytes,
                                       uint64_t size, uint64_t *time_ns,
                                       struct error *error)
@@ -348,22 +424,24 @@ static const struct device_backend host_backend = {
 enum vdbq_status host_open(const struct device_params *params,
                            struct device **device, struct error *error)
 {
-    if (params->cores > 1)
+    unsigned cores = os_cores();
+    if (params->cores > cores)
         return error_set(error, VDBQ_DEVICE,
-                         "device 'host' has one core, "
-                         "%u were asked for",
+                         "device 'host' has %u cores, %u were asked for", cores,
                          params->cores);
     struct host *host = memory_zeroed(1, sizeof *host);
     if (host == NULL)
         return error_no_memory(error);
     host->head.backend = &host_backend;
     host->head.kept = VECTOR(struct device_memory *);
-    host->head.facts = (struct device_facts){ .name = "host",
-                                              .kind = kind_of_choice("host"),
-                                              .shares_memory = true,
-                                              .cores = 1,
-                                              .memory_bytes = os_memory_bytes(),
-                                              .buffer_max_bytes = SIZE_MAX };
+    host->head.facts =
+        (struct device_facts){ .name = "host",
+                               .kind = kind_of_choice("host"),
+                               .shares_memory = true,
+                               .cores =
+                                   params->cores > 0 ? params->cores : cores,
+                               .memory_bytes = os_memory_bytes(),
+                               .buffer_max_bytes = SIZE_MAX };
     unsigned step_rows = host_machine_step_rows();
     unsigned steps = (1u << 16) / step_rows;
     host->built.head.device = &host->head;

@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 
-/* Fails with DEVICE where more than its one core is asked for. */
+/* Fails with DEVICE where more cores are asked for than there are. */
 enum vdbq_status host_open(const struct device_params *params,
                            struct device **device, struct error *error);
 

@@ -55,10 +55,18 @@ static host_machine_runs *fitting_run(void)
     return host_machine_run_plain;
 }
 
-void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
-                      struct progress *progress, const u8 *build_side,
-                      const u8 *const morsels[LAUNCH_MORSELS], u32 groups)
+void host_machine_run(struct machine *machine,
+                      const struct host_machine_arguments *arguments, u32 first,
+                      u32 end)
 {
-    fitting_run()(machine, control, result, progress, build_side, morsels,
-                  groups);
+    fitting_run()(machine, arguments, first, end);
+}
+
+void host_machine_report(const struct machine *machine,
+                         struct progress *progress)
+{
+    if (machine->fault < progress->fault) {
+        progress->fault = machine->fault;
+        progress->fault_at = machine->fault_at;
+    }
 }

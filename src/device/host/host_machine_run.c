@@ -18,19 +18,16 @@
 #define HOST_MACHINE_RUN host_machine_run_plain
 #endif
 
-void HOST_MACHINE_RUN(struct machine *machine, const u8 *control, u8 *result,
-                      struct progress *progress, const u8 *build_side,
-                      const u8 *const morsels[LAUNCH_MORSELS], u32 groups)
+void HOST_MACHINE_RUN(struct machine *machine,
+                      const struct host_machine_arguments *arguments, u32 first,
+                      u32 end)
 {
     const struct launch_head *launch =
-        (const struct launch_head *)(const void *)control;
-    machine_open(machine, control, result, progress);
-    memcpy(machine->morsels, morsels, sizeof machine->morsels);
-    machine->build_side = build_side;
-    for (u32 group = 0; group < groups; group++)
+        (const struct launch_head *)(const void *)arguments->control;
+    machine_open(machine, arguments->control, arguments->result,
+                 arguments->progress);
+    memcpy(machine->morsels, arguments->morsels, sizeof machine->morsels);
+    machine->build_side = arguments->build_side;
+    for (u32 group = first; group < end; group++)
         run_group(machine, launch, group);
-    if (machine->fault < progress->fault) {
-        progress->fault = machine->fault;
-        progress->fault_at = machine->fault_at;
-    }
 }

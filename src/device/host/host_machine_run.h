@@ -9,11 +9,9 @@
 #include "device/host/host_machine.h"
 
 /* As host_machine_run(). */
-typedef void host_machine_runs(struct machine *machine, const u8 *control,
-                               u8 *result, struct progress *progress,
-                               const u8 *build_side,
-                               const u8 *const morsels[LAUNCH_MORSELS],
-                               u32 groups);
+typedef void host_machine_runs(struct machine *machine,
+                               const struct host_machine_arguments *arguments,
+                               u32 first, u32 end);
 
 host_machine_runs host_machine_run_plain; /* any CPU */
 host_machine_runs host_machine_run_avx2;  /* of x86-64, as is the next */

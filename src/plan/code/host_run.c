@@ -34,7 +34,7 @@ enum vdbq_status host_run(struct machine **machine, struct program *program,
                           struct host_result *result, struct error *error)
 {
     assert(rows->count > 0 && rows->count <= HOST_RUN_ROWS);
-    const u8 *morsels[LAUNCH_MORSELS] = { NULL };
+    struct host_machine_arguments arguments = { 0 };
     struct program_pack pack;
     struct control *control;
 
@@ -46,13 +46,17 @@ enum vdbq_status host_run(struct machine **machine, struct program *program,
         return error->status;
     control = control_block(program, &pack, rows->count, &program->arena);
     if (control != NULL)
-        morsels[0] = put_columns(&pack, rows, control, &program->arena);
-    if (morsels[0] == NULL)
+        arguments.morsels[0] =
+            put_columns(&pack, rows, control, &program->arena);
+    if (arguments.morsels[0] == NULL)
         return error_no_memory(error);
     result->progress = (struct progress){ .fault = NO_FAULT };
     memset(result->nulls, 0, sizeof result->nulls);
-    host_machine_run(*machine, (const u8 *)control, (u8 *)result,
-                     &result->progress, NULL, morsels, 1);
+    arguments.control = (const u8 *)control;
+    arguments.result = (u8 *)result;
+    arguments.progress = &result->progress;
+    host_machine_run(*machine, &arguments, 0, 1);
+    host_machine_report(*machine, &result->progress);
     if (result->progress.fault != NO_FAULT)
         return program_fault(program, (int)result->progress.fault_at, error);
     return VDBQ_OK;
