@@ -142,6 +142,15 @@ static uint64_t host_rows_max(vdbq *db)
     return db->host_rows_max;
 }
 
+/* The host where nobody asked for it: with all its cores, if it has fewer than
+ * were asked for of another device. */
+static void take_host(vdbq *db, struct settings *wanted)
+{
+    strcpy(wanted->device, "host");
+    if (wanted->cores > host_threads(db, wanted))
+        wanted->cores = 0;
+}
+
 /* Where no device was asked for it is one that can do what was: the host
  * has no specialised machine. Tablets of a database in memory lie
  * nowhere else, so that `map` says nothing of them. */
@@ -154,8 +163,10 @@ enum vdbq_status station_choose(vdbq *db, const struct settings *settings,
         settings->map && db->database != NULL && database_maps(db->database);
     if (settings->device[0] != '\0')
         return station_at(db, &wanted, station);
-    strcpy(wanted.device,
-           is_few && settings->build != BUILD_SPECIALISED ? "host" : "cpu");
+    if (is_few && settings->build != BUILD_SPECIALISED)
+        take_host(db, &wanted);
+    else
+        strcpy(wanted.device, "cpu");
     return station_at(db, &wanted, station);
 }
 

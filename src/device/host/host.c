@@ -427,8 +427,8 @@ enum vdbq_status host_open(const struct device_params *params,
     unsigned cores = os_cores();
     if (params->cores > cores)
         return error_set(error, VDBQ_DEVICE,
-                         "device 'host' has %u cores, %u were asked for", cores,
-                         params->cores);
+                         "%u cores were asked for, but device 'host' has %u",
+                         params->cores, cores);
     struct host *host = memory_zeroed(1, sizeof *host);
     if (host == NULL)
         return error_no_memory(error);

@@ -211,7 +211,7 @@ static const char *const roads[] = {
 
 /* ---------------------------------------------------------------- tests -- */
 
-/* The device has one core, so tablets alone get more. */
+/* Tablets are written on as many threads as the circumstance says. */
 static vdbq *open_it(const struct circumstance *in)
 {
     static struct settings writing;
