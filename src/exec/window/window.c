@@ -39,13 +39,36 @@ static bool same_value(const struct sort_key *key, uint32_t a, uint32_t b)
            == order_at(key->type, key->values, b);
 }
 
-/* Marks where values of a key differ from the row's before. */
+/* Keys whose changes are marked. */
+struct marking {
+    const struct window *window;
+    const struct sort_key *keys;
+    unsigned partition, count; /* keys of the partition, and all */
+};
+
+/* One thread: marks where values of a key differ from the row's before. */
 static void mark_starts(const struct window *window, const struct sort_key *key,
-                        uint8_t what)
+                        uint8_t what, unsigned share)
 {
-    for (uint32_t i = 1; i < window->rows->rows; i++)
+    uint32_t first = window_share(window, share);
+    uint32_t end = window_share(window, share + 1);
+    for (uint32_t i = first > 0 ? first : 1; i < end; i++)
         if (!same_value(key, window->order[i - 1], window->order[i]))
             window->starts[i] |= what;
+}
+
+/* The same for all keys. */
+static void mark_share(void *context, unsigned share)
+{
+    const struct marking *marking = context;
+    const struct window *window = marking->window;
+    uint32_t first = window_share(window, share);
+    memset(window->starts + first, 0, window_share(window, share + 1) - first);
+    for (unsigned i = 0; i < marking->count; i++)
+        mark_starts(window, &marking->keys[i],
+                    i < marking->partition ? WINDOW_PARTITION | WINDOW_PEERS
+                                           : WINDOW_PEERS,
+                    share);
 }
 
 /* Orders all rows by partition and then by the window's order. */
@@ -64,12 +87,10 @@ static enum vdbq_status sort_window(struct window *window,
         sort_keys(window->rows, steps, count, keys);
         status = sort_order(keys, count, (uint32_t)window->rows->rows, threads,
                             window->order, error);
-        memset(window->starts, 0, window->rows->rows);
-        for (unsigned i = 0; status == VDBQ_OK && i < count; i++)
-            mark_starts(window, &keys[i],
-                        i < function->partition.count
-                            ? WINDOW_PARTITION | WINDOW_PEERS
-                            : WINDOW_PEERS);
+        struct marking marking = { window, keys,
+                                   (unsigned)function->partition.count, count };
+        if (status == VDBQ_OK)
+            parallel_run(window->threads, mark_share, &marking);
     }
     memory_release(steps);
     memory_release(keys);
@@ -161,7 +182,8 @@ enum vdbq_status window_run(const struct window_params *params,
     uint64_t rows = params->rows->rows;
     struct window window = { .rows = params->rows,
                              .columns = params->columns,
-                             .threads = params->threads };
+                             .threads =
+                                 parallel_threads(params->threads, rows) };
     if (params->carry != NULL)
         window.before = *params->carry;
     enum vdbq_status status = VDBQ_OK;

@@ -5,6 +5,9 @@
 #ifndef VDBQ_EXEC_WINDOW_INNER_H
 #define VDBQ_EXEC_WINDOW_INNER_H
 
+#include <string.h>
+
+#include "base/threads/parallel.h"
 #include "exec/window/window.h"
 
 struct window {
@@ -13,24 +16,68 @@ struct window {
     uint32_t *order;  /* numbers of rows, by partition and order       */
     uint8_t *starts;  /* of each in that order: enum window_start      */
     bool any_nulls;   /* a function has written one                    */
-    unsigned threads; /* to work with at most                  */
+    unsigned threads; /* that share the rows in their order           */
     struct window_carry before; /* what the first row was given, if any  */
     struct window_carry carry;  /* ... and the last one                  */
 };
 enum window_start { WINDOW_PARTITION = 1, WINDOW_PEERS = 2 };
+
+/* Whether none of the eight rows from `at` on begins a partition, or peers. */
+static inline bool window_is_plain(const struct window *window, uint32_t at,
+                                   enum window_start what)
+{
+    uint64_t eight;
+    memcpy(&eight, window->starts + at, sizeof eight);
+    return (eight & (uint64_t)what * UINT64_C(0x0101010101010101)) == 0;
+}
 
 /* One behind the last of the rows that begin at `at`, in the order, and
  * belong together as partition or as peers. */
 static inline uint32_t window_end(const struct window *window, uint32_t at,
                                   enum window_start what)
 {
-    uint32_t end = at + 1;
-    while (end < window->rows->rows && !(window->starts[end] & what))
+    uint64_t end = (uint64_t)at + 1, rows = window->rows->rows;
+    while (end + 8 <= rows && window_is_plain(window, (uint32_t)end, what))
+        end += 8;
+    while (end < rows && !(window->starts[end] & what))
         end++;
-    return end;
+    return (uint32_t)end;
 }
 
-/* window_values.c: write a function's column, which has NULL flags. */
+/* The first of those rows. */
+static inline uint32_t window_begin(const struct window *window, uint32_t at,
+                                    enum window_start what)
+{
+    while (at >= 8 && window_is_plain(window, at - 7, what))
+        at -= 8;
+    while (at > 0 && !(window->starts[at] & what))
+        at--;
+    return at;
+}
+
+/* The first row, in the order, of a thread's share. */
+static inline uint32_t window_share(const struct window *window, unsigned share)
+{
+    return (uint32_t)(window->rows->rows * share / window->threads);
+}
+
+/* Copies a value or its NULL from one row to another; whether it is NULL. */
+static inline bool window_copy(const struct row_set_column *from,
+                               uint32_t source, struct row_set_column *result,
+                               uint32_t row)
+{
+    if (result->width == sizeof(uint32_t))
+        ((uint32_t *)result->values)[row] =
+            ((const uint32_t *)from->values)[source];
+    else
+        ((uint64_t *)result->values)[row] =
+            ((const uint64_t *)from->values)[source];
+    result->nulls[row] = row_set_is_null(from, source);
+    return result->nulls[row] != 0;
+}
+
+/* window_number.c, window_values.c, window_aggregate.c: write a function's
+ * column, which has NULL flags. */
 void window_number(struct window *window, enum window_function function,
                    struct row_set_column *result);
 void window_neighbour(struct window *window,

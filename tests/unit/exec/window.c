@@ -279,6 +279,53 @@ static void windows_are_as_naive_ones(void **state)
     row_set_finish(&input);
 }
 
+/* Runs a function over the input with so many threads. */
+static enum vdbq_status run_threads(const struct step_window *step,
+                                    unsigned threads, struct row_set *results)
+{
+    const struct step_window_function *f = vector_at(&step->functions, 0);
+    struct step_column column = { .name = "a", .type = result_type(f) };
+    struct window_params params = { .step = step,
+                                    .rows = &input,
+                                    .columns = input_columns,
+                                    .threads = threads };
+    assert_int_equal(row_set_init(results, &column, 1, &error), VDBQ_OK);
+    return window_run(&params, results, &error);
+}
+
+/* Threads share partitions and peers, one of them with most of the rows. */
+static void threads_change_nothing(void **state)
+{
+    enum { ROWS = 120000 };
+    static const uint32_t variety[] = { 1, 3, 300, 1000000000 };
+    (void)state;
+    for (unsigned round = 0; round < 80; round++) {
+        struct step_window_function f = random_function();
+        struct step_window step = { .functions = VECTOR_OF(&f, 1) };
+        struct row_set one, many;
+        fill(ROWS, variety[round % 4]);
+        for (uint32_t i = 0; round % 3 == 0 && i < ROWS; i += 1 + i % 2)
+            ((int32_t *)random_values[0])[i] = 1;
+        enum vdbq_status status = run_threads(&step, 1, &one);
+        assert_int_equal(run_threads(&step, 2 + round % 6, &many), status);
+        for (uint32_t i = 0; status == VDBQ_OK && i < ROWS; i++) {
+            const struct row_set_column *column = &many.columns[0];
+            bool null = row_set_is_null(&one.columns[0], i);
+            assert_int_equal(row_set_is_null(column, i), null);
+            if (!null)
+                assert_memory_equal(
+                    (char *)one.columns[0].values + (size_t)i * column->width,
+                    (char *)column->values + (size_t)i * column->width,
+                    column->width);
+        }
+        row_set_finish(&one);
+        row_set_finish(&many);
+        vector_finish(&f.partition);
+        vector_finish(&f.order);
+    }
+    row_set_finish(&input);
+}
+
 /* ------------------------------------------------------------ in files -- */
 
 enum { FUNCTIONS = 3 };
@@ -497,6 +544,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_are_as_naive_ones),
+        cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(files_change_nothing),
         cmocka_unit_test(files_may_fail),
         cmocka_unit_test(missing_memory_is_told)
