@@ -186,18 +186,24 @@ static bool has_room(const struct group *group, uint64_t rows)
                  / (group->parts[0].groups.table.width + group->row_bytes + 1);
 }
 
+/* Whether all threads work on the rows, whatever groups they make. */
+static bool is_shared(const struct group *group, uint64_t rows)
+{
+    return group->params.threads >= GROUP_RUNS_THREADS
+           && (group->runs || group->keys == 0 || has_room(group, rows));
+}
+
 /* Threads for so many rows. */
 static unsigned threads_for(const struct group *group, uint64_t rows)
 {
     const struct group_part *part = &group->parts[0];
-    bool many = group->params.threads >= GROUP_RUNS_THREADS;
-    bool sparse = !group->runs && group->keys > 0
-                  && is_sparse(&part->groups.table)
-                  && !(many && has_room(group, rows));
+    bool sparse = group->keys > 0 && is_sparse(&part->groups.table);
 
     for (unsigned i = 0; i < group->aggregate_count; i++)
-        sparse |= !many && is_sparse(&part->distinct[i].table);
-    return sparse ? 1 : parallel_threads(group->params.threads, rows);
+        sparse |= is_sparse(&part->distinct[i].table);
+    return sparse && !is_shared(group, rows)
+               ? 1
+               : parallel_threads(group->params.threads, rows);
 }
 
 /* Takes in rows [first, end) of those at hand. */
@@ -229,7 +235,9 @@ enum vdbq_status group_add(struct group *group, const struct batches *batches,
 {
     assert(batches->columns > 0 || group->keys == 0);
     uint64_t rows = batches_rows(batches);
-    uint64_t sample = group->rows == 0 && rows > SAMPLE_ROWS ? SAMPLE_ROWS : 0;
+    bool samples =
+        group->rows == 0 && rows > SAMPLE_ROWS && !is_shared(group, rows);
+    uint64_t sample = samples ? SAMPLE_ROWS : 0;
     enum vdbq_status status = VDBQ_OK;
 
     if (group->sums && group->rows + rows > SUM_VALUES_MAX)

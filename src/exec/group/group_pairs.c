@@ -155,9 +155,10 @@ static enum vdbq_status merge_part(const struct merging *merging,
     return status;
 }
 
-/* Merges the groups of a partition. */
+/* Merges the groups of a partition; `last`: the table of the one that the thread
+ * merged before, or NULL. */
 static enum vdbq_status merge_groups(const struct merging *merging, unsigned p,
-                                     uint8_t *block)
+                                     struct group_table **last, uint8_t *block)
 {
     const struct group *group = merging->group;
     struct group_part *partition = &merging->partitions[p];
@@ -170,6 +171,10 @@ static enum vdbq_status merge_groups(const struct merging *merging, unsigned p,
             &partition->groups.table,
             merging->records + merging->firsts[p] * width,
             (uint32_t)(merging->firsts[p + 1] - merging->firsts[p]));
+    if (status == VDBQ_OK && *last != NULL)
+        group_table_pass(*last, &partition->groups.table);
+    if (status == VDBQ_OK)
+        *last = &partition->groups.table;
     for (unsigned i = 0; i < group->part_count && status == VDBQ_OK; i++)
         status = merge_part(merging, i, p, block);
     for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++)
@@ -184,6 +189,7 @@ static void merge_share(void *context, unsigned share)
     struct merging *merging = context;
     size_t width = merging->group->parts[0].groups.table.width;
     uint8_t *block = memory_resize(NULL, GROUP_BLOCK * width);
+    struct group_table *last = NULL;
     merging->shares[share].status =
         block != NULL ? VDBQ_OK
                       : error_no_memory(&merging->shares[share].error);
@@ -191,7 +197,7 @@ static void merge_share(void *context, unsigned share)
         unsigned p = atomic_fetch_add(&merging->next, 1);
         if (p >= GROUP_PARTITIONS)
             break;
-        merging->shares[share].status = merge_groups(merging, p, block);
+        merging->shares[share].status = merge_groups(merging, p, &last, block);
         if (merging->shares[share].status != VDBQ_OK)
             merging->shares[share].error = merging->partitions[p].error;
     }

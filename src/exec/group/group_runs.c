@@ -44,9 +44,10 @@ static enum vdbq_status merge_some(const struct group *group,
     return status;
 }
 
-/* Merges what all runs have of a partition. */
+/* Merges what all runs have of a partition; `last`: the table of the one that the
+ * thread merged before, or NULL. */
 static enum vdbq_status merge_partition(const struct merging *merging,
-                                        unsigned p)
+                                        unsigned p, struct group_table **last)
 {
     const struct group *group = merging->group;
     struct group_part *partition = &merging->partitions[p];
@@ -59,6 +60,10 @@ static enum vdbq_status merge_partition(const struct merging *merging,
             &partition->groups.table,
             merging->records + merging->firsts[p] * width,
             (uint32_t)(merging->firsts[p + 1] - merging->firsts[p]));
+    if (status == VDBQ_OK && *last != NULL)
+        group_table_pass(*last, &partition->groups.table);
+    if (status == VDBQ_OK)
+        *last = &partition->groups.table;
     for (unsigned i = 0; i < group->part_count; i++) {
         const struct vector *runs = &group->parts[i].groups.runs;
         for (size_t k = 0; k < runs->count && status == VDBQ_OK; k++) {
@@ -97,12 +102,13 @@ static enum vdbq_status make_room(struct merging *merging, struct error *error)
 static void merge_share(void *context, unsigned share)
 {
     struct merging *merging = context;
+    struct group_table *last = NULL;
     (void)share;
     for (;;) {
         unsigned p = atomic_fetch_add(&merging->next, 1);
         if (p >= GROUP_PARTITIONS)
             return;
-        merging->partitions[p].status = merge_partition(merging, p);
+        merging->partitions[p].status = merge_partition(merging, p, &last);
     }
 }
 

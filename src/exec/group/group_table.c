@@ -557,6 +557,20 @@ void group_table_clear(struct group_table *table, bool blind)
     table->blind = blind;
 }
 
+void group_table_pass(struct group_table *from, struct group_table *to)
+{
+    assert(from->hashed && to->hashed && from->words == to->words);
+    assert(to->count == 0 && to->slots == NULL && from->packed != NULL);
+    memory_release(to->packed);
+    to->packed = from->packed;
+    to->slots = from->slots;
+    to->slot_mask = from->slot_mask;
+    from->packed = NULL;
+    from->slots = NULL;
+    if (to->slots != NULL)
+        memset(to->slots, 0, (to->slot_mask + 1) * sizeof *to->slots);
+}
+
 bool group_table_key(const struct group_table *table, unsigned key,
                      const uint8_t *const *records, unsigned count,
                      void *values, uint8_t *nulls)

@@ -89,6 +89,10 @@ void group_table_lend(struct group_table *table, uint8_t *records,
  * made anew for each row. */
 void group_table_clear(struct group_table *table, bool blind);
 
+/* Hands what finds groups, and is in the caches, from a table that is done to an
+ * empty one of the same keys that finds them by hashing. */
+void group_table_pass(struct group_table *from, struct group_table *to);
+
 /* Makes the only group of a table without keys. */
 enum vdbq_status group_table_one(struct group_table *table,
                                  struct error *error);

@@ -247,15 +247,6 @@ static void pick_nulls(const struct row_set_column *from, uint8_t *nulls,
         nulls[i] = rows[i] == ROW_SET_NO_ROW || row_set_is_null(from, rows[i]);
 }
 
-/* Whether a row has no number. */
-static bool lacks_any(const uint32_t *rows, uint64_t count)
-{
-    bool lacks = false;
-    for (uint64_t i = 0; i < count; i++)
-        lacks |= rows[i] == ROW_SET_NO_ROW;
-    return lacks;
-}
-
 /* Whether anybody reads this column of the source. */
 static bool is_read(const struct row_set_picking *picking, unsigned column)
 {
@@ -316,14 +307,12 @@ enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,
                               uint64_t count, unsigned threads,
                               struct error *error)
 {
-    struct picking_shares all = { .picking = { .to = row_set,
-                                               .first = first,
-                                               .from = from,
-                                               .lacks =
-                                                   lacks_any(rows, count) },
-                                  .rows = rows,
-                                  .count = count,
-                                  .threads = parallel_threads(threads, count) };
+    struct picking_shares all = {
+        .picking = { .to = row_set, .first = first, .from = from },
+        .rows = rows,
+        .count = count,
+        .threads = parallel_threads(threads, count)
+    };
     enum vdbq_status status = row_set_pick_flags(&all.picking, error);
     if (status == VDBQ_OK)
         parallel_run(all.threads, pick_share, &all);

@@ -65,7 +65,7 @@ enum vdbq_status row_set_append_part(struct row_set *row_set,
                                      struct error *error);
 
 /* Adds rows of `from`, by their numbers, to columns [first, first + columns
- * of from): a NULL for ROW_SET_NO_ROW. There must be room; row_set->rows
+ * of from). There must be room; row_set->rows
  * is the caller's to raise, when all columns have their values. So many threads
  * work on it at most. */
 enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,

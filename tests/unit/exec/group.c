@@ -401,7 +401,7 @@ static void many_groups_come_late(void **state)
  * keeps what DISTINCT has seen, in memory or, where there is little, in files. */
 static void distinct_values_of_many_threads(void **state)
 {
-    enum { ROWS = 200000 };
+    enum { ROWS = 120000 };
     static const uint64_t limits[] = { 0, 1 << 21, 0 };
     static const uint32_t variety[] = { 40, 30000, 1000000000 };
     (void)state;
@@ -423,7 +423,7 @@ static void distinct_values_of_many_threads(void **state)
             ((int32_t *)random_values[0])[i] = 5;
         enum vdbq_status status = run(&step, ROWS, ROWS, 1, &one);
         limit_bytes = limits[round % 3];
-        for (unsigned threads = 4; threads <= 16; threads += 6) {
+        for (unsigned threads = 4; threads <= 16; threads += 12) {
             assert_int_equal(run(&step, ROWS, ROWS, threads, &many), status);
             if (status == VDBQ_OK)
                 same_bits(&one, &many);
@@ -502,7 +502,7 @@ static void missing_memory_is_told(void **state)
         aggregate.distinct = round != 3;
         enum vdbq_status status = VDBQ_NO_MEMORY;
         for (unsigned calls = 0; status != VDBQ_OK;
-             calls += round < 2 ? 1 : 1 + calls / 5 + calls / 50) {
+             calls += round < 2 ? 1 : 1 + calls / (round < 4 ? 5 : 2)) {
             memory_fail_after(calls);
             status = run_once(&params, &batch, output + !keys, 1 + keys);
             memory_fail_never();
