@@ -39,37 +39,45 @@ static bool write_key(const struct group_key *key, const struct group_out *out,
     return null;
 }
 
-/* One thread's share of the rows of one column. */
-static void write_share(void *context, unsigned share)
+/* Where the groups are that become rows. */
+static void list_groups(const void *context, struct column_block *block)
 {
-    struct writing *writing = context;
+    const struct writing *writing = context;
+    for (unsigned i = 0; i < block->count; i++) {
+        uint64_t number = block->first + i;
+        if (writing->order != NULL)
+            number = writing->order[number];
+        assert(number < writing->count);
+        block->records[i] = writing->groups + number * writing->width;
+    }
+}
+
+/* Writes a block of a column. */
+static enum vdbq_status write_block(const void *context,
+                                    struct column_block *block,
+                                    struct error *error)
+{
+    const struct writing *writing = context;
     const struct group_control *control = &writing->shape->control;
-    struct row_set_column *column = writing->head.column;
-    uint64_t count = writing->count;
-    uint64_t end = share_first(&writing->head, count, share + 1);
-    bool nulls = false;
+    struct row_set_column *column = block->column;
     enum vdbq_status status = VDBQ_OK;
 
-    for (uint64_t row = share_first(&writing->head, count, share);
-         row < end && status == VDBQ_OK; row++) {
-        uint64_t number = writing->order != NULL ? writing->order[row] : row;
-        assert(number < writing->count);
-        const uint8_t *at = writing->groups + number * writing->width;
-        const uint8_t *record = at + sizeof(struct group_out);
+    for (unsigned i = 0; i < block->count && status == VDBQ_OK; i++) {
+        uint64_t row = block->first + i;
+        const uint8_t *record = block->records[i] + sizeof(struct group_out);
         const struct group_record *head = (const void *)record;
-        if (writing->head.number < control->keys) {
-            nulls |= write_key(&control->key[writing->head.number],
-                               (const void *)at, column, row);
+        if (block->number < control->keys) {
+            block->nulls |=
+                write_key(&control->key[block->number],
+                          (const void *)block->records[i], column, row);
             continue;
         }
         status = aggregate_result(
-            &writing->shape->aggregates[writing->head.number - control->keys],
-            record, head->rows, column->values, column->nulls, row,
-            &writing->head.shares[share].error);
-        nulls |= column->nulls[row] != 0;
+            &writing->shape->aggregates[block->number - control->keys], record,
+            head->rows, column->values, column->nulls, row, error);
+        block->nulls |= column->nulls[row] != 0;
     }
-    writing->head.shares[share].nulls = nulls;
-    writing->head.shares[share].status = status;
+    return status;
 }
 
 /* The groups' order: that of their first rows. */
@@ -114,12 +122,13 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
         writing->count = count;
         writing->order = order;
         writing->head.threads = parallel_threads(threads, count);
+        writing->head.list = list_groups;
+        writing->head.write = write_block;
         if (!ordered)
             status = order_groups(writing, threads, order, error);
     }
     if (status == VDBQ_OK)
-        status =
-            write_columns(&writing->head, write_share, count, row_set, error);
+        status = write_columns(&writing->head, count, row_set, error);
     memory_release(order);
     memory_release(writing);
     return status;

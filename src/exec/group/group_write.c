@@ -74,74 +74,56 @@ static enum vdbq_status order_groups(struct writing *writing,
 
 /* --------------------------------------------------------------- write -- */
 
-/* The record that becomes a row. */
-static const uint8_t *record_of(const struct writing *writing, uint32_t row)
+/* The records that become rows; they are far from one another in memory. */
+static void list_records(const void *context, struct column_block *block)
 {
-    return writing->records != NULL
-               ? writing->records[writing->order[row]]
-               : group_record(&writing->group->parts[0].groups.table, row);
+    const struct writing *writing = context;
+    const struct group_table *table = &writing->group->parts[0].groups.table;
+    for (unsigned i = 0; i < block->count; i++) {
+        uint32_t row = (uint32_t)block->first + i;
+        block->records[i] = writing->records != NULL
+                                ? writing->records[writing->order[row]]
+                                : group_record(table, row);
+        __builtin_prefetch(block->records[i]);
+    }
 }
 
-/* Rows [first, first + count) of a column that is a key; whether any is
- * NULL. */
-static bool write_key(const struct writing *writing,
-                      const uint8_t *const *records, uint32_t first,
-                      unsigned count)
+/* Writes what comes of an aggregate. */
+static enum vdbq_status write_aggregate(const struct group *group,
+                                        struct column_block *block,
+                                        struct error *error)
 {
-    const struct row_set_column *column = writing->head.column;
-    return group_table_key(
-        &writing->group->parts[0].groups.table, writing->head.number, records,
-        count, (uint8_t *)column->values + (size_t)first * column->width,
-        column->nulls + first);
-}
-
-/* The same of what comes of an aggregate. */
-static enum vdbq_status write_aggregate(const struct writing *writing,
-                                        const uint8_t *const *records,
-                                        uint32_t first, unsigned count,
-                                        bool *nulls, struct error *error)
-{
-    const struct group *group = writing->group;
-    const struct row_set_column *column = writing->head.column;
+    const struct row_set_column *column = block->column;
     const struct aggregate *aggregate =
-        &group->aggregates[writing->head.number - group->keys];
+        &group->aggregates[block->number - group->keys];
     size_t keys = 8 * group->parts[0].groups.table.words;
     enum vdbq_status status = VDBQ_OK;
 
-    for (unsigned i = 0; status == VDBQ_OK && i < count; i++) {
-        const uint8_t *extra = records[i] + keys;
+    for (unsigned i = 0; status == VDBQ_OK && i < block->count; i++) {
+        const uint8_t *extra = block->records[i] + keys;
         const struct group_head *head = (const void *)extra;
         status = aggregate_result(aggregate, extra, head->rows, column->values,
-                                  column->nulls, first + i, error);
-        *nulls |= column->nulls[first + i] != 0;
+                                  column->nulls, block->first + i, error);
+        block->nulls |= column->nulls[block->first + i] != 0;
     }
     return status;
 }
 
-/* One thread's share of the rows of one column. */
-static void write_share(void *context, unsigned share)
+/* Writes a block of a column: a key, or an aggregate. */
+static enum vdbq_status write_block(const void *context,
+                                    struct column_block *block,
+                                    struct error *error)
 {
-    struct writing *writing = context;
-    uint64_t at = share_first(&writing->head, writing->count, share);
-    uint64_t end = share_first(&writing->head, writing->count, share + 1);
-    const uint8_t *records[GROUP_BLOCK];
-    enum vdbq_status status = VDBQ_OK;
-    bool nulls = false;
-
-    for (; at < end && status == VDBQ_OK; at += GROUP_BLOCK) {
-        unsigned count =
-            end - at < GROUP_BLOCK ? (unsigned)(end - at) : GROUP_BLOCK;
-        uint32_t first = (uint32_t)at;
-        for (unsigned i = 0; i < count; i++)
-            records[i] = record_of(writing, first + i);
-        if (writing->head.number < writing->group->keys)
-            nulls |= write_key(writing, records, first, count);
-        else
-            status = write_aggregate(writing, records, first, count, &nulls,
-                                     &writing->head.shares[share].error);
-    }
-    writing->head.shares[share].nulls = nulls;
-    writing->head.shares[share].status = status;
+    const struct group *group = ((const struct writing *)context)->group;
+    const struct row_set_column *column = block->column;
+    if (block->number >= group->keys)
+        return write_aggregate(group, block, error);
+    block->nulls = group_table_key(&group->parts[0].groups.table, block->number,
+                                   block->records, block->count,
+                                   (uint8_t *)column->values
+                                       + (size_t)block->first * column->width,
+                                   column->nulls + block->first);
+    return VDBQ_OK;
 }
 
 enum vdbq_status group_write(struct group *group, struct row_set *row_set,
@@ -154,6 +136,8 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
     if (writing == NULL)
         return error_no_memory(error);
     writing->group = group;
+    writing->head.list = list_records;
+    writing->head.write = write_block;
     writing->count = groups_before(group, group->part_count);
     if (writing->count > UINT32_MAX - 1)
         status =
@@ -163,9 +147,8 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
     if (status == VDBQ_OK && group->part_count > 1)
         status = order_groups(writing, error);
     if (status == VDBQ_OK)
-        status = write_columns(&writing->head, write_share, writing->count,
-                               row_set, error);
-    group->failed_column = writing->head.number;
+        status = write_columns(&writing->head, writing->count, row_set, error);
+    group->failed_column = writing->head.failed;
     memory_release(writing->records);
     memory_release(writing->firsts);
     memory_release(writing->order);

@@ -9,61 +9,117 @@
 
 #include "base/memory.h"
 
-/* One thread's share of one column: no value is NULL before it is written. */
+/* Writes a block of the first columns, up to one that fails; how many did not. */
+static unsigned write_block(struct column_writing *writing, unsigned share,
+                            struct column_block *block, unsigned columns)
+{
+    bool *nulls =
+        writing->nulls + (size_t)share * writing->row_set->column_count;
+    for (unsigned i = 0; i < columns; i++) {
+        struct row_set_column *column = &writing->row_set->columns[i];
+        block->number = i;
+        block->column = column;
+        block->nulls = false;
+        memset(column->nulls + block->first, 0, block->count);
+        enum vdbq_status status =
+            writing->write(writing, block, &writing->shares[share].error);
+        nulls[i] |= block->nulls;
+        if (status == VDBQ_OK)
+            continue;
+        writing->shares[share].status = status;
+        writing->shares[share].failed = i;
+        return i;
+    }
+    return columns;
+}
+
+/* One thread's share of the rows. */
 static void write_share(void *context, unsigned share)
 {
     struct column_writing *writing = context;
-    uint64_t first = share_first(writing, writing->count, share);
-    uint64_t end = share_first(writing, writing->count, share + 1);
+    uint64_t at = writing->count * share / writing->threads;
+    uint64_t end = writing->count * (share + 1) / writing->threads;
+    unsigned columns = writing->row_set->column_count;
+    struct column_block block;
 
-    memset(writing->column->nulls + first, 0, end - first);
-    writing->write(writing, share);
+    for (; at < end && columns > 0; at += block.count) {
+        block.first = at;
+        block.count =
+            end - at < WRITE_BLOCK ? (unsigned)(end - at) : WRITE_BLOCK;
+        writing->list(writing, &block);
+        columns = write_block(writing, share, &block, columns);
+    }
 }
 
-/* Lets all threads write their share of one column. The first failure wins; a
-   column without NULLs loses its flags. */
-static enum vdbq_status write_column(struct column_writing *writing,
-                                     struct error *error)
+/* The first failure, by columns and then by rows. */
+static enum vdbq_status end_shares(struct column_writing *writing,
+                                   struct error *error)
 {
-    struct row_set_column *column = writing->column;
-    assert(writing->threads > 0 && writing->threads <= PARALLEL_THREADS_MAX);
-    bool nulls = false;
-
-    parallel_run(writing->threads, write_share, writing);
+    enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < writing->threads; i++) {
-        nulls |= writing->shares[i].nulls;
-        if (writing->shares[i].status != VDBQ_OK) {
-            *error = writing->shares[i].error;
-            return error->status;
-        }
+        if (writing->shares[i].status == VDBQ_OK
+            || (status != VDBQ_OK
+                && writing->shares[i].failed >= writing->failed))
+            continue;
+        status = writing->shares[i].status;
+        writing->failed = writing->shares[i].failed;
+        *error = writing->shares[i].error;
     }
-    if (!nulls) {
+    return status;
+}
+
+/* A column without NULLs loses its flags. */
+static void drop_flags(const struct column_writing *writing)
+{
+    unsigned columns = writing->row_set->column_count;
+    for (unsigned i = 0; i < columns; i++) {
+        struct row_set_column *column = &writing->row_set->columns[i];
+        bool nulls = false;
+        for (unsigned share = 0; share < writing->threads; share++)
+            nulls |= writing->nulls[(size_t)share * columns + i];
+        if (nulls)
+            continue;
         memory_release(column->nulls);
         column->nulls = NULL;
     }
-    return VDBQ_OK;
 }
 
-enum vdbq_status write_columns(struct column_writing *writing,
-                               void (*write)(void *writing, unsigned share),
-                               uint64_t count, struct row_set *row_set,
-                               struct error *error)
+/* Makes room for values and flags, which nobody has written. */
+static enum vdbq_status make_room(struct column_writing *writing,
+                                  struct error *error)
 {
-    assert(row_set->rows == 0);
-    enum vdbq_status status = row_set_room(row_set, count, error);
-
-    writing->count = count;
-    writing->write = write;
+    struct row_set *row_set = writing->row_set;
+    enum vdbq_status status = row_set_room(row_set, writing->count, error);
+    writing->nulls =
+        memory_zeroed((size_t)writing->threads * row_set->column_count + 1, 1);
+    if (status == VDBQ_OK && writing->nulls == NULL)
+        status = error_no_memory(error);
     for (unsigned i = 0; status == VDBQ_OK && i < row_set->column_count; i++) {
         struct row_set_column *column = &row_set->columns[i];
-        writing->number = i;
-        writing->column = column;
         if (column->nulls == NULL)
             column->nulls = memory_resize(NULL, row_set->rows_room);
-        status = column->nulls != NULL ? write_column(writing, error)
-                                       : error_no_memory(error);
+        if (column->nulls == NULL)
+            status = error_no_memory(error);
     }
-    if (status == VDBQ_OK)
+    return status;
+}
+
+enum vdbq_status write_columns(struct column_writing *writing, uint64_t count,
+                               struct row_set *row_set, struct error *error)
+{
+    assert(row_set->rows == 0);
+    assert(writing->threads > 0 && writing->threads <= PARALLEL_THREADS_MAX);
+    writing->row_set = row_set;
+    writing->count = count;
+    enum vdbq_status status = make_room(writing, error);
+    if (status == VDBQ_OK) {
+        parallel_run(writing->threads, write_share, writing);
+        status = end_shares(writing, error);
+    }
+    if (status == VDBQ_OK) {
+        drop_flags(writing);
         row_set->rows = count;
+    }
+    memory_release(writing->nulls);
     return status;
 }

@@ -46,6 +46,7 @@ struct sort_top {
     uint64_t bound;      /* order of the first key of the last row kept */
     const struct step_column *columns; /* of the input */
     unsigned threads;                  /* to work with at most */
+    uint64_t seen;                     /* rows so far          */
     uint8_t *room;                     /* of a block's rows */
     struct arena arena;                /* of `room` */
 };

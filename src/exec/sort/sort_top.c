@@ -15,7 +15,12 @@
 #include "base/threads/parallel.h"
 #include "exec/rows/order.h"
 
-enum { BLOCK = 1024, MATERIALISED_MIN = 1024 };
+enum {
+    BLOCK = 1024,
+    MATERIALISED_MIN = 1024,
+    ROUND_MIN = 1 << 17, /* rows of a round at least          */
+    ROUND_LIMITS = 4     /* ... in terms of those to be kept */
+};
 
 static enum vdbq_status shrink(struct sort_top *top, struct error *error);
 
@@ -190,7 +195,8 @@ static enum vdbq_status add_rows(struct sort_top *top,
 /* What threads add, each a run of the rows to rows of its own. */
 struct sharing {
     const struct batches *batches;
-    unsigned threads; /* that share the rows */
+    uint64_t first, rows; /* of these */
+    unsigned threads;     /* that share the rows */
     struct {
         struct sort_top top; /* begins with the bound there is */
         enum vdbq_status status;
@@ -204,25 +210,26 @@ static void add_share(void *context, unsigned share)
     struct sharing *sharing = context;
     struct sort_top *top = &sharing->shares[share].top;
     struct error *error = &sharing->shares[share].error;
-    uint64_t rows = batches_rows(sharing->batches);
+    uint64_t first = sharing->first, rows = sharing->rows;
     enum vdbq_status status =
-        add_rows(top, sharing->batches, rows * share / sharing->threads,
-                 rows * (share + 1) / sharing->threads, error);
-    if (status == VDBQ_OK && top->rows.rows > top->limit)
-        status = shrink(top, error);
+        add_rows(top, sharing->batches, first + rows * share / sharing->threads,
+                 first + rows * (share + 1) / sharing->threads, error);
     sharing->shares[share].status = status;
 }
 
-/* Makes a thread's room. */
-static enum vdbq_status begin_share(const struct sort_top *top,
+/* Makes a thread's room, for a share of so many rows. */
+static enum vdbq_status begin_share(const struct sort_top *top, uint64_t rows,
                                     struct sort_top *share, struct error *error)
 {
+    uint64_t most = 2 * top->limit + MATERIALISED_MIN + BLOCK;
     enum vdbq_status status =
         sort_top_init(share, top->keys, top->key_count, top->limit,
                       top->columns, top->rows.column_count, 1, error);
     share->bounded = top->bounded;
     share->bound_null = top->bound_null;
     share->bound = top->bound;
+    if (status == VDBQ_OK)
+        status = row_set_room(&share->rows, rows < most ? rows : most, error);
     return status;
 }
 
@@ -251,7 +258,8 @@ static enum vdbq_status add_shared(struct sort_top *top,
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < sharing->threads && status == VDBQ_OK; i++)
-        status = begin_share(top, &sharing->shares[i].top, error);
+        status = begin_share(top, sharing->rows / sharing->threads + 1,
+                             &sharing->shares[i].top, error);
     if (status == VDBQ_OK)
         parallel_run(sharing->threads, add_share, sharing);
     for (unsigned i = 0; i < sharing->threads && status == VDBQ_OK; i++) {
@@ -268,23 +276,43 @@ static enum vdbq_status add_shared(struct sort_top *top,
     return status;
 }
 
-enum vdbq_status sort_top_add(struct sort_top *top,
-                              const struct batches *batches,
-                              struct error *error)
+/* Adds rows [first, end), which threads share. */
+static enum vdbq_status add_round(struct sort_top *top,
+                                  const struct batches *batches, uint64_t first,
+                                  uint64_t end, struct error *error)
 {
-    uint64_t rows = batches_rows(batches);
-    unsigned threads = parallel_threads(top->threads, rows);
+    unsigned threads = parallel_threads(top->threads, end - first);
     struct sharing *sharing;
     if (threads == 1)
-        return add_rows(top, batches, 0, rows, error);
+        return add_rows(top, batches, first, end, error);
     sharing =
         memory_zeroed(1, sizeof *sharing + threads * sizeof sharing->shares[0]);
     if (sharing == NULL)
         return error_no_memory(error);
     sharing->batches = batches;
+    sharing->first = first;
+    sharing->rows = end - first;
     sharing->threads = threads;
     enum vdbq_status status = add_shared(top, sharing, error);
     memory_release(sharing);
+    return status;
+}
+
+/* Rows go in by rounds, each of as many as came before: with their bound few of
+ * them are kept. */
+enum vdbq_status sort_top_add(struct sort_top *top,
+                              const struct batches *batches,
+                              struct error *error)
+{
+    uint64_t rows = batches_rows(batches), least = ROUND_LIMITS * top->limit;
+    enum vdbq_status status = VDBQ_OK;
+    least = least > ROUND_MIN ? least : ROUND_MIN;
+    for (uint64_t at = 0, round; at < rows && status == VDBQ_OK; at += round) {
+        round = top->seen > least ? top->seen : least;
+        round = round < rows - at ? round : rows - at;
+        status = add_round(top, batches, at, at + round, error);
+        top->seen += round;
+    }
     return status;
 }
 
