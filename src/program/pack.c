@@ -6,6 +6,7 @@
  */
 #include "program/program.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "cl/bits.h"
@@ -151,6 +152,85 @@ static void find_result_inputs(const struct program *program,
     }
 }
 
+/* ----------------------------------------------------------- looked up -- */
+
+/* Which inputs' words are only looked up. Each register has one writer. */
+struct looking {
+    const struct program *program;
+    struct program_pack *pack;
+    int *inputs; /* of each register: 1 + the input whose words it holds */
+    int *firsts; /* of each table: the instruction that looks up first */
+};
+
+/* The words that the register holds are more than looked up. */
+static void read_words(const struct looking *looking, int register_)
+{
+    int input = looking->inputs[register_];
+    if (input > 0)
+        looking->pack->looked_up[input - 1] = false;
+}
+
+/* A table of the words of two inputs, or of other words, is nobody's own. */
+static void look_up(const struct looking *looking, int pc)
+{
+    int register_ = program_at(looking->program, pc)->b;
+    int *first = &looking->firsts[looking->pack->code[pc].c];
+    if (*first == 0)
+        *first = pc;
+    int other = program_at(looking->program, *first)->b;
+    if (looking->inputs[other] != looking->inputs[register_]) {
+        read_words(looking, other);
+        read_words(looking, register_);
+    }
+}
+
+static void read_operands(const struct looking *looking, int pc)
+{
+    const struct instruction *in = program_at(looking->program, pc);
+    const int operands[] = { in->a, in->b, in->c, in->d };
+    const char *letters = op_operands(in->op);
+    assert(strlen(letters) == sizeof operands / sizeof *operands);
+    for (int i = 0; i < 4; i++)
+        if (letters[i] == 'r' || letters[i] == 'x')
+            read_words(looking, operands[i]);
+}
+
+static void find_words(const struct looking *looking)
+{
+    for (size_t pc = 0; pc < looking->program->code.count; pc++) {
+        const struct instruction *in = program_at(looking->program, (int)pc);
+        if ((in->op != OP_COLUMN_WORD && in->op != OP_ROWID_WORD) || in->c > 0)
+            continue;
+        int input = looking->pack->code[pc].b;
+        looking->inputs[in->a] = 1 + input;
+        looking->pack->looked_up[input] = true;
+    }
+}
+
+static bool find_looked_up(const struct program *program, struct arena *arena,
+                           struct program_pack *pack)
+{
+    struct looking looking = {
+        .program = program,
+        .pack = pack,
+        .inputs = arena_alloc(arena, (program->registers + (size_t)1)
+                                         * sizeof *looking.inputs),
+        .firsts = arena_alloc(arena, (pack->lookup_count + (size_t)1)
+                                         * sizeof *looking.firsts),
+    };
+    if (looking.inputs == NULL || looking.firsts == NULL)
+        return false;
+    find_words(&looking);
+    for (size_t pc = 0; pc < program->code.count; pc++)
+        if (op_facts(program_at(program, (int)pc)->op)->form == FORM_LOOKUP)
+            look_up(&looking, (int)pc);
+        else
+            read_operands(&looking, (int)pc);
+    for (unsigned i = 0; i < pack->result_count; i++)
+        read_words(&looking, program_result(program, i).register_);
+    return true;
+}
+
 enum vdbq_status program_pack(const struct program *program,
                               struct arena *arena, struct program_pack *pack,
                               struct error *error)
@@ -160,6 +240,7 @@ enum vdbq_status program_pack(const struct program *program,
         .code = arena_alloc(arena, count * sizeof *pack->code),
         .constants = arena_alloc(arena, count * sizeof *pack->constants),
         .inputs = arena_alloc(arena, count * sizeof *pack->inputs),
+        .looked_up = arena_alloc(arena, count * sizeof *pack->looked_up),
         .build_inputs = arena_alloc(arena, count * sizeof *pack->inputs),
         .indexes = arena_alloc(arena, count * sizeof *pack->inputs),
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
@@ -167,8 +248,9 @@ enum vdbq_status program_pack(const struct program *program,
                                                 * sizeof *pack->result_inputs),
         .result_count = program_results(program),
     };
-    if (!pack->code || !pack->constants || !pack->inputs || !pack->build_inputs
-        || !pack->indexes || !pack->slots || !pack->result_inputs)
+    if (!pack->code || !pack->constants || !pack->inputs || !pack->looked_up
+        || !pack->build_inputs || !pack->indexes || !pack->slots
+        || !pack->result_inputs)
         return error_no_memory(error);
     for (size_t pc = 0; pc < count; pc++) {
         const struct instruction *in = program_at(program, (int)pc);
@@ -181,7 +263,8 @@ enum vdbq_status program_pack(const struct program *program,
         pack_instruction(program, (int)pc, pack);
     if (pack->result_count > 0)
         find_result_inputs(program, pack);
-    return VDBQ_OK;
+    return find_looked_up(program, arena, pack) ? VDBQ_OK
+                                                : error_no_memory(error);
 }
 
 /* ---------------------------------------------------- specialised text -- */

@@ -217,6 +217,8 @@ struct program_pack {
     unsigned constant_count;
     struct program_input *inputs;
     unsigned input_count;
+    bool *looked_up; /* of each input: its words are only looked up, in tables
+                         that no other words are looked up in */
     struct program_input *build_inputs;
     unsigned build_count;
     struct program_input *indexes; /* the columns that are probed         */

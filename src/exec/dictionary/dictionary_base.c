@@ -48,23 +48,21 @@ static bool find_parts(struct parts *parts,
     return true;
 }
 
-/* Joins the parts; one alone stays as it is, without numbers. */
-static bool join_parts(struct dictionary_base *base, struct parts *parts)
+/* Joins the parts; one alone stays as it is, without numbers. NULL: no
+ * memory. */
+static struct dictionary *join_parts(struct dictionary_base *base,
+                                     struct parts *parts)
 {
-    if (parts->count == 1) {
-        base->dictionary = dictionary_hold(parts->dictionaries[0]);
-        return true;
-    }
+    if (parts->count == 1)
+        return dictionary_hold(parts->dictionaries[0]);
     for (size_t i = 0; i < parts->count; i++) {
         size_t size =
             (parts->dictionaries[i]->count + (size_t)1) * sizeof(uint32_t);
         parts->numbers[i] = arena_alloc(&base->arena, size);
         if (parts->numbers[i] == NULL)
-            return false;
+            return NULL;
     }
-    base->dictionary =
-        dictionary_join(parts->dictionaries, parts->count, parts->numbers);
-    return base->dictionary != NULL;
+    return dictionary_join(parts->dictionaries, parts->count, parts->numbers);
 }
 
 /* What the codes of a dictionary stand for. Numbers ascend, so that they are
@@ -85,41 +83,80 @@ static struct order_codes order_codes_of(const struct parts *parts,
                                  .count = dictionary->count };
 }
 
-/* Joins the dictionaries and notes for each column its order codes. */
-static bool fill(struct dictionary_base *base,
-                 struct dictionary *const *dictionaries)
+/* Joins the dictionaries that are picked, of some inputs, and notes their order
+ * codes. NULL: no memory. */
+static struct dictionary *join_picked(struct dictionary_base *base,
+                                      struct dictionary *const *picked)
 {
     struct parts parts = { 0 };
+    size_t count = base->morsels * base->inputs;
+    assert(base->inputs > 0 || count == 0);
+    struct dictionary *dictionary =
+        find_parts(&parts, picked, count, &base->arena)
+            ? join_parts(base, &parts)
+            : NULL;
+    for (size_t i = 0; dictionary != NULL && i < count; i++) {
+        if (picked[i] == NULL)
+            continue;
+        base->order_codes[i] = order_codes_of(&parts, picked[i]);
+        base->is_text[i % base->inputs] = true;
+        base->counts[i] = picked[i]->count;
+    }
+    return dictionary;
+}
+
+/* Joins the dictionaries of one input, whose words are only looked up, or of
+ * all others: `input` is -1. */
+static struct dictionary *
+join_inputs(struct dictionary_base *base,
+            const struct dictionary_base_params *params, long input)
+{
+    size_t count = base->morsels * base->inputs;
+    struct dictionary **picked =
+        arena_alloc(&base->arena, (count + 1) * sizeof(struct dictionary *));
+    for (size_t i = 0; picked != NULL && i < count; i++) {
+        size_t of = i % base->inputs;
+        if (input < 0 ? !params->looked_up[of] : of == (size_t)input)
+            picked[i] = params->dictionaries[i];
+    }
+    return picked != NULL ? join_picked(base, picked) : NULL;
+}
+
+/* Joins the dictionaries and notes for each column its order codes. */
+static bool fill(struct dictionary_base *base,
+                 const struct dictionary_base_params *params)
+{
     size_t count = base->morsels * base->inputs;
     base->order_codes =
         arena_alloc(&base->arena, (count + 1) * sizeof *base->order_codes);
     base->counts =
         arena_alloc(&base->arena, (count + 1) * sizeof *base->counts);
     base->is_text = arena_alloc(&base->arena, base->inputs + (size_t)1);
+    base->looked_up = arena_alloc(&base->arena, (base->inputs + (size_t)1)
+                                                    * sizeof *base->looked_up);
     if (base->order_codes == NULL || base->counts == NULL
-        || base->is_text == NULL
-        || !find_parts(&parts, dictionaries, count, &base->arena)
-        || !join_parts(base, &parts))
+        || base->is_text == NULL || base->looked_up == NULL)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        base->order_codes[i] = order_codes_of(&parts, dictionaries[i]);
-        base->is_text[i % base->inputs] |= dictionaries[i] != NULL;
-        base->counts[i] = dictionaries[i] != NULL ? dictionaries[i]->count : 0;
-    }
-    return true;
+    base->dictionary = join_inputs(base, params, -1);
+    bool filled = base->dictionary != NULL;
+    for (unsigned i = 0; filled && i < base->inputs; i++)
+        if (params->looked_up[i]) {
+            base->looked_up[i] = join_inputs(base, params, i);
+            filled = base->looked_up[i] != NULL;
+        }
+    return filled;
 }
 
 struct dictionary_base *
-dictionary_base_make(struct dictionary *const *dictionaries, size_t morsels,
-                     unsigned inputs)
+dictionary_base_make(const struct dictionary_base_params *params)
 {
     struct dictionary_base *base = memory_zeroed(1, sizeof *base);
     if (base == NULL)
         return NULL;
     base->holders = 1;
-    base->morsels = morsels;
-    base->inputs = inputs;
-    if (fill(base, dictionaries))
+    base->morsels = params->morsels;
+    base->inputs = params->inputs;
+    if (fill(base, params))
         return base;
     dictionary_base_release(base);
     return NULL;
@@ -138,6 +175,8 @@ void dictionary_base_release(struct dictionary_base *base)
     if (base == NULL || --base->holders > 0)
         return;
     dictionary_release(base->dictionary);
+    for (unsigned i = 0; base->looked_up != NULL && i < base->inputs; i++)
+        dictionary_release(base->looked_up[i]);
     arena_finish(&base->arena);
     memory_release(base);
 }

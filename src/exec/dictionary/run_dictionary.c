@@ -191,9 +191,11 @@ static bool make_order_codes(struct making *making)
         size_t last = i < base->inputs ? i : i - base->inputs;
         if (!base->is_text[i % base->inputs])
             continue;
-        if (last != i
-            && base->order_codes[last].order_codes
-                   == base->order_codes[i].order_codes)
+        if (base->looked_up[i % base->inputs] != NULL)
+            order_codes[i] = base->order_codes[i];
+        else if (last != i
+                 && base->order_codes[last].order_codes
+                        == base->order_codes[i].order_codes)
             order_codes[i] = order_codes[last];
         else if (!renumber_order_codes(making, &base->order_codes[i],
                                        &order_codes[i]))
@@ -242,6 +244,23 @@ run_dictionary_codes(const struct run_dictionary *table, size_t morsel)
 
 /* ---------------------------------------------------------------- init -- */
 
+/* Notes which words apart the registers hold (word table rule 3). */
+static bool find_looked_up(struct making *making)
+{
+    const struct program *program = making->params->program;
+    making->looked_up =
+        arena_alloc(&making->table->arena, (program->registers + (size_t)1)
+                                               * sizeof *making->looked_up);
+    for (size_t pc = 0; making->looked_up != NULL && pc < program->code.count;
+         pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        if ((in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD) && in->c == 0)
+            making->looked_up[in->a] =
+                making->params->base->looked_up[making->pack.code[pc].b];
+    }
+    return making->looked_up != NULL;
+}
+
 /* All in order: texts may still come before the tables are written. */
 static enum vdbq_status make(struct making *making)
 {
@@ -254,7 +273,8 @@ static enum vdbq_status make(struct making *making)
                                                    * sizeof *making->slots);
     making->lookups = arena_alloc(&table->arena, (making->pack.lookup_count + 1)
                                                      * sizeof *making->lookups);
-    if (making->slots == NULL || making->lookups == NULL)
+    if (making->slots == NULL || making->lookups == NULL
+        || !find_looked_up(making))
         return error_no_memory(making->error);
     if (!add_build(making))
         return error_no_memory(making->error);
@@ -262,7 +282,7 @@ static enum vdbq_status make(struct making *making)
     if (status == VDBQ_OK)
         status = word_call_all(making);
     if (status == VDBQ_OK)
-        status = word_call_tables(making);
+        status = word_tables(making);
     if (status != VDBQ_OK)
         return status;
     fill_slots(making);

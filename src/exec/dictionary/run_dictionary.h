@@ -6,6 +6,11 @@
  * From them come the values of constants and parameters, the lookup tables,
  * and the order codes: which number each code of a column stands for.
  *
+ * Words of an input that are only looked up are none of the run's: they keep
+ * their numbers in a dictionary of their own, and so do the tables of what the
+ * calls give for them. Whatever else they are, in no order and few or many, no
+ * other word moves for their sake.
+ *
  * Dictionaries come from where rows come from: a table's tablets, the morsels
  * of another step's rows, build rows. Where a run adds no word to those of one
  * dictionary, its codes are the numbers and nothing is computed.
@@ -20,22 +25,32 @@
 /* Words of all dictionaries together. Never changes; shared by counting. */
 struct dictionary_base {
     unsigned holders; /* dictionary_base_release() frees it at 0 */
-    /* all entries of all dictionaries, sorted; held */
+    /* all entries of all dictionaries, sorted, but of those that are looked up
+     * apart; held */
     struct dictionary *dictionary;
-    unsigned inputs; /* column inputs of the program */
-    size_t morsels;  /* of the table's tablets */
-    bool *is_text;   /* whether input f has words                   */
-    /* of input f in morsel c: [c * inputs + f] */
+    struct dictionary **looked_up; /* of input f: its words, apart; held; NULL:
+                                       `dictionary` has them */
+    unsigned inputs;               /* column inputs of the program */
+    size_t morsels;                /* of the table's tablets */
+    bool *is_text; /* whether input f has words                   */
+    /* of input f in morsel c: [c * inputs + f]; numbers of its words */
     struct order_codes *order_codes;
     uint32_t *counts;   /* words of the dictionaries: likewise        */
     struct arena arena; /* of all arrays */
 };
 
-/* `dictionaries[c * inputs + f]`: the words of input f in morsel c; NULL where
- * it is no text. They may be released afterwards. NULL: no memory. */
+struct dictionary_base_params {
+    /* [c * inputs + f]: the words of input f in morsel c; NULL where it is no
+     * text. They may be released afterwards. */
+    struct dictionary *const *dictionaries;
+    size_t morsels;
+    unsigned inputs;
+    const bool *looked_up; /* whether input f has words apart (program_pack);
+                              not used where there are no inputs */
+};
+/* NULL: no memory. */
 struct dictionary_base *
-dictionary_base_make(struct dictionary *const *dictionaries, size_t morsels,
-                     unsigned inputs);
+dictionary_base_make(const struct dictionary_base_params *params);
 struct dictionary_base *dictionary_base_hold(struct dictionary_base *base);
 void dictionary_base_release(struct dictionary_base *base); /* accepts NULL */
 

@@ -145,7 +145,12 @@ static enum vdbq_status make_base(struct scan_grid *grid,
         find_dictionary(grid, a, a == 0 ? none : NULL, dictionaries + first);
         first += grid->axes[a].input_count;
     }
-    *base = made ? dictionary_base_make(dictionaries, 1, inputs) : NULL;
+    *base = made ? dictionary_base_make(&(struct dictionary_base_params){
+                .dictionaries = dictionaries,
+                .morsels = 1,
+                .inputs = inputs,
+                .looked_up = grid->pack.looked_up })
+                 : NULL;
     dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }

@@ -76,9 +76,12 @@ static enum vdbq_status make_base(struct host_morsels *morsels,
                                   ? params->dictionaries[column]
                                   : none;
     }
-    *base = dictionaries != NULL && none != NULL
-                ? dictionary_base_make(dictionaries, 1, pack.input_count)
-                : NULL;
+    *base = dictionaries != NULL && none != NULL ? dictionary_base_make(
+                &(struct dictionary_base_params){ .dictionaries = dictionaries,
+                                                  .morsels = 1,
+                                                  .inputs = pack.input_count,
+                                                  .looked_up = pack.looked_up })
+                                                 : NULL;
     dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }

@@ -60,7 +60,7 @@ make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
 {
     struct program_pack pack;
     if (scan->table == NULL) {
-        *base = dictionary_base_make(NULL, 0, 0);
+        *base = dictionary_base_make(&(struct dictionary_base_params){ 0 });
         return *base != NULL ? VDBQ_OK : error_no_memory(error);
     }
     enum vdbq_status status =

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -16,6 +17,7 @@
 #include "device/device.h"
 #include "exec/dictionary/run_dictionary.h"
 #include "exec/launch/launcher.h"
+#include "program/functions/function.h"
 
 enum { MORSELS = 2, ROWS = 3 };
 
@@ -67,6 +69,7 @@ static struct vdbq_text text_of(const char *bytes)
 static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
 {
     struct dictionary *dictionaries[MORSELS] = { NULL };
+    const bool looked_up = false;
     for (size_t c = 0; c < morsels; c++) {
         struct vdbq_text all[ROWS];
         for (int i = 0; i < ROWS; i++)
@@ -74,8 +77,11 @@ static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
         dictionaries[c] = dictionary_make(all, ROWS, (uint32_t *)codes[c]);
         assert_non_null(dictionaries[c]);
     }
-    struct dictionary_base *base =
-        dictionary_base_make(dictionaries, morsels, 1);
+    struct dictionary_base *base = dictionary_base_make(
+        &(struct dictionary_base_params){ .dictionaries = dictionaries,
+                                          .morsels = morsels,
+                                          .inputs = 1,
+                                          .looked_up = &looked_up });
     assert_non_null(base);
     for (size_t c = 0; c < morsels; c++)
         dictionary_release(dictionaries[c]);
@@ -244,12 +250,205 @@ static void malformed_calls_are_refused(void **state)
     program_finish(&program);
 }
 
+/* ------------------------------------------------------ many words -- */
+
+enum { MANY = 70000, THREADS = 4 }; /* enough for each thread to have a share */
+
+/* Every call, for words that are only looked up, and for words that are given,
+ * too; results are texts that are few, or as many as the words, or not there. */
+static const char many_text[] = "Table 0 0 0 0 \"t\"\n"
+                                "ResultColumn 1 0 0 0 \"result\"\n"
+                                "Parallel 0 0 17\n"
+                                "Column.WORD 0 0 0\n"
+                                "Text 1 0 0 0 \"m\"\n"
+                                "Lookup.WORD 2 0 0 0 \"substr(?, 1, 2)\"\n"
+                                "Lookup.WORD 3 0 0 0 \"upper(?)\"\n"
+                                "Lookup.WORD 4 0 0 0 \"strftime(?, 0)\"\n"
+                                "LookupNull 5 0 0 0 \"strftime(?, 0)\"\n"
+                                "Lookup.WORD 6 0 0 0 \"repeat(?, 536870912)\"\n"
+                                "LookupFails 7 0 0 0 \"repeat(?, 536870912)\"\n"
+                                "Lookup.I32 8 0 0 0 \"like(?, '%7_7%')\"\n"
+                                "Lookup.I64 9 0 0 0 \"length(?)\"\n"
+                                "LookupNull 10 0 0 0 \"unicode(?)\"\n"
+                                "Lookup.WORD 11 2 0 0 \"lower(?)\"\n";
+
+/* The dictionary of MANY texts, the empty one among them; some twice. */
+static struct dictionary *make_many(void)
+{
+    static char rooms[MANY][16];
+    static struct vdbq_text many[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        const char *const forms[] = { "%c%ca%u", "%%%c%c", "%c%cB%u", "%c%c" };
+        unsigned number = i * 2654435761u;
+        snprintf(rooms[i], sizeof rooms[i], i % 97 == 0 ? "" : forms[i % 4],
+                 'A' + number % 50, 'Q' + number / 64 % 30, number / 4096);
+        many[i] = text_of(rooms[i]);
+    }
+    struct dictionary *dictionary = dictionary_make(many, MANY, NULL);
+    assert_non_null(dictionary);
+    return dictionary;
+}
+
+/* The number that a word of the base has in tables. */
+static uint32_t number_now(const struct run_dictionary *table, uint32_t word)
+{
+    const struct order_codes *codes = run_dictionary_codes(table, 0);
+    return codes != NULL && codes->order_codes != NULL
+               ? (uint32_t)codes->order_codes[word]
+               : word;
+}
+
+/* What the table of an instruction has for a word. */
+static int64_t looked_up_value(const struct run_lookup *lookup, uint32_t number)
+{
+    assert_true(number < lookup->count);
+    if (lookup->width == 8)
+        return ((const int64_t *)lookup->values)[number];
+    return ((const int32_t *)lookup->values)[number];
+}
+
+/* The table has what the call gives. */
+static void expect_result(const struct run_dictionary *table,
+                          const struct instruction *in, int64_t got,
+                          struct vdbq_text text)
+{
+    struct arena arena = { 0 };
+    struct error error = { 0 };
+    struct function_lookup call;
+    struct function_value value;
+    assert_int_equal(function_lookup_read(in->name, &arena, &call, &error),
+                     VDBQ_OK);
+    call.arguments[call.open].text = text;
+    enum vdbq_status status = function_call(call.function, call.arguments,
+                                            call.count, &arena, &value, &error);
+    bool given = status == VDBQ_OK && !value.null;
+    if (in->op == OP_LOOKUP_NULL)
+        assert_int_equal(got, status == VDBQ_OK && value.null);
+    else if (in->op == OP_LOOKUP_FAILS)
+        assert_int_equal(got, status != VDBQ_OK);
+    else if (!given)
+        assert_int_equal(got, 0);
+    else if (in->op != OP_LOOKUP_WORD)
+        assert_int_equal(got, value.integer);
+    else {
+        struct vdbq_text word =
+            dictionary_text(table->dictionary, (uint32_t)got);
+        assert_int_equal(word.length, value.text.length);
+        assert_memory_equal(word.bytes, value.text.bytes, word.length);
+    }
+    arena_finish(&arena);
+}
+
+/* All tables of the column's words, which are numbered as codes or apart. */
+static void expect_tables(const struct program *program,
+                          const struct run_dictionary *table,
+                          const struct dictionary *words)
+{
+    unsigned place = 0;
+    for (int pc = 0; pc < (int)program->code.count; pc++) {
+        const struct instruction *in = program_at(program, pc);
+        if (op_facts(in->op)->form != FORM_LOOKUP)
+            continue;
+        const struct run_lookup *lookup = &table->values.lookups[place++];
+        for (uint32_t i = 0; in->b == 0 && i < words->count; i += 7)
+            expect_result(table, in,
+                          looked_up_value(lookup, number_now(table, i)),
+                          dictionary_text(words, i));
+    }
+    assert_int_equal(place, 10);
+}
+
+/* With one thread and several, with words apart and among the others. */
+static void many_words_are_shared_out(void **state)
+{
+    struct dictionary *words = make_many();
+    struct error error = { 0 };
+    uint32_t counts[2] = { 0, 0 };
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        bool looked_up = i / 2 == 0;
+        char text[2048];
+        struct program program;
+        struct run_dictionary table;
+        snprintf(text, sizeof text, "%sResult %d 1\nConverge\nFinish\n",
+                 many_text, looked_up ? 2 : 0);
+        make_program(&program, text);
+        struct dictionary_base *base = dictionary_base_make(
+            &(struct dictionary_base_params){ .dictionaries = &words,
+                                              .morsels = 1,
+                                              .inputs = 1,
+                                              .looked_up = &looked_up });
+        assert_non_null(base);
+        assert_int_equal(
+            run_dictionary_init(&table,
+                                &(struct run_dictionary_params){
+                                    .program = &program,
+                                    .base = base,
+                                    .threads = i % 2 == 0 ? 1 : THREADS },
+                                &error),
+            VDBQ_OK);
+        assert_int_equal(looked_up, run_dictionary_codes(&table, 0) == NULL);
+        expect_tables(&program, &table, words);
+        counts[i % 2] = table.dictionary->count;
+        assert_true(i % 2 == 0 || counts[0] == counts[1]);
+        run_dictionary_finish(&table);
+        dictionary_base_release(base);
+        program_finish(&program);
+    }
+    dictionary_release(words);
+}
+
+/* Which inputs' words are only looked up. */
+static void words_that_are_more_than_looked_up_are_known(void **state)
+{
+    static const struct {
+        const char *text;
+        bool looked_up;
+    } programs[] = {
+        { "Lookup.I32 2 0 0 0 \"like(?, 'a%')\"\n", true },
+        { "Lookup.WORD 2 0 0 0 \"lower(?)\"\n", true },
+        { "IsEq.I32 2 0 1\n", false },
+        { "Lookup.I32 2 1 0 0 \"like(?, 'a%')\"\n", true },
+        { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
+          "Lookup.I32 2 1 0 0 \"like(?, 'a%')\"\n",
+          false },
+        { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
+          "Lookup.I32 2 1 0 0 \"like(?, 'b%')\"\n",
+          true },
+        { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\nIsLt.I32 2 0 1\n", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        char text[1024];
+        struct program program;
+        struct program_pack pack;
+        struct arena arena = { 0 };
+        struct error error = { 0 };
+        int lines = 5;
+        for (const char *at = programs[i].text; *at != '\0'; at++)
+            lines += *at == '\n';
+        snprintf(text, sizeof text,
+                 "Table 0 0 0 0 \"t\"\nResultColumn 1 0 0 0 \"x\"\n"
+                 "Parallel 0 0 %d\nColumn.WORD 0 0 0\n"
+                 "Text 1 0 0 0 \"bob\"\n%sResult 2 1\nConverge\nFinish\n",
+                 lines + 2, programs[i].text);
+        make_program(&program, text);
+        assert_int_equal(program_pack(&program, &arena, &pack, &error),
+                         VDBQ_OK);
+        assert_int_equal(pack.looked_up[0], programs[i].looked_up);
+        arena_finish(&arena);
+        program_finish(&program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_follow_the_words),
         cmocka_unit_test(one_dictionary_needs_no_ranks),
         cmocka_unit_test(malformed_calls_are_refused),
+        cmocka_unit_test(many_words_are_shared_out),
+        cmocka_unit_test(words_that_are_more_than_looked_up_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
