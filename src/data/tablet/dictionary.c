@@ -4,7 +4,7 @@
  * make them, different texts are found in a table of hashes first, since most
  * texts of a column are there many times; only they are sorted.
  */
-#include "data/tablet/dictionary.h"
+#include "data/tablet/dictionary_inner.h"
 
 #include <string.h>
 
@@ -82,8 +82,7 @@ uint32_t *dictionary_translate(const struct dictionary *from,
     return numbers;
 }
 
-/* Words of that many texts and bytes, not written yet. */
-static struct dictionary *dictionary_room(uint32_t count, uint64_t bytes)
+struct dictionary *dictionary_room(uint32_t count, uint64_t bytes)
 {
     size_t ends = (size_t)count * sizeof(uint32_t);
     struct dictionary *dictionary;
@@ -252,115 +251,6 @@ struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
     if (room)
         dictionary = finish_words(&making, count, numbers);
     making_finish(&making);
-    return dictionary;
-}
-
-/* --------------------------------------------------------------- join -- */
-
-/* Two sets of words that become one; either's numbers in it may be asked. */
-struct joining {
-    const struct dictionary *part[2];
-    uint32_t *numbers[2];
-};
-
-static uint64_t bytes_of(const struct dictionary *dictionary)
-{
-    return dictionary->count > 0 ? dictionary->ends[dictionary->count - 1] : 0;
-}
-
-static struct dictionary *join_two(const struct joining *joining)
-{
-    const struct dictionary *a = joining->part[0], *b = joining->part[1];
-    uint32_t i = 0, k = 0, end = 0, count = 0;
-    uint64_t bytes = bytes_of(a) + bytes_of(b);
-    struct dictionary *dictionary;
-
-    if ((uint64_t)a->count + b->count > UINT32_MAX)
-        return NULL;
-    dictionary = dictionary_room(a->count + b->count, bytes);
-    while (dictionary != NULL && (i < a->count || k < b->count)) {
-        int order = i == a->count   ? 1
-                    : k == b->count ? -1
-                                    : text_compare(dictionary_text(a, i),
-                                                   dictionary_text(b, k));
-        end = put(dictionary, count, end,
-                  order <= 0 ? dictionary_text(a, i) : dictionary_text(b, k));
-        if (order <= 0)
-            joining->numbers[0][i++] = count;
-        if (order >= 0)
-            joining->numbers[1][k++] = count;
-        count++;
-    }
-    if (dictionary != NULL)
-        dictionary->count = count;
-    return dictionary;
-}
-
-/* The numbers of parts [first, end) go through one more table. */
-static void follow(struct dictionary *const *parts, size_t first, size_t end,
-                   uint32_t *const *numbers, const uint32_t *table)
-{
-    for (size_t i = first; i < end; i++)
-        for (uint32_t k = 0; parts[i] != NULL && k < parts[i]->count; k++)
-            numbers[i][k] = table[numbers[i][k]];
-}
-
-/* Joins parts [first, end), halves first; `numbers` are all there. */
-static struct dictionary *join_range(struct dictionary *const *parts,
-                                     size_t first, size_t end,
-                                     uint32_t *const *numbers)
-{
-    size_t middle = first + (end - first) / 2;
-    struct dictionary *halves[2] = { NULL, NULL }, *dictionary = NULL;
-    uint32_t *tables[2] = { NULL, NULL };
-
-    if (end - first == 1) {
-        for (uint32_t k = 0; parts[first] != NULL && k < parts[first]->count;
-             k++)
-            numbers[first][k] = k;
-        return parts[first] != NULL ? dictionary_hold(parts[first])
-                                    : dictionary_room(0, 0);
-    }
-    halves[0] = join_range(parts, first, middle, numbers);
-    halves[1] = join_range(parts, middle, end, numbers);
-    for (unsigned i = 0; i < 2 && halves[i] != NULL; i++)
-        tables[i] = memory_resize(NULL, ((size_t)halves[i]->count + 1)
-                                            * sizeof *tables[i]);
-    if (tables[0] != NULL && tables[1] != NULL)
-        dictionary = join_two(&(struct joining){ { halves[0], halves[1] },
-                                                 { tables[0], tables[1] } });
-    if (dictionary != NULL) {
-        follow(parts, first, middle, numbers, tables[0]);
-        follow(parts, middle, end, numbers, tables[1]);
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        memory_release(tables[i]);
-        dictionary_release(halves[i]);
-    }
-    return dictionary;
-}
-
-struct dictionary *dictionary_join(struct dictionary *const *parts,
-                                   size_t count, uint32_t *const *numbers)
-{
-    struct dictionary *dictionary = NULL;
-    uint32_t **own = memory_zeroed(count + 1, sizeof *own);
-    bool room = own != NULL;
-
-    for (size_t i = 0; room && i < count; i++) {
-        size_t need = parts[i] != NULL ? parts[i]->count : 0;
-        own[i] = numbers != NULL ? numbers[i] : NULL;
-        if (own[i] == NULL)
-            own[i] = memory_resize(NULL, (need + 1) * sizeof **own);
-        room = own[i] != NULL;
-    }
-    if (room)
-        dictionary = count > 0 ? join_range(parts, 0, count, own)
-                               : dictionary_room(0, 0);
-    for (size_t i = 0; own != NULL && i < count; i++)
-        if (numbers == NULL || numbers[i] == NULL)
-            memory_release(own[i]);
-    memory_release(own);
     return dictionary;
 }
 

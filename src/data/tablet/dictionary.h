@@ -53,9 +53,10 @@ struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
 
 /* Words of several, together. `numbers[i]`, where it is not NULL, gets for
  * each word of parts[i] its number in them. One part alone is held, not
- * copied. NULL: no memory. */
+ * copied. Up to so many threads join them; 0: one. NULL: no memory. */
 struct dictionary *dictionary_join(struct dictionary *const *parts,
-                                   size_t count, uint32_t *const *numbers);
+                                   size_t count, uint32_t *const *numbers,
+                                   unsigned threads);
 
 /* A copy of the words of a text column of a checked tablet: its codes are
  * their numbers. NULL: no memory. */

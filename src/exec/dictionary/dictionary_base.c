@@ -51,7 +51,7 @@ static bool find_parts(struct parts *parts,
 /* Joins the parts; one alone stays as it is, without numbers. NULL: no
  * memory. */
 static struct dictionary *join_parts(struct dictionary_base *base,
-                                     struct parts *parts)
+                                     struct parts *parts, unsigned threads)
 {
     if (parts->count == 1)
         return dictionary_hold(parts->dictionaries[0]);
@@ -62,7 +62,8 @@ static struct dictionary *join_parts(struct dictionary_base *base,
         if (parts->numbers[i] == NULL)
             return NULL;
     }
-    return dictionary_join(parts->dictionaries, parts->count, parts->numbers);
+    return dictionary_join(parts->dictionaries, parts->count, parts->numbers,
+                           threads);
 }
 
 /* What the codes of a dictionary stand for. Numbers ascend, so that they are
@@ -86,14 +87,15 @@ static struct order_codes order_codes_of(const struct parts *parts,
 /* Joins the dictionaries that are picked, of some inputs, and notes their order
  * codes. NULL: no memory. */
 static struct dictionary *join_picked(struct dictionary_base *base,
-                                      struct dictionary *const *picked)
+                                      struct dictionary *const *picked,
+                                      unsigned threads)
 {
     struct parts parts = { 0 };
     size_t count = base->morsels * base->inputs;
     assert(base->inputs > 0 || count == 0);
     struct dictionary *dictionary =
         find_parts(&parts, picked, count, &base->arena)
-            ? join_parts(base, &parts)
+            ? join_parts(base, &parts, threads)
             : NULL;
     for (size_t i = 0; dictionary != NULL && i < count; i++) {
         if (picked[i] == NULL)
@@ -119,7 +121,7 @@ join_inputs(struct dictionary_base *base,
         if (input < 0 ? !params->looked_up[of] : of == (size_t)input)
             picked[i] = params->dictionaries[i];
     }
-    return picked != NULL ? join_picked(base, picked) : NULL;
+    return picked != NULL ? join_picked(base, picked, params->threads) : NULL;
 }
 
 /* Joins the dictionaries and notes for each column its order codes. */

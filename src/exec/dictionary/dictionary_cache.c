@@ -172,7 +172,8 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
             .dictionaries = dictionaries,
             .morsels = tablets,
             .inputs = inputs,
-            .looked_up = params->pack->looked_up });
+            .looked_up = params->pack->looked_up,
+            .threads = params->threads });
         if (*base == NULL)
             status = error_no_memory(error);
     }

@@ -22,6 +22,7 @@ struct dictionary_cache_params {
     const struct table *table;       /* of the program's first cursor */
     const struct program_pack *pack; /* the columns that are read     */
     struct device_times *times;      /* added to                      */
+    unsigned threads;                /* that work at most; 0: one     */
 };
 
 /* The words of the text columns that a program reads: morsel i is tablet i.

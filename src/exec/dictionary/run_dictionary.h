@@ -47,6 +47,7 @@ struct dictionary_base_params {
     unsigned inputs;
     const bool *looked_up; /* whether input f has words apart (program_pack);
                               not used where there are no inputs */
+    unsigned threads;      /* that join them at most; 0: one */
 };
 /* NULL: no memory. */
 struct dictionary_base *

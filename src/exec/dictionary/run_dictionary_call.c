@@ -141,7 +141,8 @@ static struct dictionary *join_shares(struct making *making, struct call *call)
         if (numbers[i] == NULL)
             return NULL;
     }
-    return dictionary_join(parts, call->share_count, numbers);
+    return dictionary_join(parts, call->share_count, numbers,
+                           making->params->threads);
 }
 
 /* Makes the texts that a call gave words; until then they have no numbers that

@@ -104,7 +104,9 @@ bool word_grow_by(struct making *making, struct dictionary *more,
     numbers[0] = memory_resize(NULL, (table->dictionary->count + (size_t)1)
                                          * sizeof **numbers);
     struct dictionary *all =
-        numbers[0] != NULL ? dictionary_join(parts, 2, numbers) : NULL;
+        numbers[0] != NULL
+            ? dictionary_join(parts, 2, numbers, making->params->threads)
+            : NULL;
     bool same = all != NULL && all->count == table->dictionary->count;
     assert(all == NULL || all->count >= table->dictionary->count);
     bool joined = all != NULL && (same || renumber(making, numbers[0]));

@@ -149,7 +149,8 @@ static enum vdbq_status make_base(struct scan_grid *grid,
                 .dictionaries = dictionaries,
                 .morsels = 1,
                 .inputs = inputs,
-                .looked_up = grid->pack.looked_up })
+                .looked_up = grid->pack.looked_up,
+                .threads = stream_threads(grid->head.params) })
                  : NULL;
     dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);

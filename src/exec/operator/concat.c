@@ -51,7 +51,8 @@ static enum vdbq_status join_dictionary(struct concat_stream *concat,
     }
     if (count == 0)
         return VDBQ_OK;
-    concat->dictionaries[column] = dictionary_join(parts, count, numbers);
+    concat->dictionaries[column] = dictionary_join(
+        parts, count, numbers, stream_threads(concat->head.params));
     return concat->dictionaries[column] != NULL ? VDBQ_OK
                                                 : error_no_memory(error);
 }

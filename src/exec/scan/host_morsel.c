@@ -76,12 +76,14 @@ static enum vdbq_status make_base(struct host_morsels *morsels,
                                   ? params->dictionaries[column]
                                   : none;
     }
-    *base = dictionaries != NULL && none != NULL ? dictionary_base_make(
-                &(struct dictionary_base_params){ .dictionaries = dictionaries,
-                                                  .morsels = 1,
-                                                  .inputs = pack.input_count,
-                                                  .looked_up = pack.looked_up })
-                                                 : NULL;
+    *base = dictionaries != NULL && none != NULL
+                ? dictionary_base_make(&(struct dictionary_base_params){
+                    .dictionaries = dictionaries,
+                    .morsels = 1,
+                    .inputs = pack.input_count,
+                    .looked_up = pack.looked_up,
+                    .threads = stream_threads(params->stream) })
+                : NULL;
     dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }

@@ -68,10 +68,12 @@ make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
     if (status != VDBQ_OK)
         return status;
     return dictionary_cache_base(
-        &(struct dictionary_cache_params){ .place = scan->params.launcher.place,
-                                           .table = scan->table,
-                                           .pack = &pack,
-                                           .times = &scan->word_times },
+        &(struct dictionary_cache_params){
+            .place = scan->params.launcher.place,
+            .table = scan->table,
+            .pack = &pack,
+            .times = &scan->word_times,
+            .threads = stream_threads(scan->params.stream) },
         base, error);
 }
 

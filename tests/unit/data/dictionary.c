@@ -12,11 +12,13 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/type.h"
 #include "base/text.h"
 #include "data/tablet/block.h"
+#include "data/tablet/dictionary_sort.h"
 #include "data/database/database.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
@@ -94,7 +96,7 @@ static void joined_words_keep_their_order(void **state)
                                    dictionary_make(c, 0, NULL) };
     uint32_t of_a[2], of_b[2], of_c[1];
     uint32_t *const numbers[] = { of_a, of_b, of_c, NULL };
-    struct dictionary *all = dictionary_join(parts, 4, numbers);
+    struct dictionary *all = dictionary_join(parts, 4, numbers, 0);
 
     (void)state;
     assert_int_equal(all->count, 4);
@@ -104,11 +106,91 @@ static void joined_words_keep_their_order(void **state)
     assert_int_equal(of_b[1], 1);
     assert_int_equal(of_c[0], 2);
     dictionary_release(all);
-    all = dictionary_join(parts, 1, NULL);
+    all = dictionary_join(parts, 1, NULL, 0);
     assert_ptr_equal(all, parts[0]);
     dictionary_release(all);
     for (unsigned i = 0; i < 4; i++)
         dictionary_release(parts[i]);
+}
+
+/* A dictionary of random texts, the empty one at times; `*from` is where random
+ * numbers go on. */
+static struct dictionary *make_random(uint64_t *from, size_t count,
+                                      unsigned kind)
+{
+    char(*rooms)[24] = malloc((count + 1) * sizeof *rooms);
+    struct vdbq_text *texts = malloc((count + 1) * sizeof *texts);
+    for (size_t i = 0; i < count; i++) {
+        *from = *from * 6364136223846793005u + 1442695040888963407u;
+        unsigned number = (unsigned)(*from >> 33) % 200000;
+        /* all over, in one place, or behind all others */
+        snprintf(rooms[i], sizeof rooms[i],
+                 kind == 0   ? "%u"
+                 : kind == 1 ? "5%08u"
+                             : "x\xff%u",
+                 number);
+        texts[i] = text_of(number == 7 ? "" : rooms[i]);
+    }
+    struct dictionary *made = dictionary_make(texts, count, NULL);
+    assert_non_null(made);
+    free(texts);
+    free(rooms);
+    return made;
+}
+
+/* The words are those of all parts, in order, each once, whoever joins them. */
+static void expect_joined(struct dictionary *const *parts, size_t count,
+                          unsigned threads)
+{
+    uint32_t *numbers[5] = { NULL };
+    size_t words = 0;
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = malloc((parts[i]->count + 1u) * sizeof **numbers);
+        words += parts[i]->count;
+    }
+    struct dictionary *all = dictionary_join(parts, count, numbers, threads);
+    bool *met = calloc(words + 1, 1);
+    assert_non_null(all);
+    assert_true(all->count <= words);
+    for (uint32_t i = 1; i < all->count; i++)
+        assert_true(
+            text_compare(dictionary_text(all, i - 1), dictionary_text(all, i))
+            < 0);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < parts[i]->count; k++) {
+            assert_true(numbers[i][k] < all->count);
+            assert_int_equal(text_compare(dictionary_text(all, numbers[i][k]),
+                                          dictionary_text(parts[i], k)),
+                             0);
+            met[numbers[i][k]] = true;
+        }
+    for (uint32_t i = 0; i < all->count; i++)
+        assert_true(met[i]);
+    for (size_t i = 0; i < count; i++)
+        free(numbers[i]);
+    free(met);
+    dictionary_release(all);
+}
+
+static void many_words_are_joined_by_pieces(void **state)
+{
+    static const size_t counts[][5] = { { 60000, 60000, 3, 0, 40000 },
+                                        { 3, 90000 },
+                                        { 90000, 1, 70000 },
+                                        { 0, 0, 0 },
+                                        { 50000, 50000, 50000, 50000, 1 } };
+    uint64_t from = 11;
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (unsigned kinds = 0; kinds < 3; kinds++) {
+            struct dictionary *parts[5];
+            for (unsigned k = 0; k < 5; k++)
+                parts[k] = make_random(&from, counts[i][k], k * kinds % 3);
+            for (unsigned threads = 0; threads < 8; threads += 3)
+                expect_joined(parts, 5, threads);
+            for (unsigned k = 0; k < 5; k++)
+                dictionary_release(parts[k]);
+        }
 }
 
 /* -------------------------------------------------------------- types -- */
@@ -481,6 +563,7 @@ int main(void)
         cmocka_unit_test(words_are_sorted_and_different),
         cmocka_unit_test(many_words_are_found_again),
         cmocka_unit_test(joined_words_keep_their_order),
+        cmocka_unit_test(many_words_are_joined_by_pieces),
         cmocka_unit_test(dates_and_times_are_read_and_printed),
         cmocka_unit_test(decimals_are_rounded_and_bounded),
         cmocka_unit_test(utf8_is_told_apart),
