@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of passes in order: a heap of the passes, by the number of the row that
- * each would give next. A batch ends where one needs its next block.
+ * Rows of passes in order. Each pass gave its rows by the numbers of the left
+ * rows; passes break ties. Rows of a window of numbers are taken from all passes
+ * at once: they are counted by their numbers, which tells the place of each, and
+ * copied there pass by pass. So no row is compared with another.
  */
 #include "exec/join/join_partitions.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum { ROWS_MIN = 64, ROWS_MAX = 1 << 16, SHARE = 8 };
 
@@ -14,52 +17,20 @@ struct run {
     struct vdbq_batch batch;    /* rows that were read last */
     const uint64_t *numbers;    /* of its rows           */
     uint64_t at;                /* the next one          */
-};
-
-struct pick {
-    uint32_t run, row; /* where the row comes from */
+    uint64_t taken;             /* rows from there on that the window has */
 };
 
 struct join_merge {
     const struct join_partitions *partitions; /* the join's partitions */
     const struct spill *from;                 /* their output */
-    struct run *runs;      /* one a partition that has rows */
+    struct run *runs;      /* that have rows, in the order of partitions */
     unsigned run_count;    /* of `runs` */
-    unsigned *heap;        /* runs that have rows; the first one is next */
-    unsigned heap_count;   /* of `heap` */
-    struct pick *picks;    /* rows of the batch, in order */
-    uint64_t rows_most;    /* of a batch                                 */
-    const void **sources;  /* of a column: each run's                    */
+    uint32_t *starts;      /* of each number of a window: where its rows go */
+    uint32_t *places;      /* of each row of a window, run by run: likewise */
+    uint64_t rows_most;    /* of a batch, and numbers of a window         */
     struct row_set output; /* rows of the batch */
     struct vdbq_vector *vectors; /* of the batch */
 };
-
-/* ---------------------------------------------------------------- heap -- */
-
-/* Rows come in the order of the left side; partitions break ties. */
-static bool is_before(const struct join_merge *merge, unsigned a, unsigned b)
-{
-    assert(a < merge->run_count && b < merge->run_count);
-    const struct run *first = &merge->runs[a], *second = &merge->runs[b];
-    uint64_t i = first->numbers[first->at], j = second->numbers[second->at];
-    return i < j || (i == j && a < b);
-}
-
-/* Moves the run at `at` down to where it belongs. */
-static void sift(struct join_merge *merge, unsigned at)
-{
-    assert(at < merge->heap_count);
-    unsigned run = merge->heap[at];
-    for (unsigned next; (next = 2 * at + 1) < merge->heap_count; at = next) {
-        if (next + 1 < merge->heap_count
-            && is_before(merge, merge->heap[next + 1], merge->heap[next]))
-            next++;
-        if (is_before(merge, run, merge->heap[next]))
-            break;
-        merge->heap[at] = merge->heap[next];
-    }
-    merge->heap[at] = run;
-}
 
 /* Reads the next block of a run; none: it has no rows. */
 static enum vdbq_status refill(struct run *run, unsigned columns,
@@ -74,7 +45,7 @@ static enum vdbq_status refill(struct run *run, unsigned columns,
 
 /* -------------------------------------------------------- open, finish -- */
 
-/* Makes room for a batch and for the heap. */
+/* Makes room for a batch and for a window. */
 static enum vdbq_status make_room(struct join_merge *merge,
                                   uint64_t share_bytes, struct error *error)
 {
@@ -84,13 +55,11 @@ static enum vdbq_status make_room(struct join_merge *merge,
     rows = rows < ROWS_MAX ? rows : ROWS_MAX;
     merge->rows_most = rows > ROWS_MIN ? rows : ROWS_MIN;
     merge->runs = memory_zeroed(runs, sizeof *merge->runs);
-    merge->heap = memory_zeroed(runs, sizeof *merge->heap);
-    merge->sources = memory_zeroed(runs, sizeof *merge->sources);
-    merge->picks = memory_zeroed(merge->rows_most, sizeof *merge->picks);
+    merge->starts = memory_zeroed(merge->rows_most, sizeof *merge->starts);
+    merge->places = memory_zeroed(merge->rows_most, sizeof *merge->places);
     merge->vectors =
         memory_zeroed(from->column_count + (size_t)1, sizeof *merge->vectors);
-    if (!merge->runs || !merge->heap || !merge->sources || !merge->picks
-        || !merge->vectors)
+    if (!merge->runs || !merge->starts || !merge->places || !merge->vectors)
         return error_no_memory(error);
     enum vdbq_status status =
         row_set_init(&merge->output, from->columns, from->column_count, error);
@@ -109,7 +78,7 @@ static enum vdbq_status open_runs(struct join_merge *merge, struct error *error)
         assert(merge->run_count <= i);
         if (spill_rows(merge->from, i) == 0)
             continue;
-        merge->heap[merge->heap_count++] = merge->run_count++;
+        merge->run_count++;
         status = spill_reader_init(
             &run->reader,
             &(struct spill_range){ .spill = merge->from,
@@ -119,8 +88,6 @@ static enum vdbq_status open_runs(struct join_merge *merge, struct error *error)
         if (status == VDBQ_OK)
             status = refill(run, merge->from->column_count, error);
     }
-    for (unsigned i = merge->heap_count; i-- > 0 && status == VDBQ_OK;)
-        sift(merge, i);
     return status;
 }
 
@@ -145,129 +112,238 @@ void join_merge_destroy(struct join_merge *merge)
     for (unsigned i = 0; i < merge->run_count; i++)
         spill_reader_finish(&merge->runs[i].reader);
     memory_release(merge->runs);
-    memory_release(merge->heap);
-    memory_release(merge->sources);
-    memory_release(merge->picks);
+    memory_release(merge->starts);
+    memory_release(merge->places);
     memory_release(merge->vectors);
     row_set_finish(&merge->output);
     memory_release(merge);
 }
 
-/* ---------------------------------------------------------------- rows -- */
+/* -------------------------------------------------------------- windows -- */
 
-/* Has the first run read on, or leave, where its block is used up. */
+/* Numbers from `first` on, up to `end`, which is behind them. */
+struct window {
+    uint64_t first, end;
+};
+
+/* Has runs read on, or leave, whose blocks are used up. */
 static enum vdbq_status read_on(struct join_merge *merge, struct error *error)
 {
-    if (merge->heap_count == 0)
-        return VDBQ_OK;
-    struct run *run = &merge->runs[merge->heap[0]];
-    if (run->at < run->batch.rows)
-        return VDBQ_OK;
-    enum vdbq_status status = refill(run, merge->from->column_count, error);
-    if (status != VDBQ_OK)
-        return status;
-    if (run->batch.rows == 0) {
-        spill_reader_finish(&run->reader);
-        merge->heap[0] = merge->heap[--merge->heap_count];
+    enum vdbq_status status = VDBQ_OK;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < merge->run_count; i++) {
+        struct run *run = &merge->runs[i];
+        if (run->at == run->batch.rows && status == VDBQ_OK)
+            status = refill(run, merge->from->column_count, error);
+        if (status == VDBQ_OK && run->batch.rows == 0)
+            spill_reader_finish(&run->reader);
+        else
+            merge->runs[kept++] = *run;
     }
-    if (merge->heap_count > 0)
-        sift(merge, 0);
-    return VDBQ_OK;
+    merge->run_count = kept;
+    return status;
 }
 
-/* Whether the next row of a run is behind the pair, or the left row, that
- * failed. */
-static bool is_behind(const struct join_merge *merge, const struct run *run)
+/* The next window: all its rows are in memory, and none of them is of the left
+ * row that failed, or behind it. It is empty where that takes a look at a single
+ * number. */
+static struct window next_window(const struct join_merge *merge)
 {
     const struct join_partitions *partitions = merge->partitions;
-    uint64_t number = run->numbers[run->at];
+    struct window window = { .first = UINT64_MAX, .end = UINT64_MAX };
+    for (unsigned i = 0; i < merge->run_count; i++) {
+        const struct run *run = &merge->runs[i];
+        uint64_t next = run->numbers[run->at];
+        uint64_t last = run->numbers[run->batch.rows - 1];
+        window.first = next < window.first ? next : window.first;
+        if (run->reader.rows_left > 0 && last < window.end)
+            window.end = last;
+    }
+    if (window.end - window.first > merge->rows_most)
+        window.end = window.first + merge->rows_most;
+    if (partitions->failure.status != VDBQ_OK
+        && partitions->failed_left < window.end)
+        window.end = partitions->failed_left;
+    if (window.end < window.first)
+        window.end = window.first;
+    return window;
+}
+
+/* Counts the rows of each number of a window, and lets it end where they would
+ * be more than `room`. */
+static void count_rows(struct join_merge *merge, struct window *window,
+                       uint64_t room)
+{
+    uint64_t first = window->first, rows = 0;
+    memset(merge->starts, 0, (window->end - first) * sizeof *merge->starts);
+    for (unsigned i = 0; i < merge->run_count; i++) {
+        const struct run *run = &merge->runs[i];
+        for (uint64_t k = run->at;
+             k < run->batch.rows && run->numbers[k] < window->end; k++)
+            merge->starts[run->numbers[k] - first]++;
+    }
+    for (uint64_t i = 0; i < window->end - first; i++) {
+        uint32_t count = merge->starts[i];
+        if (rows + count > room)
+            window->end = first + i;
+        merge->starts[i] = (uint32_t)rows;
+        rows += count;
+    }
+}
+
+/* Takes a window's rows from all runs, and tells the place of each; how many. */
+static uint64_t place_rows(struct join_merge *merge, struct window window)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < merge->run_count; i++) {
+        struct run *run = &merge->runs[i];
+        uint64_t k = run->at;
+        for (; k < run->batch.rows && run->numbers[k] < window.end; k++)
+            merge->places[count++] =
+                merge->starts[run->numbers[k] - window.first]++;
+        run->taken = k - run->at;
+    }
+    assert(count <= merge->rows_most);
+    return count;
+}
+
+/* Whether rows of the number are of the left row that failed, in a pass behind
+ * the one that did, or of one behind it. */
+static bool is_behind(const struct join_merge *merge, const struct run *run,
+                      uint64_t number)
+{
+    const struct join_partitions *partitions = merge->partitions;
     return partitions->failure.status != VDBQ_OK
            && (number > partitions->failed_left
                || (number == partitions->failed_left
                    && run->reader.partition > partitions->failed_pass));
 }
 
-/* Picks the next rows, until a block is used up; how many. */
-static uint64_t pick_rows(struct join_merge *merge)
+/* Takes rows of one number, from the first run that has any; how many. */
+static uint64_t place_number(struct join_merge *merge, uint64_t number,
+                             uint64_t room)
 {
+    struct run *found = NULL;
     uint64_t count = 0;
-    while (merge->heap_count > 0 && count < merge->rows_most) {
-        unsigned number = merge->heap[0];
-        struct run *run = &merge->runs[number];
-        assert(run->at < run->batch.rows);
-        if (is_behind(merge, run))
-            break;
-        merge->picks[count++] = (struct pick){ number, (uint32_t)run->at++ };
-        if (run->at == run->batch.rows)
-            break;
-        sift(merge, 0);
+    for (unsigned i = 0; i < merge->run_count; i++) {
+        struct run *run = &merge->runs[i];
+        run->taken = 0;
+        if (found == NULL && run->numbers[run->at] == number)
+            found = run;
     }
+    if (found == NULL || is_behind(merge, found, number))
+        return 0;
+    for (uint64_t k = found->at;
+         k < found->batch.rows && count < room && found->numbers[k] == number;
+         k++, count++)
+        merge->places[count] = (uint32_t)count;
+    found->taken = count;
     return count;
 }
 
-/* Takes the values of one column from all runs. */
-static void copy_values(const struct join_merge *merge, unsigned column,
-                        uint64_t count)
+/* Takes the next rows, at most `room`; how many. */
+static uint64_t take_rows(struct join_merge *merge, uint64_t room)
 {
-    assert(count <= merge->rows_most);
-    const struct row_set_column *to = &merge->output.columns[column];
-    const struct pick *picks = merge->picks;
-    for (unsigned i = 0; i < merge->run_count; i++)
-        merge->sources[i] = merge->runs[i].batch.rows > 0
-                                ? merge->runs[i].batch.column[column].values
-                                : NULL;
-    if (to->width == sizeof(u32))
-        for (uint64_t i = 0; i < count; i++)
-            ((u32 *)to->values)[i] =
-                ((const u32 *)merge->sources[picks[i].run])[picks[i].row];
-    else
-        for (uint64_t i = 0; i < count; i++)
-            ((u64 *)to->values)[i] =
-                ((const u64 *)merge->sources[picks[i].run])[picks[i].row];
+    if (merge->run_count == 0)
+        return 0;
+    struct window window = next_window(merge);
+    if (window.end > window.first)
+        count_rows(merge, &window, room);
+    return window.end > window.first ? place_rows(merge, window)
+                                     : place_number(merge, window.first, room);
 }
 
-/* Copies NULL flags, where a block has any; `*nulls`: so it was. */
-static enum vdbq_status copy_nulls(struct join_merge *merge, unsigned column,
-                                   uint64_t count, bool *nulls,
+/* ---------------------------------------------------------------- rows -- */
+
+/* Copies the values of one column from a run to their places behind `row`. */
+static void copy_values(const struct run *run, const uint32_t *places,
+                        unsigned column, const struct row_set_column *to,
+                        uint64_t row)
+{
+    const void *values = run->batch.column[column].values;
+    if (to->width == sizeof(u32)) {
+        const u32 *from = (const u32 *)values + run->at;
+        u32 *into = (u32 *)to->values + row;
+        for (uint64_t i = 0; i < run->taken; i++)
+            into[places[i]] = from[i];
+    } else {
+        const u64 *from = (const u64 *)values + run->at;
+        u64 *into = (u64 *)to->values + row;
+        for (uint64_t i = 0; i < run->taken; i++)
+            into[places[i]] = from[i];
+    }
+}
+
+/* Copies NULL flags likewise; a block without any has values only. */
+static void copy_nulls(const struct run *run, const uint32_t *places,
+                       unsigned column, uint8_t *to, uint64_t row)
+{
+    const uint8_t *nulls = run->batch.column[column].nulls;
+    for (uint64_t i = 0; i < run->taken; i++)
+        to[row + places[i]] = nulls != NULL && nulls[run->at + i] != 0;
+}
+
+/* Gives the column of the output flags, where a block has any. */
+static enum vdbq_status make_flags(struct join_merge *merge, unsigned column,
                                    struct error *error)
 {
-    const struct pick *picks = merge->picks;
-    *nulls = false;
-    for (unsigned i = 0; i < merge->run_count; i++) {
-        merge->sources[i] = merge->runs[i].batch.rows > 0
-                                ? merge->runs[i].batch.column[column].nulls
-                                : NULL;
-        *nulls |= merge->sources[i] != NULL;
-    }
-    if (!*nulls)
-        return VDBQ_OK;
-    enum vdbq_status status = row_set_flags(&merge->output, column, error);
-    uint8_t *to = merge->output.columns[column].nulls;
-    for (uint64_t i = 0; i < count && status == VDBQ_OK; i++) {
-        const uint8_t *from = merge->sources[picks[i].run];
-        to[i] = from != NULL && from[picks[i].row] != 0;
+    enum vdbq_status status = VDBQ_OK;
+    bool nulls = false;
+    for (unsigned i = 0; i < merge->run_count; i++)
+        nulls |= merge->runs[i].taken > 0
+                 && merge->runs[i].batch.column[column].nulls != NULL;
+    if (nulls && merge->output.columns[column].nulls == NULL)
+        status = row_set_flags(&merge->output, column, error);
+    return status;
+}
+
+/* Copies a column of the rows that were taken, to be behind `row`. */
+static enum vdbq_status copy_column(struct join_merge *merge, unsigned column,
+                                    uint64_t row, struct error *error)
+{
+    const struct row_set_column *to = &merge->output.columns[column];
+    const uint32_t *places = merge->places;
+    enum vdbq_status status = make_flags(merge, column, error);
+    for (unsigned i = 0; i < merge->run_count && status == VDBQ_OK; i++) {
+        const struct run *run = &merge->runs[i];
+        copy_values(run, places, column, to, row);
+        if (to->nulls != NULL)
+            copy_nulls(run, places, column, to->nulls, row);
+        places += run->taken;
     }
     return status;
 }
 
+/* Copies rows that were taken, which are then behind us. */
+static enum vdbq_status copy_rows(struct join_merge *merge, uint64_t row,
+                                  struct error *error)
+{
+    const struct spill *from = merge->from;
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++)
+        if (from->reads == NULL || from->reads[i])
+            status = copy_column(merge, i, row, error);
+    for (unsigned i = 0; i < merge->run_count; i++)
+        merge->runs[i].at += merge->runs[i].taken;
+    return status;
+}
+
+/* Windows follow each other until the batch is about full. */
 enum vdbq_status join_merge_batch(struct join_merge *merge,
                                   struct vdbq_batch *batch, struct error *error)
 {
-    const struct spill *from = merge->from;
-    enum vdbq_status status = read_on(merge, error);
-    uint64_t count = status == VDBQ_OK ? pick_rows(merge) : 0;
-    row_set_vectors(&merge->output, 0, merge->vectors);
-    for (unsigned i = 0; i < from->column_count && count > 0; i++) {
-        bool nulls = false;
-        if (from->reads != NULL && !from->reads[i])
-            continue;
-        copy_values(merge, i, count);
-        status = copy_nulls(merge, i, count, &nulls, error);
-        if (status != VDBQ_OK)
-            return status;
-        merge->vectors[i].nulls = nulls ? merge->output.columns[i].nulls : NULL;
+    enum vdbq_status status = VDBQ_OK;
+    uint64_t rows = 0, count = 1;
+    while (status == VDBQ_OK && count > 0 && rows <= merge->rows_most / 2) {
+        status = read_on(merge, error);
+        count =
+            status == VDBQ_OK ? take_rows(merge, merge->rows_most - rows) : 0;
+        if (count > 0)
+            status = copy_rows(merge, rows, error);
+        rows += count;
     }
+    row_set_vectors(&merge->output, 0, merge->vectors);
     batch->column = merge->vectors;
-    batch->rows = count;
+    batch->rows = rows;
     return status;
 }

@@ -156,15 +156,18 @@ static enum vdbq_status give_all(struct giving *giving, struct error *error)
 
 /* ---------------------------------------------------------------- pass -- */
 
-/* Left columns for those that go on; of the right ones what is asked for. */
+/* What is asked for of the join's rows; of rows that are joined again all left
+ * columns that the join has. */
 static void copy_reads(const struct join_pass *pass, bool *reads,
                        unsigned count)
 {
-    const struct join_cut *left = &pass->partitions->left;
+    const struct join_partitions *partitions = pass->partitions;
+    const struct join_cut *left = &partitions->left;
+    bool again = pass->rest != NULL || pass->to != &partitions->output;
     for (unsigned i = 0; i < count; i++)
-        reads[i] = i < left->spill.column_count
+        reads[i] = again && i < left->spill.column_count
                        ? left->reads[i]
-                       : pass->partitions->join->head.reads[i];
+                       : partitions->join->head.reads[i];
 }
 
 /* The join of the pass, without its input. */

@@ -214,7 +214,7 @@ static void give_rows(struct join_stream *join, uint64_t count,
 /* Whether the pairs themselves matter, not only how many they are. */
 static bool needs_pairs(const struct join_stream *join)
 {
-    bool needed = join->partners != NULL;
+    bool needed = join->partners != NULL || join->numbered;
     for (unsigned i = 0; i < join->output.column_count; i++)
         needed |= join->head.reads[i];
     return needed;
