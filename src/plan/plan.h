@@ -116,9 +116,10 @@ struct plan {
     };
 };
 
-/* What the caller sets for a plan: among others, the most bytes that rows may
- * take which one program finds by their keys. But for `given` it never decides
- * which rows a query gives, or in what order. */
+/* What the caller sets for a plan: among others, the bytes for rows which one
+ * program finds by their keys: so many as these are estimated to take, and at
+ * worst twice as many. But for `given` it never decides which rows a query
+ * gives, or in what order. */
 struct plan_limits {
     uint64_t probed_bytes;                  /* that always can be          */
     uint64_t (*probed_most)(void *context); /* that can be; asked only where

@@ -21,7 +21,10 @@ enum {
     /* Registers that parts of the code may take, at most. */
     REGISTERS_A_PART = 4, /* of an expression */
     REGISTERS_A_PROBE = 6,
-    REGISTERS_A_KEY = 14
+    REGISTERS_A_KEY = 14,
+    /* So many times the bytes that a program may probe may its rows take that
+     * are estimated to take no more than these. */
+    PROBED_WRONG = 2
 };
 
 /* The walk down. */
@@ -29,8 +32,8 @@ struct walk {
     struct lowering *lowering;
     struct spine *spine;
     unsigned probes;
-    size_t registers; /* that the program needs, at most               */
-    uint64_t bytes;   /* that the rows of the right sides take, at most */
+    size_t registers;       /* that the program needs, at most             */
+    struct probe_room room; /* of the rows of the right sides              */
 };
 
 static bool find_spine(struct walk *walk, struct node *node,
@@ -142,26 +145,30 @@ static void count_join(struct walk *walk, const struct level *level)
 {
     unsigned columns =
         count_flags(level->build_needed, level->build->column_count);
-    uint64_t bytes = probe_bytes(&level->probe, columns);
-
     walk->probes++;
     walk->registers += REGISTERS_A_PROBE
                        + REGISTERS_A_KEY * probe_parts(&level->probe)
                        + registers_of(level->rest) + 2 * columns;
-    walk->bytes =
-        bytes > UINT64_MAX - walk->bytes ? UINT64_MAX : walk->bytes + bytes;
+    walk->room = probe_room_sum(walk->room, probe_room(&level->probe, columns));
+}
+
+/* Whether the rows of the right sides have no room. What is estimated is to
+ * fit; if it was wrong, there is room for some more. */
+static bool is_too_large(const struct plan_limits *limits,
+                         struct probe_room room)
+{
+    if (limits == NULL || room.most <= limits->probed_bytes)
+        return false;
+    if (limits->probed_most == NULL)
+        return true;
+    uint64_t most = limits->probed_most(limits->context);
+    return room.likely > most || room.most / PROBED_WRONG > most;
 }
 
 static bool is_too_big(const struct walk *walk)
 {
-    const struct plan_limits *limits = walk->lowering->binder->limits;
-
-    if (walk->probes > PROBES_MAX || walk->registers > VDBQ_REGISTERS_MAX)
-        return true;
-    if (limits == NULL || walk->bytes <= limits->probed_bytes)
-        return false;
-    return limits->probed_most == NULL
-           || walk->bytes > limits->probed_most(limits->context);
+    return walk->probes > PROBES_MAX || walk->registers > VDBQ_REGISTERS_MAX
+           || is_too_large(walk->lowering->binder->limits, walk->room);
 }
 
 /* Whether a node can be a level at all. */

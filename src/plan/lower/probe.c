@@ -141,13 +141,24 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-uint64_t probe_bytes(const struct probe *probe, unsigned columns)
+struct probe_room probe_room(const struct probe *probe, unsigned columns)
 {
     /* A column's value and NULL flag; of an index the key and, at worst,
      * four slots. */
     uint64_t row = columns * (uint64_t)(8 + 1) + 8 + 4 * 8;
+    const struct node *right = probe->join->right;
+    uint64_t most = node_rows_most(right);
+    uint64_t likely = right->rows < (double)most ? (uint64_t)right->rows : most;
 
-    return sum(product(node_rows_most(probe->join->right), row), BYTES_LEAST);
+    return (struct probe_room){ .likely =
+                                    sum(product(likely, row), BYTES_LEAST),
+                                .most = sum(product(most, row), BYTES_LEAST) };
+}
+
+struct probe_room probe_room_sum(struct probe_room a, struct probe_room b)
+{
+    return (struct probe_room){ .likely = sum(a.likely, b.likely),
+                                .most = sum(a.most, b.most) };
 }
 
 /* ----------------------------------------------------------- the number -- */

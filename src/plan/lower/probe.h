@@ -19,9 +19,15 @@ struct probe {
 
 /* Whether the partners of a join's left rows can be found by a probe. */
 bool probe_fits(const struct node *join, struct probe *probe);
-/* The most bytes that the right side's rows take where they are probed, with
- * so many columns of them. */
-uint64_t probe_bytes(const struct probe *probe, unsigned columns);
+/* Bytes that the right side's rows take where they are probed, with so many
+ * columns of them. */
+struct probe_room {
+    uint64_t likely; /* as their number is estimated */
+    uint64_t most;   /* at least `likely` */
+};
+struct probe_room probe_room(const struct probe *probe, unsigned columns);
+/* Both together. */
+struct probe_room probe_room_sum(struct probe_room a, struct probe_room b);
 
 /* The right side with the column that is probed, `*key`: of several keys it is
  * one that is added. NULL: a failure. */

@@ -223,6 +223,33 @@ static void large_sides_are_joined(void **state)
     assert_int_equal(steps_within(sql, STEP_JOIN, &limits), 0);
 }
 
+/* The least room with which a statement's join is probed. */
+static uint64_t least_room(const char *sql)
+{
+    uint64_t too_little = 0, most;
+    struct plan_limits limits = { .probed_most = what_is_given,
+                                  .context = &most };
+    for (uint64_t step = 1 << 24; step > 0; step /= 2) {
+        most = too_little + step;
+        if (steps_within(sql, STEP_JOIN, &limits) > 0)
+            too_little = most;
+    }
+    return too_little + 1;
+}
+
+/* All rows have to fit into twice the room, and those that are thought to be
+ * left into the room. */
+static void sides_are_as_large_as_estimated(void **state)
+{
+    uint64_t all = least_room("select 1 from nulls join test on a = id");
+    uint64_t few = least_room("select 1 from nulls join (select id from test "
+                              "where id = 2) as t on a = id");
+
+    (void)state;
+    assert_true(few < all);
+    assert_true(few >= all / 2);
+}
+
 static void many_joins_are_several_scans(void **state)
 {
     struct text sql = { 0 };
@@ -284,6 +311,7 @@ int main(void)
         cmocka_unit_test(what_can_be_probed),
         cmocka_unit_test(a_spine_is_one_scan),
         cmocka_unit_test(large_sides_are_joined),
+        cmocka_unit_test(sides_are_as_large_as_estimated),
         cmocka_unit_test(many_joins_are_several_scans),
         cmocka_unit_test(too_many_registers_are_two_programs),
         cmocka_unit_test(only_rows_are_found_without_a_key),
