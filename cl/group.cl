@@ -9,13 +9,14 @@
  *
  * Rows are taken in three steps. vdbq_group_find makes the slots of codes, and
  * notes which `top` a group's sums of floats need and which row is its first.
- * vdbq_group_raise gives the sums that `top` (group_find.cl). vdbq_group_add
+ * vdbq_group_raise gives the sums that `top`, and room (group_find.cl). vdbq_group_add
  * does the rest (group_add.cl). What is done with whole slots is here.
  */
 #include "group.h"
 #include "hash.h"
 #include "kernel.cl"
 #include "order.h"
+#include "sum.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable

@@ -4,8 +4,8 @@
  *
  * A table of groups has slots. Each has a record: a struct group_record, then
  * a state for each aggregate as the host keeps it (src/exec/group/aggregate.h), so
- * that the host makes the results of both; then, for each sum of floats, the
- * `top` that the next rows need. A slot without rows is not a group.
+ * that the host makes the results of both; then, for each sum of floats, a
+ * struct group_raise. A slot without rows is not a group.
  *
  * The keys of a row become one number, its code: to the first key's order
  * less its base, times its stride, the next one's is added, and so on. Where
@@ -52,7 +52,7 @@ struct group_aggregate {
     u32 has_value;
     u32 has_filter;
     u32 at;       /* of its state in a record                          */
-    u32 raise_at; /* GROUP_REAL: of the next `top`                     */
+    u32 raise_at; /* GROUP_REAL: of a struct group_raise               */
     u32 distinct; /* 1: a value counts once in a group                 */
     u64 flip;     /* GROUP_BEST: the state keeps order ^ flip          */
     u64 base;     /* distinct: order of the least value                */
@@ -81,6 +81,12 @@ struct group_record {
     u64 rows;
 };
 
+/* What rows need of a sum of floats before they are added: cl/sum.h. */
+struct group_raise {
+    u32 top;     /* the greatest                        */
+    u32 special; /* what came so far that is no number  */
+};
+
 /* What happened; zeroed before. */
 struct group_state {
     u32 full;  /* a code found no slot: nothing was added */
@@ -97,6 +103,7 @@ VDBQ_ASSERT_LAYOUT(group_column, sizeof(struct group_column) == 24);
 VDBQ_ASSERT_LAYOUT(group_key, sizeof(struct group_key) == 48);
 VDBQ_ASSERT_LAYOUT(group_aggregate, sizeof(struct group_aggregate) == 104);
 VDBQ_ASSERT_LAYOUT(group_control, sizeof(struct group_control) == 2912);
+VDBQ_ASSERT_LAYOUT(group_raise, sizeof(struct group_raise) == 8);
 VDBQ_ASSERT_LAYOUT(group_out, sizeof(struct group_out) == 16);
 
 #endif

@@ -73,26 +73,12 @@ static void greater(volatile TABLE u64 *to, u64 value)
         atom_max(to, value);
 }
 
-/* 1.5 * 2^52 units, and their bits: exec/rows/sum.h. */
-#define ROUND_0 0x1.8p52
-#define ROUND_1 0x1.8p20
-#define ROUND_2 0x1.8p-12
-
-/* The digits of a number for a sum of that `top`; of none, 0. */
+/* The digits of a value for a sum of that `top`; of no number, 0. */
 static void digits_of(f64 value, u32 top, u64 *digits)
 {
-    f64 left = value * as_double((u64)(2046 - 32 * top) << 52), rounded;
     digits[0] = digits[1] = digits[2] = 0;
-    if (((as_ulong(value) >> 52) & 0x7ff) == 0x7ff)
-        return;
-    rounded = left + ROUND_0;
-    digits[0] = as_ulong(rounded) - as_ulong(ROUND_0);
-    left -= rounded - ROUND_0;
-    rounded = left + ROUND_1;
-    digits[1] = as_ulong(rounded) - as_ulong(ROUND_1);
-    left -= rounded - ROUND_1;
-    rounded = left + ROUND_2;
-    digits[2] = as_ulong(rounded) - as_ulong(ROUND_2);
+    if (sum_special(bits_of_f64(value)) == 0)
+        sum_digits(value * sum_scale(top), digits);
 }
 
 /* The rows of a mask whose value is the group's first of its kind. */

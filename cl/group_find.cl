@@ -8,8 +8,7 @@
 static void need_top(RECORD record,
                      GLOBAL const struct group_aggregate *aggregate, u32 top)
 {
-    volatile GLOBAL u32 *next =
-        (volatile GLOBAL u32 *)(record + aggregate->raise_at);
+    volatile GLOBAL u32 *next = &raise_at(record, aggregate)->top;
     if (top > sum_at(record, aggregate)->top && top > *next)
         atomic_max(next, top);
 }
@@ -19,16 +18,11 @@ static void need_top(RECORD record,
 static u32 top_of(RECORD record,
                   GLOBAL const struct group_aggregate *aggregate, f64 value)
 {
-    u64 bits = as_ulong(value);
-    u32 exponent = (u32)(bits >> 52) & 0x7ff;
-    if (exponent == 0x7ff) {
-        atomic_or(&sum_at(record, aggregate)->special,
-                  (bits << 12) != 0 ? 4U
-                  : (bits >> 63)    ? 2U
-                                    : 1U);
-        return 0;
-    }
-    return (exponent + 1) / 32;
+    u32 special = sum_special(bits_of_f64(value));
+    if (special == 0)
+        return sum_top(bits_of_f64(value));
+    atomic_or(&raise_at(record, aggregate)->special, special);
+    return 0;
 }
 
 /* The tops of a tile's rows. With a table in local memory they are collected
@@ -116,20 +110,30 @@ KERNEL void vdbq_group_find(CONTROL control, ROWS rows, GLOBAL u8 *records,
 #endif
 }
 
-/* Lets the lowest limbs go where a sum's `top` rises: exec/rows/sum.c. */
+/* Gives a sum of floats what the next rows need: a `top`, room for digits. */
 static void raise(RECORD record, GLOBAL const struct group_aggregate *aggregate)
 {
-    volatile GLOBAL struct group_sum *sum = sum_at(record, aggregate);
-    u32 top = *(volatile GLOBAL u32 *)(record + aggregate->raise_at);
-    u32 rise = top > sum->top ? top - sum->top : 0;
-    if (rise == 0)
+    GLOBAL struct sum *to =
+        (GLOBAL struct sum *)(record + aggregate->at + 8);
+    volatile GLOBAL struct group_raise *next = raise_at(record, aggregate);
+    struct sum sum = *to;
+    if (next->top <= sum.top && next->special == 0 && !sum_is_full(&sum))
         return;
-    sum->limbs[2] = rise < 3 ? sum->limbs[2 - rise] : 0;
-    sum->limbs[1] = rise < 2 ? sum->limbs[0] : 0;
-    sum->limbs[0] = 0;
-    sum->top = top;
+    sum_raise(&sum, next->top);
+    sum_carry(&sum);
+    sum.special |= (u16)next->special;
+    *to = sum;
 }
 
+/* Room for more values in a sum of narrow integers. */
+static void carry(RECORD record, GLOBAL const struct group_aggregate *aggregate)
+{
+    GLOBAL i64 *sum = (GLOBAL i64 *)(record + aggregate->at + 8);
+    sum[1] += sum[0] >> SUM_CARRY_BITS;
+    sum[0] &= SUM_CARRY_MASK;
+}
+
+/* For all slots, before any row is added. */
 KERNEL void vdbq_group_raise(CONTROL control, GLOBAL u8 *records,
                              volatile GLOBAL struct group_state *state,
                              u64 slots)
@@ -139,5 +143,8 @@ KERNEL void vdbq_group_raise(CONTROL control, GLOBAL u8 *records,
         for (u32 i = 0; i < control->aggregates; i++)
             if (control->aggregate[i].kind == GROUP_REAL)
                 raise(record_at(control, records, slot),
+                      &control->aggregate[i]);
+            else if (control->aggregate[i].kind == GROUP_NARROW)
+                carry(record_at(control, records, slot),
                       &control->aggregate[i]);
 }

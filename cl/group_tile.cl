@@ -154,15 +154,17 @@ static RECORD record_at(CONTROL control, GLOBAL u8 *records, u64 slot)
     return records + slot * control->width;
 }
 
-/* The sum's state behind the rows passed over: exec/rows/sum.h. */
-struct group_sum {
-    i64 limbs[3];
-    u32 top;
-    u32 special;
-};
-
-static volatile GLOBAL struct group_sum *
+/* The sum of floats behind the rows passed over. */
+static volatile GLOBAL struct sum *
 sum_at(RECORD record, GLOBAL const struct group_aggregate *aggregate)
 {
-    return (volatile GLOBAL struct group_sum *)(record + aggregate->at + 8);
+    return (volatile GLOBAL struct sum *)(record + aggregate->at + 8);
+}
+
+/* What its next rows need. */
+static volatile GLOBAL struct group_raise *
+raise_at(RECORD record, GLOBAL const struct group_aggregate *aggregate)
+{
+    return (volatile GLOBAL struct group_raise *)(record +
+                                                  aggregate->raise_at);
 }

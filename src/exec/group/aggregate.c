@@ -25,45 +25,57 @@ static bool is_float(int type)
     return type == TYPE_F32 || type == TYPE_F64;
 }
 
-struct aggregate aggregate_make(const struct step_aggregate *step, int type,
-                                unsigned scale, size_t at)
+/* Which state a function keeps of values of that type. */
+static enum aggregate_kind kind_of(enum aggregate_function function, int type)
 {
-    struct aggregate made = {
-        .step = *step, .type = type, .scale = scale, .at = at
-    };
-    assert(at % sizeof(uint64_t) == 0);
-
-    switch (aggregate_row(step->function)->keeps) {
-    case AGGREGATE_KEEPS_NOTHING:
-        made.kind = AGGREGATE_ROWS;
-        break;
+    switch (aggregate_row(function)->keeps) {
     case AGGREGATE_KEEPS_SUM:
-        made.kind = is_float(type)     ? AGGREGATE_REAL
-                    : type == TYPE_I64 ? AGGREGATE_WIDE
-                                       : AGGREGATE_NARROW;
-        break;
+        return is_float(type)     ? AGGREGATE_REAL
+               : type == TYPE_I64 ? AGGREGATE_WIDE
+                                  : AGGREGATE_NARROW;
     case AGGREGATE_KEEPS_BEST:
-        made.kind = AGGREGATE_BEST;
-        break;
+        return AGGREGATE_BEST;
     case AGGREGATE_KEEPS_FIRST:
-        made.kind = AGGREGATE_EARLIEST;
-        break;
+        return AGGREGATE_EARLIEST;
+    default:
+        return AGGREGATE_ROWS;
     }
+}
+
+struct aggregate aggregate_make(const struct step_aggregate *step,
+                                struct aggregate_argument argument, size_t at)
+{
+    struct aggregate made = { .step = *step,
+                              .type = argument.type,
+                              .scale = argument.scale,
+                              .kind = kind_of(step->function, argument.type),
+                              .skipped = at };
+    assert(at % sizeof(uint64_t) == 0);
+    made.skips =
+        argument.nullable || step->filter >= 0 || aggregate_is_distinct(&made);
+    made.at = at + (made.skips ? sizeof(uint64_t) : 0);
     return made;
+}
+
+bool aggregate_is_distinct(const struct aggregate *aggregate)
+{
+    return aggregate->step.distinct && aggregate->step.column >= 0
+           && aggregate->kind != AGGREGATE_BEST
+           && aggregate->kind != AGGREGATE_EARLIEST;
 }
 
 size_t aggregate_bytes(const struct aggregate *aggregate)
 {
     assert(aggregate->kind <= AGGREGATE_EARLIEST);
     static const size_t bytes[] = {
-        [AGGREGATE_ROWS] = sizeof(uint64_t),
+        [AGGREGATE_ROWS] = 0,
         [AGGREGATE_NARROW] = sizeof(struct narrow_state),
         [AGGREGATE_WIDE] = sizeof(struct wide_state),
         [AGGREGATE_REAL] = sizeof(struct real_state),
         [AGGREGATE_BEST] = sizeof(struct best_state),
         [AGGREGATE_EARLIEST] = sizeof(struct earliest_state)
     };
-    return bytes[aggregate->kind];
+    return aggregate->at - aggregate->skipped + bytes[aggregate->kind];
 }
 
 int aggregate_result_type(const struct aggregate *aggregate)
@@ -147,7 +159,8 @@ static bool all_count(const struct aggregate_rows *rows)
 void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
                     uint64_t rows)
 {
-    *(uint64_t *)(record + aggregate->at) += rows;
+    assert(aggregate->skips);
+    *(uint64_t *)(record + aggregate->skipped) += rows;
 }
 
 /* Picks rows out, unless that is done. */
@@ -204,7 +217,8 @@ void aggregate_add_one(const struct aggregate *aggregate,
     } else {
         pick(aggregate, rows, room);
         assert(room->count <= rows->count);
-        aggregate_skip(aggregate, record, rows->count - room->count);
+        if (room->count < rows->count)
+            aggregate_skip(aggregate, record, rows->count - room->count);
         add_all(aggregate, room->values, room->count, state);
     }
 }
@@ -412,6 +426,7 @@ static void add_all(const struct aggregate *aggregate, const void *values,
     case AGGREGATE_NARROW:
         ((struct narrow_state *)(void *)state)->sum +=
             sum_narrow(values, count);
+        narrow_carry((void *)state);
         break;
     case AGGREGATE_WIDE:
         sum_wide(values, count, &high, &low);

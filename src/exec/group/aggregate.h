@@ -5,12 +5,15 @@
  * come, nor on how they are shared out among states that are then merged. A
  * zeroed state has taken nothing in.
  *
- * A state counts the rows that were passed over, so that where there are none
- * nothing is counted: whoever keeps states keeps a count of rows, too.
+ * Rows that are passed over are counted, in front of the state, so that where
+ * there are none nothing is counted: whoever keeps states keeps a count of rows,
+ * too. Where no row ever can be, because no value is NULL and nothing is
+ * filtered, there is no such number, and records are smaller.
  */
 #ifndef VDBQ_EXEC_AGGREGATE_H
 #define VDBQ_EXEC_AGGREGATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,15 +39,25 @@ struct aggregate {
     int type;                 /* TYPE_... of the argument            */
     unsigned scale;           /* of a DECIMAL argument, else 0       */
     enum aggregate_kind kind; /* which state it keeps */
+    bool skips;               /* rows may be passed over             */
+    size_t skipped;           /* ... where they are counted in a record */
     size_t at;                /* where its state is in a record      */
 };
 
-/* An aggregate of an argument of that machine type (TYPE_NONE: of rows), which
- * has `scale` digits behind the point (0: it is no DECIMAL); its state at `at`,
- * a multiple of 8. */
-struct aggregate aggregate_make(const struct step_aggregate *step, int type,
-                                unsigned scale, size_t at);
-/* Bytes of its state, a multiple of 8. */
+/* An aggregate's argument. */
+struct aggregate_argument {
+    int type;       /* TYPE_...; TYPE_NONE: there is none, rows are counted */
+    unsigned scale; /* digits behind the point; 0: it is no DECIMAL         */
+    bool nullable;  /* a value may be NULL                                  */
+};
+/* An aggregate of that argument; what it keeps begins at `at` of a record, a
+ * multiple of 8. */
+struct aggregate aggregate_make(const struct step_aggregate *step,
+                                struct aggregate_argument argument, size_t at);
+/* Whether values that are equal count once: there is a DISTINCT to which that
+ * makes a difference. */
+bool aggregate_is_distinct(const struct aggregate *aggregate);
+/* Bytes of what it keeps, a multiple of 8. */
 size_t aggregate_bytes(const struct aggregate *aggregate);
 /* TYPE_... of what comes of it. */
 int aggregate_result_type(const struct aggregate *aggregate);
@@ -67,13 +80,15 @@ struct aggregate_room {
     uint8_t kept[AGGREGATE_BLOCK];    /* of each row: 1, or 0 */
     uint64_t values[AGGREGATE_BLOCK]; /* arguments of the rows that were kept */
 };
-/* Takes rows into the records of each, or all into one. */
+/* Takes rows into the records of each, which aggregate_carry() must give room
+ * after SUM_DIGITS_MAX rows (cl/sum.h) at most; or all into one. */
 void aggregate_add(const struct aggregate *aggregate,
                    const struct aggregate_rows *rows,
                    struct aggregate_room *room, uint8_t *const *records);
 void aggregate_add_one(const struct aggregate *aggregate,
                        const struct aggregate_rows *rows,
                        struct aggregate_room *room, uint8_t *record);
+void aggregate_carry(const struct aggregate *aggregate, uint8_t *record);
 void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
                      const uint8_t *from);
 
@@ -83,7 +98,7 @@ void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
 unsigned aggregate_pick(const struct aggregate *aggregate,
                         const struct aggregate_rows *rows, uint64_t *values,
                         const uint32_t *tags, uint32_t *tags_picked);
-/* Counts so many rows as passed over. */
+/* Counts so many rows as passed over; it skips. */
 void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
                     uint64_t rows);
 

@@ -12,6 +12,34 @@
 #include "base/type.h"
 #include "exec/rows/order.h"
 
+void aggregate_carry(const struct aggregate *aggregate, uint8_t *record)
+{
+    void *state = record + aggregate->at;
+
+    if (aggregate->kind == AGGREGATE_NARROW)
+        narrow_carry(state);
+    else if (aggregate->kind == AGGREGATE_REAL)
+        sum_carry(&((struct real_state *)state)->sum);
+}
+
+/* Rows of a record that were passed over. */
+static uint64_t skipped_of(const struct aggregate *aggregate,
+                           const uint8_t *record)
+{
+    return aggregate->skips ? *(const uint64_t *)(record + aggregate->skipped)
+                            : 0;
+}
+
+/* Both may lack room, and the sum has it. */
+static void narrow_merge(struct narrow_state *state, struct narrow_state other)
+{
+    narrow_carry(state);
+    narrow_carry(&other);
+    state->sum += other.sum;
+    state->carry += other.carry;
+    narrow_carry(state);
+}
+
 void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
                      const uint8_t *from)
 {
@@ -26,10 +54,10 @@ void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
             *(struct earliest_state *)state = *earliest;
         return;
     }
-    *(uint64_t *)state += *(const uint64_t *)other;
+    if (aggregate->skips)
+        aggregate_skip(aggregate, into, skipped_of(aggregate, from));
     if (aggregate->kind == AGGREGATE_NARROW)
-        ((struct narrow_state *)state)->sum +=
-            ((const struct narrow_state *)other)->sum;
+        narrow_merge(state, *(const struct narrow_state *)other);
     else if (aggregate->kind == AGGREGATE_WIDE)
         wide_merge(state, wide->low, wide->high);
     else if (aggregate->kind == AGGREGATE_REAL)
@@ -46,8 +74,9 @@ static i128 integer_sum(const struct aggregate *aggregate, const void *state)
     assert(aggregate->kind == AGGREGATE_NARROW
            || aggregate->kind == AGGREGATE_WIDE);
     const struct wide_state *wide = state;
+    const struct narrow_state *narrow = state;
     if (aggregate->kind == AGGREGATE_NARROW)
-        return ((const struct narrow_state *)state)->sum;
+        return (i128)narrow->carry * ((i128)1 << SUM_CARRY_BITS) + narrow->sum;
     return (i128)wide->high * ((i128)1 << 64) + wide->low;
 }
 
@@ -113,8 +142,8 @@ static enum vdbq_status any_result(const struct aggregate *aggregate,
                                    struct error *error)
 {
     const void *state = record + aggregate->at;
-    uint64_t counted = rows - *(const uint64_t *)state;
-    assert(*(const uint64_t *)state <= rows);
+    uint64_t counted = rows - skipped_of(aggregate, record);
+    assert(skipped_of(aggregate, record) <= rows);
     const struct earliest_state *earliest = state;
     size_t width = aggregate_width(aggregate);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The states of aggregates, as they lie in records: for the files that make
- * aggregates alone. The device has the same ones (cl/group.h).
+ * The states of aggregates, as they lie in records behind the number of rows
+ * passed over, if there is one: for the files that make aggregates alone. The
+ * device has the same ones (cl/group.h).
  */
 #ifndef VDBQ_EXEC_AGGREGATE_STATE_H
 #define VDBQ_EXEC_AGGREGATE_STATE_H
@@ -11,33 +12,36 @@
 #include "exec/rows/sum.h"
 
 struct narrow_state {
-    uint64_t skipped; /* rows passed over; first in every state */
-    int64_t sum;      /* blocks are few enough for 64 bits (sum.h) */
+    int64_t sum;   /* of up to SUM_DIGITS_MAX rows (cl/sum.h), and ... */
+    int64_t carry; /* ... in units of 2^SUM_CARRY_BITS */
 };
 struct wide_state {
-    uint64_t skipped; /* rows passed over */
-    uint64_t low;     /* of the sum's 128 bits */
+    uint64_t low; /* of the sum's 128 bits */
     int64_t high;
 };
 struct real_state {
-    uint64_t skipped; /* rows passed over */
-    struct sum sum;   /* exact, in any order of rows */
+    struct sum sum; /* exact, in any order of rows */
 };
 struct best_state {
-    uint64_t skipped; /* rows passed over */
-    uint64_t best;    /* order + 2^63; MIN keeps that of ~order */
+    uint64_t best; /* order + 2^63; MIN keeps that of ~order */
 };
 struct earliest_state {
-    uint64_t skipped; /* rows passed over */
-    uint64_t before;  /* ~ number of the row; 0: no row */
-    uint64_t null;    /* 1: the value of that row is NULL */
-    uint64_t value;   /* its bytes */
+    uint64_t before; /* ~ number of the row; 0: no row */
+    uint64_t null;   /* 1: the value of that row is NULL */
+    uint64_t value;  /* its bytes */
 };
 
 /* Bytes of a value that it takes. */
 static inline size_t aggregate_width(const struct aggregate *aggregate)
 {
     return aggregate->type == TYPE_I64 || aggregate->type == TYPE_F64 ? 8 : 4;
+}
+
+/* Makes room for more rows. */
+static inline void narrow_carry(struct narrow_state *state)
+{
+    state->carry += state->sum >> SUM_CARRY_BITS;
+    state->sum &= SUM_CARRY_MASK;
 }
 
 /* Adds 128 bits to a sum. */

@@ -11,7 +11,7 @@
 #include "device/kernel.h"
 #include "exec/group/device_group_inner.h"
 #include "exec/sort/device_radix.h"
-#include "exec/rows/sum.h"
+#include "cl/sum.h"
 
 enum {
     GROW = 4,
@@ -33,7 +33,8 @@ struct device_group {
     struct device_memory *state;     /* what the kernels report */
     bool *reads;                     /* a column: whether it is needed */
     uint64_t rows;                   /* taken so far                   */
-    struct device_times times;       /* of all calls so far */
+    uint64_t added; /* to sums since there was room for SUM_DIGITS_MAX */
+    struct device_times times; /* of all calls so far */
 };
 
 static enum vdbq_status
@@ -322,10 +323,11 @@ static enum vdbq_status find_slots(struct device_group *group,
     return status;
 }
 
-/* Raises the sums of all groups to the greatest exponent that came. */
+/* Raises the sums of all groups to the greatest exponent that came, and makes
+ * room in them. */
 static enum vdbq_status raise(struct device_group *group, struct error *error)
 {
-    assert(group->shape.raises);
+    assert(group->records != NULL);
     uint64_t slots = device_group_slots(&group->shape.control);
     return call(
         group,
@@ -358,24 +360,38 @@ static enum vdbq_status add(struct device_group *group,
                 error);
 }
 
-static enum vdbq_status
-sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
+/* Takes so many rows as a sum has room for. */
+static enum vdbq_status take(struct device_group *group,
+                             const struct sink_rows *rows, struct error *error)
 {
-    struct device_group *group = (struct device_group *)sink;
+    assert(rows->count <= SUM_DIGITS_MAX);
     const struct device_group_shape *shape = &group->shape;
-    enum vdbq_status status;
-    if (shape->sums && group->rows + rows->count > SUM_VALUES_MAX)
-        return sum_too_many(error);
-    status = send_control(group, rows, error);
+    bool raises = shape->raises || group->added + rows->count > SUM_DIGITS_MAX;
+    enum vdbq_status status = send_control(group, rows, error);
     if (status == VDBQ_OK && shape->control.hashed)
         status = find_slots(group, rows, error);
     else if (status == VDBQ_OK && shape->finds)
         status = find(group, rows, error);
-    if (status == VDBQ_OK && shape->raises)
+    if (status == VDBQ_OK && raises)
         status = raise(group, error);
     if (status == VDBQ_OK)
         status = add(group, rows, error);
     group->rows += rows->count;
+    group->added = (raises ? 0 : group->added) + rows->count;
+    return status;
+}
+
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
+{
+    struct sink_rows part = *rows;
+    uint64_t left = rows->count;
+    enum vdbq_status status = VDBQ_OK;
+    for (; status == VDBQ_OK && left > 0; left -= part.count) {
+        part.start = rows->start + (rows->count - left);
+        part.count = left < SUM_DIGITS_MAX ? left : SUM_DIGITS_MAX;
+        status = take((struct device_group *)sink, &part, error);
+    }
     return status;
 }
 

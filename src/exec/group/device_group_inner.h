@@ -15,8 +15,7 @@ struct device_group_shape {
     struct group_control control; /* what the kernels read */
     struct aggregate aggregates[GROUP_AGGREGATES_MAX]; /* at: in a record */
     bool finds;    /* vdbq_group_find is needed                        */
-    bool raises;   /* ... and vdbq_group_raise                         */
-    bool sums;     /* so that rows are limited (sum.h)                 */
+    bool raises;   /* ... and vdbq_group_raise, of each launch         */
     uint64_t bits; /* of values that count once; 0: none               */
 };
 

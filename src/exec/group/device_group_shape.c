@@ -93,7 +93,10 @@ static bool place_aggregate(const struct device_group_params *params,
     int type = value != NULL ? sort_type(value->type) : TYPE_NONE;
     unsigned scale = value != NULL ? params->inputs[step->column].scale : 0;
 
-    *made = aggregate_make(step, type, scale, *at);
+    *made = aggregate_make(step,
+                           (struct aggregate_argument){
+                               .type = type, .scale = scale, .nullable = true },
+                           *at);
     *placed = (struct group_aggregate){
         .kind = kinds[made->kind],
         .has_value = value != NULL,
@@ -106,9 +109,7 @@ static bool place_aggregate(const struct device_group_params *params,
         placed->value = place(value);
     if (step->filter >= 0)
         placed->filter = place(&params->columns[step->filter]);
-    placed->distinct = step->distinct && value != NULL
-                       && made->kind != AGGREGATE_BEST
-                       && made->kind != AGGREGATE_EARLIEST;
+    placed->distinct = aggregate_is_distinct(made);
     if (placed->distinct)
         placed->size = codes_of(value, &placed->base);
     return !placed->distinct || (placed->size > 0 && value->ranged);
@@ -133,7 +134,6 @@ static bool place_aggregates(const struct device_group_params *params,
         kind = control->aggregate[i].kind;
         shape->raises |= kind == GROUP_REAL;
         shape->finds |= kind == GROUP_REAL || kind == GROUP_EARLIEST;
-        shape->sums |= kind == GROUP_REAL || kind == GROUP_NARROW;
     }
     assert(at % sizeof(u64) == 0);
     control->out = (u32)at;

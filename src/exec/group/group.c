@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "cl/types.h"
-#include "exec/rows/sum.h"
+#include "cl/sum.h"
 #include "exec/sort/sort.h"
 
 enum {
@@ -34,6 +34,21 @@ static void add_share(void *context, unsigned share);
 
 /* ------------------------------------------------- making, taking in ---- */
 
+/* What an aggregate takes in. */
+static struct aggregate_argument
+argument_of(const struct group_params *params,
+            const struct step_aggregate *aggregate)
+{
+    int column = aggregate->column;
+    if (column < 0)
+        return (struct aggregate_argument){ .type = TYPE_NONE };
+    return (struct aggregate_argument){
+        .type = sort_type(params->columns[column].type),
+        .scale = params->columns[column].scale,
+        .nullable = params->nullable == NULL || params->nullable[column],
+    };
+}
+
 /* Lays out the record: keys, then head, then one state an aggregate. */
 static enum vdbq_status init_group(struct group *group, struct error *error)
 {
@@ -54,16 +69,10 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
     group->bytes = sizeof(struct group_head);
     for (unsigned i = 0; i < group->aggregate_count; i++) {
         const struct step_aggregate *a = vector_at(&step->aggregates, i);
-        int type =
-            a->column < 0 ? TYPE_NONE : sort_type(columns[a->column].type);
-        assert(type == TYPE_NONE || a->column >= 0);
-        group->aggregates[i] = aggregate_make(
-            a, type, a->column < 0 ? 0 : columns[a->column].scale,
-            group->bytes);
+        group->aggregates[i] =
+            aggregate_make(a, argument_of(&group->params, a), group->bytes);
         group->bytes += aggregate_bytes(&group->aggregates[i]);
-        group->distinct |= group_is_distinct(&group->aggregates[i]);
-        group->sums |= group->aggregates[i].kind == AGGREGATE_REAL
-                       || group->aggregates[i].kind == AGGREGATE_NARROW;
+        group->distinct |= aggregate_is_distinct(&group->aggregates[i]);
     }
     group->memory =
         group->params.memory != NULL ? group->params.memory : &group->none;
@@ -108,7 +117,7 @@ static bool init_seen(struct group *group, struct group_part *part)
     for (unsigned i = 0; part->seen != NULL && i < group->aggregate_count;
          i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
-        if (group->keys > 0 || !group_is_distinct(aggregate)
+        if (group->keys > 0 || !aggregate_is_distinct(aggregate)
             || aggregate->type != TYPE_I32)
             continue;
         part->seen[i].flags = arena_alloc(&group->arena, GROUP_SEEN);
@@ -146,7 +155,7 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
     if (status == VDBQ_OK && group->keys == 0)
         status = group_table_one(&part->groups.table, error);
     for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++)
-        if (group_is_distinct(&group->aggregates[i]))
+        if (aggregate_is_distinct(&group->aggregates[i]))
             status = init_pairs(group, part, i, error);
     return status;
 }
@@ -240,8 +249,6 @@ enum vdbq_status group_add(struct group *group, const struct batches *batches,
     uint64_t sample = samples ? SAMPLE_ROWS : 0;
     enum vdbq_status status = VDBQ_OK;
 
-    if (group->sums && group->rows + rows > SUM_VALUES_MAX)
-        return sum_too_many(error);
     if (sample > 0)
         status = add_rows(group, batches, 0, sample, error);
     if (status == VDBQ_OK)
@@ -251,6 +258,18 @@ enum vdbq_status group_add(struct group *group, const struct batches *batches,
 }
 
 /* -------------------------------------------------------------- blocks ---- */
+
+/* Sees to it that the sums of a part's groups have room for more rows. */
+static void make_room(const struct group *group, struct group_part *part,
+                      unsigned count)
+{
+    assert(count <= GROUP_ADDED_MAX && part->added <= GROUP_ADDED_MAX);
+    if (part->added + count > GROUP_ADDED_MAX) {
+        group_carry(group, &part->groups.table);
+        part->added = 0;
+    }
+    part->added += count;
+}
 
 /* Counts rows in their groups; `made` of the groups were there before. */
 static void count_rows(const struct group_table *table, uint32_t made,
@@ -344,6 +363,7 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
         if (status != VDBQ_OK)
             return status;
         group_records(&part->groups.table, numbers, count, records);
+        make_room(group, part, count);
         count_rows(&part->groups.table, made, numbers, records, count,
                    rows.number);
     } else {
@@ -355,7 +375,7 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
         const struct step_aggregate *step = &aggregate->step;
         rows.argument = step->column < 0 ? NULL : &columns[step->column];
         rows.filter = step->filter < 0 ? NULL : &columns[step->filter];
-        if (group_is_distinct(aggregate))
+        if (aggregate_is_distinct(aggregate))
             status = add_distinct(group, part, i, &rows, numbers, coming);
         else if (group->keys > 0)
             aggregate_add(aggregate, &rows, &room, records);

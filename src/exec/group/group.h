@@ -16,7 +16,9 @@ struct group_params {
     const struct step_column *columns; /* of the input                */
     const struct step_column *results; /* of the rows that come out: where
                                           `memory` has a limit          */
-    unsigned threads;                  /* to work with at most        */
+    const bool *nullable; /* a column of the input: a value may be NULL; NULL:
+                             any may be                                       */
+    unsigned threads;     /* to work with at most        */
     struct account_share *memory;      /* what it holds; NULL: no limit */
     const struct os_file_calls *files; /* NULL: os_temporary_files    */
 };

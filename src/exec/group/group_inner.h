@@ -15,6 +15,7 @@
 
 #include "base/hostile.h"
 #include "base/vector.h"
+#include "cl/sum.h"
 #include "exec/group/aggregate.h"
 #include "exec/group/group.h"
 #include "exec/group/group_table.h"
@@ -82,6 +83,9 @@ struct group_store {
                                  result, or what writes it out              */
 };
 
+/* Rows that are added to groups before their sums are given room for more. */
+enum { GROUP_ADDED_MAX = HOSTILE(GROUP_BLOCK, SUM_DIGITS_MAX) };
+
 struct group_part {
     struct group_store groups;    /* those this thread found                */
     struct group_seen *seen;      /* one an aggregate, without keys          */
@@ -89,8 +93,9 @@ struct group_part {
                                      a group's number (where there are keys)
                                      and a value; only DISTINCT ones are
                                      made                                  */
-    enum vdbq_status status;      /* of the last rows added */
-    struct error error;           /* why, where they failed */
+    uint64_t added; /* rows, since all sums had room for GROUP_ADDED_MAX */
+    enum vdbq_status status; /* of the last rows added */
+    struct error error;      /* why, where they failed */
 };
 
 struct group {
@@ -100,7 +105,6 @@ struct group {
     struct aggregate *aggregates; /* at: behind the keys of a record       */
     int *types;                   /* TYPE_... of the input's keys          */
     size_t bytes;                 /* of a record behind its keys           */
-    bool sums;                    /* so that rows are limited (sum.h)      */
     bool distinct;                /* an aggregate keeps values apart       */
     bool runs; /* tables of groups are written out when they are full */
     struct account_share *memory; /* of the caller; or `none`, which has all */
@@ -115,12 +119,13 @@ struct group {
     struct arena arena;       /* of all arrays above */
 };
 
-/* group_records.c: whether values are kept apart first. */
-bool group_is_distinct(const struct aggregate *aggregate);
-
-/* Writes the extras of groups (group_extra) of a table. */
+/* group_records.c: writes the extras of groups (group_extra) of a table, and
+ * asks for their memory where it is far away. */
 void group_records(const struct group_table *table, const uint32_t *numbers,
                    unsigned count, uint8_t **records);
+
+/* Gives the sums of all groups of a table room for more rows. */
+void group_carry(const struct group *group, const struct group_table *table);
 
 /* Merges `count` records into groups `numbers` of a table. */
 void group_merge_records(const struct group *group, struct group_table *table,

@@ -120,7 +120,7 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
 
     group_store_finish(group, &part->groups);
     for (unsigned i = 0; i < group->aggregate_count; i++) {
-        if (!group_is_distinct(&group->aggregates[i]))
+        if (!aggregate_is_distinct(&group->aggregates[i]))
             continue;
         if (status == VDBQ_OK)
             status = merge_pairs(
@@ -134,6 +134,10 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
     memory_release(map);
     return status;
 }
+
+/* Of pairs that are given to an aggregate before its sums are given room:
+ * blocks of at most SUM_DIGITS_MAX. */
+#define CARRY_ROWS (1U << 30)
 
 /* Gives a table of pairs to its aggregate. */
 static void take_table(struct group *group, unsigned which,
@@ -149,6 +153,8 @@ static void take_table(struct group *group, unsigned which,
 
     for (uint32_t at = 0; at < kept->count; at += GROUP_BLOCK) {
         uint32_t left = kept->count - at;
+        if (at % CARRY_ROWS == 0)
+            group_carry(group, table);
         rows.count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
         group_read_pairs(kept, group_record(kept, at), rows.count, &pairs);
         group_records(table, pairs.groups, rows.count, records);
@@ -226,7 +232,7 @@ enum vdbq_status group_merge(struct group *group, struct error *error)
     for (unsigned i = 1; status == VDBQ_OK && i < group->part_count; i++)
         status = merge_part(group, &group->parts[i], error);
     for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)
-        if (group_is_distinct(&group->aggregates[i]))
+        if (aggregate_is_distinct(&group->aggregates[i]))
             status = take_pairs(group, i, error);
     return status;
 }

@@ -86,7 +86,8 @@ static void flush_pairs(void *context, unsigned share)
     struct group_part *part = &group->parts[share];
     part->status = VDBQ_OK;
     for (unsigned i = 0; i < group->aggregate_count; i++)
-        if (group_is_distinct(&group->aggregates[i]) && part->status == VDBQ_OK)
+        if (aggregate_is_distinct(&group->aggregates[i])
+            && part->status == VDBQ_OK)
             part->status =
                 group_store_flush(group, &part->distinct[i], &part->error);
 }
@@ -178,7 +179,7 @@ static enum vdbq_status merge_groups(const struct merging *merging, unsigned p,
     for (unsigned i = 0; i < group->part_count && status == VDBQ_OK; i++)
         status = merge_part(merging, i, p, block);
     for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++)
-        if (group_is_distinct(&group->aggregates[i]))
+        if (aggregate_is_distinct(&group->aggregates[i]))
             group_skip_rows(group, i, &partition->groups.table);
     return status;
 }
@@ -257,7 +258,7 @@ static void merge_one(struct merging *merging)
         group_merge_records(group, table, group->parts[i].groups.table.records,
                             1, &number);
     for (unsigned i = 0; i < group->aggregate_count; i++)
-        if (group_is_distinct(&group->aggregates[i]))
+        if (aggregate_is_distinct(&group->aggregates[i]))
             group_skip_rows(group, i, table);
     merging->records = table->records;
 }
@@ -270,6 +271,7 @@ struct taking {
     struct aggregate aggregate; /* of the pairs, whose states are at 0      */
     struct group_store pairs;   /* of a partition                           */
     struct group_table states;  /* of groups, by their numbers among all    */
+    uint64_t added; /* to states since they had room for GROUP_ADDED_MAX     */
     struct group_pairs block;
     struct aggregate_room room;
     struct error error;
@@ -294,6 +296,17 @@ static enum vdbq_status add_pairs(struct taking *taking, unsigned part,
                             0, block->numbers, &taking->error);
 }
 
+/* Sees to it that the states have room for so many values. */
+static void make_room_for(struct taking *taking, unsigned count)
+{
+    taking->added += count;
+    if (taking->added <= GROUP_ADDED_MAX)
+        return;
+    for (uint32_t i = 0; i < taking->states.count; i++)
+        aggregate_carry(&taking->aggregate, group_extra(&taking->states, i));
+    taking->added = count;
+}
+
 /* Takes the values of pairs that lie one behind the other into the states. */
 static enum vdbq_status take_pairs(struct taking *taking,
                                    const uint8_t *records, unsigned count)
@@ -312,6 +325,7 @@ static enum vdbq_status take_pairs(struct taking *taking,
     for (unsigned i = 0; i < count; i++)
         aggregate_skip(&taking->aggregate, states[i], UINT64_MAX);
     taking->room.made = false;
+    make_room_for(taking, count);
     aggregate_add(&taking->aggregate, &rows, &taking->room, states);
     return VDBQ_OK;
 }
@@ -357,7 +371,7 @@ static void merge_states(const struct taking *taking)
 {
     struct merging *merging = taking->merging;
     const struct group_table *groups = &merging->group->parts[0].groups.table;
-    size_t at = merging->group->aggregates[merging->which].at;
+    size_t at = merging->group->aggregates[merging->which].skipped;
     for (uint32_t i = 0; i < taking->states.count; i++) {
         uint32_t number =
             (uint32_t) * (const uint64_t *)group_record(&taking->states, i);
@@ -379,7 +393,8 @@ static enum vdbq_status begin_taking(struct taking *taking)
     enum vdbq_status status = group_pairs_init(
         merging->group, &taking->pairs, merging->which, NULL, &taking->error);
     taking->aggregate = merging->group->aggregates[merging->which];
-    taking->aggregate.at = 0;
+    taking->aggregate.at -= taking->aggregate.skipped;
+    taking->aggregate.skipped = 0;
     return status == VDBQ_OK
                ? group_table_init(&taking->states, &type, 1,
                                   aggregate_bytes(&taking->aggregate),
@@ -420,7 +435,7 @@ static enum vdbq_status take_all(struct merging *merging, struct error *error)
     unsigned threads = group->params.threads;
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++) {
-        if (!group_is_distinct(&group->aggregates[i]))
+        if (!aggregate_is_distinct(&group->aggregates[i]))
             continue;
         merging->which = i;
         atomic_store(&merging->next, 0);

@@ -7,20 +7,27 @@
 #include "cl/types.h"
 #include "exec/group/group_pairs.h"
 
-bool group_is_distinct(const struct aggregate *aggregate)
-{
-    return aggregate->step.distinct && aggregate->step.column >= 0
-           && aggregate->kind != AGGREGATE_BEST
-           && aggregate->kind != AGGREGATE_EARLIEST;
-}
+enum { FAR_BYTES = 1 << 18 }; /* more records than this are far away */
 
 /* -------------------------------------------------------------- groups -- */
 
 void group_records(const struct group_table *table, const uint32_t *numbers,
                    unsigned count, uint8_t **records)
 {
+    size_t extra = table->width - 8 * table->words;
+    bool far = table->count * table->width > FAR_BYTES;
+
     for (unsigned i = 0; i < count; i++)
         records[i] = group_extra(table, numbers[i]);
+    for (unsigned i = 0; far && i < count; i++)
+        __builtin_prefetch(records[i] + extra - 1, 1);
+}
+
+void group_carry(const struct group *group, const struct group_table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        for (unsigned k = 0; k < group->aggregate_count; k++)
+            aggregate_carry(&group->aggregates[k], group_extra(table, i));
 }
 
 void group_merge_records(const struct group *group, struct group_table *table,

@@ -16,12 +16,21 @@
 
 enum {
     ROOM_MIN = 64,
+    LINE_BYTES = 64, /* of a cache */
     SLOTS_MIN = 256,
     SLOTS_KEPT = 1 << 18, /* of a table that is cleared */
     MAP_MIN = 1 << 16,
     MAP_MAX = 1 << 26
 };
 #define GROUPS_MAX 0xfffffffeu
+
+/* A record that nearly fills lines of the caches takes whole ones: each then
+ * begins at the same place in a line, which costs less to fetch. */
+static size_t record_bytes(size_t bytes)
+{
+    size_t lines = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    return lines - bytes <= 8 ? lines : bytes;
+}
 
 enum vdbq_status group_table_init(struct group_table *table, const int *types,
                                   unsigned keys, size_t extra,
@@ -42,7 +51,7 @@ enum vdbq_status group_table_init(struct group_table *table, const int *types,
     }
     table->nulls = unit;
     table->words = (unit + (keys + 31) / 32 + 1) / 2;
-    table->width = 8 * table->words + extra;
+    table->width = record_bytes(8 * table->words + extra);
     table->packed =
         memory_resize(NULL, (size_t)GROUP_BLOCK * 8 * (table->words + 1));
     return table->packed != NULL ? VDBQ_OK : error_no_memory(error);

@@ -74,6 +74,18 @@ static void hold_rows(struct group_stream *stream)
     account_take_anyway(&stream->head.memory, bytes);
 }
 
+/* Which columns of the input may have NULLs: those of a scan say so. NULL: no
+ * memory. */
+static bool *find_nullable(const struct step *input)
+{
+    bool *nullable = memory_zeroed(input->column_count + 1, sizeof *nullable);
+    for (unsigned i = 0; nullable != NULL && i < input->column_count; i++)
+        nullable[i] =
+            input->kind != STEP_SCAN
+            || program_result(&input->scan.program, i).null_register >= 0;
+    return nullable;
+}
+
 /* Takes all rows of the input in threads of the host. */
 static enum vdbq_status group_on_host(struct group_stream *stream,
                                       struct error *error)
@@ -81,20 +93,24 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
     const struct step *step = stream->head.step;
     struct stream *input = stream->head.inputs[0];
     struct group *group = NULL;
-    enum vdbq_status status = group_create(
-        &(struct group_params){ .step = &step->group,
-                                .columns = input->step->columns,
-                                .results = step->columns,
-                                .threads = stream_threads(stream->head.params),
-                                .memory = &stream->head.memory,
-                                .files = stream->head.params->files },
-        &group, error);
+    struct group_params params = { .step = &step->group,
+                                   .columns = input->step->columns,
+                                   .results = step->columns,
+                                   .nullable = find_nullable(input->step),
+                                   .threads =
+                                       stream_threads(stream->head.params),
+                                   .memory = &stream->head.memory,
+                                   .files = stream->head.params->files };
+    enum vdbq_status status = params.nullable == NULL
+                                  ? error_no_memory(error)
+                                  : group_create(&params, &group, error);
     if (status == VDBQ_OK)
         status = add_rows(stream, group, error);
     if (status == VDBQ_OK)
         status = group_finish(group, &stream->groups.row_set, &stream->spilled,
                               error);
     group_destroy(group);
+    memory_release((void *)params.nullable);
     stream->is_spilled = stream->spilled.rows > 0;
     if (!stream->is_spilled)
         hold_rows(stream);

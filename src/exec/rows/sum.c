@@ -10,48 +10,49 @@
 #include <stdbool.h>
 
 #include "base/threads/parallel.h"
+#include "exec/rows/quotient.h"
 
 enum { LANES = 8 };
-__extension__ typedef __int128 i128;
-__extension__ typedef unsigned __int128 u128;
-
-void sum_raise(struct sum *sum, uint64_t bits)
-{
-    uint32_t exponent = (uint32_t)(bits >> 52 & 0x7ff);
-    uint32_t top = (exponent + 1) / 32;
-
-    if (exponent == 0x7ff) {
-        if ((bits << 12) != 0)
-            sum->special |= SUM_NAN;
-        else
-            sum->special |= bits >> 63 ? SUM_MINUS_INFINITE : SUM_INFINITE;
-        return;
-    }
-    assert(top <= 0x7ff / 32 + 1);
-    while (sum->top < top) {
-        sum->limbs[2] = sum->limbs[1];
-        sum->limbs[1] = sum->limbs[0];
-        sum->limbs[0] = 0;
-        sum->top = top - sum->top > 3 ? top - 3 : sum->top + 1;
-    }
-}
 
 void sum_merge(struct sum *sum, const struct sum *other)
 {
     struct sum raised = *other;
-    uint32_t top = sum->top > other->top ? sum->top : other->top;
 
-    sum_raise(sum, (uint64_t)(32 * top) << 52);
-    sum_raise(&raised, (uint64_t)(32 * top) << 52);
+    sum_raise(sum, raised.top);
+    sum_raise(&raised, sum->top);
+    sum_carry(sum);
+    sum_carry(&raised);
     assert(sum->top == raised.top);
-    for (unsigned i = 0; i < 3; i++)
-        sum->limbs[i] += raised.limbs[i];
-    sum->special |= other->special;
+    for (unsigned k = 0; k < 3; k++) {
+        sum->limbs[k] += raised.limbs[k];
+        sum->carries[k] += raised.carries[k];
+    }
+    sum->special |= raised.special;
+    sum_carry(sum);
+}
+
+/* A limb with its carry. */
+static i128 whole_limb(const struct sum *sum, unsigned k)
+{
+    return (i128)sum->carries[k] * ((i128)1 << SUM_CARRY_BITS) + sum->limbs[k];
+}
+
+/* The three limbs as one number: what is above the lowest 64 bits, and these;
+ * as many of the lowest as there is no room for become one bit, which is set
+ * where any of them is. */
+static double limbs_value(i128 above, uint64_t below, int unit)
+{
+    if (above > INT64_MAX || above < INT64_MIN) {
+        uint64_t dropped = below & UINT32_MAX;
+        above = above * ((i128)1 << 32) + (i128)(below >> 32);
+        return ldexp((double)(above | (dropped != 0)), unit + 32);
+    }
+    return ldexp((double)(above * ((i128)1 << 64) + below), unit);
 }
 
 double sum_value(const struct sum *sum)
 {
-    i128 whole = (i128)((u128)(i128)sum->limbs[0] << 32) + sum->limbs[1];
+    i128 middle, low = whole_limb(sum, 2);
 
     if (sum->special != 0) {
         if (sum->special == SUM_INFINITE)
@@ -59,8 +60,10 @@ double sum_value(const struct sum *sum)
         return sum->special == SUM_MINUS_INFINITE ? -(double)INFINITY
                                                   : (double)NAN;
     }
-    whole = (i128)((u128)whole << 32) + sum->limbs[2];
-    return ldexp((double)whole, 32 * (int)sum->top - 1023 - 64);
+    middle = whole_limb(sum, 1) + (low >> 32);
+    return limbs_value(whole_limb(sum, 0) + (middle >> 32),
+                       (uint64_t)middle << 32 | (uint32_t)low,
+                       32 * (int)sum->top - 1023 - 64);
 }
 
 /* -------------------------------------------------------- many values -- */
@@ -82,59 +85,56 @@ static double greatest(const double *values, size_t count)
     return most[0];
 }
 
-/* The digits of all values, each limb's bits added up with those of what
- * rounds it; false: one is no number. */
+/* The digits of all values, each limb's with the bits of what rounds it;
+ * false: one is no number, or needs a higher `top`. */
 PARALLEL_CLONES
 static bool add_lanes(const double *values, size_t count, double scale,
                       uint64_t sums[3])
 {
-    uint64_t lanes[3][LANES] = { { 0 } };
-    double nothing[LANES] = { 0 }, wrong = 0;
+    uint64_t lanes[3][LANES] = { { 0 } }, beyond[LANES] = { 0 }, any = 0;
 
     for (size_t i = 0; i < count; i += LANES)
         for (unsigned lane = 0; lane < LANES; lane++) {
             double left = values[i + lane] * scale;
-            double first = left + SUM_ROUND_0, second, third;
-            left -= first - SUM_ROUND_0;
-            second = left + SUM_ROUND_1;
-            left -= second - SUM_ROUND_1;
-            third = left + SUM_ROUND_2;
-            lanes[0][lane] += bits_of_f64(first);
-            lanes[1][lane] += bits_of_f64(second);
-            lanes[2][lane] += bits_of_f64(third);
-            nothing[lane] += third - third;
+            beyond[lane] |= fabs(left) < 0x1p31 ? 0 : UINT64_MAX;
+            lanes[0][lane] += sum_digit(&left, SUM_ROUND_0);
+            lanes[1][lane] += sum_digit(&left, SUM_ROUND_1);
+            lanes[2][lane] += sum_digit(&left, SUM_ROUND_2);
         }
     for (unsigned lane = 0; lane < LANES; lane++) {
         for (unsigned k = 0; k < 3; k++)
             sums[k] += lanes[k][lane];
-        wrong += nothing[lane];
+        any |= beyond[lane];
     }
-    return wrong == 0;
+    return any == 0;
+}
+
+/* Adds as many values as LANES go into, if all are numbers; how many. The
+ * `top` is raised first where the block's greatest needs it. */
+static size_t add_block(struct sum *sum, const double *values, size_t count)
+{
+    static const double rounding[3] = { SUM_ROUND_0, SUM_ROUND_1, SUM_ROUND_2 };
+    size_t whole = count / LANES * LANES;
+    uint64_t sums[3] = { 0 };
+
+    if (!add_lanes(values, whole, sum_scale(sum->top), sums)) {
+        double most = greatest(values, whole);
+        if (isinf(most))
+            return 0;
+        sum_raise(sum, sum_top(bits_of_f64(most)));
+        sums[0] = sums[1] = sums[2] = 0;
+        if (!add_lanes(values, whole, sum_scale(sum->top), sums))
+            return 0;
+    }
+    for (unsigned k = 0; k < 3; k++)
+        sum->limbs[k] += (int64_t)(sums[k] - whole * bits_of_f64(rounding[k]));
+    return whole;
 }
 
 void sum_add_all(struct sum *sum, const double *values, size_t count)
 {
-    static const double rounding[3] = { SUM_ROUND_0, SUM_ROUND_1, SUM_ROUND_2 };
-    size_t whole = count / LANES * LANES, done = 0;
-    double most = greatest(values, whole);
-
-    if (most <= 0x1.fffffffffffffp1023) {
-        uint64_t sums[3] = { 0 };
-        sum_raise(sum, bits_of_f64(most));
-        if (add_lanes(values, whole, sum_scale(sum->top), sums)) {
-            for (unsigned k = 0; k < 3; k++)
-                sum->limbs[k] +=
-                    (int64_t)(sums[k] - whole * bits_of_f64(rounding[k]));
-            done = whole;
-        }
-    }
-    for (; done < count; done++)
-        sum_add(sum, values[done]);
-}
-
-enum vdbq_status sum_too_many(struct error *error)
-{
-    error_set(error, VDBQ_LIMIT, "a sum of more than %u rows", SUM_VALUES_MAX);
-    return error_hint(error, "of integers, sum CAST(... AS BIGINT); of floats, "
-                             "sum the sums of parts");
+    assert(count <= SUM_DIGITS_MAX);
+    for (size_t i = add_block(sum, values, count); i < count; i++)
+        sum_add(sum, values[i]);
+    sum_carry(sum);
 }

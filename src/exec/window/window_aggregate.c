@@ -268,7 +268,11 @@ enum vdbq_status window_aggregate(struct window *window,
                    ? TYPE_NONE
                    : sort_type(window->rows->columns[step->column].type);
     unsigned scale = step->column < 0 ? 0 : window->columns[step->column].scale;
-    struct aggregate aggregate = aggregate_make(step, type, scale, 0);
+    struct aggregate aggregate =
+        aggregate_make(step,
+                       (struct aggregate_argument){
+                           .type = type, .scale = scale, .nullable = true },
+                       0);
     struct inputs inputs = { .rows = { 0 } };
     enum vdbq_status status = pick_inputs(window, step, &inputs, error);
 

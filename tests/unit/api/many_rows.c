@@ -229,18 +229,6 @@ static void test_limit(void **state)
            "4294967300,4294967299;");
 }
 
-/* Sums that may be too many for their form say so. */
-static void test_sum_too_many(void **state)
-{
-    (void)state;
-    vdbq_query *query;
-    assert_int_equal(vdbq_prepare(db, "select sum(k) from t", -1, &query, NULL),
-                     VDBQ_OK);
-    assert_int_equal(vdbq_query_row(query), VDBQ_LIMIT);
-    assert_non_null(strstr(vdbq_error(db)->hint, "BIGINT"));
-    vdbq_query_close(query);
-}
-
 /* Rows that a step holds have numbers of 32 bits. */
 static void test_held_rows(void **state)
 {
@@ -260,7 +248,6 @@ int main(void)
                                         cmocka_unit_test(test_steps_behind),
                                         cmocka_unit_test(test_counts),
                                         cmocka_unit_test(test_limit),
-                                        cmocka_unit_test(test_sum_too_many),
                                         cmocka_unit_test(test_held_rows) };
     return cmocka_run_group_tests(tests, start, end);
 }

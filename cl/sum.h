@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums of floats that do not depend on the order of additions, and so not on
+ * threads, batches or devices: written once for host and kernels.
+ *
+ * A sum is kept in three limbs, integers in units of 2^g, 2^(g - 32) and
+ * 2^(g - 64), where g is on a grid of 32 and so high that every value so far
+ * is below 2^(g + 31). A value is split into digits: it is rounded to the
+ * first unit, what remains to the second, what then remains to the third, and
+ * the last remainder is dropped. Where a value needs a higher g, the lowest
+ * limbs are dropped as a whole: a value has the same digit in a unit whatever
+ * g is, so that the limbs depend only on what was added. After Demmel and
+ * Nguyen, "Fast reproducible floating-point summation" (2013).
+ *
+ * A digit is 2^31 units at most, so that SUM_DIGITS_MAX of them fit 64 bits
+ * beside what sum_carry() leaves there. It moves the rest of a limb to a
+ * carry, which counts 2^62 units of the same limb: the limb is both, an
+ * integer of 93 bits, and the same whenever and how often that was done.
+ * Nothing ever goes from one limb to another. So a limb that is dropped takes
+ * with it just what was added to it, and neither order nor cuts of the rows
+ * show. There is room for 2^62 digits: rows are counted in 63 bits.
+ *
+ * The error of a sum of n values is at most n * 2^-64 times the greatest of
+ * their magnitudes, and one rounding to double. (Of additions one after the
+ * other: n * 2^-53 times the sum of the magnitudes.)
+ */
+#ifndef VDBQ_CL_SUM_H
+#define VDBQ_CL_SUM_H
+
+#include "bits.h"
+
+/* Values that were no numbers. */
+#define SUM_INFINITE 1
+#define SUM_MINUS_INFINITE 2
+#define SUM_NAN 4
+
+/* Digits that may be added to a limb before sum_carry(). */
+#define SUM_DIGITS_MAX 0x7fffffffUL
+#define SUM_CARRY_BITS 62
+#define SUM_CARRY_MASK 0x3fffffffffffffffL
+
+/* A sum. A zeroed one is that of nothing. */
+struct sum {
+    i64 limbs[3];   /* the highest first                         */
+    i32 carries[3]; /* of the limbs, each 2^SUM_CARRY_BITS units */
+    u16 top;        /* g = 32 * top - 1023                       */
+    u16 special;    /* of SUM_INFINITE ...                       */
+};
+VDBQ_ASSERT_LAYOUT(sum, sizeof(struct sum) == 40);
+
+/* 1.5 * 2^52 units: a value that is added to it is rounded to units, and the
+ * lowest bits of the result are their number. */
+#define SUM_ROUND_0 0x1.8p52
+#define SUM_ROUND_1 0x1.8p20
+#define SUM_ROUND_2 0x1.8p-12
+
+/* What a value adds to a sum's `special`, by its bits. */
+static inline u32 sum_special(u64 bits)
+{
+    if ((bits >> 52 & 0x7ff) != 0x7ff)
+        return 0;
+    return (bits << 12) != 0 ? SUM_NAN
+           : (bits >> 63)    ? SUM_MINUS_INFINITE
+                             : SUM_INFINITE;
+}
+
+/* The `top` that a number needs, by its bits. */
+static inline u32 sum_top(u64 bits)
+{
+    return ((u32)(bits >> 52 & 0x7ff) + 1) / 32;
+}
+
+/* 2^-g: a value by it is in units of the first limb. */
+static inline f64 sum_scale(u32 top)
+{
+    return f64_of_bits((u64)(2046 - 32 * top) << 52);
+}
+
+/* Takes a digit off what is left of a value; SUM_ROUND_... has its bits, by
+ * which the result's are greater than the digit. */
+static inline u64 sum_digit(f64 *left, f64 rounding)
+{
+    f64 rounded = *left + rounding;
+    *left -= rounded - rounding;
+    return bits_of_f64(rounded);
+}
+
+/* The digits of a number in units of the first limb. */
+static inline void sum_digits(f64 left, u64 *digits)
+{
+    digits[0] = sum_digit(&left, SUM_ROUND_0) - bits_of_f64(SUM_ROUND_0);
+    digits[1] = sum_digit(&left, SUM_ROUND_1) - bits_of_f64(SUM_ROUND_1);
+    digits[2] = sum_digit(&left, SUM_ROUND_2) - bits_of_f64(SUM_ROUND_2);
+}
+
+/* Whether a limb may lack room for SUM_DIGITS_MAX digits. */
+static inline u32 sum_is_full(const struct sum *sum)
+{
+    u32 full = 0;
+    for (u32 k = 0; k < 3; k++)
+        full |= (sum->limbs[k] ^ sum->limbs[k] >> 63) >> SUM_CARRY_BITS != 0;
+    return full;
+}
+
+/* Moves a limb's upper bits to its carry. */
+static inline void sum_carry(struct sum *sum)
+{
+    for (u32 k = 0; k < 3; k++) {
+        sum->carries[k] += (i32)(sum->limbs[k] >> SUM_CARRY_BITS);
+        sum->limbs[k] &= SUM_CARRY_MASK;
+    }
+}
+
+/* Makes `top` as high as that. */
+static inline void sum_raise(struct sum *sum, u32 top)
+{
+    u32 rise = top > sum->top ? top - sum->top : 0;
+    if (rise == 0)
+        return;
+    for (u32 k = 3; k-- > 0;) {
+        sum->limbs[k] = k >= rise ? sum->limbs[k - rise] : 0;
+        sum->carries[k] = k >= rise ? sum->carries[k - rise] : 0;
+    }
+    sum->top = (u16)top;
+}
+
+#endif
