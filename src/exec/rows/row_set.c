@@ -144,16 +144,17 @@ static void append_share(void *context, unsigned share)
                       &all->batch->column[i], all->first + first, end - first);
 }
 
-/* Makes the NULL flags that the rows take. */
-static enum vdbq_status append_flags(const struct appending *all,
+/* Makes the NULL flags that rows of a batch take. */
+static enum vdbq_status append_flags(struct row_set *to,
+                                     const struct vdbq_batch *batch,
+                                     uint64_t first, uint64_t rows,
                                      struct error *error)
 {
-    struct row_set *to = all->to;
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < to->column_count && status == VDBQ_OK; i++) {
-        const uint8_t *nulls = all->batch->column[i].nulls;
+        const uint8_t *nulls = batch->column[i].nulls;
         if (nulls != NULL && to->columns[i].nulls == NULL
-            && memchr(nulls + all->first, 1, all->rows) != NULL)
+            && memchr(nulls + first, 1, rows) != NULL)
             status = row_set_flags(to, i, error);
     }
     return status;
@@ -166,7 +167,8 @@ static enum vdbq_status append(struct appending *all, struct error *error)
         return VDBQ_OK;
     enum vdbq_status status = row_set_room(all->to, all->rows, error);
     if (status == VDBQ_OK)
-        status = append_flags(all, error);
+        status =
+            append_flags(all->to, all->batch, all->first, all->rows, error);
     if (status != VDBQ_OK)
         return status;
     assert(all->to->rows + all->rows <= all->to->rows_room);
@@ -199,6 +201,49 @@ enum vdbq_status row_set_append_part(struct row_set *row_set,
                              .rows = rows,
                              .threads = 1 };
     return append(&all, error);
+}
+
+/* What threads append of all batches. */
+struct appending_all {
+    struct row_set *to;
+    const struct batches *batches;
+    unsigned threads; /* that share the rows */
+};
+
+/* One thread's share. */
+static void append_all_share(void *context, unsigned share)
+{
+    const struct appending_all *all = context;
+    uint64_t rows = batches_rows(all->batches);
+    uint64_t at = rows * share / all->threads;
+    uint64_t end = rows * (share + 1) / all->threads;
+    while (at < end) {
+        struct batches_run run = batches_run_at(all->batches, at, end);
+        for (unsigned i = 0; i < all->to->column_count; i++)
+            append_values(&all->to->columns[i], all->to->rows + at,
+                          &run.columns[i], run.start, run.rows);
+        at += run.rows;
+    }
+}
+
+enum vdbq_status row_set_append_all(struct row_set *row_set,
+                                    const struct batches *batches,
+                                    unsigned threads, struct error *error)
+{
+    assert(batches->columns >= row_set->column_count);
+    uint64_t rows = batches_rows(batches);
+    struct appending_all all = { .to = row_set,
+                                 .batches = batches,
+                                 .threads = parallel_threads(threads, rows) };
+    enum vdbq_status status = row_set_room(row_set, rows, error);
+    for (unsigned i = 0; i < batches->count && status == VDBQ_OK; i++)
+        status = append_flags(row_set, &batches->batch[i], 0,
+                              batches->batch[i].rows, error);
+    if (status != VDBQ_OK)
+        return status;
+    parallel_run(all.threads, append_all_share, &all);
+    row_set->rows += rows;
+    return VDBQ_OK;
 }
 
 /* ---------------------------------------------------------------- pick -- */

@@ -8,6 +8,7 @@
 #define VDBQ_EXEC_ROW_SET_H
 
 #include "data/tablet/dictionary.h"
+#include "exec/rows/batches.h"
 #include "program/steps/steps.h"
 
 /* Numbers of rows are u32; ROW_SET_NO_ROW is none. */
@@ -58,7 +59,12 @@ enum vdbq_status row_set_append(struct row_set *row_set,
                                 const struct vdbq_batch *batch,
                                 unsigned threads, struct error *error);
 
-/* The same with rows [first, first + rows) of the batch, on one thread. */
+/* The same with the rows of all batches. */
+enum vdbq_status row_set_append_all(struct row_set *row_set,
+                                    const struct batches *batches,
+                                    unsigned threads, struct error *error);
+
+/* The same with rows [first, first + rows) of a batch, on one thread. */
 enum vdbq_status row_set_append_part(struct row_set *row_set,
                                      const struct vdbq_batch *batch,
                                      uint64_t first, uint64_t rows,

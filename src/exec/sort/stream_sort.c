@@ -176,21 +176,41 @@ static enum vdbq_status take_rows(struct sort_stream *sort,
     return status;
 }
 
+/* Takes the rows of batches that are there at the same time. */
+static enum vdbq_status take_batches(struct sort_stream *sort,
+                                     const struct batches *batches,
+                                     struct error *error)
+{
+    uint64_t rows = batches_rows(batches);
+    enum vdbq_status status = VDBQ_OK;
+    if (take_room(sort, rows) == rows)
+        return row_set_append_all(&sort->materialised, batches,
+                                  stream_threads(sort->head.params), error);
+    for (unsigned i = 0; i < batches->count && status == VDBQ_OK; i++)
+        status = take_rows(sort, &batches->batch[i], error);
+    return status;
+}
+
 /* Takes all rows. */
 static enum vdbq_status materialise(struct sort_stream *sort,
                                     struct error *error)
 {
     struct stream *input = sort->head.inputs[0];
-    struct vdbq_batch batch = { .rows = 1 };
+    struct batches batches;
     enum vdbq_status status =
         stream_materialise_begin(input, &sort->materialised, error);
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(input, &batch, error);
-        if (status == VDBQ_OK)
-            status = take_rows(sort, &batch, error);
+    if (status == VDBQ_OK)
+        status = batches_init(&batches, input->step->column_count, error);
+    if (status != VDBQ_OK)
+        return status;
+    do {
+        status = stream_batches(input, &batches, error);
+        if (status == VDBQ_OK && batches.count > 0)
+            status = take_batches(sort, &batches, error);
         if (status == VDBQ_OK)
             status = stream_pause(sort->head.params, error);
-    }
+    } while (status == VDBQ_OK && batches.count > 0);
+    batches_finish(&batches);
     return status;
 }
 

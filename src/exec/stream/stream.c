@@ -436,20 +436,39 @@ enum vdbq_status stream_materialise_begin(struct stream *stream,
     return status;
 }
 
+/* Takes the next batches; also those in front of a failure. */
+static enum vdbq_status materialise_next(struct stream *stream,
+                                         struct batches *batches,
+                                         struct row_set *row_set,
+                                         struct error *error)
+{
+    enum vdbq_status status = stream_batches(stream, batches, error);
+    struct error failure = *error;
+    if (batches->count == 0)
+        return status;
+    enum vdbq_status appended =
+        row_set_append_all(row_set, batches, stream->params->threads, error);
+    if (appended == VDBQ_OK && status != VDBQ_OK)
+        *error = failure;
+    return appended == VDBQ_OK ? status : appended;
+}
+
 enum vdbq_status stream_materialise(struct stream *stream,
                                     struct row_set *row_set,
                                     struct error *error)
 {
-    struct vdbq_batch batch = { .rows = 1 };
+    struct batches batches;
     enum vdbq_status status = stream_materialise_begin(stream, row_set, error);
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(stream, &batch, error);
-        if (status == VDBQ_OK)
-            status =
-                row_set_append(row_set, &batch, stream->params->threads, error);
+    if (status == VDBQ_OK)
+        status = batches_init(&batches, stream->step->column_count, error);
+    if (status != VDBQ_OK)
+        return status;
+    do {
+        status = materialise_next(stream, &batches, row_set, error);
         if (status == VDBQ_OK)
             status = stream_pause(stream->params, error);
-    }
+    } while (status == VDBQ_OK && batches.count > 0);
+    batches_finish(&batches);
     return status;
 }
 

@@ -92,7 +92,7 @@ static enum vdbq_status begin_spill(struct window_stream *window,
 
 /* Takes rows, in memory as long as there is some. */
 static enum vdbq_status take_rows(struct window_stream *window,
-                                  const struct vdbq_batch *batch,
+                                  const struct batches *batches,
                                   struct error *error)
 {
     const struct step *step = window->head.step;
@@ -100,13 +100,14 @@ static enum vdbq_status take_rows(struct window_stream *window,
                      + COMPUTE_BYTES;
     enum vdbq_status status = VDBQ_OK;
     if (window->spill == NULL
-        && account_take(&window->head.memory, batch->rows * bytes))
-        return row_set_append(&window->input.row_set, batch,
-                              window->head.params->threads, error);
+        && account_take(&window->head.memory, batches_rows(batches) * bytes))
+        return row_set_append_all(&window->input.row_set, batches,
+                                  window->head.params->threads, error);
     if (window->spill == NULL)
         status = begin_spill(window, error);
-    return status == VDBQ_OK ? window_spill_add(window->spill, batch, error)
-                             : status;
+    for (unsigned i = 0; i < batches->count && status == VDBQ_OK; i++)
+        status = window_spill_add(window->spill, &batches->batch[i], error);
+    return status;
 }
 
 /* Takes all rows of the input. */
@@ -114,16 +115,21 @@ static enum vdbq_status materialise(struct window_stream *window,
                                     struct error *error)
 {
     struct stream *input = window->head.inputs[0];
-    struct vdbq_batch batch = { .rows = 1 };
+    struct batches batches;
     enum vdbq_status status =
         stream_materialise_begin(input, &window->input.row_set, error);
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(input, &batch, error);
-        if (status == VDBQ_OK)
-            status = take_rows(window, &batch, error);
+    if (status == VDBQ_OK)
+        status = batches_init(&batches, input->step->column_count, error);
+    if (status != VDBQ_OK)
+        return status;
+    do {
+        status = stream_batches(input, &batches, error);
+        if (status == VDBQ_OK && batches.count > 0)
+            status = take_rows(window, &batches, error);
         if (status == VDBQ_OK)
             status = stream_pause(window->head.params, error);
-    }
+    } while (status == VDBQ_OK && batches.count > 0);
+    batches_finish(&batches);
     return status;
 }
 
