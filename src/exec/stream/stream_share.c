@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows that several steps read. All rows of the step are taken where the first
- * of its readers is opened; each reader is a stream that gives them out.
+ * of its readers is opened; each reader is a stream that gives them out. Where
+ * the account of memory has no room for them they wait in a temporary file.
  */
 #include "exec/stream/stream_share.h"
 
 #include <assert.h>
 
 #include "exec/rows/rescan.h"
+#include "exec/rows/spill.h"
 #include "exec/stream/stream_inner.h"
+
+enum { BLOCK_BYTES = 256 << 10 }; /* of rows in the file, at most */
 
 struct stream_share {
     const struct stream_params *params;
     const struct step *step; /* whose rows they are */
     unsigned holders;
-    struct row_set rows;
-    struct error *failed; /* comes behind the rows; NULL: nothing */
+    struct row_set rows;         /* all; where they are in the file, some, while
+                                they are taken                          */
+    struct account_share memory; /* of these                            */
+    bool *reads;                 /* of each column: somebody reads it   */
+    struct spill file;           /* rows that memory has no room for    */
+    bool in_file;                /* there are such: then all            */
+    struct error *failed;        /* comes behind the rows; NULL: nothing */
 };
 
 /* One of the readers. */
@@ -23,6 +32,7 @@ struct shared_stream {
     struct stream head;         /* first */
     struct stream_share *share; /* held */
     uint64_t next;              /* row to give out next */
+    struct spill_reader reader; /* of the file, if they are there */
     struct vdbq_vector *vectors;
 };
 
@@ -42,6 +52,92 @@ static enum vdbq_status keep_failure(struct stream_share *share,
     return VDBQ_OK;
 }
 
+/* Counts the memory that the rows have; false: there is no room for it. */
+static bool count_rows(struct stream_share *share)
+{
+    const struct step *step = share->step;
+    uint64_t bytes = share->rows.rows_room
+                     * spill_row_bytes(step->columns, step->column_count, NULL);
+    uint64_t before = share->memory.used_bytes;
+    return bytes <= before || account_take(&share->memory, bytes - before);
+}
+
+/* Opens the file, which tells the step how much went to it. */
+static enum vdbq_status open_file(struct stream_share *share,
+                                  struct stream *stream, struct error *error)
+{
+    uint64_t least = account_least(&share->memory);
+    share->in_file = true;
+    return spill_init(
+        &share->file,
+        &(struct spill_params){ .files = share->params->files,
+                                .memory = &stream->memory,
+                                .columns = share->step->columns,
+                                .column_count = share->step->column_count,
+                                .reads = share->reads,
+                                .plain = true,
+                                .partitions = 1,
+                                .block_bytes =
+                                    least < BLOCK_BYTES ? least : BLOCK_BYTES },
+        error);
+}
+
+/* Writes the rows at hand to the file, where memory has no room for all. */
+static enum vdbq_status put_aside(struct stream_share *share,
+                                  struct stream *stream, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool first = !share->in_file;
+    if (first && count_rows(share))
+        return VDBQ_OK;
+    if (first)
+        status = open_file(share, stream, error);
+    if (status == VDBQ_OK)
+        status = spill_add(&share->file, 0,
+                           &(struct spill_rows){ .from = &share->rows,
+                                                 .count = share->rows.rows },
+                           error);
+    if (first) /* all that there was; from now on a batch at a time */
+        row_set_clear(&share->rows);
+    if (first)
+        account_give_all(&share->memory);
+    share->rows.rows = 0;
+    return status;
+}
+
+/* Takes all rows, up to the one that fails. */
+static enum vdbq_status take_rows(struct stream_share *share,
+                                  struct stream *stream, struct error *error)
+{
+    unsigned threads = share->params->threads;
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status =
+        stream_materialise_begin(stream, &share->rows, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(stream, &batch, error);
+        if (status == VDBQ_OK)
+            status = row_set_append(&share->rows, &batch, threads, error);
+        if (status == VDBQ_OK)
+            status = put_aside(share, stream, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(share->params, error);
+    }
+    return status;
+}
+
+/* All rows are there: what EXPLAIN ANALYZE tells is the step's. */
+static enum vdbq_status end_rows(struct stream_share *share,
+                                 struct stream *stream, struct error *error)
+{
+    atomic_fetch_add(&stream->memory.most_bytes, share->memory.most_bytes);
+    if (!share->in_file)
+        return VDBQ_OK;
+    enum vdbq_status status = spill_end(&share->file, error);
+    row_set_clear(&share->rows);
+    share->file.file.memory = NULL; /* the step's ends; nothing is added now */
+    return status;
+}
+
 enum vdbq_status stream_share_take(struct stream *stream,
                                    struct stream_share **share,
                                    struct error *error)
@@ -57,8 +153,13 @@ enum vdbq_status stream_share_take(struct stream *stream,
     made->params = stream->params;
     made->step = stream->step;
     made->holders = 1;
-    status = stream_materialise(stream, &made->rows, error);
+    made->memory.account = stream->params->account;
+    made->reads = stream_copy_reads(stream);
+    status = made->reads != NULL ? take_rows(made, stream, error)
+                                 : error_no_memory(error);
     status = keep_failure(made, status, error);
+    if (status == VDBQ_OK)
+        status = end_rows(made, stream, error);
     stream_close(stream);
     if (status != VDBQ_OK) {
         stream_share_release(made);
@@ -76,6 +177,9 @@ void stream_share_release(struct stream_share *share)
     if (--share->holders > 0)
         return;
     row_set_finish(&share->rows);
+    account_give_all(&share->memory);
+    spill_finish(&share->file);
+    memory_release(share->reads);
     memory_release(share->failed);
     memory_release(share);
 }
@@ -87,10 +191,17 @@ static enum vdbq_status shared_batch(struct stream *stream,
                                      struct error *error)
 {
     struct shared_stream *shared = (struct shared_stream *)stream;
+    enum vdbq_status status;
 
-    (void)error;
-    rescan_rows(&shared->share->rows, &shared->next, shared->vectors, batch);
-    return VDBQ_OK;
+    if (!shared->share->in_file) {
+        rescan_rows(&shared->share->rows, &shared->next, shared->vectors,
+                    batch);
+        return VDBQ_OK;
+    }
+    status = spill_read(&shared->reader, batch, error);
+    if (status == VDBQ_OK && batch->rows > 0)
+        stream_retype(stream, batch, shared->vectors);
+    return status;
 }
 
 static struct dictionary *shared_dictionary(const struct stream *stream,
@@ -105,6 +216,7 @@ static void shared_close(struct stream *stream)
 {
     struct shared_stream *shared = (struct shared_stream *)stream;
 
+    spill_reader_finish(&shared->reader);
     memory_release(shared->vectors);
     stream_share_release(shared->share);
 }
@@ -120,6 +232,7 @@ static enum vdbq_status fill_stream(struct shared_stream *shared,
                                     struct error *error)
 {
     const struct step *step = shared->share->step;
+    enum vdbq_status status = VDBQ_OK;
 
     shared->head.inputs =
         memory_zeroed(step->inputs.count + 1, sizeof *shared->head.inputs);
@@ -127,8 +240,14 @@ static enum vdbq_status fill_stream(struct shared_stream *shared,
         memory_zeroed(step->column_count + (size_t)1, sizeof *shared->vectors);
     if (shared->head.inputs == NULL || shared->vectors == NULL)
         return error_no_memory(error);
-    if (shared->share->failed == NULL)
-        return VDBQ_OK;
+    if (shared->share->in_file)
+        status = spill_reader_init(
+            &shared->reader,
+            &(struct spill_range){ .spill = &shared->share->file,
+                                   .rows = shared->head.rows_most },
+            error);
+    if (status != VDBQ_OK || shared->share->failed == NULL)
+        return status;
     *error = *shared->share->failed;
     return stream_hold(&shared->head, error);
 }
@@ -147,7 +266,9 @@ enum vdbq_status stream_share_open(struct stream_share *share,
     made->head = (struct stream){ .calls = &shared_calls,
                                   .params = share->params,
                                   .step = share->step,
-                                  .rows_most = share->rows.rows,
+                                  .rows_most = share->in_file
+                                                   ? spill_rows(&share->file, 0)
+                                                   : share->rows.rows,
                                   .rescans = true };
     status = fill_stream(made, error);
     if (status != VDBQ_OK)

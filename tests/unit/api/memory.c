@@ -53,6 +53,10 @@ static const char *const statements[] = {
     "select case when id % 2 = 0 then 7 else b end, count(*) from t group by 1",
     ("select id, row_number() over (order by b), "
      "sum(x) over (partition by x order by id) from t"),
+    "select u.id, v.x from t u join t v on u.id = v.b",
+    "select u.id, v.x from t u left join t v on u.b = v.id where u.x > 5",
+    ("with w as (select id, b, row_number() over (order by b) as n from t) "
+     "select u.n, v.b from w u join w v on u.id = v.n"),
 };
 enum { STATEMENTS = sizeof statements / sizeof statements[0] };
 
