@@ -253,6 +253,13 @@ static void clear_stats(vdbq_query *query)
     query->stats.sum.plan_ns = plan_ns;
 }
 
+/* Bytes of the statement's tree and of its plan. */
+static uint64_t plan_bytes(const vdbq_query *query)
+{
+    return arena_bytes(&query->arena) + arena_bytes(&query->plan_arena)
+           + arena_bytes(&query->plan.steps.arena);
+}
+
 enum vdbq_status query_stream(vdbq_query *query)
 {
     vdbq *db = query->db;
@@ -264,7 +271,8 @@ enum vdbq_status query_stream(vdbq_query *query)
     query->seen = query->snapshot;
     query->seen.catalogue = query->joined;
     account_close(&query->account);
-    account_open(&query->account, steps_memory(&query->settings));
+    account_open(&query->account, steps_memory(&query->settings),
+                 plan_bytes(query));
     query->params = (struct stream_params){
         .snapshot = &query->seen,
         .choose = choose_place,

@@ -17,11 +17,15 @@ static struct {
     atomic_uint queries; /* that run */
 } process;
 
-void account_open(struct account *account, uint64_t limit_bytes)
+void account_open(struct account *account, uint64_t limit_bytes,
+                  uint64_t plan_bytes)
 {
     assert(!account->open && account->used_bytes == 0);
-    *account = (struct account){ .limit_bytes = limit_bytes, .open = true };
+    *account = (struct account){ .limit_bytes = limit_bytes,
+                                 .plan_bytes = plan_bytes,
+                                 .open = true };
     atomic_fetch_add(&process.queries, 1);
+    atomic_fetch_add(&process.used_bytes, plan_bytes);
 }
 
 void account_close(struct account *account)
@@ -31,6 +35,7 @@ void account_close(struct account *account)
     assert(account->used_bytes == 0 && process.queries > 0);
     account->open = false;
     atomic_fetch_sub(&process.queries, 1);
+    atomic_fetch_sub(&process.used_bytes, account->plan_bytes);
 }
 
 const atomic_uint_fast64_t *account_process_bytes(void)

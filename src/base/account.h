@@ -12,6 +12,8 @@
  *      1 + 1/2 + ... + 1/n, if each of them was alone with those before it.
  *   3. A step has an eighth of the fair part in any case, whatever the other
  *      steps of its query hold.
+ * Its statement and plan count for the process, so that others and the pool give
+ * way to them; its own steps have the fair part beside them.
  *
  * Any thread may take and give.
  */
@@ -29,6 +31,7 @@ struct account {
     atomic_uint_fast64_t used_bytes;  /* by this query's steps             */
     atomic_uint_fast64_t most_bytes;  /* the most that they ever were      */
     atomic_uint_fast64_t spill_bytes; /* written to temporary files        */
+    uint64_t plan_bytes;              /* of its statement and plan         */
     bool open;                        /* it counts as one that runs        */
 };
 
@@ -40,8 +43,9 @@ struct account_share {
     atomic_uint_fast64_t spill_bytes;
 };
 
-/* A query begins to run: nothing is held. */
-void account_open(struct account *account, uint64_t limit_bytes);
+/* A query begins to run: nothing is held but its statement and plan. */
+void account_open(struct account *account, uint64_t limit_bytes,
+                  uint64_t plan_bytes);
 /* It ends; its steps have given back what they held. Accepts one that is not
  * open. */
 void account_close(struct account *account);

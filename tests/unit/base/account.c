@@ -18,7 +18,7 @@ static void one_query_has_all(void **state)
     struct account query = { 0 };
     struct account_share share = { .account = &query };
     (void)state;
-    account_open(&query, LIMIT);
+    account_open(&query, LIMIT, 0);
     assert_int_equal(account_room(&share), LIMIT);
     assert_true(account_take(&share, LIMIT - 10));
     assert_false(account_take(&share, 11));
@@ -41,10 +41,10 @@ static void each_has_its_part(void **state)
     struct account_share next = { .account = &first };
     struct account_share other = { .account = &second };
     (void)state;
-    account_open(&first, LIMIT);
+    account_open(&first, LIMIT, 0);
     assert_true(account_take(&greedy, LIMIT));
     assert_int_equal(account_room(&next), LIMIT / 8);
-    account_open(&second, LIMIT);
+    account_open(&second, LIMIT, 0);
     assert_int_equal(account_room(&other), LIMIT / 2);
     assert_int_equal(account_room(&next), LIMIT / 16);
     assert_true(account_take(&other, LIMIT / 2));
@@ -69,6 +69,24 @@ static void no_account_is_no_limit(void **state)
     assert_int_equal(share.spill_bytes, 7);
 }
 
+static void plans_leave_a_query_its_part(void **state)
+{
+    struct account first = { 0 }, second = { 0 };
+    struct account_share one = { .account = &first };
+    struct account_share two = { .account = &second };
+    (void)state;
+    account_open(&first, LIMIT, 2 * LIMIT);
+    assert_int_equal(*account_process_bytes(), 2 * LIMIT);
+    assert_int_equal(account_room(&one), LIMIT); /* its fair part */
+    account_open(&second, LIMIT, 0);
+    assert_int_equal(account_room(&one), LIMIT / 2);
+    assert_int_equal(account_room(&two), LIMIT / 2);
+    account_close(&first);
+    assert_int_equal(account_room(&two), LIMIT);
+    account_close(&second);
+    assert_int_equal(*account_process_bytes(), 0);
+}
+
 /* One thread: takes and gives. */
 static void take_and_give(void *context, unsigned number)
 {
@@ -86,7 +104,7 @@ static void threads_share_a_step(void **state)
     struct account query = { 0 };
     struct account_share share = { .account = &query };
     (void)state;
-    account_open(&query, 150);
+    account_open(&query, 150, 0);
     parallel_run(THREADS, take_and_give, &share);
     assert_int_equal(share.used_bytes, 0);
     assert_int_equal(query.used_bytes, 0);
@@ -102,6 +120,7 @@ int main(void)
         cmocka_unit_test(one_query_has_all),
         cmocka_unit_test(each_has_its_part),
         cmocka_unit_test(no_account_is_no_limit),
+        cmocka_unit_test(plans_leave_a_query_its_part),
         cmocka_unit_test(threads_share_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
