@@ -45,7 +45,7 @@ EXPECTED = {
     ('vdbq_query_run', 'query_failed'): OK, ('vdbq_query_run', 'query_without_its_table'): UNKNOWN,
 }
 # Calls that work for seconds when they get all they need.
-SLOW = {'vdbq_selftest', 'vdbq_tune', 'vdbq_measure_limits'}
+SLOW = {'vdbq_build_kernels', 'vdbq_selftest', 'vdbq_tune', 'vdbq_measure_limits'}
 # Calls after which the object is gone.
 CLOSING = {'vdbq_close', 'vdbq_query_close', 'vdbq_append_close'}
 

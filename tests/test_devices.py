@@ -376,6 +376,123 @@ def case_second_process_compiles_nothing(folder):
         assert kept(cache) == before, kept(cache) ^ before
 
 
+# ---------------------------------------------------------------- behind --
+
+MANY = '''create table d (i integer); insert into d values (0), (1), (2), (3), (4), (5), (6), (7);
+create table t as select a.i as a from d a, d b, d c, d d, d e, d f, d g'''
+MANY_QUERY = 'select a, count(*), sum(a) from t where a > 1 group by a'
+
+
+def make_many(folder):
+    """A database of a table t of two million rows, for which no device is asked."""
+    need_cpu(folder)
+    result = run(folder, '--device', 'host', 'many.vdb', '-c', MANY)
+    assert result.code == 0, result
+
+
+def ask_many(folder, cache):
+    """(device, whether kernels are built behind it, answer) in a new process."""
+    told = run(folder, '--list', 'many.vdb', f'explain analyze {MANY_QUERY}',
+               XDG_CACHE_HOME=cache)
+    answer = run(folder, '--csv', 'many.vdb', MANY_QUERY, XDG_CACHE_HOME=cache)
+    assert told.code == answer.code == 0, (told, answer)
+    return (re.search('; device +(.*)', told.out).group(1), '; kernels ' in told.out, answer.out)
+
+
+def builders(cache):
+    """The processes that build kernels for a cache."""
+    found = []
+    for number in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{number}/cmdline', 'rb') as line, \
+                    open(f'/proc/{number}/environ', 'rb') as environment:
+                if b'--kernels' in line.read() and \
+                        f'XDG_CACHE_HOME={cache}'.encode() in environment.read().split(b'\0'):
+                    found.append(int(number))
+        except OSError:
+            pass
+    return found
+
+
+def await_builders(cache):
+    for _ in range(1000):
+        if not builders(cache):
+            return
+        time.sleep(0.1)
+    raise AssertionError('kernels are still being built')
+
+
+def case_nobody_waits_for_a_compiler(folder):
+    make_many(folder)
+    cache = os.path.join(folder, 'fresh')
+    device, behind, answer = ask_many(folder, cache)
+    assert (device, behind) == ('host', True), (device, behind)
+    await_builders(cache)
+    assert kept(cache), 'the driver keeps its cache elsewhere'
+    before = kept(cache)
+    other, behind, again = ask_many(folder, cache)
+    assert other != 'host' and not behind and again == answer, (other, behind)
+    assert kept(cache) == before, 'what was built behind is all that is needed'
+    for damage in flip, cut:
+        damage(max(before, key=os.path.getsize))
+        device, behind, again = ask_many(folder, cache)
+        assert (device, behind, again) == ('host', True, answer), (damage, device, behind)
+        await_builders(cache)
+        assert ask_many(folder, cache) == (other, False, answer), damage
+
+
+def case_builders_may_be_killed(folder):
+    make_many(folder)
+    cache = os.path.join(folder, 'fresh')
+    answers = set()
+    for seconds in 0, 0.5, 1.5:
+        answers.add(ask_many(folder, cache)[2])
+        time.sleep(seconds)
+        for builder in builders(cache):
+            os.kill(builder, signal.SIGKILL)
+    answers.add(ask_many(folder, cache)[2])
+    await_builders(cache)
+    device, behind, answer = ask_many(folder, cache)
+    assert device != 'host' and not behind and answers == {answer}, (device, behind)
+    assert scratch(cache) == [], scratch(cache)
+
+
+def case_several_start_with_an_empty_cache(folder):
+    make_many(folder)
+    cache = os.path.join(folder, 'fresh')
+    several = [subprocess.Popen([VDBQ, '--csv', 'many.vdb', MANY_QUERY], cwd=folder,
+                                stdout=subprocess.PIPE,
+                                env=dict(os.environ, XDG_CACHE_HOME=cache, VDBQ_DEVICE=''))
+               for _ in range(4)]
+    answers = {one.communicate(timeout=120)[0].decode() for one in several}
+    await_builders(cache)
+    device, behind, answer = ask_many(folder, cache)
+    assert device != 'host' and not behind and answers == {answer}, (device, behind)
+    # The machine, the probe of the device, and what the probe found.
+    assert len(kept(cache)) == 3, kept(cache)
+
+
+def case_who_asks_for_a_device_gets_it(folder):
+    make_many(folder)
+    cache = os.path.join(folder, 'fresh')
+    result = run(folder, '--list', '--device', 'cpu', 'many.vdb', f'explain analyze {MANY_QUERY}',
+                 XDG_CACHE_HOME=cache)
+    assert '; device    host' not in result.out and '; kernels ' not in result.out, result
+    assert builders(cache) == [], builders(cache)
+
+
+def case_kernels_are_built_beforehand(folder):
+    make_many(folder)
+    cache = os.path.join(folder, 'fresh')
+    for _ in range(2):
+        result = run(folder, '--kernels', '16,1', XDG_CACHE_HOME=cache)
+        assert result.code == 0 and result.out == '', result
+    device, behind, _ = ask_many(folder, cache)
+    assert device != 'host' and not behind, (device, behind)
+    for wrong in '16', '16,', '16,1,1', '-1,1', '9999,1', '16,99':
+        assert run(folder, '--kernels', wrong, XDG_CACHE_HOME=cache).code != 0, wrong
+
+
 def case_interrupt_of_a_build(folder):
     cache = fill_cache(folder)
     for number, seconds in enumerate((0.05, 0.1, 0.2, 0.4)):

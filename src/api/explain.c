@@ -210,6 +210,10 @@ enum vdbq_status explain_lines(vdbq_query *query)
     print_steps(query);
     print_change(&query->plan, &query->lines);
     query_clock_count(query);
+    if (query->plan.explain == AST_EXPLAIN_ANALYZE && query->builds_behind)
+        text_print(&query->lines,
+                   "; kernels   of the CPU device are not there yet: the host "
+                   "runs this, and vdbq --kernels builds them behind\n");
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(&query->stats.sum, limits_of(query), &query->lines);
     if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))

@@ -217,19 +217,21 @@ static enum vdbq_status hold_times(vdbq_query *query, struct device *device,
 
 /* Chooses where and how a scan runs; for stream_params. */
 static enum vdbq_status choose_place(void *context, const struct table *table,
+                                     const struct program *program,
                                      uint64_t rows, struct run_place *place,
                                      struct error *error)
 {
     vdbq_query *query = context;
     vdbq *home = session_of(query->db, table);
     enum vdbq_status status =
-        place_choose(home, &query->settings, table, rows, place);
+        place_choose(home, &query->settings, table, program, rows, place);
     if (status != VDBQ_OK && error != &home->error)
         *error = home->error;
     if (status == VDBQ_OK)
         status = hold_times(query, place->device, error);
     if (status != VDBQ_OK)
         return status;
+    query->builds_behind |= place->builds_behind;
     if (table != NULL || query->device == NULL)
         query->device = place->device;
     stream_list(device_facts(place->device)->name, query->device_text,
@@ -247,6 +249,7 @@ static void clear_stats(vdbq_query *query)
     query->counts = VECTOR(struct step_count);
     stream_stats_init(&query->stats);
     query->device = NULL;
+    query->builds_behind = false;
     query->device_text[0] = query->mode_text[0] = '\0';
     query->stats.sum.device = query->device_text;
     query->stats.sum.mode = query->mode_text;

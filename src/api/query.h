@@ -69,6 +69,8 @@ struct vdbq_query {
                                 nothing ran                            */
     struct vector timed;   /* struct device *: which keep times for the
                                 run, once each                         */
+    bool builds_behind;    /* some of it ran on the host since the kernels of
+                                the device are being built             */
     char device_text[96];  /* where `stats` points: what ran, listed */
     char mode_text[64];
 

@@ -32,6 +32,7 @@ struct station {
     struct pool *pool;
     struct resident *resident;
     struct dictionary_cache *dictionaries; /* beside the pool */
+    bool stands_in; /* the host's, which works in place of another device */
     struct station *next;
 };
 
@@ -120,10 +121,12 @@ uint64_t steps_memory(const struct settings *settings);
 /* Threads of the host that a query may use. */
 unsigned host_threads(vdbq *db, const struct settings *settings);
 
-/* Where a scan over `rows` rows is to run, and how: rows of a table, or where
- * that is NULL, of no table. */
+/* Where a program (NULL: none) is to run over `rows` rows, and how: rows of a
+ * table, or where that is NULL, of no table. A device that was not asked for is
+ * not waited for: the host runs what it has no kernels for yet. */
 enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
-                              const struct table *table, uint64_t rows,
+                              const struct table *table,
+                              const struct program *program, uint64_t rows,
                               struct run_place *place);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "api/kernels.h"
 #include "api/query.h"
 #include "base/slabs.h"
 #include "device/kind.h"
@@ -66,13 +67,19 @@ static enum vdbq_status check_shares(const struct device *device,
                              "to off");
 }
 
-static enum vdbq_status station_open(vdbq *db, struct station *station)
+/* Leaves a device that was never tried out, and NULL in its place, if that is
+ * asked for. */
+static enum vdbq_status station_open(vdbq *db, struct station *station,
+                                     bool tried_only)
 {
     const struct settings *settings = &station->settings;
     struct device_params params = { .choice = settings->device,
-                                    .cores = settings->cores };
+                                    .cores = settings->cores,
+                                    .tried_only = tried_only };
     enum vdbq_status status =
         device_open(&params, &station->device, &db->error);
+    if (status == VDBQ_OK && station->device == NULL)
+        return VDBQ_OK;
     if (status == VDBQ_OK && settings->map)
         status = check_shares(station->device, &db->error);
     if (status == VDBQ_OK)
@@ -108,9 +115,10 @@ static bool same_station(const struct settings *a, const struct settings *b)
            && a->device_memory_bytes == b->device_memory_bytes;
 }
 
-/* The station for these settings, made if there is none. */
+/* The station for these settings, made if there is none; NULL where that would
+ * be of a device that was never tried, and `tried_only`. */
 static enum vdbq_status station_at(vdbq *db, const struct settings *settings,
-                                   struct station **station)
+                                   bool tried_only, struct station **station)
 {
     *station = db->stations;
     while (*station != NULL && !same_station(&(*station)->settings, settings))
@@ -121,8 +129,8 @@ static enum vdbq_status station_at(vdbq *db, const struct settings *settings,
     if (made == NULL)
         return error_no_memory(&db->error);
     made->settings = *settings;
-    enum vdbq_status status = station_open(db, made);
-    if (status != VDBQ_OK) {
+    enum vdbq_status status = station_open(db, made, tried_only);
+    if (status != VDBQ_OK || made->device == NULL) {
         station_close(made);
         return status;
     }
@@ -151,23 +159,94 @@ static void take_host(vdbq *db, struct settings *wanted)
         wanted->cores = 0;
 }
 
+/* Tablets of a database in memory lie nowhere else, so that `map` says nothing
+ * of them. */
+static struct settings station_settings(vdbq *db,
+                                        const struct settings *settings)
+{
+    struct settings wanted = *settings;
+    wanted.map =
+        settings->map && db->database != NULL && database_maps(db->database);
+    return wanted;
+}
+
 /* Where no device was asked for it is one that can do what was: the host
- * has no specialised machine. Tablets of a database in memory lie
- * nowhere else, so that `map` says nothing of them. */
+ * has no specialised machine. */
+static bool is_for_host(vdbq *db, const struct settings *settings,
+                        uint64_t rows)
+{
+    return rows <= host_rows_max(db) && settings->build != BUILD_SPECIALISED;
+}
+
 enum vdbq_status station_choose(vdbq *db, const struct settings *settings,
                                 uint64_t rows, struct station **station)
 {
-    struct settings wanted = *settings;
-    bool is_few = rows <= host_rows_max(db);
-    wanted.map =
-        settings->map && db->database != NULL && database_maps(db->database);
-    if (settings->device[0] != '\0')
-        return station_at(db, &wanted, station);
-    if (is_few && settings->build != BUILD_SPECIALISED)
+    struct settings wanted = station_settings(db, settings);
+    if (settings->device[0] == '\0' && is_for_host(db, settings, rows))
         take_host(db, &wanted);
-    else
+    else if (settings->device[0] == '\0')
         strcpy(wanted.device, "cpu");
-    return station_at(db, &wanted, station);
+    return station_at(db, &wanted, false, station);
+}
+
+/* The CPU device where a program can run at once; NULL: not yet. That it cannot
+ * be opened is told by who builds for it, or by a query that asks for it. */
+static struct station *find_ready(vdbq *db, const struct settings *settings,
+                                  const struct device_machine_params *machine)
+{
+    const struct error before = db->error;
+    struct settings wanted = station_settings(db, settings);
+    struct station *station = NULL;
+    strcpy(wanted.device, "cpu");
+    if (device_none_is_kept()
+        || station_at(db, &wanted, true, &station) != VDBQ_OK) {
+        db->error = before;
+        return NULL;
+    }
+    return station != NULL && device_machine_is_kept(station->device, machine)
+               ? station
+               : NULL;
+}
+
+/* Whether somebody asked for what the host cannot do. */
+static bool asks_for_device(const struct settings *settings)
+{
+    return settings->device[0] != '\0' || settings->build == BUILD_SPECIALISED
+           || settings->steps == STEPS_DEVICE;
+}
+
+/* The host no longer stands in for a device: tablets are in one place. */
+static void relieve_host(vdbq *db)
+{
+    for (struct station *at = db->stations; at != NULL; at = at->next)
+        if (at->stands_in) {
+            pool_empty(at->pool);
+            at->stands_in = false;
+        }
+}
+
+/* Where a program is to run now: as station_choose(), but for the host in place
+ * of a device that nobody asked for, whose kernels are then built behind. */
+static enum vdbq_status station_now(vdbq *db, const struct settings *settings,
+                                    const struct program *program,
+                                    uint64_t rows, struct station **station,
+                                    bool *behind)
+{
+    const struct device_machine_params machine = kernels_of(program);
+    *behind = false;
+    if (asks_for_device(settings) || is_for_host(db, settings, rows))
+        return station_choose(db, settings, rows, station);
+    *station = find_ready(db, settings, &machine);
+    if (*station != NULL) {
+        relieve_host(db);
+        return VDBQ_OK;
+    }
+    *behind = kernels_build_behind(settings, &machine);
+    enum vdbq_status status =
+        station_choose(db, settings, *behind ? 0 : rows, station);
+    if (status == VDBQ_OK)
+        (*station)->stands_in = *behind;
+    return status;
 }
 
 void stations_close(vdbq *db)
@@ -191,7 +270,9 @@ static uint64_t probed_most(void *context)
     vdbq *db = context;
     const struct error before = db->error;
     struct station *station;
-    if (station_choose(db, &db->options.settings, UINT64_MAX, &station)
+    bool ignored;
+    if (station_now(db, &db->options.settings, NULL, UINT64_MAX, &station,
+                    &ignored)
         != VDBQ_OK) {
         db->error = before;
         return 0;
@@ -281,14 +362,17 @@ static bool takes_rows(const struct settings *settings,
 }
 
 enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
-                              const struct table *table, uint64_t rows,
+                              const struct table *table,
+                              const struct program *program, uint64_t rows,
                               struct run_place *place)
 {
     struct station *station;
+    bool behind;
     enum device_build build = settings->build == BUILD_SPECIALISED
                                   ? BUILD_SPECIALISED
                                   : BUILD_INTERPRETED;
-    enum vdbq_status status = station_choose(db, settings, rows, &station);
+    enum vdbq_status status =
+        station_now(db, settings, program, rows, &station, &behind);
     if (status == VDBQ_OK)
         status = device_check_build(station->device, build, &db->error);
     if (status != VDBQ_OK)
@@ -300,6 +384,7 @@ enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
         .dictionaries = station->dictionaries,
         .mode = choose_mode(settings, station, table),
         .takes = takes_rows(settings, station->device),
+        .builds_behind = behind,
         .settings = settings,
     };
     return check_mode(station, place->mode, &db->error);
@@ -308,9 +393,13 @@ enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
 enum vdbq_status vdbq_device_open(vdbq *db)
 {
     struct run_place place;
+    struct settings wanted;
     enum vdbq_status status = session_begin(db);
-    if (status == VDBQ_OK)
-        status =
-            place_choose(db, &db->options.settings, NULL, UINT64_MAX, &place);
+    if (status == VDBQ_OK) {
+        wanted = db->options.settings;
+        if (wanted.device[0] == '\0')
+            strcpy(wanted.device, "cpu"); /* which is waited for, then */
+        status = place_choose(db, &wanted, NULL, NULL, UINT64_MAX, &place);
+    }
     return session_report(db, status, NULL, 0);
 }

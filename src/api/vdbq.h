@@ -519,6 +519,14 @@ VDBQ_API char *vdbq_devices(unsigned *devices);
  * is, or it cannot do what the other options ask for. */
 VDBQ_API enum vdbq_status vdbq_device_open(vdbq *db);
 
+/* Compiles the interpreted machine for programs of so many registers and so
+ * many tables beside one another for the chosen device, and keeps it on disk:
+ * the next query that needs it does not wait. Does nothing where it is there.
+ * Queries have this done behind them by the shell's --kernels. Fails with DEVICE,
+ * RANGE. */
+VDBQ_API enum vdbq_status vdbq_build_kernels(vdbq *db, unsigned registers,
+                                             unsigned tables);
+
 /* Runs every opcode on the chosen device, interpreted and specialised, in
  * every mode, and compares with the host build bit by bit. `report` is
  * called with a line of text for each group of opcodes. Fails with DEVICE

@@ -53,6 +53,9 @@ struct device_backend {
     enum vdbq_status (*machine_build)(
         struct device *device, const struct device_machine_params *params,
         bool behind, struct device_machine **machine, struct error *error);
+    /* Whether an interpreted one would be built without a compiler. */
+    bool (*machine_is_kept)(struct device *device,
+                            const struct device_machine_params *params);
     /* Puts it into the cache; frees it where there is no memory. */
     enum vdbq_status (*machine_keep)(struct device_machine *machine,
                                      struct error *error);

@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/threads/loop_pool.h"
 #include "device/backend.h"
+#include "device/cache/cache.h"
 
 /* -------------------------------------------------------------- close -- */
 
@@ -336,6 +337,31 @@ device_machine_find(struct device *device,
     return device->backend->machine_find(device, params);
 }
 
+bool device_machine_is_kept(struct device *device,
+                            const struct device_machine_params *params)
+{
+    struct device_times ignored = { 0 };
+
+    assert(params->build == BUILD_INTERPRETED);
+    return device_machine_find(device, params, &ignored) != NULL
+           || device->backend->machine_is_kept(device, params);
+}
+
+bool device_none_is_kept(void)
+{
+    return cache_is_empty();
+}
+
+int device_builds_lock(void)
+{
+    return cache_lock();
+}
+
+void device_builds_unlock(int lock)
+{
+    cache_unlock(lock);
+}
+
 bool device_machine_behind(struct device *device,
                            const struct device_machine_params *params)
 {
@@ -358,10 +384,15 @@ enum vdbq_status device_build_time(struct device *device,
     enum vdbq_status status =
         device->backend->machine_build(device, params, true, &machine, error);
 
+    struct device_times ignored = { 0 };
+
     *time_ns = os_time_ns() - start;
     /* The cache frees it when the device closes. */
-    return status == VDBQ_OK ? device->backend->machine_keep(machine, error)
-                             : status;
+    if (status == VDBQ_OK)
+        status = device->backend->machine_keep(machine, error);
+    if (status == VDBQ_OK)
+        count_build(machine, params, &ignored);
+    return status;
 }
 
 struct machine_shape device_machine_shape(const struct device_machine *machine)

@@ -25,11 +25,13 @@ struct loop_pool;
 struct device_params {
     const char *choice; /* cpu | gpu | auto | host | P:D | part of a name */
     unsigned cores;     /* compute units to use; 0: all                   */
+    bool tried_only; /* not one that was never tried: that takes a compiler */
 };
 
-/* Opens the one device that `choice` names. Fails with VDBQ_DEVICE where
- * none or several match (the hint lists what there is), with VDBQ_DEVICE and
- * the diagnosis where there is no OpenCL device at all. */
+/* Opens the one device that `choice` names; NULL where `tried_only` leaves it
+ * out. Fails with VDBQ_DEVICE where none or several match (the hint lists what
+ * there is), with VDBQ_DEVICE and the diagnosis where there is no OpenCL device
+ * at all. */
 enum vdbq_status device_open(const struct device_params *params,
                              struct device **device, struct error *error);
 void device_close(struct device *device);
@@ -161,6 +163,18 @@ struct device_machine *
 device_machine_find(struct device *device,
                     const struct device_machine_params *params,
                     struct device_times *times);
+
+/* Whether device_machine() would ask no compiler: the machine is in the
+ * device's cache, or whole on disk. Of drivers that keep what they compile by
+ * themselves nobody can tell: true. */
+bool device_machine_is_kept(struct device *device,
+                            const struct device_machine_params *params);
+/* Whether no kernel of any device is on disk. */
+bool device_none_is_kept(void);
+/* While a process has this lock others that ask for it wait: what it builds
+ * they need not. Before devices are opened. */
+int device_builds_lock(void);
+void device_builds_unlock(int lock);
 
 /* Starts to build a machine on another thread, for device_machine_find() to
  * find; device_close() waits for it. One at a time: false where one is being

@@ -29,6 +29,8 @@ static bool take_format(struct options *options, const struct option_row *row,
                         const char *value);
 static bool take_input(struct options *options, const struct option_row *row,
                        const char *value);
+static bool take_kernels(struct options *options, const struct option_row *row,
+                         const char *value);
 static bool take_parameter(struct options *options,
                            const struct option_row *row, const char *value);
 static bool take_set(struct options *options, const struct option_row *row,
@@ -86,6 +88,10 @@ static const struct option_row rows[] = {
       take_flag, NULL },
     { "tune", 0, NULL, "measures the device and keeps what suits it best",
       take_flag, NULL },
+    { "kernels", 0, "N,TABLES",
+      "compiles the machine for programs of N registers over so many tables "
+      "at once, and keeps it; queries have this done behind them",
+      take_kernels, NULL },
     { "version", 'V', NULL, "tells the version", take_flag, NULL },
     { "help", 'h', NULL, "this text", take_flag, NULL },
 };
@@ -133,6 +139,23 @@ static const char *format_name(void *context, unsigned index)
     (void)context;
     const struct format *format = format_at(index);
     return format ? format->name : NULL;
+}
+
+static bool take_kernels(struct options *options, const struct option_row *row,
+                         const char *value)
+{
+    int length = 0;
+    if (sscanf(value, "%4u,%4u%n", &options->kernels.registers,
+               &options->kernels.tables, &length)
+            == 2
+        && value[length] == '\0') {
+        options->kernels.wanted = true;
+        return true;
+    }
+    snprintf(options->error, sizeof options->error,
+             "--%s needs two numbers, such as 16,1, not '%s'", row->name,
+             value);
+    return false;
 }
 
 static bool take_format(struct options *options, const struct option_row *row,

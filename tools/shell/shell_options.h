@@ -36,6 +36,10 @@ struct options {
     const struct format *format; /* NULL: box or csv                      */
     int header;                  /* 1, 0; -1: the format's way            */
     unsigned open_flags;         /* of enum vdbq_open_flags, without CREATE */
+    struct {
+        bool wanted;
+        unsigned registers, tables;
+    } kernels; /* to build */
     bool batch, timer, devices, selftest, tune, version, help;
     char error[200]; /* what is wrong with the command line   */
     char hint[256];

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,18 @@ static int run_report(struct shell *shell,
     return shell->status;
 }
 
+/* On cores that nobody else wants. */
+static int build_kernels(struct shell *shell, const struct options *options)
+{
+    const struct sched_param least = { 0 };
+    sched_setscheduler(0, SCHED_IDLE, &least);
+    if (vdbq_build_kernels(shell->db, options->kernels.registers,
+                           options->kernels.tables)
+        != VDBQ_OK)
+        shell_fail_db(shell, &(struct place){ .name = NULL });
+    return shell->status;
+}
+
 static bool run_input(struct shell *shell, const struct option_input *input)
 {
     if (input->kind == INPUT_SQL)
@@ -226,6 +239,8 @@ static int run_database(struct shell *shell, const struct options *options)
         return run_report(shell, vdbq_selftest);
     if (options->tune)
         return run_report(shell, vdbq_tune);
+    if (options->kernels.wanted)
+        return build_kernels(shell, options);
     run_all(shell, options);
     return shell->status;
 }

@@ -67,12 +67,17 @@ bool pool_maps(const struct pool *pool)
     return pool->maps;
 }
 
+void pool_empty(struct pool *pool)
+{
+    while (pool->idle.oldest != NULL)
+        pool_slot_drop(pool, idle_slot(pool->idle.oldest));
+}
+
 void pool_destroy(struct pool *pool)
 {
     if (pool == NULL)
         return;
-    while (pool->idle.oldest != NULL)
-        pool_slot_drop(pool, idle_slot(pool->idle.oldest));
+    pool_empty(pool);
     pool_memory_settle(pool);
     thread_pool_destroy(pool->workers);
     proofs_finish(&pool->proofs);

@@ -31,6 +31,8 @@ void pool_map(struct pool *pool);
 bool pool_maps(const struct pool *pool);
 /* Every slot must have been released. */
 void pool_destroy(struct pool *pool);
+/* Lets all tablets go that nobody works on. */
+void pool_empty(struct pool *pool);
 
 /* Columns of a tablet in memory; the pool's. */
 struct pool_slot {

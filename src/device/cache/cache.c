@@ -4,11 +4,13 @@
  */
 #include "device/cache/cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -162,4 +164,44 @@ static bool entry_write(const char *path, const struct text *entry)
         unlink(name.bytes);
     text_finish(&name);
     return done;
+}
+
+bool cache_is_empty(void)
+{
+    struct text path = { 0 };
+    DIR *entries = NULL;
+    const struct dirent *entry;
+    bool any = false;
+
+    if (environment_cache_look("kernels", &path))
+        entries = opendir(path.bytes);
+    while (entries != NULL && !any && (entry = readdir(entries)) != NULL)
+        any = entry->d_name[0] != '.';
+    if (entries != NULL)
+        closedir(entries);
+    text_finish(&path);
+    return !any;
+}
+
+int cache_lock(void)
+{
+    struct text path = { 0 };
+    struct error ignored;
+    int lock = -1;
+
+    if (environment_cache_folder("kernels", &path, &ignored) == VDBQ_OK)
+        text_print(&path, "/.lock");
+    if (path.bytes != NULL && !path.failed)
+        lock =
+            open(path.bytes, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    text_finish(&path);
+    if (lock >= 0)
+        flock(lock, LOCK_EX);
+    return lock;
+}
+
+void cache_unlock(int lock)
+{
+    if (lock >= 0)
+        close(lock);
 }

@@ -33,4 +33,12 @@ enum { CACHE_FORMAT = 1 };
 bool cache_load(const struct text *key, struct text *binary);
 void cache_save(const struct text *key, const void *bytes, size_t size);
 
+/* Waits until no other process has it, and locks it: for those who build what
+ * others may be building. The lock, or -1 where there is no cache. */
+int cache_lock(void);
+void cache_unlock(int lock);
+
+/* Whether it holds nothing at all. */
+bool cache_is_empty(void);
+
 #endif

@@ -18,7 +18,7 @@ static enum vdbq_status found_open(const struct device_params *params,
     if (status == VDBQ_OK)
         status = found_choose(&found, params->choice, &chosen, error);
     if (status == VDBQ_OK)
-        status = opencl_open(chosen, params->cores, device, error);
+        status = opencl_open(chosen, params, device, error);
     found_finish(&found);
     return status;
 }

@@ -178,6 +178,15 @@ host_machine_build(struct device *device,
     return built->machines[0] != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
+/* It was compiled with the library. */
+static bool host_machine_is_kept(struct device *device,
+                                 const struct device_machine_params *params)
+{
+    (void)device;
+    (void)params;
+    return true;
+}
+
 /* It lies in the device. */
 static enum vdbq_status host_machine_keep(struct device_machine *machine,
                                           struct error *error)
@@ -408,6 +417,7 @@ static const struct device_backend host_backend = {
     .read = host_read,
     .machine_find = host_machine_find,
     .machine_build = host_machine_build,
+    .machine_is_kept = host_machine_is_kept,
     .machine_keep = host_machine_keep,
     .sweep = host_sweep,
     .exchange = host_exchange,

@@ -31,6 +31,7 @@ static const struct device_backend backend = {
     .read = opencl_read,
     .machine_find = opencl_machine_find,
     .machine_build = opencl_machine_build,
+    .machine_is_kept = opencl_machine_is_kept,
     .machine_keep = opencl_machine_keep,
     .sweep = opencl_sweep,
     .exchange = opencl_exchange,
@@ -47,11 +48,13 @@ static const struct device_backend backend = {
     .calls_wait = opencl_calls_wait,
 };
 
-enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
+enum vdbq_status opencl_open(const struct found_device *found,
+                             const struct device_params *params,
                              struct device **device, struct error *error)
 {
     struct opencl *opencl = memory_zeroed(1, sizeof *opencl);
     enum vdbq_status status;
+    bool left_out = false;
 
     if (opencl == NULL)
         return error_no_memory(error);
@@ -61,20 +64,22 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
     opencl->machines = VECTOR(struct opencl_machine *);
     opencl->calls = VECTOR(cl_event);
     opencl->head.kept = VECTOR(struct device_memory *);
-    status = part_open(opencl, cores, error);
+    status = part_open(opencl, params->cores, error);
     if (status == VDBQ_OK)
         status = context_open(opencl, error);
     if (status == VDBQ_OK)
         status = opencl_queues_open(opencl, false, &opencl->queues, error);
     if (status == VDBQ_OK) {
-        facts_fill(opencl, cores);
+        facts_fill(opencl, params->cores);
         opencl_tuning_init(opencl);
         opencl->head.known.tuning.limits.shares_memory =
             opencl->head.facts.shares_memory;
         options_fill(opencl);
-        status = opencl_probe(opencl, error);
+        left_out = params->tried_only && !opencl_is_tried(opencl);
+        if (!left_out)
+            status = opencl_probe(opencl, error);
     }
-    if (status != VDBQ_OK) {
+    if (status != VDBQ_OK || left_out) {
         known_finish(&opencl->head.known);
         opencl_close(&opencl->head);
         return status;

@@ -54,8 +54,10 @@ struct opencl {
     struct vector calls;         /* cl_event: of calls since the last wait */
 };
 
-/* Opens a device, or `cores` of its compute units where that is not 0. */
-enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
+/* Opens a device, or as many of its compute units as the parameters say; they
+ * may leave out one that was never tried, see there. */
+enum vdbq_status opencl_open(const struct found_device *found,
+                             const struct device_params *params,
                              struct device **device, struct error *error);
 
 /* Gives the part of a device that has `cores` of its compute units. Fails with
@@ -153,6 +155,8 @@ enum vdbq_status
 opencl_machine_build(struct device *device,
                      const struct device_machine_params *params, bool behind,
                      struct device_machine **machine, struct error *error);
+bool opencl_machine_is_kept(struct device *device,
+                            const struct device_machine_params *params);
 enum vdbq_status opencl_machine_keep(struct device_machine *machine,
                                      struct error *error);
 /* Fills `known`; the facts are there. */
@@ -165,6 +169,9 @@ void opencl_machines_finish(struct opencl *opencl);
 enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
                               unsigned count, const char *options,
                               cl_program *program, struct error *error);
+/* Whether that would ask no compiler; see device_machine_is_kept(). */
+bool opencl_is_kept(struct opencl *opencl, const char **strings, unsigned count,
+                    const char *options);
 /* Adds all that such a build depends on, each part ended by a NUL. */
 void opencl_key(const struct opencl *opencl, const char **strings,
                 unsigned count, const char *options, struct text *key);
@@ -235,5 +242,7 @@ void opencl_kernels_finish(struct opencl *opencl);
  * driver, and adds options for what it does otherwise to those of all builds.
  * Fails with DEVICE where it lacks something that no option makes good. */
 enum vdbq_status opencl_probe(struct opencl *opencl, struct error *error);
+/* Whether it was tried before, by any process. */
+bool opencl_is_tried(struct opencl *opencl);
 
 #endif

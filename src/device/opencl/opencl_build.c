@@ -73,6 +73,21 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
     return status;
 }
 
+bool opencl_is_kept(struct opencl *opencl, const char **strings, unsigned count,
+                    const char *options)
+{
+    const struct quirks *quirks = quirks_of(opencl->found.platform_name);
+    struct text key = { 0 }, entry = { 0 };
+
+    if (quirks->keeps_binaries && !(quirks->keeps_files && keep_is_on()))
+        return true;
+    opencl_key(opencl, strings, count, options, &key);
+    bool kept = !key.failed && cache_load(&key, &entry);
+    text_finish(&entry);
+    text_finish(&key);
+    return kept;
+}
+
 void opencl_program_release(cl_program program)
 {
     if (program == NULL)

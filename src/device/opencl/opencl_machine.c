@@ -244,31 +244,58 @@ static void machine_destroy(struct opencl_machine *machine)
     memory_release(machine);
 }
 
-static enum vdbq_status machine_build(struct opencl *opencl,
-                                      struct opencl_machine *machine,
-                                      struct error *error)
-{
-    const struct variant *variant = &machine->variant;
-    const char *body = machine->body;
-    const char *strings[] = { vdbq_source_ops,
-                              body != NULL ? "#line 1 \"program\"\n" : "",
-                              body != NULL ? body : "", vdbq_source_machine };
+/* What a machine is compiled from. */
+struct machine_source {
+    const char *strings[4];
     char options[OPENCL_OPTIONS_MAX + 128];
-    cl_int code;
-    enum vdbq_status status;
+};
+enum { MACHINE_STRINGS = 4 };
 
-    snprintf(options, sizeof options,
+static struct machine_source source_of(const struct opencl *opencl,
+                                       const struct variant *variant,
+                                       const char *body)
+{
+    struct machine_source source = {
+        .strings = { vdbq_source_ops,
+                     body != NULL ? "#line 1 \"program\"\n" : "",
+                     body != NULL ? body : "", vdbq_source_machine }
+    };
+
+    snprintf(source.options, sizeof source.options,
              "%s -DVDBQ_TILE=%u -DVDBQ_GROUP=%u -DVDBQ_REGISTERS=%u "
              "-DVDBQ_AXES=%u%s",
              opencl->options, variant->tile, variant->group, variant->registers,
              variant->axes, body != NULL ? " -DVDBQ_SPECIALISED" : "");
-    status = opencl_build(opencl, strings, sizeof strings / sizeof *strings,
-                          options, &machine->program, error);
+    return source;
+}
+
+static enum vdbq_status machine_build(struct opencl *opencl,
+                                      struct opencl_machine *machine,
+                                      struct error *error)
+{
+    struct machine_source source =
+        source_of(opencl, &machine->variant, machine->body);
+    cl_int code;
+    enum vdbq_status status =
+        opencl_build(opencl, source.strings, MACHINE_STRINGS, source.options,
+                     &machine->program, error);
+
     if (status != VDBQ_OK)
         return status;
     machine->run =
         opencl_calls.CreateKernel(machine->program, "vdbq_machine", &code);
     return opencl_check(code, "clCreateKernel", error);
+}
+
+bool opencl_machine_is_kept(struct device *device,
+                            const struct device_machine_params *params)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    struct variant variant = variant_of(opencl, params);
+    struct machine_source source = source_of(opencl, &variant, NULL);
+
+    return opencl_is_kept(opencl, source.strings, MACHINE_STRINGS,
+                          source.options);
 }
 
 /* ------------------------------------------------------------- warm -- */

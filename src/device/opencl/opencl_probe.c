@@ -58,6 +58,13 @@ static enum vdbq_status judge(const struct opencl *opencl,
                               const struct trial *trial, uint64_t *remedies,
                               bool *again, struct error *error);
 
+bool opencl_is_tried(struct opencl *opencl)
+{
+    uint64_t remedies = remedies_needed(opencl);
+
+    return remedies_known(opencl, &remedies);
+}
+
 enum vdbq_status opencl_probe(struct opencl *opencl, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;

@@ -76,8 +76,8 @@ static enum vdbq_status choose(struct scan_grid *grid, struct error *error)
 {
     const struct stream_params *params = grid->head.params;
     grid->head.rows_most = cells_most(grid);
-    return params->choose(params->choose_context, NULL, grid->head.rows_most,
-                          &grid->place, error);
+    return params->choose(params->choose_context, NULL, &grid->program,
+                          grid->head.rows_most, &grid->place, error);
 }
 
 /* Takes the rows of all axes but the first. What the device has stays there,

@@ -23,6 +23,8 @@ struct run_place {
     enum run_mode mode;                    /* never MODE_AUTO               */
     bool takes; /* rows where they are: the device may do what other steps
                    do with a scan's rows                                  */
+    bool builds_behind; /* it is the host until the kernels of the device that
+                           is meant are built                             */
     const struct settings *settings; /* of the run, which they outlive      */
 };
 

@@ -416,7 +416,7 @@ static enum vdbq_status read_rows(struct fetch_stream *fetch,
     enum vdbq_status status = make_room(fetch, error);
 
     if (status == VDBQ_OK)
-        status = params->choose(params->choose_context, fetch->table,
+        status = params->choose(params->choose_context, fetch->table, NULL,
                                 fetch->table->rows, &fetch->place, error);
     if (status == VDBQ_OK)
         status = list_wanted(fetch, error);

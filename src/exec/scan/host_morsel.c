@@ -138,8 +138,9 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
 {
     const struct stream_params *stream = params->stream;
     *morsels = (struct host_morsels){ 0 };
-    enum vdbq_status status = stream->choose(
-        stream->choose_context, NULL, params->rows, &morsels->place, error);
+    enum vdbq_status status =
+        stream->choose(stream->choose_context, NULL, params->program,
+                       params->rows, &morsels->place, error);
     if (status != VDBQ_OK)
         return status;
     if (run_dictionary_needed(params->program))

@@ -68,6 +68,7 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
     if (made->vectors == NULL)
         return error_no_memory(error);
     enum vdbq_status status = params->choose(params->choose_context, table,
+                                             &stream->step->scan.program,
                                              rows_most(stream), place, error);
     if (status != VDBQ_OK)
         return status;

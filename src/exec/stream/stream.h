@@ -51,11 +51,11 @@ void stream_list(const char *name, char *room, size_t size);
 /* What all streams of a run share. */
 struct stream_params {
     const struct snapshot *snapshot; /* that the query sees */
-    /* The place of a scan over `rows` rows: of the table, or where that is
-     * NULL, of another step's rows. */
+    /* The place where `program` (NULL: none; rows are only looked at) runs over
+     * `rows` rows: of the table, or where that is NULL, of another step. */
     enum vdbq_status (*choose)(void *context, const struct table *table,
-                               uint64_t rows, struct run_place *place,
-                               struct error *error);
+                               const struct program *program, uint64_t rows,
+                               struct run_place *place, struct error *error);
     void *choose_context; /* for `choose` */
     /* The kind of a stream that has its head and open inputs: operator_kind().
      * A pointer, since kinds are defined on top of streams. */

@@ -38,10 +38,12 @@ struct place {
 static struct place place;
 
 static enum vdbq_status choose_place(void *context, const struct table *table,
+                                     const struct program *program,
                                      uint64_t rows, struct run_place *chosen,
                                      struct error *error)
 {
-    enum vdbq_status status = choose_host(context, table, rows, chosen, error);
+    enum vdbq_status status =
+        choose_host(context, table, program, rows, chosen, error);
     bool specialises = device_facts(probed.device)->kind->specialises;
     probed.settings.prune = true;
     probed.settings.build = specialises ? place.build : BUILD_INTERPRETED;
