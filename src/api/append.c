@@ -45,7 +45,9 @@ enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
         return session_report(db, error_no_memory(&db->error), NULL, 0);
     made->db = db;
     session_hear_cancel(db);
+    struct stop_work former = stop_enter(&db->stop);
     status = begin(db, table, made);
+    stop_leave(former);
     db->append = made;
     if (status == VDBQ_OK)
         *append = made;
@@ -110,12 +112,14 @@ enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
     enum vdbq_status status = begin_call(append);
     if (status != VDBQ_OK)
         return session_report(append->db, status, NULL, 0);
+    struct stop_work former = stop_enter(&append->db->stop);
     status = check_vectors(append, rows, vectors);
     if (status == VDBQ_OK)
         status = transaction_append(append->transaction, append->table_id, rows,
                                     vectors, &append->db->error);
     if (status != VDBQ_OK)
         drop(append);
+    stop_leave(former);
     return session_report(append->db, status, NULL, 0);
 }
 
@@ -123,11 +127,13 @@ enum vdbq_status vdbq_append_commit(vdbq_append *append)
 {
     if (append == NULL)
         return VDBQ_MISUSE;
+    struct stop_work former = stop_enter(&append->db->stop);
     enum vdbq_status status = begin_call(append);
     if (status == VDBQ_OK) {
         status = session_leave(append->db, append->transaction, VDBQ_OK);
         append->transaction = NULL;
     }
+    stop_leave(former);
     return session_report(append->db, status, NULL, 0);
 }
 

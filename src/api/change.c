@@ -326,8 +326,15 @@ enum vdbq_status query_change(vdbq_query *query)
 {
     vdbq *db = query->db;
     bool own = db->transaction == NULL;
-    enum vdbq_status status = session_pause(db);
+    enum vdbq_status status = stop_pause(&db->error);
     if (status == VDBQ_OK)
         status = change_any(query);
     return told_unchanged(db, status, own);
+}
+
+enum vdbq_status query_unchanged(vdbq_query *query, enum vdbq_status status)
+{
+    return query_changes(query) ? told_unchanged(query->db, status,
+                                                 query->db->transaction == NULL)
+                                : status;
 }

@@ -76,17 +76,12 @@ enum vdbq_status session_begin(vdbq *db)
 void session_hear_cancel(vdbq *db)
 {
     if (!db->executing)
-        atomic_store(&db->cancelled, false);
-}
-
-enum vdbq_status session_pause(vdbq *db)
-{
-    return atomic_load(&db->cancelled) ? error_cancelled(&db->error) : VDBQ_OK;
+        atomic_store(&db->stop.cancelled, false);
 }
 
 enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status)
 {
-    if (status == VDBQ_DEVICE && atomic_load(&db->cancelled))
+    if (status == VDBQ_DEVICE && atomic_load(&db->stop.cancelled))
         status = error_cancelled(&db->error);
     if (status == VDBQ_CANCELLED)
         session_hear_cancel(db);

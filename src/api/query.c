@@ -125,7 +125,7 @@ static enum vdbq_status query_prepare(vdbq_query *query)
     snapshot_close(&query->snapshot);
     query_files_close(query);
     if (!waits_for_values(query, status))
-        return status;
+        return query_unchanged(query, status);
     error_clear(&query->db->error);
     return VDBQ_OK;
 }
@@ -143,6 +143,25 @@ static enum vdbq_status prepared(vdbq *db, enum vdbq_status status,
     return status;
 }
 
+/* Prepares the first statement of the text, `*consumed` bytes of it. */
+static enum vdbq_status prepare_sql(vdbq *db, const char *sql, size_t size,
+                                    vdbq_query **query, size_t *consumed)
+{
+    struct arena arena = { 0 };
+    struct ast_statement *statement = NULL;
+    enum vdbq_status status = session_begin(db);
+    session_hear_cancel(db);
+    if (status == VDBQ_OK)
+        status = sql_parse(sql, size, &arena, &statement, consumed, &db->error);
+    if (status == VDBQ_OK && statement->kind != AST_EMPTY) {
+        status = query_create(db, sql, *consumed, statement, &arena, query);
+        if (status == VDBQ_OK)
+            status = query_prepare(*query);
+    }
+    arena_finish(&arena);
+    return status;
+}
+
 enum vdbq_status vdbq_prepare(vdbq *db, const char *sql, ptrdiff_t length,
                               vdbq_query **query, const char **tail)
 {
@@ -154,22 +173,13 @@ enum vdbq_status vdbq_prepare(vdbq *db, const char *sql, ptrdiff_t length,
     if (db == NULL || sql == NULL)
         return session_misuse(db, "the SQL text");
     size_t size = length < 0 ? strlen(sql) : (size_t)length, consumed = size;
-    struct arena arena = { 0 };
-    struct ast_statement *statement = NULL;
-    enum vdbq_status status = session_begin(db);
-    session_hear_cancel(db);
-    if (status == VDBQ_OK)
-        status =
-            sql_parse(sql, size, &arena, &statement, &consumed, &db->error);
+    struct stop_work former = stop_enter(&db->stop);
+    enum vdbq_status status = prepare_sql(db, sql, size, query, &consumed);
     if (tail != NULL)
         *tail = sql + consumed;
-    if (status == VDBQ_OK && statement->kind != AST_EMPTY) {
-        status = query_create(db, sql, consumed, statement, &arena, query);
-        if (status == VDBQ_OK)
-            status = query_prepare(*query);
-    }
-    arena_finish(&arena);
-    return prepared(db, status, sql, consumed, query);
+    status = prepared(db, status, sql, consumed, query);
+    stop_leave(former);
+    return status;
 }
 
 enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
@@ -181,13 +191,16 @@ enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
     *query = NULL;
     if (db == NULL || text == NULL)
         return session_misuse(db, "the program's text");
+    struct stop_work former = stop_enter(&db->stop);
     enum vdbq_status status = session_begin(db);
     session_hear_cancel(db);
     if (status == VDBQ_OK)
         status = query_create(db, text, strlen(text), NULL, &arena, query);
     if (status == VDBQ_OK)
         status = query_prepare(*query);
-    return prepared(db, status, text, strlen(text), query);
+    status = prepared(db, status, text, strlen(text), query);
+    stop_leave(former);
+    return status;
 }
 
 /* ----------------------------------------------------------------- run -- */
@@ -282,9 +295,6 @@ enum vdbq_status query_stream(vdbq_query *query)
         .choose_context = query,
         .choose_kind = operator_kind,
         .threads = host_threads(db, &query->settings),
-        .cancelled = &db->cancelled,
-        .progress = db->progress,
-        .progress_context = db->progress_context,
         .parameters = query->parameters,
         .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
@@ -292,6 +302,7 @@ enum vdbq_status query_stream(vdbq_query *query)
     };
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         query->stats.counts = &query->counts;
+    stop_begin(steps->steps.count + (query->plan.kind != PLAN_SELECT));
     return stream_open(&query->params, steps, (int)steps->steps.count - 1,
                        &query->stream, &db->error);
 }
@@ -337,7 +348,7 @@ static enum vdbq_status start(vdbq_query *query)
         return status == VDBQ_OK && query_explains(query) ? explain_lines(query)
                                                           : status;
     }
-    enum vdbq_status status = session_pause(query->db);
+    enum vdbq_status status = stop_pause(&query->db->error);
     if (status == VDBQ_OK)
         status = open_snapshot(query);
     if (status != VDBQ_OK)
@@ -360,10 +371,8 @@ static void hear_cancel(vdbq_query *query)
     query->begun = true;
 }
 
-enum vdbq_status vdbq_query_run(vdbq_query *query)
+static enum vdbq_status run_query(vdbq_query *query)
 {
-    if (query == NULL)
-        return VDBQ_MISUSE;
     vdbq *db = query->db;
     enum vdbq_status status = session_begin(db);
     if (session_is_inherited(db))
@@ -388,6 +397,16 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
         query_end(query);
     status = session_ended_by(db, status);
     return session_report(db, status, query->text, query->length);
+}
+
+enum vdbq_status vdbq_query_run(vdbq_query *query)
+{
+    if (query == NULL)
+        return VDBQ_MISUSE;
+    struct stop_work former = stop_enter(&query->db->stop);
+    enum vdbq_status status = run_query(query);
+    stop_leave(former);
+    return status;
 }
 
 void vdbq_query_close(vdbq_query *query)

@@ -118,6 +118,8 @@ void query_hope_again(vdbq_query *query);
 /* Whether the statement changes anything, and does so. */
 bool query_changes(const vdbq_query *query);
 enum vdbq_status query_change(vdbq_query *query);
+/* What to say of a change that ends before it began. */
+enum vdbq_status query_unchanged(vdbq_query *query, enum vdbq_status status);
 
 /* Puts texts in place of the numbers of words in the query's batch. */
 enum vdbq_status query_texts_make(vdbq_query *query);

@@ -67,8 +67,10 @@ static enum vdbq_status fetch(vdbq_query *query, enum query_reading reading)
     if (status != VDBQ_OK)
         return status;
     status = session_begin(query->db);
+    struct stop_work former = stop_enter(&query->db->stop);
     if (status == VDBQ_OK)
         status = session_ended_by(query->db, next_batch(query));
+    stop_leave(former);
     query->failed = status != VDBQ_OK;
     return session_report(query->db, status, query->text, query->length);
 }
@@ -136,13 +138,15 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
         return session_misuse(db, "the SQL text");
     enum vdbq_status status = session_report(db, session_begin(db), NULL, 0);
     const char *rest = sql;
+    struct stop_work former = stop_enter(&db->stop);
     session_hear_cancel(db);
     db->executing = true;
     while (status == VDBQ_OK && *rest != '\0') {
-        status = session_report(db, session_pause(db), NULL, 0);
+        status = session_report(db, stop_pause(&db->error), NULL, 0);
         if (status == VDBQ_OK)
             status = execute_next(db, sql, &rest);
     }
     db->executing = false;
+    stop_leave(former);
     return status;
 }

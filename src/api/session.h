@@ -6,9 +6,8 @@
 #ifndef VDBQ_API_SESSION_H
 #define VDBQ_API_SESSION_H
 
-#include <stdatomic.h>
-
 #include "base/settings.h"
+#include "base/threads/stop.h"
 #include "data/pool/pool.h"
 #include "data/transaction/transaction.h"
 #include "exec/stream/stream.h"
@@ -49,11 +48,9 @@ struct vdbq {
     vdbq *files;                     /* the database of files; or NULL */
     vdbq_file_reader file_reader;    /* may be NULL                  */
     void *file_context;
-    atomic_bool cancelled;
+    struct stop stop;
     bool executing; /* in vdbq_execute(): a cancel is for
                                    all statements                 */
-    vdbq_progress progress;
-    void *progress_context;
     struct error error;
     struct text source;       /* line of SQL that `error` names */
     struct vdbq_error report; /* both, as the caller sees them  */
@@ -81,8 +78,6 @@ enum vdbq_status session_misuse(vdbq *db, const char *what);
 /* A cancel from here on is for what begins now; in vdbq_execute(), where it is
  * for all statements, nothing changes. */
 void session_hear_cancel(vdbq *db);
-/* Fails with CANCELLED where what runs is to stop. */
-enum vdbq_status session_pause(vdbq *db);
 /* What has ended a query, which holds nothing any more. Signals make drivers'
  * compilers fail, which is then told as what the signal asked for: CANCELLED,
  * not DEVICE. The cancel is done with. */

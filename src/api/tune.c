@@ -9,11 +9,10 @@ enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
 {
     if (db == NULL || report == NULL)
         return session_misuse(db, "the function that is told the lines");
-    struct tune_params params = { .report = report,
-                                  .context = context,
-                                  .cancelled = &db->cancelled };
+    struct tune_params params = { .report = report, .context = context };
     struct station *station = NULL;
     uint64_t start = os_time_ns();
+    struct stop_work former = stop_enter(&db->stop);
     enum vdbq_status status = session_begin(db);
     session_hear_cancel(db);
     if (status == VDBQ_OK)
@@ -35,6 +34,7 @@ enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
     device_close(params.again);
     device_close(params.host);
     db->host_rows_max = 0;
+    stop_leave(former);
     return session_report(db, status, NULL, 0);
 }
 

@@ -31,7 +31,6 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
         .flags = in_memory ? flags | VDBQ_OPEN_CREATE : flags,
         .files = in_memory ? &os_memory_files : &os_files,
         .settings = &db->options.settings,
-        .cancelled = &db->cancelled,
         .parse_default = parse_default,
     };
     return database_open(&params, &db->database, &db->error);
@@ -79,15 +78,15 @@ void vdbq_close(vdbq *db)
 void vdbq_cancel(vdbq *db)
 {
     if (db != NULL)
-        atomic_store(&db->cancelled, true);
+        atomic_store(&db->stop.cancelled, true);
 }
 
 void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context)
 {
     if (db == NULL)
         return;
-    db->progress = progress;
-    db->progress_context = context;
+    db->stop.progress = progress;
+    db->stop.progress_context = context;
 }
 
 char *vdbq_devices(unsigned *devices)

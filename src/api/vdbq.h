@@ -389,7 +389,8 @@ VDBQ_API const char *vdbq_query_copy_file(const vdbq_query *query);
  * statement is prepared and when it runs. It makes a table that is called as
  * the file is, to the letter, in `files`: a database in memory that belongs
  * to `db` and lives as long; or leaves what an earlier call made. It may use
- * `files` as any other connection, and tells a failure with vdbq_fail().
+ * `files` as any other connection, where what cancels the query ends its calls,
+ * too, and tells a failure with vdbq_fail().
  * NULL, as at first: such statements fail with UNKNOWN.
  */
 typedef enum vdbq_status (*vdbq_file_reader)(void *context, vdbq *files,

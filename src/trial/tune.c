@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
+#include "base/threads/stop.h"
 #include "cl/tablet.h"
 #include "device/kind.h"
 
@@ -202,9 +203,9 @@ static enum vdbq_status try_shape(struct tuning_run *run,
     struct device *device = run->params->device;
     struct times_of_run times[2];
     char line[128];
-    enum vdbq_status status = VDBQ_OK;
-    if (atomic_load(run->params->cancelled))
-        return error_cancelled(run->error);
+    enum vdbq_status status = stop_pause(run->error);
+    if (status != VDBQ_OK)
+        return status;
     device_tuning_set(device, shape);
     for (int i = BUILD_INTERPRETED; i <= BUILD_SPECIALISED; i++)
         if (status == VDBQ_OK)

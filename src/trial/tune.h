@@ -18,7 +18,6 @@ struct tune_params {
     uint64_t open_ns;   /* that opening the device took                */
     vdbq_report report; /* gets the table, line by line                */
     void *context;
-    const atomic_bool *cancelled; /* read between shapes                  */
 };
 
 /* Tunes the device and writes its file. Fails with DEVICE, IO, CANCELLED;

@@ -16,10 +16,13 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "base/os/os.h"
+#include "base/threads/stop.h"
 
 enum { ROWS_MIN = 1 << 14 }; /* of a thread: to wake one costs some ten us */
+enum { WAIT_NS = 50000000, SECOND_NS = 1000000000 };
 
 /* A loop under way; it lies on the stack of the thread that gave it. */
 struct loop {
@@ -27,6 +30,7 @@ struct loop {
     void *context;
     unsigned next, count; /* iterations: the next one to begin, all */
     unsigned working;     /* threads that are in one */
+    struct stop *stop;    /* that it is for; or NULL */
     struct loop *after;   /* in the list: given before this one */
 };
 
@@ -64,7 +68,9 @@ static void run_next(struct loop *loop)
     unsigned i = loop->next++;
     loop->working++;
     pthread_mutex_unlock(&pool.lock);
+    struct stop_work former = stop_help(loop->stop);
     loop->work(loop->context, i);
+    stop_leave(former);
     pthread_mutex_lock(&pool.lock);
     if (--loop->working == 0 && loop->next == loop->count)
         pthread_cond_broadcast(&pool.done);
@@ -155,6 +161,23 @@ static void take_out(const struct loop *loop)
     *at = loop->after;
 }
 
+/* Waits for those that are in the loop still; its giver's progress goes on. */
+static void wait_for_others(const struct loop *loop)
+{
+    while (loop->working > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += WAIT_NS;
+        until.tv_sec += until.tv_nsec / SECOND_NS;
+        until.tv_nsec %= SECOND_NS;
+        if (pthread_cond_timedwait(&pool.done, &pool.lock, &until) == 0)
+            continue;
+        pthread_mutex_unlock(&pool.lock);
+        stop_asked();
+        pthread_mutex_lock(&pool.lock);
+    }
+}
+
 /* Gives a loop to the workers and works on it until all of it is done. */
 static void run_loop(struct loop *loop)
 {
@@ -167,15 +190,16 @@ static void run_loop(struct loop *loop)
     while (loop->next < loop->count)
         run_next(loop);
     take_out(loop);
-    while (loop->working > 0)
-        pthread_cond_wait(&pool.done, &pool.lock);
+    wait_for_others(loop);
     pthread_mutex_unlock(&pool.lock);
 }
 
 void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
                   void *context)
 {
-    struct loop loop = { .work = work, .context = context, .count = count };
+    struct loop loop = {
+        .work = work, .context = context, .count = count, .stop = stop_current()
+    };
     if (count > 1)
         run_loop(&loop);
     else if (count == 1)

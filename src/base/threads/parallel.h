@@ -12,8 +12,8 @@
 enum { PARALLEL_THREADS_MAX = 64 };
 
 /* Calls work(context, i) for each i below `count`, in a thread each, of which
- * the caller's is one; returns when all have ended. Where a thread cannot be
- * had, the caller does its work, too. */
+ * the caller's is one, all for the caller's stop (stop.h); returns when all have
+ * ended. Where a thread cannot be had, the caller does its work, too. */
 void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
                   void *context);
 

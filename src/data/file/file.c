@@ -310,8 +310,7 @@ enum vdbq_status file_open(const struct database_params *params,
                        .no_sync =
                            memory || (params->flags & VDBQ_OPEN_NO_SYNC) != 0,
                        .older = (params->flags & VDBQ_OPEN_OLDER) != 0,
-                       .settings = params->settings,
-                       .cancelled = params->cancelled };
+                       .settings = params->settings };
     if (file->read_only)
         flags |= OS_OPEN_READ_ONLY;
     else if (memory || (params->flags & VDBQ_OPEN_CREATE) != 0)

@@ -79,7 +79,6 @@ struct file {
                                   by database.c                           */
     uint64_t size_bytes; /* when the heads were read                */
     const struct settings *settings; /* of the params                       */
-    const atomic_bool *cancelled;    /* likewise                            */
     struct error warning;            /* what the user is to know of the heads;
                                   status OK: nothing                      */
 };

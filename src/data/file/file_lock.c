@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/threads/stop.h"
 #include "data/file/file.h"
 
 enum {
@@ -88,9 +89,7 @@ static struct wait wait_start(const struct file *file, uint64_t least_ms)
 /* Whether the caller wants to wait no longer. */
 static bool is_cancelled(const struct wait *wait)
 {
-    const atomic_bool *cancelled = wait->file->cancelled;
-
-    return wait->may_end && cancelled != NULL && atomic_load(cancelled);
+    return wait->may_end && stop_asked();
 }
 
 /* Waits a little; false: it has waited for long enough. */

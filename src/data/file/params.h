@@ -19,8 +19,6 @@ struct database_params {
     /* Of the connection, and read as they are at the moment; they outlive the
      * database. */
     const struct settings *settings;
-    const atomic_bool *cancelled; /* ends waiting for other connections;
-                                     NULL: nothing does                     */
     default_parser parse_default; /* NULL: DEFAULTs stay texts, and nobody
                                      inserts by them                      */
 };

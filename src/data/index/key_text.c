@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "base/threads/stop.h"
 #include "data/tablet/block.h"
 #include "data/tablet/dictionary.h"
 
@@ -54,7 +55,7 @@ enum vdbq_status key_text_sort(struct key_watch *watch,
     if (numbers != NULL && seen != NULL)
         watch->dictionary = dictionary_make(texts, count, numbers);
     if (watch->dictionary == NULL)
-        status = error_no_memory(error);
+        status = stop_or_no_memory(error);
     for (size_t i = 0; i < count && status == VDBQ_OK; i++)
         if (seen[numbers[i]]++ != 0)
             status = twice(table, texts[i], error);

@@ -6,6 +6,7 @@
 #include "data/pool/load.h"
 
 #include "base/os/os.h"
+#include "base/threads/stop.h"
 
 struct load_job {
     struct thread_pool_job job; /* first */
@@ -31,12 +32,14 @@ static void run_job(struct thread_pool_job *thread_pool_job)
     struct load_job *job = (struct load_job *)thread_pool_job;
     const struct load *load = job->load;
     uint64_t start = os_time_ns();
+    struct stop_work former = stop_help(&stop_never); /* stop rule 3 */
 
     if (load->proven)
         projection_put_column(&load->projection, job->column, load->block,
                               &job->error);
     else
         projection_prove(&load->projection, load->block, &job->error);
+    stop_leave(former);
     job->time_ns = os_time_ns() - start;
 }
 

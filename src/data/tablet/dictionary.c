@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
 #include "data/tablet/dictionary_sort.h"
 
@@ -70,16 +71,29 @@ uint32_t *dictionary_translate(const struct dictionary *from,
     uint32_t others = to != NULL ? to->count : 0;
     uint32_t *numbers = memory_zeroed(count, sizeof *numbers);
 
-    for (uint32_t i = 0; numbers != NULL && i < count; i++) {
+    for (uint32_t i = 0; numbers != NULL && i < count && !stop_at(i); i++) {
         struct vdbq_text text = dictionary_text(from, i);
-        while (at < others && text_compare(dictionary_text(to, at), text) < 0)
+        while (at < others && text_compare(dictionary_text(to, at), text) < 0
+               && !stop_at(at))
             at++;
         numbers[i] =
             at < others && text_compare(dictionary_text(to, at), text) == 0
                 ? at
                 : DICTIONARY_NONE;
     }
+    if (stop_asked()) {
+        memory_release(numbers);
+        return NULL;
+    }
     return numbers;
+}
+
+struct dictionary *dictionary_unless_stopped(struct dictionary *dictionary)
+{
+    if (dictionary == NULL || !stop_asked())
+        return dictionary;
+    dictionary_release(dictionary);
+    return NULL;
 }
 
 struct dictionary *dictionary_room(uint32_t count, uint64_t bytes)
@@ -162,8 +176,11 @@ static bool grow(struct making *making)
     making->slots = slots;
     making->slot_count = room * 2;
     making->room = room;
-    for (size_t i = 0; i < making->count; i++)
+    for (size_t i = 0; i < making->count; i++) {
+        if (stop_at(i))
+            return false;
         enter_slot(making, (uint32_t)i);
+    }
     return true;
 }
 
@@ -211,7 +228,7 @@ static struct dictionary *write_words(const struct making *making,
         dictionary_release(dictionary);
         return NULL;
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !stop_at(i); i++) {
         end = put(dictionary, i, end, texts[order[i]]);
         number_of[order[i]] = i;
     }
@@ -228,10 +245,11 @@ static struct dictionary *finish_words(const struct making *making,
 
     if (order != NULL)
         dictionary = write_words(making, order, number_of);
-    for (size_t i = 0; dictionary != NULL && numbers != NULL && i < count; i++)
+    for (size_t i = 0;
+         dictionary != NULL && numbers != NULL && i < count && !stop_at(i); i++)
         numbers[i] = numbers[i] == UINT32_MAX ? 0 : number_of[numbers[i]];
     memory_release(order);
-    return dictionary;
+    return dictionary_unless_stopped(dictionary);
 }
 
 struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
@@ -243,12 +261,14 @@ struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
 
     for (size_t i = 0; i < count && room; i++) {
         uint32_t place = UINT32_MAX;
+        if (stop_at(i))
+            break;
         if (texts[i].bytes != NULL)
             room = enter(&making, texts[i], &place);
         if (numbers != NULL)
             numbers[i] = place;
     }
-    if (room)
+    if (room && !stop_asked())
         dictionary = finish_words(&making, count, numbers);
     making_finish(&making);
     return dictionary;

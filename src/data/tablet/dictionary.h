@@ -38,22 +38,24 @@ struct vdbq_text dictionary_text(const struct dictionary *dictionary,
 bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
                      uint32_t *number);
 
+/* What makes words gives NULL where there is no memory, and where the thread
+ * was asked to stop: stop_or_no_memory() tells which. */
+
 /* The number in `to` of each word of `from`; DICTIONARY_NONE: it has none
- * there. Both may be NULL, as without words. To be released; NULL: no
- * memory. */
+ * there. Both may be NULL, as without words. To be released. */
 #define DICTIONARY_NONE 0xffffffffu
 uint32_t *dictionary_translate(const struct dictionary *from,
                                const struct dictionary *to);
 
 /* Makes words of texts, in any order, equal ones too. `numbers`, where it is
  * not NULL, gets the number of each. A text whose bytes are NULL is none: it
- * gets 0. NULL: no memory, or more than 4 GiB. */
+ * gets 0. NULL: also more than 4 GiB. */
 struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
                                    uint32_t *numbers);
 
 /* Words of several, together. `numbers[i]`, where it is not NULL, gets for
  * each word of parts[i] its number in them. One part alone is held, not
- * copied. Up to so many threads join them; 0: one. NULL: no memory. */
+ * copied. Up to so many threads join them; 0: one. */
 struct dictionary *dictionary_join(struct dictionary *const *parts,
                                    size_t count, uint32_t *const *numbers,
                                    unsigned threads);

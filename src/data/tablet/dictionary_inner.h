@@ -9,4 +9,8 @@
  * more than 4 GiB. */
 struct dictionary *dictionary_room(uint32_t count, uint64_t bytes);
 
+/* Words that may be half made where the thread was asked to stop: they are
+ * released then, and NULL is returned. */
+struct dictionary *dictionary_unless_stopped(struct dictionary *dictionary);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "data/tablet/dictionary_inner.h"
 #include "data/tablet/dictionary_sort.h"
 
@@ -120,6 +121,10 @@ static struct dictionary *join_two(struct joining *joining)
         return NULL;
     for (uint32_t k = less->first; k < less->end; k++) {
         bool same;
+        if (stop_at(k - less->first)) {
+            dictionary_release(joining->dictionary);
+            return NULL;
+        }
         uint32_t to =
             first_from(more, i, dictionary_text(less->dictionary, k), &same);
         put_words(joining, 0, i, to);
@@ -141,7 +146,7 @@ static void follow(const struct span *spans, size_t count,
                    uint32_t *const *numbers, const uint32_t *table)
 {
     for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < words_in(&spans[i]); k++)
+        for (uint32_t k = 0; k < words_in(&spans[i]) && !stop_at(k); k++)
             numbers[i][k] = table[numbers[i][k]];
 }
 
@@ -390,5 +395,5 @@ struct dictionary *dictionary_join(struct dictionary *const *parts,
         if (numbers == NULL || numbers[i] == NULL)
             memory_release(own[i]);
     memory_release(own);
-    return dictionary;
+    return dictionary_unless_stopped(dictionary);
 }

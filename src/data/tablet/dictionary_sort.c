@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 
 enum { HEAD_BYTES = 8, FEW = 24 };
 
@@ -48,7 +49,7 @@ bool dictionary_sort(const struct vdbq_text *texts, uint32_t count,
     for (uint32_t i = 0; i < count; i++)
         order[i] = items[i].place;
     memory_release(items);
-    return true;
+    return !stop_asked();
 }
 
 static uint64_t head_at(struct vdbq_text text, size_t depth)
@@ -68,7 +69,7 @@ static uint64_t set_heads(const struct sorting *sorting, struct item *items,
 {
     uint64_t differ = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !stop_at(i); i++) {
         items[i].head = head_at(sorting->texts[items[i].place], depth);
         differ |= items[i].head ^ items[0].head;
     }
@@ -103,7 +104,7 @@ static uint32_t take_ended(const struct sorting *sorting, struct item *items,
 {
     uint32_t ended = 0;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count && !stop_at(i); i++)
         if (sorting->texts[items[i].place].length <= depth) {
             struct item item = items[i];
             items[i] = items[ended];
@@ -119,14 +120,17 @@ static void sort_byte(const struct item *from, struct item *to, uint32_t count,
 {
     uint32_t places[256] = { 0 }, place = 0;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        if (stop_at(i))
+            return; /* not all are counted: there is no place for them */
         places[from[i].head >> shift & 255]++;
+    }
     for (unsigned byte = 0; byte < 256; byte++) {
         uint32_t here = places[byte];
         places[byte] = place;
         place += here;
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count && !stop_at(i); i++)
         to[places[from[i].head >> shift & 255]++] = from[i];
 }
 
@@ -151,7 +155,7 @@ static void sort_heads(const struct sorting *sorting, struct item *items,
 static void sort_items(const struct sorting *sorting, struct item *items,
                        uint32_t count, size_t depth)
 {
-    uint64_t differ = 0;
+    uint64_t differ = 0, since = 0;
 
     for (; differ == 0; depth += HEAD_BYTES) {
         uint32_t ended =
@@ -163,13 +167,19 @@ static void sort_items(const struct sorting *sorting, struct item *items,
             insert_items(sorting, items, count);
             return;
         }
+        if (count > STOP_ROWS && stop_asked())
+            return;
     }
     sort_heads(sorting, items, count, differ);
+    if (count > STOP_ROWS && stop_asked())
+        return; /* not all items are there */
     for (uint32_t first = 0, end; first < count; first = end) {
         for (end = first + 1;
              end < count && items[end].head == items[first].head; end++)
             ;
         if (end - first > 1)
             sort_items(sorting, items + first, end - first, depth);
+        if (stop_after(&since, end - first))
+            return;
     }
 }

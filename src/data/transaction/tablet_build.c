@@ -15,13 +15,17 @@ void tablet_build_run(struct tablet_build *build)
 
 static void *run(void *context)
 {
-    tablet_build_run(context);
+    struct tablet_build *build = context;
+    struct stop_work former = stop_help(build->stop);
+    tablet_build_run(build);
+    stop_leave(former);
     return NULL;
 }
 
 void tablet_build_start(struct tablet_build *build)
 {
     assert(!build->started);
+    build->stop = stop_current();
     build->started = parallel_start(&build->thread, 1, run, build) == 1;
     if (!build->started)
         tablet_build_run(build);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "data/database/rows.h"
+#include "base/threads/stop.h"
 #include "data/tablet/block.h"
 #include "data/tablet/encoding.h"
 
@@ -20,6 +21,7 @@ struct tablet_build {
     struct column_facts *facts; /* of the table's columns; the caller's      */
     uint64_t features;          /* that the tablet needs                     */
     struct block block;         /* the tablet; without bytes: no memory      */
+    struct stop *stop;          /* of who starts it */
     pthread_t thread;
     bool started; /* there is a thread that was not waited for */
 };

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "program/interval.h"
 
 struct scanning {
@@ -28,7 +29,7 @@ static void translate(const struct scanning *scanning, struct rows_part part)
 {
     i32 *values = scanning->column->values;
     const struct order_codes *order_codes = scanning->order_codes;
-    for (uint64_t i = part.first; i < part.end; i++)
+    for (uint64_t i = part.first; i < part.end && !stop_at(i); i++)
         values[i] = (u32)values[i] < order_codes->count
                         ? order_codes->order_codes[(u32)values[i]]
                         : 0;

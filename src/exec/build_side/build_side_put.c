@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "device/kind.h"
 #include "exec/build_side/build_columns.h"
 #include "exec/build_side/build_facts.h"
@@ -23,6 +24,8 @@
 enum { STAGING_BYTES = 16 << 20 };
 /* Bytes of a text that are kept for its end, and one more index. */
 enum { TEXT_SPARE = 80 };
+/* Bytes that are copied between two asks to stop. */
+enum { COPY_BYTES = 4 << 20 };
 
 /* --------------------------------------------------------------- facts -- */
 
@@ -203,8 +206,11 @@ static void copy_part(void *context, unsigned i)
     u64 part = TABLET_ALIGNED(copying->size / copying->threads + 1);
     u64 first = part * i < copying->size ? part * i : copying->size;
     u64 left = copying->size - first;
-    memcpy(copying->to + first, copying->from + first,
-           left < part ? left : part);
+    u64 end = first + (left < part ? left : part);
+    for (u64 some; first < end && !stop_asked(); first += some) {
+        some = end - first < COPY_BYTES ? end - first : COPY_BYTES;
+        memcpy(copying->to + first, copying->from + first, some);
+    }
 }
 
 /* Copies with as many threads as the bytes are worth. */
@@ -264,8 +270,9 @@ static enum vdbq_status put_shared(struct build_side *build_side,
     if (status != VDBQ_OK)
         return status;
     fill(build_side, device_memory_host(build_side->run.memory));
-    return device_memory_give(build_side->run.memory, &build_side->times,
-                              error);
+    status =
+        device_memory_give(build_side->run.memory, &build_side->times, error);
+    return status == VDBQ_OK ? stop_pause(error) : status;
 }
 
 /* Copies a block to the device, through pinned memory. */
@@ -278,6 +285,9 @@ static enum vdbq_status send(struct build_side *build_side, const u8 *block,
         u64 left = build_side->host_bytes - at;
         u64 size = left < STAGING_BYTES ? left : STAGING_BYTES;
         copy(build_side, device_memory_host(staging), block + at, size);
+        status = stop_pause(error);
+        if (status != VDBQ_OK)
+            break;
         status = device_write(build_side->run.memory, at,
                               device_memory_host(staging), size,
                               &build_side->times, error);
@@ -302,8 +312,10 @@ static enum vdbq_status put_device(struct build_side *build_side,
             &staging, error);
     if (status == VDBQ_OK) {
         fill(build_side, block);
-        status = send(build_side, block, staging, error);
+        status = stop_pause(error);
     }
+    if (status == VDBQ_OK)
+        status = send(build_side, block, staging, error);
     if (staging != NULL)
         device_memory_release(staging);
     memory_release(block);
@@ -397,6 +409,8 @@ enum vdbq_status build_side_put(struct build_side *build_side,
                                 struct error *error)
 {
     prepare(build_side, dictionary);
+    if (stop_asked())
+        return error_cancelled(error); /* not all facts are known */
     lay_out(build_side, device_facts(place->device)->kind->dense_indexes);
     assert(build_side->bytes > 0
            && build_side->host_bytes <= build_side->bytes);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "cl/bits.h"
 
 struct mapping {
@@ -95,7 +96,7 @@ static inline void write_slots(const struct mapping *mapping, bool wide,
     const struct key_column *column = mapping->column;
     uint64_t base = (uint64_t)mapping->index->base;
     uint64_t row = first_row(mapping, (int64_t)(base + slot * BITMAP_KEYS));
-    for (; slot < end; slot++) {
+    for (; slot < end && !stop_at(slot); slot++) {
         u64 written = row << 32;
         for (; row < column->rows; row++) {
             uint64_t at = (uint64_t)key_column_at(column, wide, row) - base;
@@ -145,7 +146,8 @@ static inline void each_key(const struct mapping *mapping, unsigned i,
 {
     const struct key_column *column = mapping->column;
     uint64_t end = share_of(mapping, column->rows, i + 1);
-    for (uint64_t row = share_of(mapping, column->rows, i); row < end; row++)
+    for (uint64_t row = share_of(mapping, column->rows, i);
+         row < end && !stop_at(row); row++)
         if (key_column_has(column, row))
             take(mapping, row, place_of(mapping, row));
 }
@@ -215,6 +217,8 @@ static void fill_mixed(struct mapping *mapping)
 {
     parallel_run(mapping->threads, clear_share, mapping);
     parallel_run(mapping->threads, set_share, mapping);
+    if (stop_asked())
+        return; /* rows whose keys have no bit have no place */
     parallel_run(mapping->threads, count_share, mapping);
     for (unsigned i = 1; i < mapping->threads; i++)
         mapping->before[i] += mapping->before[i - 1];

@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/build_side/key_bitmap.h"
 
 enum {
@@ -117,7 +118,7 @@ static inline void fill_dense(const struct filling *filling, bool wide,
     u32 *slots = (u32 *)filling->slots + part->first;
     assert(part->first <= part->end && part->end <= filling->index->count);
     memset(slots, 0, count * sizeof *slots);
-    for (uint64_t row = 0; row < column->rows; row++) {
+    for (uint64_t row = 0; row < column->rows && !stop_at(row); row++) {
         uint64_t at = (uint64_t)key_column_at(column, wide, row) - base;
         if (at < count && key_column_has(column, row) && slots[at] == 0)
             slots[at] = (u32)row + 1;
@@ -162,8 +163,9 @@ static inline void fill_hashed(struct filling *filling, bool wide,
 {
     const struct key_column *column = filling->column;
     u64 mask = filling->index->count - 1, *slots = filling->slots;
+    uint64_t since = 0;
     memset(slots + part->first, 0, (part->end - part->first) * sizeof *slots);
-    for (uint64_t row = 0; row < column->rows;) {
+    for (uint64_t row = 0; row < column->rows && !stop_after(&since, AHEAD);) {
         uint64_t places[AHEAD];
         uint32_t rows[AHEAD];
         unsigned count = 0;
@@ -209,7 +211,8 @@ static void finish_part(struct filling *filling, const struct part *part)
     const struct key_column *column = filling->column;
     bool wide = column->width == sizeof(int64_t);
     u64 count = filling->index->count;
-    for (uint64_t row = part->late - 1; row < column->rows; row++) {
+    for (uint64_t row = part->late - 1; row < column->rows && !stop_at(row);
+         row++) {
         int64_t key = key_column_at(column, wide, row);
         u64 at = hash_key((u64)key) & (count - 1);
         if (at < part->first || at >= part->end || !key_column_has(column, row))

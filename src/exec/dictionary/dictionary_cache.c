@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
 #include "exec/launch/column_input.h"
 
@@ -175,7 +176,7 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
             .looked_up = params->pack->looked_up,
             .threads = params->threads });
         if (*base == NULL)
-            status = error_no_memory(error);
+            status = stop_or_no_memory(error);
     }
     for (size_t i = 0; dictionaries != NULL && i < count; i++)
         dictionary_release(dictionaries[i]);

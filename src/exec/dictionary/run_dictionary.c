@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/dictionary/run_dictionary_inner.h"
+#include "base/threads/stop.h"
 #include "cl/bits.h"
 
 /* Whether a program leaves something open in an instruction. */
@@ -126,13 +127,13 @@ static enum vdbq_status add_constants(struct making *making)
     struct vdbq_text *texts = arena_alloc(arena, (count + 1) * sizeof *texts);
     uint32_t *numbers = arena_alloc(arena, (count + 1) * sizeof *numbers);
     if (texts == NULL || numbers == NULL)
-        return error_no_memory(making->error);
+        return stop_or_no_memory(making->error);
     for (unsigned i = 0; i < count; i++)
         texts[i] = constant_text(making, program_at(making->params->program,
                                                     making->pack.slots[i].pc));
     return word_grow_by_texts(making, texts, count, numbers)
                ? VDBQ_OK
-               : error_no_memory(making->error);
+               : stop_or_no_memory(making->error);
 }
 
 /* Writes the slots of constants and parameters, once all words are there. */
@@ -166,7 +167,7 @@ static bool renumber_order_codes(struct making *making,
                                    (count + (size_t)1) * sizeof *order_codes);
     if (order_codes == NULL)
         return false;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count && !stop_at(i); i++)
         order_codes[i] =
             (i32)making
                 ->renumbered[from->order_codes ? (uint32_t)from->order_codes[i]
@@ -277,7 +278,7 @@ static enum vdbq_status make(struct making *making)
         || !find_looked_up(making))
         return error_no_memory(making->error);
     if (!add_build(making))
-        return error_no_memory(making->error);
+        return stop_or_no_memory(making->error);
     status = add_constants(making);
     if (status == VDBQ_OK)
         status = word_call_all(making);
@@ -286,8 +287,9 @@ static enum vdbq_status make(struct making *making)
     if (status != VDBQ_OK)
         return status;
     fill_slots(making);
-    if (!make_order_codes(making) || !make_build_order_codes(making))
-        return error_no_memory(making->error);
+    if (!make_order_codes(making) || !make_build_order_codes(making)
+        || stop_asked())
+        return stop_or_no_memory(making->error);
     table->values =
         (struct run_values){ .slots = making->slots,
                              .lookups = making->lookups,

@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/dictionary/run_dictionary_inner.h"
+
+enum { CALL_ROWS = 16 }; /* that one call takes as long as */
 
 /* The call with this text, for these words, or NULL. */
 static struct call *find_call(const struct making *making, const char *text,
@@ -76,11 +79,13 @@ static bool compute_all(const struct computing *computing,
 {
     struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
     struct error refused = { 0 };
+    uint64_t since = 0;
     bool done = true;
     memcpy(arguments, computing->call->lookup.arguments, sizeof arguments);
     for (uint32_t i = 0; i < share->count && done; i++)
         done = compute(computing, arguments, share->first + i, arena, &texts[i],
-                       &refused);
+                       &refused)
+               && !stop_after(&since, CALL_ROWS);
     return done;
 }
 
@@ -177,9 +182,10 @@ static enum vdbq_status compute_texts(struct making *making, struct call *call)
     };
     call->places = NULL;
     if (!make_shares(making, call, computing.dictionary->count))
-        return error_no_memory(making->error);
+        return stop_or_no_memory(making->error);
     parallel_run(call->share_count, compute_share, &computing);
-    return take_texts(making, call) ? VDBQ_OK : error_no_memory(making->error);
+    return take_texts(making, call) ? VDBQ_OK
+                                    : stop_or_no_memory(making->error);
 }
 
 /* ---------------------------------------------------------------- calls -- */
@@ -195,7 +201,7 @@ static enum vdbq_status read_call(struct making *making,
         return VDBQ_OK;
     *call = vector_add(&making->calls);
     if (*call == NULL)
-        return error_no_memory(making->error);
+        return stop_or_no_memory(making->error);
     (*call)->text = in->name;
     (*call)->looked_up = looked_up;
     (*call)->operand = -1;

@@ -122,14 +122,13 @@ static enum vdbq_status begin(struct grid_left *left,
 }
 
 /* Fetches the next rows where all are in morsels; notes their end. */
-static enum vdbq_status fetch(struct grid_left *left, struct stream *grid,
-                              struct error *error)
+static enum vdbq_status fetch(struct grid_left *left, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     if (left->ended || left->pending_next < left->pending.rows)
         return VDBQ_OK;
     left->pending_next = 0;
-    status = stream_pause(grid->params, error);
+    status = stop_pause(error);
     if (status == VDBQ_OK)
         status = stream_batch(left->axis->rows, &left->pending, error);
     left->ended = status != VDBQ_OK || left->pending.rows == 0;
@@ -175,14 +174,14 @@ static void add_rows(struct grid_left *left, struct left_morsel *morsel,
     left->rows_filled += rows;
 }
 
-enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
+enum vdbq_status grid_left_fill(struct grid_left *left,
                                 struct device_times *times, struct error *error)
 {
     assert(grid_left_has_room(left));
     enum vdbq_status status = begin(left, times, error);
     struct left_morsel *morsel = grid_left_filled(left);
     if (status == VDBQ_OK)
-        status = fetch(left, grid, error);
+        status = fetch(left, error);
     while (status == VDBQ_OK && !left->ended
            && morsel->rows < morsel->rows_room) {
         assert(left->pending_next <= left->pending.rows);
@@ -190,7 +189,7 @@ enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
         uint64_t room = morsel->rows_room - morsel->rows;
         add_rows(left, morsel, more < room ? more : room);
         if (morsel->rows < morsel->rows_room)
-            status = fetch(left, grid, error);
+            status = fetch(left, error);
     }
     if (left->rows_room < ROWS_MAX)
         left->rows_room *= ROWS_GROWTH;

@@ -42,7 +42,7 @@ void grid_left_finish(struct grid_left *left); /* accepts a zeroed struct */
 bool grid_left_has_room(const struct grid_left *left);
 /* Fills it; no row: there are no more. Rows that came before a failure are in
  * it. */
-enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
+enum vdbq_status grid_left_fill(struct grid_left *left,
                                 struct device_times *times,
                                 struct error *error);
 /* The morsel that was filled last. */

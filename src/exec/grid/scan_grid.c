@@ -153,7 +153,7 @@ static enum vdbq_status make_base(struct scan_grid *grid,
                 .threads = stream_threads(grid->head.params) })
                  : NULL;
     dictionary_release(none);
-    return *base != NULL ? VDBQ_OK : error_no_memory(error);
+    return *base != NULL ? VDBQ_OK : stop_or_no_memory(error);
 }
 
 /* Collects the words of the run. */
@@ -292,8 +292,8 @@ static enum vdbq_status next_block(struct scan_grid *grid, struct error *error)
         block_begin(grid, block->left_first + block->left_rows, 0);
         return VDBQ_OK;
     }
-    enum vdbq_status status = grid_left_fill(
-        &grid->left, &grid->head, launcher_times(grid->launcher), error);
+    enum vdbq_status status =
+        grid_left_fill(&grid->left, launcher_times(grid->launcher), error);
     if (status != VDBQ_OK)
         grid->held = *error;
     grid->block = (struct block){ 0 };
@@ -371,7 +371,7 @@ static enum vdbq_status input(struct scan_grid *grid, struct error *error)
 {
     while (!grid->fed && launcher_has_room(grid->launcher)
            && !must_wait(grid)) {
-        enum vdbq_status status = stream_pause(grid->head.params, error);
+        enum vdbq_status status = stop_pause(error);
         if (status != VDBQ_OK)
             return status;
         if (start_next(grid, error) == VDBQ_OK)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/group/device_group_inner.h"
+#include "base/threads/stop.h"
 #include "exec/rows/order.h"
 #include "exec/sort/sort.h"
 #include "exec/rows/write_columns.h"

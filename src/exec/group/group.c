@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "cl/types.h"
 #include "cl/sum.h"
 #include "exec/sort/sort.h"
@@ -415,6 +416,8 @@ static void add_share(void *context, unsigned share)
         add_morsel(adding, part, at,
                    adding->end - at < MORSEL_ROWS ? adding->end
                                                   : at + MORSEL_ROWS);
+        if (part->status == VDBQ_OK)
+            part->status = stop_pause(&part->error);
     }
 }
 

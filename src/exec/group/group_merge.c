@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "cl/types.h"
 
 /* Merges a part's groups; map[i]: the number of group i in the first part. */
@@ -33,6 +34,8 @@ static enum vdbq_status merge_groups(struct group *group,
             group_merge_records(group, table,
                                 group_record(&part->groups.table, at), count,
                                 map + at);
+        if (status == VDBQ_OK && stop_at(at))
+            status = error_cancelled(error);
     }
     return status;
 }
@@ -83,6 +86,8 @@ static enum vdbq_status move_run(const struct moving *moving,
                                 &records, error);
         if (status == VDBQ_OK)
             status = move_pairs(moving, records, count, 0, error);
+        if (status == VDBQ_OK && stop_at(at))
+            status = error_cancelled(error);
     }
     memory_release(room);
     return status;
@@ -101,6 +106,8 @@ static enum vdbq_status merge_pairs(const struct moving *moving,
         unsigned count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
         status = move_pairs(moving, group_record(from, at), count, left - count,
                             error);
+        if (status == VDBQ_OK && stop_at(at))
+            status = error_cancelled(error);
     }
     for (size_t i = 0; status == VDBQ_OK && i < runs->count; i++)
         status = move_run(moving, vector_at(runs, i), error);
@@ -151,7 +158,7 @@ static void take_table(struct group *group, unsigned which,
     struct aggregate_rows rows = { .argument = &values };
     struct aggregate_room room = { .made = false };
 
-    for (uint32_t at = 0; at < kept->count; at += GROUP_BLOCK) {
+    for (uint32_t at = 0; at < kept->count && !stop_at(at); at += GROUP_BLOCK) {
         uint32_t left = kept->count - at;
         if (at % CARRY_ROWS == 0)
             group_carry(group, table);
@@ -175,9 +182,8 @@ struct taking {
 static enum vdbq_status take_partition(void *context, struct error *error)
 {
     struct taking *taking = context;
-    (void)error;
     take_table(taking->group, taking->which, &taking->store.table);
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* The same of pairs that were written out, partition by partition. */
@@ -214,7 +220,7 @@ static enum vdbq_status take_pairs(struct group *group, unsigned which,
     if (kept->runs.count > 0)
         return take_runs(group, which, error);
     take_table(group, which, &kept->table);
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 enum vdbq_status group_merge(struct group *group, struct error *error)

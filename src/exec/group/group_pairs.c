@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "cl/types.h"
 
 enum { LOCKS = 256 }; /* of groups, by their numbers */
@@ -121,7 +122,10 @@ static void list_groups(void *context, unsigned share)
             error_no_memory(&merging->shares[share].error);
     } else {
         group_store_partitions(store, parts, part->ends);
-        for (uint32_t i = 0; i < count; i++)
+        merging->shares[share].status =
+            stop_pause(&merging->shares[share].error);
+        for (uint32_t i = 0;
+             i < count && merging->shares[share].status == VDBQ_OK; i++)
             part->order[part->ends[parts[i]]++] = i;
     }
     memory_release(parts);
@@ -349,7 +353,7 @@ static enum vdbq_status merge_pairs(struct taking *taking, unsigned p)
 {
     const struct group *group = taking->merging->group;
     struct group_table *table = &taking->pairs.table;
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = stop_pause(&taking->error);
     group_table_clear(table, false);
     for (unsigned i = 0; i < group->part_count; i++) {
         const struct vector *runs =
@@ -421,7 +425,9 @@ static void take_share(void *context, unsigned share)
     }
     if (*status == VDBQ_OK)
         merge_states(taking);
-    else
+    if (*status == VDBQ_OK)
+        *status = stop_pause(&taking->error);
+    if (*status != VDBQ_OK)
         merging->shares[share].error = taking->error;
     group_store_finish(merging->group, &taking->pairs);
     group_table_finish(&taking->states);

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/group/group_inner.h"
 
 /* --------------------------------------------------------------- merge -- */
@@ -32,12 +33,15 @@ static enum vdbq_status merge_some(const struct group *group,
     struct group_table *table = &partition->groups.table;
     enum vdbq_status status = VDBQ_OK;
     uint32_t numbers[GROUP_BLOCK];
+    uint64_t since = 0;
     while (count > 0 && status == VDBQ_OK) {
         unsigned some = count < GROUP_BLOCK ? count : GROUP_BLOCK;
         status = group_table_join(table, records, some, 0, numbers,
                                   &partition->error);
         if (status == VDBQ_OK)
             group_merge_records(group, table, records, some, numbers);
+        if (status == VDBQ_OK && stop_after(&since, some))
+            status = error_cancelled(&partition->error);
         records += some * table->width;
         count -= some;
     }
@@ -71,6 +75,8 @@ static enum vdbq_status merge_partition(const struct merging *merging,
             uint32_t first, count = group_run_records(run, p, &first);
             status = merge_some(group, partition, run->records + first * width,
                                 count);
+            if (status == VDBQ_OK)
+                status = stop_pause(&partition->error);
         }
     }
     return status;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "exec/group/group_inner.h"
 #include "exec/group/group_pack.h"
 
@@ -97,7 +98,7 @@ void group_store_partitions(const struct group_store *store, uint8_t *parts,
     const struct group_table *table = &store->table;
     uint32_t starts = 0;
     memset(ends, 0, GROUP_PARTITIONS * sizeof *ends);
-    for (uint32_t i = 0; i < table->count; i++) {
+    for (uint32_t i = 0; i < table->count && !stop_at(i); i++) {
         const uint64_t *packed = (const uint64_t *)group_record(table, i);
         parts[i] = (uint8_t)partition_of(hash_of(store, packed), store->level);
         ends[parts[i]]++;
@@ -119,10 +120,10 @@ static enum vdbq_status copy_records(const struct group_store *store,
     run->records = memory_resize(NULL, (size_t)table->count * width + 1);
     if (run->records == NULL)
         return error_no_memory(error);
-    for (uint32_t i = 0; i < table->count; i++)
+    for (uint32_t i = 0; i < table->count && !stop_at(i); i++)
         memcpy(run->records + run->ends[parts[i]]++ * width,
                group_record(table, i), width);
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* Records on their way to the file. */
@@ -195,9 +196,11 @@ static enum vdbq_status fill_run(struct group *group, struct group_store *store,
     if (parts == NULL)
         return error_no_memory(error);
     group_store_partitions(store, parts, run->ends);
-    status = keeps_run(group, store)
-                 ? copy_records(store, parts, run, error)
-                 : write_records(group, store, parts, run, error);
+    status = stop_pause(error);
+    if (status == VDBQ_OK)
+        status = keeps_run(group, store)
+                     ? copy_records(store, parts, run, error)
+                     : write_records(group, store, parts, run, error);
     memory_release(parts);
     return status;
 }

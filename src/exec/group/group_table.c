@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "cl/types.h"
 #include "exec/group/group_pack.h"
 
@@ -288,9 +289,12 @@ static enum vdbq_status make_map(struct group_table *table, uint64_t coming,
     table->map_size = size;
     if (table->map == NULL)
         return error_no_memory(error);
-    for (uint32_t i = 0; i < table->count; i++)
+    for (uint32_t i = 0; i < table->count; i++) {
+        if (stop_at(i))
+            return error_cancelled(error);
         table->map[place_of(table, (const uint64_t *)group_record(table, i))] =
             i + 1;
+    }
     return VDBQ_OK;
 }
 
@@ -414,14 +418,14 @@ static enum vdbq_status reserve_slots(struct group_table *table, unsigned more,
     slots = memory_zeroed(size, sizeof *slots);
     if (slots == NULL)
         return error_no_memory(error);
-    for (uint32_t i = 0; i < table->count; i++) {
+    for (uint32_t i = 0; i < table->count && !stop_at(i); i++) {
         const uint64_t *packed = (const uint64_t *)group_record(table, i);
         put_slot(slots, size - 1, pack_hash(packed, table->words), i);
     }
     memory_release(table->slots);
     table->slots = slots;
     table->slot_mask = size - 1;
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* Whether the group has these keys, bit by bit. */

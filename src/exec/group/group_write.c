@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "cl/types.h"
 #include "exec/rows/write_columns.h"
 #include "exec/sort/sort.h"
@@ -43,7 +44,7 @@ static void list_share(void *context, unsigned share)
     uint64_t at = groups_before(group, part);
     for (; part < end; part++) {
         const struct group_table *table = &group->parts[part].groups.table;
-        for (uint32_t i = 0; i < table->count; i++, at++) {
+        for (uint32_t i = 0; i < table->count && !stop_at(i); i++, at++) {
             const uint8_t *extra = group_extra(table, i);
             writing->records[at] = group_record(table, i);
             writing->firsts[at] =

@@ -57,7 +57,7 @@ static enum vdbq_status add_rows(struct group_stream *stream,
         if (status == VDBQ_OK && batches.count > 0)
             status = group_add(group, &batches, error);
         if (status == VDBQ_OK)
-            status = stream_pause(stream->head.params, error);
+            status = stop_pause(error);
     } while (status == VDBQ_OK && batches.count > 0);
     batches_finish(&batches);
     return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exec/join/device_join_inner.h"
+#include "base/threads/stop.h"
 #include "exec/sort/device_radix.h"
 #include "exec/sort/sort.h"
 
@@ -115,7 +116,7 @@ static enum vdbq_status add_words(struct device_join *join, unsigned key,
         return VDBQ_OK;
     uint32_t *translated = dictionary_translate(from, to);
     if (translated == NULL)
-        return error_no_memory(error);
+        return stop_or_no_memory(error);
     made->translated = 1;
     made->words = numbers->count;
     made->word_count = from != NULL ? from->count : 0;

@@ -165,7 +165,7 @@ static enum vdbq_status tell_failure(const struct join_stream *join,
 /* Takes the next left rows to hand, or notes that there are none. */
 static enum vdbq_status next_left(struct join_stream *join, struct error *error)
 {
-    enum vdbq_status status = stream_pause(join->head.params, error);
+    enum vdbq_status status = stop_pause(error);
     if (status == VDBQ_OK && join->pending_next == join->pending.rows) {
         join->pending_next = 0;
         status = join->left_failure.status == VDBQ_OK
@@ -199,7 +199,7 @@ join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     if (join->partitions != NULL)
         return join_partitions_batch(join, batch, error);
     while (status == VDBQ_OK && batch->rows == 0 && !join->left_ended) {
-        status = stream_pause(stream->params, error);
+        status = stop_pause(error);
         if (status != VDBQ_OK)
             break;
         status = join->slot < join->search.slot_count

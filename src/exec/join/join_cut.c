@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
 #include "exec/rows/row_index.h"
 
 enum { CUT_ROWS = 1 << 15 }; /* that are cut at once */
@@ -63,7 +64,7 @@ enum vdbq_status join_cut_make_texts(struct join_partitions *partitions,
             dictionary_translate(from->dictionary, to->dictionary);
         partitions->numbers[i] = memory_zeroed(CUT_ROWS, sizeof(uint32_t));
         if (partitions->texts[i] == NULL || partitions->numbers[i] == NULL)
-            return error_no_memory(error);
+            return stop_or_no_memory(error);
     }
     return VDBQ_OK;
 }
@@ -204,7 +205,7 @@ enum vdbq_status join_cut_batch(struct join_partitions *partitions,
         join_view(&cut->rows, batch, first, rows);
         status = cut_rows(partitions, cut, error);
         if (status == VDBQ_OK)
-            status = stream_pause(partitions->join->head.params, error);
+            status = stop_pause(error);
     }
     return status;
 }

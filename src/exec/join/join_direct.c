@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 
 enum {
     THREADS_MAX = 8, /* with more, going over all tags costs each too much */
@@ -103,7 +104,8 @@ static void fill_share(void *context, unsigned share)
     uint16_t selected[JOIN_BLOCK];
     clear(index, range, share + 1 == filling->threads);
     for (uint64_t at = 0; at < filling->rows; at += JOIN_BLOCK) {
-        if (atomic_load_explicit(&filling->repeated, memory_order_relaxed))
+        if (atomic_load_explicit(&filling->repeated, memory_order_relaxed)
+            || stop_at(at))
             return;
         unsigned count =
             join_tags_indexed(index->keys, at, filling->rows, tags);
@@ -139,5 +141,5 @@ enum vdbq_status join_direct(struct join_index *index, bool which,
         return error_no_memory(error);
     parallel_run(threads, fill_share, &filling);
     *unique = !atomic_load(&filling.repeated);
-    return VDBQ_OK;
+    return stop_pause(error);
 }

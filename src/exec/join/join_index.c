@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/join/join_direct.h"
 
 enum {
@@ -61,6 +62,7 @@ static void count_share(void *context, unsigned share)
     uint64_t rows = building->params->rows;
     uint64_t end = rows * (share + 1) / building->threads;
     uint64_t *counts = building->places + share;
+    uint64_t since = 0;
     uint32_t tags[JOIN_BLOCK];
     for (uint64_t at = rows * share / building->threads; at < end;) {
         unsigned count =
@@ -69,6 +71,8 @@ static void count_share(void *context, unsigned share)
             if (tags[i] != JOIN_NO_TAG)
                 counts[part_of(building, tags[i]) * building->threads]++;
         at += count;
+        if (stop_after(&since, count))
+            return;
     }
 }
 
@@ -78,7 +82,7 @@ static void part_share(void *context, unsigned share)
     struct building *building = context;
     uint64_t rows = building->params->rows;
     uint64_t end = rows * (share + 1) / building->threads;
-    uint64_t *places = building->places + share;
+    uint64_t *places = building->places + share, since = 0;
     uint32_t tags[JOIN_BLOCK];
     for (uint64_t at = rows * share / building->threads; at < end;) {
         unsigned count =
@@ -92,6 +96,8 @@ static void part_share(void *context, unsigned share)
                 (struct entry){ tags[i], (uint32_t)(at + i) };
         }
         at += count;
+        if (stop_after(&since, count))
+            return;
     }
 }
 
@@ -128,9 +134,11 @@ static enum vdbq_status part_rows(struct building *building,
     if (!building->places || !building->partition_starts || !building->entries)
         return error_no_memory(error);
     parallel_run(building->threads, count_share, building);
+    if (stop_asked())
+        return error_cancelled(error); /* not all were counted */
     make_places(building);
     parallel_run(building->threads, part_share, building);
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* --------------------------------------------------------------- dense -- */
@@ -230,7 +238,7 @@ static void slots_unique(struct building *building, unsigned number)
     const struct join_index_partition *partition = &index->partitions[number];
     clear_slots(index, partition);
     for (uint64_t i = building->partition_starts[number];
-         i < building->partition_starts[number + 1]; i++) {
+         i < building->partition_starts[number + 1] && !stop_at(i); i++) {
         const struct entry *entry = &building->entries[i];
         struct join_slot *slot = seek(index, partition, entry, NULL);
         bool repeated = slot->place != ROW_SET_NO_ROW;
@@ -250,7 +258,8 @@ static uint32_t number_groups(struct building *building, unsigned number)
     struct join_index *index = building->index;
     uint64_t first = building->partition_starts[number];
     uint32_t groups = 0;
-    for (uint64_t i = first; i < building->partition_starts[number + 1]; i++) {
+    for (uint64_t i = first;
+         i < building->partition_starts[number + 1] && !stop_at(i); i++) {
         struct entry *entry = &building->entries[i];
         struct join_slot *slot =
             seek(index, &index->partitions[number], entry, index->list);
@@ -276,6 +285,8 @@ static void slots_list(struct building *building, unsigned number)
     uint32_t sum = (uint32_t)first;
     clear_slots(index, &index->partitions[number]);
     uint32_t groups = number_groups(building, number);
+    if (stop_asked())
+        return; /* some entries have no number of a group */
     for (uint32_t i = 0; i < groups; i++)
         starts[i] = sum += starts[i];
     if (groups < end - first) /* else it is the next partition's first start */
@@ -296,7 +307,7 @@ static void build_share(void *context, unsigned share)
     (void)share;
     for (;;) {
         unsigned partition = atomic_fetch_add(&building->next_partition, 1);
-        if (partition >= building->partition_count
+        if (partition >= building->partition_count || stop_asked()
             || (!building->lists && atomic_load(&building->repeated)))
             return;
         if (building->lists)
@@ -368,7 +379,7 @@ static enum vdbq_status build_lists(struct building *building,
         return status;
     build_parts(building, true);
     index->starts[index->dense ? index->keys->tags + 1 : rows] = (uint32_t)rows;
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* Drops what is of no use where keys are not unique. */
@@ -404,7 +415,7 @@ static enum vdbq_status build(struct building *building, struct error *error)
         build_parts(building, false);
     return direct || atomic_load(&building->repeated)
                ? build_lists(building, error)
-               : VDBQ_OK;
+               : stop_pause(error);
 }
 
 /* How rows are parted. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/rows/row_index.h"
 
 /* --------------------------------------------------------------- texts -- */
@@ -27,7 +28,7 @@ static enum vdbq_status make_texts(struct join_keys *keys,
         keys->texts[i] =
             dictionary_translate(dictionary, keys->indexed[i].dictionary);
         if (keys->texts[i] == NULL)
-            return error_no_memory(error);
+            return stop_or_no_memory(error);
     }
     return VDBQ_OK;
 }

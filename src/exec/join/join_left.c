@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 
 enum {
     RIGHT_ROWS_MIN = 1 << 12, /* fewer are not worth it                    */
@@ -49,8 +50,9 @@ static void keep_share(void *context, unsigned share)
     uint64_t end = share_start(filter, share + 1);
     uint32_t starts[JOIN_BLOCK], counts[JOIN_BLOCK];
     uint32_t *kept = filter->kept + first;
-    uint64_t n = 0;
-    for (uint64_t at = first; at < end; at += JOIN_BLOCK) {
+    uint64_t n = 0, since = 0;
+    for (uint64_t at = first; at < end && !stop_after(&since, JOIN_BLOCK);
+         at += JOIN_BLOCK) {
         unsigned rows =
             end - at < JOIN_BLOCK ? (unsigned)(end - at) : JOIN_BLOCK;
         join_index_find(&filter->index, at, rows, starts, counts);
@@ -96,6 +98,8 @@ static enum vdbq_status add_kept(struct filter *filter,
     if (status != VDBQ_OK)
         return status;
     parallel_run(filter->threads, keep_share, filter);
+    if (stop_asked())
+        return error_cancelled(error);
     for (unsigned i = 0; i < filter->threads; i++)
         sum += filter->counts[i];
     status = row_set_room(right, sum, error);
@@ -159,7 +163,7 @@ static enum vdbq_status take_kept(struct join_stream *join, struct error *error)
         if (status == VDBQ_OK && batch.rows > 0)
             status = add_kept(&filter, &batch, error);
         if (status == VDBQ_OK)
-            status = stream_pause(join->head.params, error);
+            status = stop_pause(error);
     }
     close_filter(&filter);
     return status;
@@ -228,7 +232,7 @@ static enum vdbq_status take_early(struct join_stream *join, bool *few,
         if (status == VDBQ_OK && batch.rows > 0)
             status = row_set_append(&join->early, &batch, join->threads, error);
         if (status == VDBQ_OK)
-            status = stream_pause(join->head.params, error);
+            status = stop_pause(error);
     }
     *few = status == VDBQ_OK && batch.rows == 0;
     return status;
@@ -264,7 +268,7 @@ static enum vdbq_status take_all(struct join_stream *join, struct error *error)
         if (status == VDBQ_OK)
             status = join_right_added(join, error);
         if (status == VDBQ_OK)
-            status = stream_pause(join->head.params, error);
+            status = stop_pause(error);
     }
     return status;
 }

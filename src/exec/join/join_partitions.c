@@ -223,7 +223,7 @@ static enum vdbq_status cut_left(struct join_stream *join, struct error *error)
             status = join_cut_batch(partitions, &partitions->left,
                                     &join->pending, 0, error);
         if (status == VDBQ_OK)
-            status = stream_pause(join->head.params, error);
+            status = stop_pause(error);
     }
     return status == VDBQ_OK ? spill_end(&partitions->left.spill, error)
                              : status;
@@ -274,7 +274,7 @@ enum vdbq_status join_partitions_batch(struct join_stream *join,
     struct join_partitions *partitions = join->partitions;
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && batch->rows == 0) {
-        status = stream_pause(join->head.params, error);
+        status = stop_pause(error);
         if (status == VDBQ_OK && partitions->merge != NULL)
             status = join_merge_batch(partitions->merge, batch, error);
         if (status != VDBQ_OK || batch->rows > 0)

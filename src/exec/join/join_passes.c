@@ -218,8 +218,7 @@ static enum vdbq_status fill_block(struct partition_joining *partition,
         if (status == VDBQ_OK && batch.rows > 0)
             status = add_rows(partition, &batch, error);
         if (status == VDBQ_OK)
-            status =
-                stream_pause(partition->partitions->join->head.params, error);
+            status = stop_pause(error);
     } while (status == VDBQ_OK && reader->rows_left > 0
              && rows->rows + some <= most);
     return status;

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 
 /* ---------------------------------------------------------------- room -- */
 
@@ -345,6 +346,8 @@ enum vdbq_status join_round_alone(struct join_stream *join,
     if (status != VDBQ_OK || join->partners == NULL)
         return status;
     while (join->right_next < join->right.rows && all.count < pairs->room) {
+        if (stop_at(join->right_next))
+            return error_cancelled(error);
         pairs->left[all.count] = ROW_SET_NO_ROW;
         pairs->right[all.count] = (uint32_t)join->right_next;
         all.count += !join->partners[join->right_next++];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 
 /* -------------------------------------------------------- open, finish -- */
 
@@ -196,9 +197,12 @@ static void find_share(void *context, unsigned share)
 {
     const struct searching *all = context;
     uint64_t blocks = block_count(all->search);
-    uint64_t end = blocks * (share + 1) / all->threads;
-    for (uint64_t i = blocks * share / all->threads; i < end; i++)
+    uint64_t end = blocks * (share + 1) / all->threads, since = 0;
+    for (uint64_t i = blocks * share / all->threads; i < end; i++) {
         all->search->before[i] = find_block(all->search, i);
+        if (stop_after(&since, JOIN_BLOCK))
+            return;
+    }
 }
 
 /* Makes an array of row numbers larger; false: no memory, and it is as it
@@ -244,6 +248,8 @@ enum vdbq_status join_search_begin(struct join_search *search,
     if (status != VDBQ_OK)
         return status;
     parallel_run(all.threads, find_share, &all);
+    if (stop_asked())
+        return error_cancelled(error);
     for (uint64_t i = 0; i < block_count(search); i++) {
         uint64_t slots = search->before[i];
         search->before[i] = search->slot_count;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
 #include "exec/join/range_bounds.h"
 
 /* ---------------------------------------------------------------- open -- */
@@ -26,7 +27,7 @@ static enum vdbq_status read_points(struct range_join *range,
     range->low = memory_resize(NULL, (right->rows + 1) * sizeof *range->low);
     if (range->low == NULL)
         return error_no_memory(error);
-    for (uint64_t i = 0; i < right->rows; i++)
+    for (uint64_t i = 0; i < right->rows && !stop_at(i); i++)
         range->low[i] = range_code_at(column, type, i);
     range->high = range->low;
     if (column->nulls != NULL && memchr(column->nulls, 1, right->rows) != NULL)
@@ -46,7 +47,7 @@ static enum vdbq_status read_spans(struct range_join *range,
     range->own_nowhere = memory_zeroed(right->rows, 1);
     if (!range->low || !range->high || !range->own_nowhere)
         return error_no_memory(error);
-    for (uint64_t i = 0; i < right->rows; i++) {
+    for (uint64_t i = 0; i < right->rows && !stop_at(i); i++) {
         range->own_nowhere[i] =
             !range_bounds_at(&bounds, i, &range->low[i], &range->high[i]);
         any |= range->own_nowhere[i];
@@ -99,8 +100,10 @@ static enum vdbq_status rank(const struct range_join *range,
     if (*order == NULL)
         return error_no_memory(error);
     status = sort_order(&key, 1, rows, threads, *order, error);
-    for (uint32_t i = 0; status == VDBQ_OK && i < count; i++)
+    for (uint32_t i = 0; status == VDBQ_OK && i < count && !stop_at(i); i++)
         sorted[i] = values[(*order)[i]];
+    if (status == VDBQ_OK)
+        status = stop_pause(error);
     return status == VDBQ_OK ? rank_index_init(ranks, sorted, count, error)
                              : status;
 }
@@ -139,14 +142,14 @@ static enum vdbq_status grow_tree(struct range_join *range, struct error *error)
         if (range->most[level] == NULL)
             return error_no_memory(error);
         range->levels = level + 1;
-        for (uint32_t i = 0; level == 0 && i < count; i++)
+        for (uint32_t i = 0; level == 0 && i < count && !stop_at(i); i++)
             range->most[0][i] = range->high[range->rows ? range->rows[i] : i];
         if (level > 0)
             fill_level(range, level);
         if (nodes <= 1)
             break;
     }
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* Ends are sorted by themselves: they count the spans that ended. */
@@ -172,6 +175,8 @@ enum vdbq_status range_join_init(struct range_join *range,
                                   .right_rows = (uint32_t)params->right->rows };
     status = spans ? read_spans(range, params->right, error)
                    : read_points(range, params->right, error);
+    if (status == VDBQ_OK)
+        status = stop_pause(error);
     if (status == VDBQ_OK)
         status = rank(range, range->low, params->threads, &range->ranks,
                       &range->rows, error);

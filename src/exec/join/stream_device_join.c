@@ -240,7 +240,7 @@ static enum vdbq_status next_rows(struct device_join_stream *join,
     enum vdbq_status status = device_join_next(join->join, rows, error);
     bool more;
     while (status == VDBQ_OK && rows->count == 0 && !join->left_ended) {
-        status = stream_pause(join->head.params, error);
+        status = stop_pause(error);
         left->rows = 0;
         if (status == VDBQ_OK)
             status = stream_advance(join->head.inputs[0], &more, error);

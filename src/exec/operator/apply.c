@@ -70,6 +70,7 @@ static enum vdbq_status make_parameters(struct apply_stream *apply,
         memcpy(apply->parameters, outer->parameters,
                outer->parameter_count * sizeof *apply->parameters);
     apply->params = *outer;
+    apply->params.nested = true;
     apply->params.parameters = apply->parameters;
     apply->params.parameter_count = count;
     return VDBQ_OK;
@@ -305,7 +306,7 @@ static enum vdbq_status answer(struct apply_stream *apply, uint64_t row,
                                 .columns = apply->tuple_count,
                                 .column = apply->tuple_vectors };
     set_parameters(apply, row);
-    enum vdbq_status status = stream_pause(apply->head.params, error);
+    enum vdbq_status status = stop_pause(error);
     if (status == VDBQ_OK)
         status = stream_open(&apply->params, steps, (int)steps->steps.count - 1,
                              &inner, error);
@@ -421,7 +422,7 @@ static enum vdbq_status answer_texts(struct apply_stream *apply,
     struct row_set_column *column = &apply->answers.columns[0];
     column->dictionary =
         dictionary_make(apply->texts.items, apply->texts.count, column->values);
-    return column->dictionary != NULL ? VDBQ_OK : error_no_memory(error);
+    return column->dictionary != NULL ? VDBQ_OK : stop_or_no_memory(error);
 }
 
 /* ---------------------------------------------------------------- rows -- */

@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
+
 #include "exec/stream/stream_inner.h"
 
 struct concat_stream {
@@ -54,7 +56,7 @@ static enum vdbq_status join_dictionary(struct concat_stream *concat,
     concat->dictionaries[column] = dictionary_join(
         parts, count, numbers, stream_threads(concat->head.params));
     return concat->dictionaries[column] != NULL ? VDBQ_OK
-                                                : error_no_memory(error);
+                                                : stop_or_no_memory(error);
 }
 
 /* Joins the dictionaries of every text column. */
@@ -134,11 +136,11 @@ static enum vdbq_status renumber(struct concat_stream *concat, unsigned column,
         concat->room[column] = room;
         concat->rows_room[column] = rows;
     }
-    for (uint64_t i = 0; i < rows; i++)
+    for (uint64_t i = 0; i < rows && !stop_at(i); i++)
         concat->room[column][i] =
             from[i] < dictionaries->count ? numbers[from[i]] : ROW_SET_NO_ROW;
     vector->values = concat->room[column];
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* Gives the inputs one after another and closes each at its end. */
@@ -155,7 +157,7 @@ static enum vdbq_status concat_batch(struct stream *stream,
         if (status != VDBQ_OK || batch->rows > 0)
             break;
         stream_close_input(stream, (unsigned)concat->current++);
-        status = stream_pause(stream->params, error);
+        status = stop_pause(error);
     }
     if (status != VDBQ_OK || batch->rows == 0)
         return status;

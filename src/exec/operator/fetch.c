@@ -11,11 +11,11 @@
  * is looked for.
  */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/tablet/tablet.h"
 #include "exec/rows/rescan.h"
+#include "exec/sort/sort.h"
 #include "exec/stream/stream_inner.h"
 
 enum { BLOCK_ROWS = 64, FILTER_BITS = 1 << 15 };
@@ -63,38 +63,76 @@ static unsigned column_of(const struct fetch_stream *fetch, unsigned i)
 
 /* --------------------------------------------------------------- wanted -- */
 
-static int by_id(const void *a, const void *b)
-{
-    const struct wanted_row *x = a, *y = b;
+/* Rows that have an id, as they come. */
+struct asking {
+    int64_t *ids;
+    uint32_t *rows, *order; /* `order`: by id */
+    uint32_t count;
+};
 
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return x->to < y->to ? -1 : x->to > y->to;
+/* Which rows have an id; the others get NULLs. */
+static void find_ids(struct fetch_stream *fetch, struct asking *asking)
+{
+    const struct row_set *input = &fetch->input.row_set;
+    const struct row_set_column *ids = &input->columns[step_of(fetch)->row];
+
+    for (uint64_t row = 0; row < input->rows && !stop_at(row); row++) {
+        if (row_set_is_null(ids, row)) {
+            for (unsigned i = 0; i < fetch->fetched.column_count; i++)
+                fetch->fetched.columns[i].nulls[row] = 1;
+            continue;
+        }
+        asking->ids[asking->count] = row_set_integer(ids, row);
+        asking->rows[asking->count++] = (uint32_t)row;
+    }
+}
+
+/* Sorts them by id. */
+static enum vdbq_status sort_ids(struct fetch_stream *fetch,
+                                 const struct asking *asking,
+                                 struct error *error)
+{
+    const struct sort_key key = { .type = TYPE_I64, .values = asking->ids };
+    enum vdbq_status status =
+        sort_order(&key, 1, asking->count, stream_threads(fetch->head.params),
+                   asking->order, error);
+
+    for (uint32_t i = 0; status == VDBQ_OK && i < asking->count; i++)
+        fetch->wanted[i] =
+            (struct wanted_row){ .id = asking->ids[asking->order[i]],
+                                 .to = asking->rows[asking->order[i]] };
+    fetch->wanted_count = asking->count;
+    return status;
 }
 
 /* Which rows are wanted; those without an id get NULLs. */
 static enum vdbq_status list_wanted(struct fetch_stream *fetch,
                                     struct error *error)
 {
-    const struct row_set *input = &fetch->input.row_set;
-    const struct row_set_column *ids = &input->columns[step_of(fetch)->row];
+    uint64_t rows = fetch->input.row_set.rows;
+    struct asking asking = {
+        .ids = memory_resize(NULL, (rows + 1) * sizeof *asking.ids),
+        .rows = memory_resize(NULL, (rows + 1) * sizeof *asking.rows),
+        .order = memory_resize(NULL, (rows + 1) * sizeof *asking.order)
+    };
+    enum vdbq_status status = VDBQ_OK;
 
-    fetch->wanted = memory_zeroed(input->rows + 1, sizeof *fetch->wanted);
-    fetch->found = memory_zeroed(input->rows + 1, sizeof *fetch->found);
-    if (fetch->wanted == NULL || fetch->found == NULL)
-        return error_no_memory(error);
-    for (uint64_t row = 0; row < input->rows; row++) {
-        if (row_set_is_null(ids, row)) {
-            for (unsigned i = 0; i < fetch->fetched.column_count; i++)
-                fetch->fetched.columns[i].nulls[row] = 1;
-            continue;
-        }
-        fetch->wanted[fetch->wanted_count++] =
-            (struct wanted_row){ .id = row_set_integer(ids, row),
-                                 .to = (uint32_t)row };
-    }
-    qsort(fetch->wanted, fetch->wanted_count, sizeof *fetch->wanted, by_id);
-    return VDBQ_OK;
+    assert(rows <= ROW_SET_ROWS_MAX);
+    fetch->wanted = memory_zeroed(rows + 1, sizeof *fetch->wanted);
+    fetch->found = memory_zeroed(rows + 1, sizeof *fetch->found);
+    if (fetch->wanted == NULL || fetch->found == NULL || asking.ids == NULL
+        || asking.rows == NULL || asking.order == NULL)
+        status = error_no_memory(error);
+    if (status == VDBQ_OK)
+        find_ids(fetch, &asking);
+    if (status == VDBQ_OK)
+        status = stop_pause(error);
+    if (status == VDBQ_OK)
+        status = sort_ids(fetch, &asking, error);
+    memory_release(asking.ids);
+    memory_release(asking.rows);
+    memory_release(asking.order);
+    return status;
 }
 
 /* The first of them whose id is `id` or more. */
@@ -258,6 +296,8 @@ static enum vdbq_status put_column(struct fetch_stream *fetch, unsigned i,
         block_first = first;
         status = put_value(fetch, i, tablet, &fetch->found[k],
                            (const uint8_t *)block, error);
+        if (status == VDBQ_OK && stop_at(k))
+            status = error_cancelled(error);
     }
     return status;
 }
@@ -345,7 +385,7 @@ static enum vdbq_status read_tablets(struct fetch_stream *fetch,
         pool_release(fetch->place.pool, slot);
         left -= fetch->found_count;
         if (status == VDBQ_OK)
-            status = stream_pause(fetch->head.params, error);
+            status = stop_pause(error);
     }
     return status;
 }
@@ -389,7 +429,7 @@ static enum vdbq_status make_dictionaries(struct fetch_stream *fetch,
         column->dictionary = dictionary_make(
             fetch->texts[i], fetch->input.row_set.rows, column->values);
         if (column->dictionary == NULL)
-            return error_no_memory(error);
+            return stop_or_no_memory(error);
     }
     return VDBQ_OK;
 }

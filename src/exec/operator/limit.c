@@ -5,6 +5,8 @@
  */
 #include <assert.h>
 
+#include "base/threads/stop.h"
+
 #include "exec/stream/stream_inner.h"
 
 struct limit_stream {
@@ -89,6 +91,7 @@ static enum vdbq_status limit_batch(struct stream *stream,
             break;
         limit->offset -= batch->rows;
         batch->rows = 0;
+        status = stop_pause(error);
     }
     if (status != VDBQ_OK)
         return status;

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "exec/rows/rescan.h"
+#include "base/threads/stop.h"
 #include "exec/stream/stream_inner.h"
 #include "program/functions/function.h"
+
+enum { CALL_ROWS = 16 }; /* that one call takes as long as */
 
 struct map_stream {
     struct stream head;     /* first */
@@ -179,6 +182,7 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
         .column = &map->results.columns[number],
     };
     enum vdbq_status status = row_set_flags(&map->results, number, error);
+    uint64_t since = 0;
     computing.function = function_find(computing.step->name);
     assert(computing.function != NULL);
     for (uint64_t row = 0; row < batch->rows && status == VDBQ_OK; row++) {
@@ -187,8 +191,8 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
             batch->rows = row;
             return stream_hold(&map->head, error);
         }
-        if (status == VDBQ_OK && row % STREAM_PAUSE_ROWS == 0)
-            status = stream_pause(map->head.params, error);
+        if (status == VDBQ_OK && stop_after(&since, CALL_ROWS))
+            status = error_cancelled(error);
     }
     return status;
 }
@@ -203,7 +207,7 @@ static enum vdbq_status make_dictionary(struct map_stream *map, unsigned number,
     column->dictionary =
         dictionary_make(map->texts.items, map->texts.count, column->values);
     map->texts.count = 0;
-    return column->dictionary != NULL ? VDBQ_OK : error_no_memory(error);
+    return column->dictionary != NULL ? VDBQ_OK : stop_or_no_memory(error);
 }
 
 /* Computes all rows of all functions. */

@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
+
 #include "exec/stream/stream_inner.h"
 
 struct values_stream {
@@ -25,7 +27,7 @@ static enum vdbq_status copy_texts(struct values_stream *values,
         dictionary_make(step->vectors[column].values, step->rows,
                         values->rows.columns[column].values);
     if (dictionary == NULL)
-        return error_no_memory(error);
+        return stop_or_no_memory(error);
     row_set_dictionary(&values->rows, column, dictionary);
     return VDBQ_OK;
 }

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
 #include "cl/bits.h"
 #include "cl/hash.h"
 
@@ -151,12 +152,12 @@ enum vdbq_status row_index_add(struct row_index *index,
             return error_no_memory(error);
         first = 0;
     }
-    for (uint64_t row = index->rows; row < rows; row++)
+    for (uint64_t row = index->rows; row < rows && !stop_at(row); row++)
         index->hashes[row] = row_hash(keys, index->key_count, row);
-    for (uint64_t row = rows; row > first; row--)
+    for (uint64_t row = rows; row > first && !stop_at(row); row--)
         link_row(index, row - 1);
     index->rows = rows;
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 uint32_t row_index_find(const struct row_index *index,

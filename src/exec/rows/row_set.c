@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 
 enum { ROWS_ROOM_FIRST = 64 };
+enum { APPEND_ROWS = 1 << 20 }; /* of each column, between two asks to stop */
 
 unsigned row_set_width(enum vdbq_type type)
 {
@@ -139,9 +141,12 @@ static void append_share(void *context, unsigned share)
     const struct appending *all = context;
     uint64_t first = all->rows * share / all->threads;
     uint64_t end = all->rows * (share + 1) / all->threads;
-    for (unsigned i = 0; i < all->to->column_count && first < end; i++)
-        append_values(&all->to->columns[i], all->to->rows + first,
-                      &all->batch->column[i], all->first + first, end - first);
+    for (uint64_t rows; first < end && !stop_asked(); first += rows) {
+        rows = end - first < APPEND_ROWS ? end - first : APPEND_ROWS;
+        for (unsigned i = 0; i < all->to->column_count; i++)
+            append_values(&all->to->columns[i], all->to->rows + first,
+                          &all->batch->column[i], all->first + first, rows);
+    }
 }
 
 /* Makes the NULL flags that rows of a batch take. */
@@ -173,8 +178,10 @@ static enum vdbq_status append(struct appending *all, struct error *error)
         return status;
     assert(all->to->rows + all->rows <= all->to->rows_room);
     parallel_run(all->threads, append_share, all);
-    all->to->rows += all->rows;
-    return VDBQ_OK;
+    status = stop_pause(error);
+    if (status == VDBQ_OK)
+        all->to->rows += all->rows;
+    return status;
 }
 
 enum vdbq_status row_set_append(struct row_set *row_set,
@@ -312,10 +319,10 @@ enum vdbq_status row_set_pick_flags(const struct row_set_picking *picking,
     return status;
 }
 
-void row_set_pick_part(const struct row_set_picking *picking, uint64_t at,
-                       const uint32_t *rows, uint64_t count)
+/* The same of so many rows that nobody waits for their end. */
+static void pick_rows(const struct row_set_picking *picking, uint64_t at,
+                      const uint32_t *rows, uint64_t count)
 {
-    assert(at + count <= picking->to->rows_room);
     for (unsigned i = 0; i < picking->from->column_count; i++) {
         const struct row_set_column *from = &picking->from->columns[i];
         const struct row_set_column *to =
@@ -326,6 +333,18 @@ void row_set_pick_part(const struct row_set_picking *picking, uint64_t at,
                                                              count);
         if (to->nulls != NULL)
             pick_nulls(from, to->nulls + at, rows, count);
+    }
+}
+
+void row_set_pick_part(const struct row_set_picking *picking, uint64_t at,
+                       const uint32_t *rows, uint64_t count)
+{
+    assert(at + count <= picking->to->rows_room);
+    for (uint64_t done = 0, some; done < count; done += some) {
+        some = count - done < STOP_ROWS ? count - done : STOP_ROWS;
+        if (done > 0 && stop_asked())
+            return;
+        pick_rows(picking, at + done, rows + done, some);
     }
 }
 
@@ -359,9 +378,10 @@ enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,
         .threads = parallel_threads(threads, count)
     };
     enum vdbq_status status = row_set_pick_flags(&all.picking, error);
-    if (status == VDBQ_OK)
-        parallel_run(all.threads, pick_share, &all);
-    return status;
+    if (status != VDBQ_OK)
+        return status;
+    parallel_run(all.threads, pick_share, &all);
+    return stop_pause(error);
 }
 
 void row_set_vectors(const struct row_set *row_set, uint64_t row,

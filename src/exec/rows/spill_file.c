@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
+
 void spill_file_init(struct spill_file *file, const struct os_file_calls *files,
                      struct account_share *memory)
 {
@@ -48,6 +50,8 @@ static enum vdbq_status append(struct spill_file *file, const void *bytes,
                                uint64_t size, struct error *error)
 {
     int failure = 0;
+    if (stop_asked())
+        return error_cancelled(error);
     if (file->file == NULL)
         failure = file->files->open("", OS_OPEN_CREATE, &file->file);
     if (failure != 0)
@@ -103,6 +107,8 @@ enum vdbq_status spill_file_read(const struct spill_file *file, void *bytes,
                                  struct error *error)
 {
     assert(file->file != NULL && offset + size <= file->bytes);
+    if (stop_asked())
+        return error_cancelled(error);
     int failure = file->files->read(file->file, bytes, size, offset);
     return failure == 0 ? VDBQ_OK : file_failed("read", failure, error);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 
 /* Writes a block of the first columns, up to one that fails; how many did not. */
 static unsigned write_block(struct column_writing *writing, unsigned share,
@@ -41,6 +42,7 @@ static void write_share(void *context, unsigned share)
     uint64_t end = writing->count * (share + 1) / writing->threads;
     unsigned columns = writing->row_set->column_count;
     struct column_block block;
+    uint64_t since = 0;
 
     for (; at < end && columns > 0; at += block.count) {
         block.first = at;
@@ -48,6 +50,8 @@ static void write_share(void *context, unsigned share)
             end - at < WRITE_BLOCK ? (unsigned)(end - at) : WRITE_BLOCK;
         writing->list(writing, &block);
         columns = write_block(writing, share, &block, columns);
+        if (stop_after(&since, block.count))
+            return; /* who gave the loop asks, too */
     }
 }
 
@@ -116,6 +120,8 @@ enum vdbq_status write_columns(struct column_writing *writing, uint64_t count,
         parallel_run(writing->threads, write_share, writing);
         status = end_shares(writing, error);
     }
+    if (status == VDBQ_OK)
+        status = stop_pause(error);
     if (status == VDBQ_OK) {
         drop_flags(writing);
         row_set->rows = count;

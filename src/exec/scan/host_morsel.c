@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/launch/column_input.h"
 #include "exec/stream/stream_inner.h"
 
@@ -85,7 +86,7 @@ static enum vdbq_status make_base(struct host_morsels *morsels,
                     .threads = stream_threads(params->stream) })
                 : NULL;
     dictionary_release(none);
-    return *base != NULL ? VDBQ_OK : error_no_memory(error);
+    return *base != NULL ? VDBQ_OK : stop_or_no_memory(error);
 }
 
 /* Collects the words of the run. */

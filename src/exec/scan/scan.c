@@ -382,23 +382,17 @@ static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
     return bytes;
 }
 
-/* Whether a launch waits for so little that the next tablet may join it. Few,
- * large launches cost the host less; but rows can set out only after what the
- * launch waits for came, so that the first does not wait for more than it must.
- * What is mapped is there: tablets join until all cores have enough to do. */
-static bool is_short(const struct scan *scan, const struct part *part)
-{
-    unsigned in_flight = launcher_in_flight(scan->launcher);
-    if (scan->sources.place->mode == MODE_MAPPED)
-        return part->rows < launcher_rows_wanted(scan->launcher);
-    return bytes_awaited(scan, part) < (in_flight > 0 ? AWAITED_BYTES_MAX : 1);
-}
-
-/* Whether the next tablet may join a launch. */
+/* Whether the next tablet may join a launch. Few, large launches cost the
+ * host less; but rows can set out only after what the launch waits for came,
+ * so that the first does not wait for more than it must. */
 static bool joins(const struct scan *scan, const struct part *part,
                   const struct launcher_request *request)
 {
-    return is_short(scan, part) && request->count < LAUNCH_MORSELS
+    uint64_t most =
+        launcher_in_flight(scan->launcher) > 0 ? AWAITED_BYTES_MAX : 1;
+    return scan->sources.place->mode != MODE_MAPPED
+           && bytes_awaited(scan, part) < most
+           && request->count < LAUNCH_MORSELS
            && walk_fits(&scan->walk,
                         launcher_rows_max(scan->launcher) - part->rows);
 }
@@ -442,15 +436,12 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
         error);
 }
 
-/* Whether the query is to stop. */
+/* Tells how far the scan is; whether the query is to stop. */
 static bool stopped(const struct scan *scan)
 {
-    const struct stream_params *params = scan->params.stream;
-    if (atomic_load(params->cancelled))
-        return true;
-    return params->progress != NULL && scan->table != NULL
-           && !params->progress(params->progress_context, rows_done(scan),
-                                scan->table->rows);
+    if (scan->table != NULL)
+        stop_tell(rows_done(scan), scan->table->rows);
+    return stop_asked();
 }
 
 /* One launch more, or the end of the table. */

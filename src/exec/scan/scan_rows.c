@@ -133,7 +133,7 @@ static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
     enum vdbq_status status = VDBQ_OK;
     if (scan->pending_next < scan->pending.rows)
         return VDBQ_OK;
-    status = stream_pause(scan->head.params, error);
+    status = stop_pause(error);
     if (status == VDBQ_OK)
         status = stream_batch(scan->input, &scan->pending, error);
     scan->pending_next = 0;
@@ -231,7 +231,7 @@ static enum vdbq_status start_device_rows(struct scan_rows *scan,
 static enum vdbq_status take_more(struct scan_rows *scan, struct error *error)
 {
     bool more = false;
-    enum vdbq_status status = stream_pause(scan->head.params, error);
+    enum vdbq_status status = stop_pause(error);
     scan->taker.rows.count = scan->taker.next = 0;
     if (status == VDBQ_OK)
         status = stream_advance(scan->input, &more, error);

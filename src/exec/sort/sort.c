@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "cl/types.h"
 #include "exec/rows/order.h"
 #include "exec/sort/sort_radix.h"
@@ -100,7 +101,7 @@ static void find_range(void *context, unsigned share)
 
     for (uint32_t i = first; key->nulls != NULL && i < end; i++)
         nulls |= key->nulls[i] != 0;
-    for (uint32_t i = first; i < end; i++) {
+    for (uint32_t i = first; i < end && !stop_at(i); i++) {
         uint64_t code = order_at(key->type, key->values, i);
         if (nulls && key->nulls[i] != 0)
             continue;
@@ -214,16 +215,18 @@ static void put_field(const struct field *field, unsigned word,
 static void put_word(void *context, unsigned share)
 {
     struct sorting *sorting = context;
-    uint64_t count = sorting->count, threads = sorting->threads;
-    uint32_t first = (uint32_t)(count * share / threads);
-    uint32_t end = (uint32_t)(count * (share + 1) / threads);
+    uint64_t rows = sorting->count, threads = sorting->threads;
+    uint32_t first = (uint32_t)(rows * share / threads);
+    uint32_t end = (uint32_t)(rows * (share + 1) / threads);
     uint64_t *elements = sorting->elements;
 
-    for (uint32_t i = first; i < end; i++)
-        elements[i] = sorting->word == 0 ? i : (uint32_t)elements[i];
-    for (unsigned i = 0; i < sorting->field_count; i++)
-        put_field(&sorting->fields[i], sorting->word, elements + first,
-                  end - first);
+    for (uint32_t at = first, count; at < end && !stop_asked(); at += count) {
+        count = end - at < STOP_ROWS ? end - at : STOP_ROWS;
+        for (uint32_t i = at; i < at + count; i++)
+            elements[i] = sorting->word == 0 ? i : (uint32_t)elements[i];
+        for (unsigned i = 0; i < sorting->field_count; i++)
+            put_field(&sorting->fields[i], sorting->word, elements + at, count);
+    }
 }
 
 /* One thread's share: the numbers of the sorted rows. */
@@ -263,7 +266,7 @@ static enum vdbq_status sort_dictionary(struct sorting *sorting,
     if (status == VDBQ_OK)
         parallel_run(sorting->threads, take_order, sorting);
     memory_release(room);
-    return status;
+    return status == VDBQ_OK ? stop_pause(error) : status;
 }
 
 enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,

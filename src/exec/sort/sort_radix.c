@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS };
 
@@ -39,7 +40,7 @@ static void count_digits(void *context, unsigned share)
     uint32_t *counts = radix->places[share], end = first_of(radix, share + 1);
 
     memset(counts, 0, BUCKETS * sizeof *counts);
-    for (uint32_t i = first_of(radix, share); i < end; i++)
+    for (uint32_t i = first_of(radix, share); i < end && !stop_at(i); i++)
         counts[radix->from[i] >> radix->shift & (BUCKETS - 1)]++;
 }
 
@@ -68,7 +69,7 @@ static void move(void *context, unsigned share)
     struct radix *radix = context;
     uint32_t *places = radix->places[share], end = first_of(radix, share + 1);
 
-    for (uint32_t i = first_of(radix, share); i < end; i++) {
+    for (uint32_t i = first_of(radix, share); i < end && !stop_at(i); i++) {
         uint64_t element = radix->from[i];
         radix->to[places[element >> radix->shift & (BUCKETS - 1)]++] = element;
     }
@@ -87,6 +88,8 @@ uint64_t *radix_sort(uint64_t *elements, uint64_t *other, uint32_t count,
         radix.from = elements;
         radix.to = other;
         parallel_run(radix.threads, count_digits, &radix);
+        if (stop_asked())
+            break; /* not all were counted: there is no place */
         if (!place_buckets(&radix))
             continue;
         parallel_run(radix.threads, move, &radix);

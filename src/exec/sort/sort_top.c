@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/rows/order.h"
 
 enum {
@@ -178,12 +179,15 @@ static enum vdbq_status add_rows(struct sort_top *top,
         memory_zeroed(top->rows.column_count + 1, sizeof *vectors);
     enum vdbq_status status =
         vectors != NULL ? VDBQ_OK : error_no_memory(error);
+    uint64_t since = 0;
 
     while (status == VDBQ_OK && at < end) {
         struct batches_run block =
             batches_run_at(batches, at, end - at < BLOCK ? end : at + BLOCK);
         status = add_block(top, block.columns, block.start,
                            (unsigned)block.rows, vectors, error);
+        if (status == VDBQ_OK && stop_after(&since, block.rows))
+            status = error_cancelled(error);
         at += block.rows;
     }
     memory_release(vectors);

@@ -68,7 +68,7 @@ static enum vdbq_status open_top(struct sort_stream *sort, struct error *error)
         if (status == VDBQ_OK && batches.count > 0)
             status = sort_top_add(&sort->top, &batches, error);
         if (status == VDBQ_OK)
-            status = stream_pause(sort->head.params, error);
+            status = stop_pause(error);
     } while (status == VDBQ_OK && batches.count > 0);
     batches_finish(&batches);
     sort->rows = &sort->top.rows;
@@ -208,7 +208,7 @@ static enum vdbq_status materialise(struct sort_stream *sort,
         if (status == VDBQ_OK && batches.count > 0)
             status = take_batches(sort, &batches, error);
         if (status == VDBQ_OK)
-            status = stream_pause(sort->head.params, error);
+            status = stop_pause(error);
     } while (status == VDBQ_OK && batches.count > 0);
     batches_finish(&batches);
     return status;
@@ -301,7 +301,7 @@ static enum vdbq_status skip_rows(struct sort_stream *sort, struct error *error)
         rows = left < sort->batch_rows ? left : sort->batch_rows;
         status = merge_rows(sort, rows, error);
         if (status == VDBQ_OK)
-            status = stream_pause(sort->head.params, error);
+            status = stop_pause(error);
     }
     return status;
 }

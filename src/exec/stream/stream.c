@@ -354,6 +354,8 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
         batch->rows = 0;
     stream->rows += batch->rows;
     stream->ended = batch->rows == 0;
+    if (stream->ended && !stream->rescans && !stream->params->nested)
+        stop_step();
     return status;
 }
 
@@ -414,14 +416,6 @@ unsigned stream_threads(const struct stream_params *params)
     return params->threads > 0 ? params->threads : 1;
 }
 
-enum vdbq_status stream_pause(const struct stream_params *params,
-                              struct error *error)
-{
-    if (params->cancelled != NULL && atomic_load(params->cancelled))
-        return error_cancelled(error);
-    return VDBQ_OK;
-}
-
 enum vdbq_status stream_materialise_begin(struct stream *stream,
                                           struct row_set *row_set,
                                           struct error *error)
@@ -466,7 +460,7 @@ enum vdbq_status stream_materialise(struct stream *stream,
     do {
         status = materialise_next(stream, &batches, row_set, error);
         if (status == VDBQ_OK)
-            status = stream_pause(stream->params, error);
+            status = stop_pause(error);
     } while (status == VDBQ_OK && batches.count > 0);
     batches_finish(&batches);
     return status;

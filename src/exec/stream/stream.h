@@ -21,8 +21,6 @@
 #ifndef VDBQ_EXEC_STREAM_H
 #define VDBQ_EXEC_STREAM_H
 
-#include <stdatomic.h>
-
 #include "base/account.h"
 #include "base/os/os.h"
 #include "data/pool/pool.h"
@@ -66,10 +64,8 @@ struct stream_params {
     unsigned parameter_count;           /* of `parameters` */
     unsigned threads;                   /* of the host to work with at most;
                                            0: one                          */
-    const atomic_bool *cancelled;       /* read between launches and now and
-                                           then in loops over rows         */
-    vdbq_progress progress;             /* may be NULL                     */
-    void *progress_context;             /* for `progress` */
+    bool nested;                        /* it runs once for each row of a
+                                           step: how far it is tells nobody */
     struct stream_stats *stats;         /* added to when a stream closes   */
     struct account *account;            /* of what steps hold; NULL: there
                                            is no limit                     */

@@ -78,7 +78,7 @@ enum vdbq_status stream_drain(struct stream *stream, struct error *error)
     while (status == VDBQ_OK && more) {
         status = stream_advance(stream, &more, error);
         if (status == VDBQ_OK)
-            status = stream_pause(stream->params, error);
+            status = stop_pause(error);
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #ifndef VDBQ_EXEC_STREAM_INNER_H
 #define VDBQ_EXEC_STREAM_INNER_H
 
+#include "base/threads/stop.h"
 #include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
 #include "exec/launch/sink.h"
@@ -87,12 +88,6 @@ void stream_close_input(struct stream *stream, unsigned number);
 bool *stream_copy_reads(const struct stream *stream);
 /* Threads that a step may work with, at least 1. */
 unsigned stream_threads(const struct stream_params *params);
-
-/* Fails with CANCELLED where the query is to stop. To be asked between
- * batches, and in loops every STREAM_PAUSE_ROWS rows or so. */
-enum { STREAM_PAUSE_ROWS = 1 << 16 };
-enum vdbq_status stream_pause(const struct stream_params *params,
-                              struct error *error);
 
 /* Puts the batch's vectors into `vectors`, with the types that the step's
  * columns have in SQL. */

@@ -120,7 +120,7 @@ static enum vdbq_status take_rows(struct stream_share *share,
         if (status == VDBQ_OK)
             status = put_aside(share, stream, error);
         if (status == VDBQ_OK)
-            status = stream_pause(share->params, error);
+            status = stop_pause(error);
     }
     return status;
 }

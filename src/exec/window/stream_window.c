@@ -127,7 +127,7 @@ static enum vdbq_status materialise(struct window_stream *window,
         if (status == VDBQ_OK && batches.count > 0)
             status = take_rows(window, &batches, error);
         if (status == VDBQ_OK)
-            status = stream_pause(window->head.params, error);
+            status = stop_pause(error);
     } while (status == VDBQ_OK && batches.count > 0);
     batches_finish(&batches);
     return status;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "exec/rows/order.h"
 #include "exec/sort/sort.h"
 
@@ -52,7 +53,7 @@ static void mark_starts(const struct window *window, const struct sort_key *key,
 {
     uint32_t first = window_share(window, share);
     uint32_t end = window_share(window, share + 1);
-    for (uint32_t i = first > 0 ? first : 1; i < end; i++)
+    for (uint32_t i = first > 0 ? first : 1; i < end && !stop_at(i); i++)
         if (!same_value(key, window->order[i - 1], window->order[i]))
             window->starts[i] |= what;
 }
@@ -162,6 +163,8 @@ static enum vdbq_status run_all(struct window *window,
             status = row_set_flags(results, i, error);
         if (status == VDBQ_OK)
             status = run_function(window, function, result, error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
         if (params->failed != NULL)
             *params->failed = i;
         if (!window->any_nulls) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "cl/types.h"
 #include "exec/group/aggregate.h"
 #include "exec/group/group_table.h"
@@ -79,6 +80,8 @@ static enum vdbq_status drop_repeated(const struct window *window,
         status = row_set_flags(&inputs->picked, 0, error);
     nulls = inputs->picked.columns[0].nulls;
     for (uint32_t i = 0; status == VDBQ_OK && i < window->rows->rows; i++) {
+        if (stop_at(i))
+            break;
         struct vdbq_vector pair[2] = { { VDBQ_INTEGER, &partition, NULL },
                                        inputs->vectors[0] };
         uint32_t number, made = table.count;
@@ -138,8 +141,9 @@ static void take_rows(const struct running *running, uint32_t at, uint32_t end,
 {
     struct aggregate_rows rows = running->inputs->rows;
     struct aggregate_room room;
+    uint64_t since = 0;
     assert(at <= end);
-    for (; at < end; at += rows.count) {
+    for (; at < end && !stop_after(&since, AGGREGATE_BLOCK); at += rows.count) {
         uint32_t left = end - at;
         rows.start = rows.number = at;
         rows.count = left < AGGREGATE_BLOCK ? left : AGGREGATE_BLOCK;
@@ -190,6 +194,7 @@ static void run_share(void *context, unsigned share)
     uint32_t end = share_begin(window, share + 1);
     struct taken taken = running->shares[share].before;
     enum vdbq_status status = VDBQ_OK;
+    uint64_t since = 0;
 
     for (uint32_t at = share_begin(window, share);
          status == VDBQ_OK && at < end;) {
@@ -202,6 +207,8 @@ static void run_share(void *context, unsigned share)
             running->aggregate, (uint8_t *)taken.state, behind - taken.first,
             result->values, result->nulls, row, &running->shares[share].error);
         running->shares[share].nulls |= result->nulls[row] != 0;
+        if (status == VDBQ_OK && stop_after(&since, behind - at))
+            status = error_cancelled(&running->shares[share].error);
         at = behind;
     }
     running->shares[share].status = status;

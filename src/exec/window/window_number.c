@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+#include "base/threads/stop.h"
+
 /* What rows in a row come to: a partition that begins among them makes all
  * before it forgotten. */
 struct counted {
@@ -32,7 +34,8 @@ static void count_share(void *context, unsigned share)
     uint32_t end = window_share(window, share + 1);
     struct counted counted = { 0 };
 
-    for (uint32_t i = window_share(window, share); i < end; i++) {
+    for (uint32_t i = window_share(window, share); i < end && !stop_at(i);
+         i++) {
         if (window->starts[i] & WINDOW_PARTITION)
             counted = (struct counted){ .begins = true };
         counted.number++;
@@ -77,7 +80,8 @@ static void write_share(void *context, unsigned share)
     uint32_t end = window_share(window, share + 1);
     struct window_carry at = numbering->before[share];
 
-    for (uint32_t i = window_share(window, share); i < end; i++) {
+    for (uint32_t i = window_share(window, share); i < end && !stop_at(i);
+         i++) {
         if (window->starts[i] & WINDOW_PARTITION)
             at = (struct window_carry){ .any = true };
         at.number++;

@@ -8,6 +8,8 @@
 
 #include <assert.h>
 
+#include "base/threads/stop.h"
+
 struct neighbours {
     const struct window *window;
     const struct step_window_function *function;
@@ -80,6 +82,7 @@ static void write_share(void *context, unsigned share)
                  || all->function->function == WINDOW_LEAD;
     uint32_t at = window_share(window, share);
     uint32_t stop = window_share(window, share + 1);
+    uint64_t since = 0;
     bool nulls = false;
 
     while (at < stop) {
@@ -90,6 +93,8 @@ static void write_share(void *context, unsigned share)
             nulls |= write_ends(all, first, at, behind);
         for (; moves && at < behind; at++)
             nulls |= write_moved(all, at, first, end);
+        if (stop_after(&since, 1 + behind - first))
+            return;
         at = behind;
     }
     all->nulls[share] = nulls;

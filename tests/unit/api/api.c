@@ -445,8 +445,8 @@ static enum vdbq_status cancel_reading(void *context, vdbq *files,
 {
     (void)name;
     vdbq_cancel(context);
-    run(files, "create table if not exists \"file\" (a integer)");
-    return VDBQ_OK;
+    return vdbq_execute(files, "create table if not exists \"file\" "
+                               "(a integer)");
 }
 
 /* A cancel between two statements of a text is not lost, and stays with it. */

@@ -14,25 +14,25 @@
 #include <string.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/os/os.h"
+#include "base/threads/stop.h"
 #include "data/database/database.h"
 #include "fixtures/files.h"
 #include "fixtures/sample_tables.h"
 
 enum { LONG_MS = 30000 };
 
-static atomic_bool cancelled;
+static struct stop stop;
 /* Of connections that wait for nobody, and of others. */
 static struct settings hasty, patient;
 
 static int begin_test(void **state)
 {
-    atomic_store(&cancelled, false);
+    atomic_store(&stop.cancelled, false);
     hasty = patient = settings_default();
     hasty.timeout_ms = 0;
     patient.timeout_ms = LONG_MS;
@@ -45,8 +45,7 @@ static struct database *open_it(const struct settings *settings)
                                             .flags = VDBQ_OPEN_CREATE
                                                      | VDBQ_OPEN_NO_SYNC,
                                             .files = &os_files,
-                                            .settings = settings,
-                                            .cancelled = &cancelled };
+                                            .settings = settings };
     struct database *database;
 
     if (database_open(&params, &database, ERROR) != VDBQ_OK)
@@ -106,7 +105,7 @@ static void *commit_soon(void *context)
 static void *cancel_soon(void *context)
 {
     usleep(50000);
-    atomic_store(&cancelled, true);
+    atomic_store(&stop.cancelled, true);
     return context;
 }
 
@@ -133,10 +132,12 @@ static void a_cancel_ends_the_wait(void **state)
 
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
+    struct stop_work former = stop_enter(&stop);
     assert_int_equal(transaction_begin(two, &other, ERROR), VDBQ_CANCELLED);
+    stop_leave(former);
     pthread_join(thread, NULL);
     transaction_abort(transaction);
-    atomic_store(&cancelled, false);
+    atomic_store(&stop.cancelled, false);
     transaction_abort(begin(two)); /* it stands in no line any more */
     database_close(one);
     database_close(two);

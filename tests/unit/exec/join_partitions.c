@@ -184,7 +184,7 @@ static int cancelling_write(struct os_file *file, const void *bytes,
                             size_t size, uint64_t offset)
 {
     if (writes_left-- == 1)
-        atomic_store(&joined.cancelled, true);
+        atomic_store(&joined.stop.cancelled, true);
     return os_memory_files.write(file, bytes, size, offset);
 }
 
@@ -199,7 +199,7 @@ static void it_can_be_cancelled(void **state)
         struct text text = { 0 };
         set_memory(8 << 10);
         joined.params.files = &failing_files;
-        atomic_store(&joined.cancelled, false);
+        atomic_store(&joined.stop.cancelled, false);
         writes_left = n;
         assert_int_equal(try_rows(&joined, &text), VDBQ_CANCELLED);
         assert_int_equal(memory.used_bytes, 0);

@@ -516,7 +516,7 @@ static void a_stop_ends_a_join(void **state)
     (void)state;
     open_sides(100, 100, 5);
     add_join((struct join_case){ .kind = JOIN_INNER, .condition = true });
-    atomic_store(&joined.cancelled, true);
+    atomic_store(&joined.stop.cancelled, true);
     assert_int_equal(try_rows(&joined, &text), VDBQ_CANCELLED);
     text_finish(&text);
     two_tables_close(&joined);
