@@ -268,13 +268,13 @@ static enum vdbq_status change_rows(vdbq_query *query,
 
 /* Who interrupts a change must hear what became of it. After the commit has
  * begun nothing interrupts it. */
-static enum vdbq_status told_unchanged(vdbq *db, enum vdbq_status status,
-                                       bool own)
+static enum vdbq_status told_unchanged(vdbq *db, enum vdbq_status status)
 {
     if (session_ended_by(db, status) != VDBQ_CANCELLED)
         return status;
     error_set(&db->error, VDBQ_CANCELLED, "interrupted: nothing was changed");
-    return own ? VDBQ_CANCELLED
+    return db->transaction == NULL
+               ? VDBQ_CANCELLED
                : error_hint(&db->error, "the transaction is open still, as it "
                                         "was before this statement");
 }
@@ -322,19 +322,15 @@ static enum vdbq_status change_any(vdbq_query *query)
     }
 }
 
-enum vdbq_status query_change(vdbq_query *query)
-{
-    vdbq *db = query->db;
-    bool own = db->transaction == NULL;
-    enum vdbq_status status = stop_pause(&db->error);
-    if (status == VDBQ_OK)
-        status = change_any(query);
-    return told_unchanged(db, status, own);
-}
-
 enum vdbq_status query_unchanged(vdbq_query *query, enum vdbq_status status)
 {
-    return query_changes(query) ? told_unchanged(query->db, status,
-                                                 query->db->transaction == NULL)
-                                : status;
+    return query_changes(query) ? told_unchanged(query->db, status) : status;
+}
+
+enum vdbq_status query_change(vdbq_query *query)
+{
+    enum vdbq_status status = stop_pause(&query->db->error);
+    if (status == VDBQ_OK)
+        status = change_any(query);
+    return query_unchanged(query, status);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/tablet/block.h"
 #include "data/catalogue/facts.h"
@@ -166,7 +167,7 @@ static bool add_tablet_texts(struct rows *rows, const void *block,
 
     if (room)
         tablet_values(block, column, codes);
-    for (uint32_t i = 0; room && i < count; i++) {
+    for (uint32_t i = 0; room && i < count && !stop_at(i); i++) {
         texts[i] = (struct vdbq_text){ 0 };
         if (tablet_null(block, column, i))
             continue;
@@ -178,7 +179,7 @@ static bool add_tablet_texts(struct rows *rows, const void *block,
     }
     memory_release(codes);
     dictionary_release(dictionary);
-    return room;
+    return room && !stop_asked();
 }
 
 bool rows_add_tablet(struct rows *rows, const void *block)
@@ -217,7 +218,7 @@ enum vdbq_status rows_add_ref(struct rows *rows, struct database *database,
         return error_no_memory(error);
     status = tablet_load(database, table, tablet, block.bytes, error);
     if (status == VDBQ_OK && !rows_add_tablet(rows, block.bytes))
-        status = error_no_memory(error);
+        status = stop_or_no_memory(error);
     block_destroy(&block);
     return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "data/database/rows_block.h"
 
+#include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
 
 /* What a tablet is made of, as rows give it. */
@@ -57,6 +58,23 @@ static void encoded_finish(struct encoded *encoded, size_t count)
     memory_release(encoded->vectors);
 }
 
+/* The block of what was encoded; without bytes: no memory, or it is to end. */
+static struct block make_block(const struct tablet_source *source,
+                               struct tablet_column *columns,
+                               struct column_facts *facts)
+{
+    struct block block = { 0 };
+    uint64_t size = tablet_describe(source, columns, facts);
+
+    if (!stop_asked())
+        block = block_create(size);
+    if (block.bytes != NULL)
+        tablet_build(source, columns, block.bytes);
+    if (stop_asked())
+        block_destroy(&block);
+    return block;
+}
+
 struct block rows_block(const struct rows *rows, const struct table *table,
                         enum encoding_choice choice, struct column_facts *facts,
                         uint64_t *features)
@@ -72,9 +90,7 @@ struct block rows_block(const struct rows *rows, const struct table *table,
                                               .dictionaries =
                                                   encoded.dictionaries,
                                               .choice = choice };
-        block = block_create(tablet_describe(&source, encoded.columns, facts));
-        if (block.bytes != NULL)
-            tablet_build(&source, encoded.columns, block.bytes);
+        block = make_block(&source, encoded.columns, facts);
         for (size_t i = 0; i < count; i++)
             *features |= encoding_at(encoded.columns[i].encoding)->feature;
     }

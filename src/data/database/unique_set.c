@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 
 enum { SLOTS_FIRST = 64 }; /* of a set */
 
@@ -49,9 +50,13 @@ static bool enlarge(struct unique_set *set)
     larger.slots = memory_zeroed(larger.capacity, sizeof *larger.slots);
     if (larger.slots == NULL)
         return false;
-    for (size_t i = 0; i < set->capacity; i++)
+    for (size_t i = 0; i < set->capacity && !stop_at(i); i++)
         if (set->slots[i].low != 0 || set->slots[i].high != 0)
             *find_slot(&larger, set->slots[i]) = set->slots[i];
+    if (larger.capacity > STOP_ROWS && stop_asked()) {
+        memory_release(larger.slots);
+        return false;
+    }
     memory_release(set->slots);
     *set = larger;
     return true;

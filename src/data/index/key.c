@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 #include "base/type.h"
 #include "cl/order.h"
 #include "data/tablet/block.h"
@@ -160,7 +161,7 @@ enum vdbq_status key_sort(struct key_watch *watch, const struct table *table,
     if (watch->type == VDBQ_TEXT)
         return key_text_sort(watch, table, error);
     if (!sort_codes(codes, watch->codes.count))
-        return error_no_memory(error);
+        return stop_or_no_memory(error);
     for (size_t i = 1; i < watch->codes.count; i++)
         if (codes[i - 1] == codes[i])
             return twice(table, codes[i], error);
@@ -209,7 +210,10 @@ enum vdbq_status key_compare(const struct key_watch *watch,
             continue;
         within.items = VECTOR_ITEMS(&watch->codes, uint64_t) + first;
         within.count = end - first;
-        status = compare_tablet(database, table, &tablets[i], &within, error);
+        status = stop_pause(error);
+        if (status == VDBQ_OK)
+            status =
+                compare_tablet(database, table, &tablets[i], &within, error);
     }
     return status;
 }
@@ -271,7 +275,7 @@ static enum vdbq_status compare_tablet(struct database *database,
     if (status != VDBQ_OK)
         goto release_all;
     if (!codes_of_tablet(table, &block, tablet->rows, own, room))
-        status = error_no_memory(error);
+        status = stop_or_no_memory(error);
     else if (find_common(own, tablet->rows, codes, &common))
         status = twice(table, common, error);
 
@@ -320,18 +324,22 @@ static bool sort_byte(const uint64_t *from, uint64_t *to, size_t count,
     assert(count > 0 && shift < 64);
     size_t places[257] = { 0 };
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (stop_at(i))
+            return false; /* there is no place for those not counted */
         places[(from[i] >> shift & 255) + 1]++;
+    }
     if (places[(from[0] >> shift & 255) + 1] == count)
         return false;
     for (unsigned i = 1; i < 256; i++)
         places[i] += places[i - 1];
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !stop_at(i); i++)
         to[places[from[i] >> shift & 255]++] = from[i];
     return true;
 }
 
-/* A radix sort by bytes; those that all codes share cost one look. */
+/* A radix sort by bytes; those that all codes share cost one look. False: no
+ * memory, or it is to end. */
 static bool sort_codes(uint64_t *codes, size_t count)
 {
     uint64_t *room, *from = codes, *to;
@@ -351,7 +359,7 @@ static bool sort_codes(uint64_t *codes, size_t count)
     if (from != codes)
         memcpy(codes, from, count * sizeof *codes);
     memory_release(room);
-    return true;
+    return !stop_asked();
 }
 
 /* Says which key is there twice. */

@@ -11,6 +11,8 @@
 #include "data/tablet/block.h"
 #include "data/tablet/dictionary.h"
 
+enum { FIND_ROWS = 16 }; /* that finding a word takes as long as */
+
 enum { SHOWN_MAX = 64 }; /* bytes of a text in a message */
 
 bool key_text_add(struct key_watch *watch, struct key_values more)
@@ -70,9 +72,11 @@ static bool find_common(const struct dictionary *a, const struct dictionary *b,
 {
     const struct dictionary *few = a->count < b->count ? a : b;
     const struct dictionary *many = few == a ? b : a;
+    uint64_t since = 0;
     uint32_t number;
 
-    for (uint32_t i = 0; i < few->count; i++) {
+    for (uint32_t i = 0; i < few->count && !stop_after(&since, FIND_ROWS);
+         i++) {
         *common = dictionary_text(few, i);
         if (dictionary_find(many, *common, &number))
             return true;
@@ -98,9 +102,11 @@ static enum vdbq_status compare_tablet(const struct dictionary *keys,
     if (status == VDBQ_OK) {
         dictionary = dictionary_of_tablet(block.bytes, table->key);
         if (dictionary == NULL)
-            status = error_no_memory(error);
+            status = stop_or_no_memory(error);
         else if (find_common(keys, dictionary, &common))
             status = twice(table, common, error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
     }
     dictionary_release(dictionary);
     block_destroy(&block);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/tablet/block.h"
 #include "data/database/rows.h"
@@ -241,12 +242,14 @@ static enum vdbq_status add_tablet(struct unique_set *set, struct rows *rows,
     rows_vectors(rows, vectors);
     for (uint32_t i = 0; i < rows->count; i++) {
         struct unique_hash hash;
+        if (stop_at(i))
+            return error_cancelled(error);
         if (!unique_hash_row(rule, vectors, i, &hash))
             continue;
         if (unique_set_has(set, hash))
             return unique_twice(table, rule, vectors, i, error);
         if (!unique_set_add(set, hash))
-            return error_no_memory(error);
+            return stop_or_no_memory(error);
     }
     return VDBQ_OK;
 }

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/stop.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -58,7 +59,7 @@ void tablet_build(const struct tablet_source *source,
                              .size = size_of(columns, count, source->rows),
                              .key = source->table->key };
     memcpy(head + 1, columns, count * sizeof *columns);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && !stop_asked(); i++) {
         struct vdbq_vector vector = stored_vector(&source->vectors[i]);
         assert(source->vectors[i].type == source->table->columns[i].type);
         build_column(&vector, source->rows, &columns[i], block);

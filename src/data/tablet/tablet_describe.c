@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/type.h"
+#include "base/threads/stop.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -89,7 +90,7 @@ uint64_t tablet_describe(const struct tablet_source *source,
     unsigned count = source->table->column_count;
     uint64_t at = sizeof(struct tablet) + count * sizeof *columns;
 
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && !stop_asked(); i++) {
         struct vdbq_vector vector = stored_vector(&source->vectors[i]);
         enum vdbq_type type = source->table->columns[i].type;
         vector_facts(&vector, source->rows, &facts[i]);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/threads/stop.h"
 #include "base/type.h"
 
 /* A column's values. */
@@ -45,6 +46,8 @@ static enum vdbq_status check_texts(const struct values *values,
     const struct vdbq_text *texts = values->vector->values;
 
     for (uint64_t i = 0; i < values->rows; i++) {
+        if (stop_at(i))
+            return error_cancelled(error);
         if (is_null(values->vector, i))
             continue;
         if (texts[i].length > TEXT_BYTES_MAX)

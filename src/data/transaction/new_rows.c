@@ -12,12 +12,14 @@
 
 #include "base/memory.h"
 #include "base/os/os.h"
+#include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/transaction/tablet_build.h"
 
 enum {
     TEXT_BYTES_FULL = 256 << 20, /* of texts: a tablet is full            */
     BUILD_ROWS_MIN = 1 << 16,    /* that are worth a thread               */
+    ADDED_ROWS = 1 << 16,        /* between two asks to stop              */
     BUILDS_MAX = 3,              /* tablets that threads build ...        */
     BUILDS_BYTES_MAX = 1 << 30   /* ... of so many bytes of rows together */
 };
@@ -154,6 +156,10 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
     for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
         uint32_t room = full - new_rows->rows.count;
         uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
+        status = stop_pause(error);
+        if (status != VDBQ_OK)
+            break;
+        count = count < ADDED_ROWS ? count : ADDED_ROWS;
         count = rows_within(table, vectors, at, count);
         if (!watch_keys(new_rows, table, vectors, at, count)
             || !rows_add(&new_rows->rows, vectors, at, count)
@@ -374,7 +380,7 @@ static enum vdbq_status write_first(struct new_rows *new_rows,
 
     tablet_build_wait(build);
     if (build->block.bytes == NULL)
-        return error_no_memory(error);
+        return stop_or_no_memory(error);
     writer->features |= build->features;
     return write_block(new_rows, writer, &build->block, &tablet, error);
 }

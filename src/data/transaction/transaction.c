@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/transaction/transaction_inner.h"
+#include "base/threads/stop.h"
 #include "data/database/samples.h"
 #include "data/index/unique.h"
 
@@ -371,6 +372,17 @@ enum vdbq_status transaction_snapshot(struct transaction *transaction,
 
 /* ------------------------------------------------------------- commit -- */
 
+/* From here on nobody stops it: who does is told that it is done. */
+static enum vdbq_status write_surely(struct transaction *transaction,
+                                     struct error *error)
+{
+    struct stop_work former = stop_help(&stop_never);
+    enum vdbq_status status =
+        write_catalogue(transaction, transaction->draft, error);
+    stop_leave(former);
+    return status;
+}
+
 enum vdbq_status transaction_commit(struct transaction *transaction,
                                     struct error *error)
 {
@@ -382,7 +394,9 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
         return VDBQ_OK;
     }
     if (status == VDBQ_OK)
-        status = write_catalogue(transaction, transaction->draft, error);
+        status = stop_pause(error);
+    if (status == VDBQ_OK)
+        status = write_surely(transaction, error);
     if (status != VDBQ_OK) {
         transaction_abort(transaction);
         return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/type.h"
+#include "base/threads/stop.h"
 #include "data/transaction/transaction_inner.h"
 #include "data/index/unique.h"
 #include "data/tablet/values.h"
@@ -187,6 +188,8 @@ static enum vdbq_status claim(struct adding *adding, size_t number)
 
     for (uint64_t i = 0; i < adding->rows && status == VDBQ_OK; i++) {
         struct unique_hash hash;
+        if (stop_at(i))
+            return error_cancelled(adding->error);
         if (!unique_hash_row(rule, adding->vectors, i, &hash))
             continue;
         if (unique_set_has(set, hash))
@@ -194,7 +197,7 @@ static enum vdbq_status claim(struct adding *adding, size_t number)
                                 adding->error);
         set->grown = true;
         if (!unique_set_add(set, hash))
-            status = error_no_memory(adding->error);
+            status = stop_or_no_memory(adding->error);
     }
     return status;
 }
@@ -236,7 +239,7 @@ static enum vdbq_status claim_row(struct adding *adding, uint64_t row,
             return status;
         set->grown = true;
         if (!unique_set_add(set, hash))
-            return error_no_memory(adding->error);
+            return stop_or_no_memory(adding->error);
     }
     return VDBQ_OK;
 }
@@ -249,6 +252,8 @@ static enum vdbq_status add_unless(struct adding *adding)
 
     for (; row < adding->rows && status == VDBQ_OK; row++) {
         bool free;
+        if (stop_at(row))
+            return error_cancelled(adding->error);
         status = claim_row(adding, row, &free);
         if (status != VDBQ_OK || free)
             continue;
@@ -292,13 +297,13 @@ static bool is_like(const struct adding *adding,
 }
 
 /* Which rows stay: those that no later one replaces. The sets get the keys of
- * all. False: no memory. */
+ * all. False: no memory, or it is to end. */
 static bool last_of_each(const struct adding *adding, uint8_t *stays,
                          struct unique_set *sets)
 {
     for (uint64_t i = adding->rows; i-- > 0;) {
         stays[i] = !is_like(adding, adding->vectors, i, sets);
-        if (!note_all(adding, i, sets))
+        if (stop_at(i) || !note_all(adding, i, sets))
             return false;
     }
     return true;
@@ -315,6 +320,8 @@ static enum vdbq_status any_goes(struct adding *adding, bool *goes)
         status = set_of(adding, i, &set);
         for (uint64_t k = 0; k < adding->rows && status == VDBQ_OK; k++) {
             struct unique_hash hash;
+            if (stop_at(k))
+                return error_cancelled(adding->error);
             *goes |= unique_hash_row(vector_at(&adding->rules, i),
                                      adding->vectors, k, &hash)
                      && unique_set_has(set, hash);
@@ -339,6 +346,8 @@ static enum vdbq_status keep_others(const struct adding *adding,
     rows_vectors(rows, vectors);
     kept.vectors = vectors;
     for (; row < rows->count && status == VDBQ_OK; row++) {
+        if (stop_at(row))
+            status = error_cancelled(adding->error);
         if (!is_like(adding, vectors, row, sets))
             continue;
         if (row > first)
@@ -413,7 +422,7 @@ static enum vdbq_status replace_with(struct adding *adding, uint8_t *stays,
     bool goes;
 
     if (!last_of_each(adding, stays, sets))
-        return error_no_memory(adding->error);
+        return stop_or_no_memory(adding->error);
     status = transaction_settle(transaction, adding->error);
     if (status == VDBQ_OK)
         status = look_again(adding, id);
