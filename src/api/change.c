@@ -64,8 +64,10 @@ static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
     enum vdbq_status status = VDBQ_OK;
     *batch = (struct vdbq_batch){ .rows = 1 };
     while (status == VDBQ_OK && batch->rows > 0) {
+        uint64_t start = os_time_ns();
         *batch = (struct vdbq_batch){ 0 };
         status = stream_batch(query->stream, batch, error);
+        query->times.steps_ns += os_time_ns() - start;
         if (status == VDBQ_OK && batch->rows > 0)
             status = query_texts_make(query);
         if (status == VDBQ_OK && batch->rows > 0)
@@ -84,7 +86,11 @@ static enum vdbq_status open_stream(vdbq_query *query,
 {
     enum vdbq_status status =
         transaction_snapshot(transaction, &query->snapshot, &query->db->error);
-    return status == VDBQ_OK ? query_stream(query) : status;
+    uint64_t start = os_time_ns();
+    if (status == VDBQ_OK)
+        status = query_stream(query);
+    query->times.steps_ns += os_time_ns() - start;
+    return status;
 }
 
 static enum vdbq_status insert(vdbq_query *query,
@@ -279,21 +285,47 @@ static enum vdbq_status told_unchanged(vdbq *db, enum vdbq_status status)
                                         "was before this statement");
 }
 
-/* Enters a transaction, plans for what it sees, and changes that. */
+/* Plans for what the transaction sees, and changes that. */
+static enum vdbq_status change_within(vdbq_query *query,
+                                      struct transaction *transaction)
+{
+    enum vdbq_status status =
+        query_plan(query, transaction_catalogue(transaction));
+    uint64_t planned = os_time_ns(), before = query->times.steps_ns;
+    if (status == VDBQ_OK)
+        status = change_rows(query, transaction);
+    query_end(query);
+    query->times.write_ns +=
+        os_time_ns() - planned - (query->times.steps_ns - before);
+    return status;
+}
+
+/* Ends the statement's transaction, or its part of an open one. */
+static enum vdbq_status leave(vdbq_query *query,
+                              struct transaction *transaction,
+                              enum vdbq_status status)
+{
+    struct query_times *times = &query->times;
+    bool own = transaction != query->db->transaction;
+    uint64_t start = os_time_ns();
+    status = session_leave(query->db, transaction, status);
+    *(own ? &times->commit_ns : &times->write_ns) += os_time_ns() - start;
+    return status;
+}
+
+/* Enters a transaction for a change, and leaves it. */
 static enum vdbq_status change_once(vdbq_query *query)
 {
-    vdbq *db = query->db;
     struct transaction *transaction;
     enum vdbq_status status = query_files_open(query);
     if (status != VDBQ_OK)
         return status;
-    status = session_enter(db, &transaction);
+    uint64_t start = os_time_ns();
+    status = session_enter(query->db, &transaction);
+    query->times.write_ns += os_time_ns() - start;
     if (status == VDBQ_OK)
-        status = query_plan(query, transaction_catalogue(transaction));
-    if (status == VDBQ_OK)
-        status = change_rows(query, transaction);
-    query_end(query);
-    return session_leave(db, transaction, status);
+        status = change_within(query, transaction);
+    return leave(query, transaction, status);
 }
 
 /* The same, again with a plan that does not hope where that is due. */

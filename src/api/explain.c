@@ -80,10 +80,25 @@ static void print_rates(const struct vdbq_stats *stats,
                          "vdbq --tune does\n");
 }
 
-/* What a run has cost. */
-static void print_stats(const struct vdbq_stats *stats,
-                        const struct vdbq_limits *limits, struct text *text)
+/* Where the time went that is in no step. */
+static void print_times(vdbq_query *query, struct text *text)
 {
+    struct query_times *times = &query->times;
+    if (times->files_ns > 0)
+        text_print(text, "; files     %.3f ms\n",
+                   milliseconds(times->files_ns));
+    times->files_ns = 0;
+    if (times->write_ns + times->commit_ns == 0)
+        return;
+    text_print(text, "; write     %.3f ms\n", milliseconds(times->write_ns));
+    text_print(text, "; commit    %.3f ms\n", milliseconds(times->commit_ns));
+}
+
+/* What a run has cost. */
+static void print_stats(vdbq_query *query, const struct vdbq_limits *limits,
+                        struct text *text)
+{
+    const struct vdbq_stats *stats = &query->stats.sum;
     text_print(text, "; device    %s\n", stats->device);
     text_print(text, "; mode      %s\n", stats->mode);
     text_print(text, "; build     %s\n", stats->build);
@@ -108,6 +123,7 @@ static void print_stats(const struct vdbq_stats *stats,
                (unsigned long long)stats->bytes_out);
     text_print(text, "; plan      %.3f ms\n", milliseconds(stats->plan_ns));
     text_print(text, "; load      %.3f ms\n", milliseconds(stats->load_ns));
+    print_times(query, text);
     print_compile(stats, text);
     print_rates(stats, limits, text);
     text_print(text, "; total     %.3f ms\n", milliseconds(stats->total_ns));
@@ -215,7 +231,7 @@ enum vdbq_status explain_lines(vdbq_query *query)
                    "; kernels   of the CPU device are not there yet: the host "
                    "runs this, and vdbq --kernels builds them behind\n");
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
-        print_stats(&query->stats.sum, limits_of(query), &query->lines);
+        print_stats(query, limits_of(query), &query->lines);
     if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))
         return error_no_memory(&query->db->error);
     query->line_vector =

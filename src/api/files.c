@@ -73,11 +73,13 @@ enum vdbq_status query_files_open(vdbq_query *query)
     if (from == NULL || db->file_reader == NULL
         || query->statement->kind == AST_CREATE_VIEW)
         return VDBQ_OK;
+    uint64_t start = os_time_ns();
     enum vdbq_status status = open_files(db);
     if (status == VDBQ_OK)
         db->files->options = db->options;
     for (; from != NULL && status == VDBQ_OK; from = from->next_file)
         status = read_file(db, from);
+    query->times.files_ns += os_time_ns() - start;
     query_files_close(query);
     if (status == VDBQ_OK)
         status = snapshot_open(db->files->database, &query->files, &db->error);

@@ -258,6 +258,7 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
 static void clear_stats(vdbq_query *query)
 {
     uint64_t plan_ns = query->stats.sum.plan_ns;
+    query->times = (struct query_times){ .files_ns = query->times.files_ns };
     vector_finish(&query->counts);
     query->counts = VECTOR(struct step_count);
     stream_stats_init(&query->stats);

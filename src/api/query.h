@@ -26,6 +26,16 @@ struct query_texts {
     unsigned count;
 };
 
+/* Where the time of a run went beside plan and steps; in all nanoseconds. */
+struct query_times {
+    uint64_t files_ns;  /* reading files of FROM, since it was told last    */
+    uint64_t steps_ns;  /* opening the steps of a change and taking rows    */
+    uint64_t write_ns;  /* checking, indexing and writing what changes, with
+                           waiting for other writers                        */
+    uint64_t commit_ns; /* what is left to be written, and waiting for the
+                           disk                                             */
+};
+
 struct vdbq_query {
     vdbq *db;
     struct vdbq_query *next; /* of the connection's queries            */
@@ -63,6 +73,7 @@ struct vdbq_query {
     struct query_texts texts;
     uint64_t row; /* of the batch, that comes next          */
     struct stream_stats stats;
+    struct query_times times;
     uint64_t counted_ns;   /* when stats.sum.total_ns was last counted */
     struct vector counts;  /* of struct step_count: of EXPLAIN ANALYZE */
     struct device *device; /* that a table is read on, or any; NULL:

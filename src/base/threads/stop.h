@@ -22,7 +22,7 @@
 
 #include "base/error.h"
 
-enum { STOP_ROWS = 1 << 14 };
+enum { STOP_ROWS = 1 << 12 };
 
 /* A connection's. Zeroed it is ready. */
 struct stop {

@@ -396,6 +396,8 @@ static void add_morsel(const struct adding *adding, struct group_part *part,
         at += block.rows;
         part->status = add_block(adding->group, part, &block,
                                  batches_rows(adding->batches) - at);
+        if (part->status == VDBQ_OK)
+            part->status = stop_pause(&part->error);
     }
 }
 
@@ -416,8 +418,6 @@ static void add_share(void *context, unsigned share)
         add_morsel(adding, part, at,
                    adding->end - at < MORSEL_ROWS ? adding->end
                                                   : at + MORSEL_ROWS);
-        if (part->status == VDBQ_OK)
-            part->status = stop_pause(&part->error);
     }
 }
 

@@ -279,12 +279,14 @@ void stream_close(struct stream *stream)
 {
     if (stream == NULL)
         return;
+    uint64_t start = clock_of(stream->params);
     keep_stats(stream);
-    keep_count(stream);
     stream->calls->close(stream);
     account_give_all(&stream->memory);
     for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
         stream_close(stream->inputs[i]);
+    stream->time_ns += clock_of(stream->params) - start;
+    keep_count(stream);
     memory_release(stream->inputs);
     memory_release(stream->reads);
     memory_release(stream->held);

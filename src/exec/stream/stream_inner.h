@@ -62,8 +62,8 @@ struct stream {
     bool rescans;           /* rows that another stream of the step gave   */
     uint64_t rows;          /* that came so far                            */
     struct account_share memory; /* what it holds of the query's account    */
-    uint64_t time_ns;            /* of opening and of batches, with the inputs';
-                               where somebody asks                         */
+    uint64_t time_ns; /* of opening, of batches and of closing, with the
+                               inputs'; where somebody asks                */
 };
 
 /* Whether a failure may be that of a row, so that those before it come. */

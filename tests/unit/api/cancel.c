@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -71,11 +72,32 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The time in all is that of the call, once, and EXPLAIN ANALYZE tells it. */
-static void check_total(vdbq *db, const char *sql)
+/* What EXPLAIN ANALYZE tells of times, in ms. */
+struct told {
+    double steps;   /* of all of them        */
+    double changes; /* of write and commit   */
+    double total;
+};
+
+/* Adds what a line tells. */
+static void add_line(const char *line, struct told *told)
+{
+    const char *step =
+        strncmp(line, "; step ", 7) == 0 ? strstr(line, " in ") : NULL;
+    double ms = 0;
+    if (step != NULL && sscanf(step, " in %lf ms", &ms) == 1)
+        told->steps += ms;
+    if (sscanf(line, "; write %lf ms", &ms) == 1
+        || sscanf(line, "; commit %lf ms", &ms) == 1)
+        told->changes += ms;
+    sscanf(line, "; total %lf ms", &told->total);
+}
+
+/* The time in all is that of the call, once. */
+static struct told explained(vdbq *db, const char *sql)
 {
     struct vdbq_stats stats;
-    double told_ms = 0;
+    struct told told = { 0 };
     vdbq_query *query = prepare(db, sql);
     uint64_t start = now_ns();
     assert_int_equal(vdbq_query_run(query), VDBQ_OK);
@@ -83,25 +105,63 @@ static void check_total(vdbq *db, const char *sql)
     vdbq_query_stats(query, &stats);
     assert_true(stats.total_ns > 0 && stats.total_ns <= took_ns);
     while (vdbq_query_row(query) == VDBQ_ROW)
-        sscanf(vdbq_query_text(query, 0), "; total %lf ms", &told_ms);
-    assert_true(told_ms > 0);
-    assert_true(told_ms * 1e6 <= (double)stats.total_ns + 1000);
+        add_line(vdbq_query_text(query, 0), &told);
+    assert_true(told.total > 0);
+    assert_true(told.total * 1e6 <= (double)stats.total_ns + 1000);
     vdbq_query_close(query);
+    return told;
 }
 
-static void test_total(void **state)
+/* Steps and changes make up nearly all of the time. What else the machine does
+ * may take some of it, at times. */
+static void check_times(vdbq *db, const char *sql, const char *undo)
+{
+    double best = 0;
+    for (int i = 0; i < 10 && best < 0.95; i++) {
+        struct told told = explained(db, sql);
+        double share = (told.steps + told.changes) / told.total;
+        assert_true(share < 1.01);
+        best = share > best ? share : best;
+        if (undo != NULL)
+            run(db, undo);
+    }
+    if (best < 0.95)
+        fail_msg("%s: %.1f %% of the time is told of", sql, 100 * best);
+}
+
+static void test_times(void **state)
 {
     (void)state;
     vdbq *db = open_memory();
     run(db, "create table d (a integer); insert into d values (1), (2), (3), "
             "(4), (5), (6), (7), (8), (9), (10); create table t as "
-            "select x.a from d x, d, d z, d w");
-    check_total(db, "explain analyze select a, count(*) from t group by a");
-    check_total(db, "explain analyze insert into t select a from t");
-    check_total(db, "explain analyze update t set a = a + 1");
-    check_total(db, "explain analyze create index i on t (a)");
-    check_total(db, "explain analyze create table u as select * from t");
-    check_total(db, "explain analyze drop table u");
+            "select x.a + 10 * z.a + 100 * w.a + 1000 * v.a + 10000 * d.a "
+            "+ 100000 * y.a as a,"
+            " x.a * d.a as b, 'text ' || cast(w.a * d.a as text) as c "
+            "from d x, d, d z, d w, d v, d y; create table k (a integer "
+            "primary key,"
+            " b integer); create table e (a integer, c text)");
+    check_times(db, "explain analyze select a, count(*) from t group by a",
+                NULL);
+    check_times(db, "explain analyze select a, c from t order by b, a", NULL);
+    check_times(db, "explain analyze select a from t union select b from t",
+                NULL);
+    check_times(db, "explain analyze select a, rank() over (order by b) from t",
+                NULL);
+    check_times(db,
+                "explain analyze select count(*) from t x join t y "
+                "on x.a = y.b",
+                NULL);
+    check_times(db, "explain analyze select upper(c) || cast(a as text) from t",
+                NULL);
+    check_times(db, "explain analyze insert into k select a, b from t",
+                "delete from k");
+    check_times(db, "explain analyze update t set b = b + 1", NULL);
+    check_times(db, "explain analyze delete from t where a < 0", NULL);
+    check_times(db, "explain analyze create unique index i on t (a)",
+                "drop index i");
+    check_times(db, "explain analyze create table u as select * from t",
+                "drop table u");
     vdbq_close(db);
 }
 
@@ -109,7 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cancel_before_run),
-        cmocka_unit_test(test_total),
+        cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
