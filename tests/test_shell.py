@@ -1527,6 +1527,30 @@ def case_interrupt_ends_the_wait_for_a_writer(folder):
         first.wait(20)
 
 
+def case_terminal_bar_in_any_step(folder):
+    """A join, a sort and a window of many rows, which no scan makes: a bar, until Ctrl-C."""
+    shell = Terminal(folder, '-list', VDBQ_HISTORY='', VDBQ_DEVICE='host')
+    shell.wait_for('vdbq> ')
+    shell.type('create table d (a integer); insert into d values (0), (1), (2), (3), (4), (5), '
+               '(6), (7), (8), (9); create table t as select x.a + 10 * y.a + 100 * z.a + '
+               '1000 * v.a as a from d x, d y, d z, d v;\r')
+    shell.wait_for('vdbq> ')
+    pairs = 't x join t y on x.a between y.a - 3000 and y.a + 3000'
+    for query in (f'select count(*) from {pairs}',
+                  f'select x.a from {pairs} order by x.a * y.a % 977',
+                  f'select rank() over (order by x.a * y.a % 977) from {pairs}',
+                  f'select count(distinct x.a * y.a) from {pairs}'):
+        shell.type(f'{query};\r')
+        shell.wait_for('[')
+        shell.wait_for('] ')
+        shell.wait_for(' %')
+        shell.type(b'\x03')
+        shell.wait_for('interrupted')
+        shell.wait_for('vdbq> ')
+        time.sleep(1.1)  # two within a second would end it
+    assert shell.end('\x04') == 0
+
+
 def case_interrupt_ends_a_script(folder):
     shell = subprocess.Popen([VDBQ, '--batch'], cwd=folder, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,

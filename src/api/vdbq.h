@@ -262,8 +262,11 @@ VDBQ_API const struct vdbq_option *vdbq_option(unsigned number);
  * handler. */
 VDBQ_API void vdbq_cancel(vdbq *db);
 
-/* `progress` is called between launches with rows done and rows in all;
- * it cancels the query by returning false. NULL: none. */
+/* `progress` is called now and then, some ten times a second, whatever step a
+ * statement is in, with how much is done of all: of one scan in rows, else in
+ * parts of the work as far as it can be told, steps counting alike. The share
+ * never gets less while a statement runs. It cancels the statement by returning
+ * false. NULL: none. */
 typedef bool (*vdbq_progress)(void *context, uint64_t done, uint64_t all);
 VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context);
 

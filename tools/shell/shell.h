@@ -82,7 +82,7 @@ struct shell {
                                    -1: look                                 */
     struct shell_file *file;
     unsigned files;
-    const char *bar_unit; /* of what is counted: "rows", "bytes"      */
+    const char *bar_unit; /* of what is counted: "bytes"; NULL: work  */
 };
 
 /* Where text came from, for messages. */

@@ -142,7 +142,7 @@ static enum vdbq_status import(struct shell *shell, vdbq *files,
     shell_bar_start(shell, "bytes");
     import_csv(&params, &report);
     shell_bar_clear(shell);
-    shell_bar_start(shell, "rows");
+    shell_bar_start(shell, NULL);
     if (report.status != VDBQ_OK)
         return fail_import(files, name, &report);
     shell_import_note(shell, name, &report);

@@ -33,6 +33,15 @@ static void write_count(struct out *out, uint64_t count)
     }
 }
 
+static void write_counts(struct shell *shell, uint64_t done, uint64_t all)
+{
+    out_text(&shell->err, "  ");
+    write_count(&shell->err, done);
+    out_text(&shell->err, " of ");
+    write_count(&shell->err, all);
+    out_print(&shell->err, " %s", shell->bar_unit);
+}
+
 static void draw(struct shell *shell, double part, uint64_t done, uint64_t all,
                  double seconds)
 {
@@ -41,11 +50,10 @@ static void draw(struct shell *shell, double part, uint64_t done, uint64_t all,
     out_text(err, "\r[");
     out_repeat(err, "#", full);
     out_repeat(err, "-", BAR_WIDTH - full);
-    out_print(err, "] %3.0f %%  ", part * 100);
-    write_count(err, done);
-    out_text(err, " of ");
-    write_count(err, all);
-    out_print(err, " %s  %.1f s", shell->bar_unit, seconds);
+    out_print(err, "] %3.0f %%", part * 100);
+    if (shell->bar_unit)
+        write_counts(shell, done, all);
+    out_print(err, "  %.1f s", seconds);
     if (part > 0.02)
         out_print(err, ", %.0f s left", seconds / part - seconds);
     out_text(err, "\033[K");

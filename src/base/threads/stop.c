@@ -6,7 +6,7 @@
 #include "base/threads/stop.h"
 
 #include <assert.h>
-#include <time.h>
+#include <sys/resource.h>
 
 #include "base/os/os.h"
 
@@ -18,14 +18,25 @@ struct stop stop_never;
 /* --------------------------------------------------------------- watch -- */
 
 static atomic_bool watched;
-static atomic_uint_fast64_t widest_ns;
+static atomic_uint_fast64_t widest_ns, asks, cancelled_at;
 static _Thread_local uint64_t asked_ns; /* of the thread's processor time */
 
+/* Without what the system does for the thread: how long it takes to hand out
+ * pages depends on the machine's other work. */
 static uint64_t processor_ns(void)
 {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return (uint64_t)usage.ru_utime.tv_sec * 1000000000
+           + (uint64_t)usage.ru_utime.tv_usec * 1000;
+}
+
+/* What a program's cancel would be for. */
+static void cancel_outermost(struct stop *stop)
+{
+    while (stop->outer != NULL)
+        stop = stop->outer;
+    atomic_store(&stop->cancelled, true);
 }
 
 /* An ask: a gap ends, where the thread worked for something, and one begins. */
@@ -39,11 +50,16 @@ static void note_ask(bool ends)
            && !atomic_compare_exchange_weak(&widest_ns, &widest, gap))
         continue;
     asked_ns = now;
+    if (ends && working.stop != &stop_never
+        && atomic_fetch_add(&asks, 1) + 1 == atomic_load(&cancelled_at))
+        cancel_outermost(working.stop);
 }
 
 void stop_watch(bool on)
 {
     atomic_store(&widest_ns, 0);
+    atomic_store(&asks, 0);
+    atomic_store(&cancelled_at, 0);
     asked_ns = processor_ns();
     atomic_store(&watched, on);
 }
@@ -51,6 +67,16 @@ void stop_watch(bool on)
 uint64_t stop_widest_ns(void)
 {
     return atomic_load(&widest_ns);
+}
+
+uint64_t stop_asks(void)
+{
+    return atomic_load(&asks);
+}
+
+void stop_cancel_at(uint64_t ask)
+{
+    atomic_store(&cancelled_at, ask);
 }
 
 /* ---------------------------------------------------------------- work -- */

@@ -94,5 +94,9 @@ void stop_tell(uint64_t done, uint64_t all);
  * what else the machine does. */
 void stop_watch(bool on);
 uint64_t stop_widest_ns(void);
+/* How often anybody asked since who may be stopped; and that what is asked be cancelled with the
+ * ask of a number, from 1 on. */
+uint64_t stop_asks(void);
+void stop_cancel_at(uint64_t ask);
 
 #endif
