@@ -78,8 +78,7 @@ static struct launch_head layout(const struct program *program,
     control->head_size = launch.code;
     control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
                           + build_order_codes_size(pack, build_side);
-    control->size =
-        control->fixed_size + LAUNCH_MORSELS * values->order_codes_bytes;
+    control->order_codes_size = values->order_codes_bytes;
     return launch;
 }
 
@@ -147,8 +146,7 @@ enum vdbq_status control_init(struct control *control,
 {
     struct launch_head launch =
         layout(program, pack, values, build_side, control);
-    assert(control->head_size <= control->fixed_size
-           && control->fixed_size <= control->size);
+    assert(control->head_size <= control->fixed_size);
     assert(launch.outputs <= control->head_size);
     u8 *bytes = arena_alloc(arena, control->fixed_size);
     control->bytes = bytes;

@@ -33,10 +33,10 @@ struct run_build_side {
 };
 
 struct control {
-    u8 *bytes;      /* of the program's arena; `fixed_size` of them   */
-    u64 size;       /* with room for order codes, which change        */
-    u64 fixed_size; /* all before the order codes                     */
-    u64 head_size;  /* struct launch_head, inputs and outputs: these change */
+    u8 *bytes;            /* of the program's arena; `fixed_size` of them   */
+    u64 fixed_size;       /* all before the order codes, which change       */
+    u64 order_codes_size; /* of these, for one morsel, at most */
+    u64 head_size; /* struct launch_head, inputs and outputs: these change */
 };
 
 /* Lays the block out and fills in what stays the same. `build_side` may be NULL

@@ -173,7 +173,7 @@ enum vdbq_status launch_start(struct launch *launch,
         result_begin(&launch->result, shape, launch_steps(launch),
                      launch->params->times, error);
     if (status == VDBQ_OK)
-        status = launch_room(launch, error);
+        status = launch_room(launch, request, error);
     if (status == VDBQ_OK)
         status = launch_inputs_in(launch, request, error);
     if (status != VDBQ_OK)

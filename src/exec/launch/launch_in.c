@@ -46,7 +46,8 @@ u64 launch_progress_bytes(const struct launch *launch)
 
 u64 launch_progress_start(const struct launch *launch)
 {
-    return TABLET_ALIGNED(launch->params->control->size);
+    return TABLET_ALIGNED(launch->params->control->fixed_size
+                          + launch->order_codes_room);
 }
 
 static u64 progress_at(const struct launch *launch)
@@ -68,12 +69,19 @@ struct progress *launch_progress(const struct launch *launch)
     return (struct progress *)(void *)staging(launch, progress_at(launch));
 }
 
-enum vdbq_status launch_room(struct launch *launch, struct error *error)
+enum vdbq_status launch_room(struct launch *launch,
+                             const struct launcher_request *request,
+                             struct error *error)
 {
     struct device *device = launch->params->device;
     unsigned steps = launch_steps(launch);
-    if (launch->steps_room >= steps)
+    u64 order_codes =
+        request->count * launch->params->control->order_codes_size;
+    if (launch->steps_room >= steps && launch->order_codes_room >= order_codes)
         return VDBQ_OK;
+    steps = steps > launch->steps_room ? steps : launch->steps_room;
+    if (order_codes > launch->order_codes_room)
+        launch->order_codes_room = order_codes;
     device_memory_release(launch->staging);
     device_memory_release(launch->control);
     launch->staging = launch->control = NULL;

@@ -10,9 +10,11 @@
 /* Steps of this start; its head of the control block is written. */
 unsigned launch_steps(const struct launch *launch);
 
-/* Makes room on both sides for the control block, and for what the steps
- * say. */
-enum vdbq_status launch_room(struct launch *launch, struct error *error);
+/* Makes room on both sides for the control block, for the order codes of so
+ * many morsels, and for what the steps say. */
+enum vdbq_status launch_room(struct launch *launch,
+                             const struct launcher_request *request,
+                             struct error *error);
 
 /* Where progress as it starts is in `control`; where on the host it is as it
  * ended, and how many bytes of it come back. */
