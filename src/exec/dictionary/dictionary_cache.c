@@ -121,6 +121,31 @@ static bool is_text(const struct dictionary_cache_params *params,
     return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
 }
 
+/* The text columns of a tablet, named in `columns`. */
+static struct pool_want want_of(const struct dictionary_cache_params *params,
+                                size_t tablet, unsigned *columns)
+{
+    struct pool_want want = { .table = params->table,
+                              .tablet = &params->table->tablets[tablet],
+                              .columns = columns };
+    for (unsigned i = 0; i < params->pack->input_count; i++)
+        if (is_text(params, i))
+            columns[want.column_count++] = column_of(params, i);
+    return want;
+}
+
+/* Starts to bring in tablets from `*next` on, on other threads, as many as go. */
+static void read_ahead(const struct dictionary_cache_params *params,
+                       size_t *next)
+{
+    unsigned columns[COLUMNS_MAX];
+    for (; *next < params->table->tablet_count; ++*next) {
+        struct pool_want want = want_of(params, *next, columns);
+        if (!pool_ahead(params->place->pool, &want))
+            return;
+    }
+}
+
 /* Reads the dictionaries of one tablet. */
 static enum vdbq_status
 read_tablet(const struct dictionary_cache_params *params, size_t tablet,
@@ -128,12 +153,7 @@ read_tablet(const struct dictionary_cache_params *params, size_t tablet,
 {
     struct pool_slot *slot;
     unsigned columns[COLUMNS_MAX];
-    struct pool_want want = { .table = params->table,
-                              .tablet = &params->table->tablets[tablet],
-                              .columns = columns };
-    for (unsigned i = 0; i < params->pack->input_count; i++)
-        if (is_text(params, i))
-            columns[want.column_count++] = column_of(params, i);
+    struct pool_want want = want_of(params, tablet, columns);
     enum vdbq_status status =
         pool_pin(params->place->pool, &want, &slot, error);
     if (status != VDBQ_OK)
@@ -166,8 +186,11 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
     bool any = false;
     for (unsigned i = 0; i < inputs; i++)
         any |= is_text(params, i);
-    for (size_t i = 0; any && i < tablets && status == VDBQ_OK; i++)
+    for (size_t i = 0, next = 0; any && i < tablets && status == VDBQ_OK; i++) {
+        next = next > i ? next : i + 1;
+        read_ahead(params, &next);
         status = read_tablet(params, i, dictionaries + i * inputs, error);
+    }
     if (status == VDBQ_OK) {
         *base = dictionary_base_make(&(struct dictionary_base_params){
             .dictionaries = dictionaries,
