@@ -111,11 +111,22 @@ static void do_share(void *context, unsigned share)
                           end - first);
 }
 
-/* Runs all shares, in as many threads as the pairs are worth. */
+/* Rows that are passed, about: where few left rows have partners, to write the
+ * slots of these passes the others, too. */
+static uint64_t passed_rows(const struct sharing *all)
+{
+    const struct join_search *search = &all->join->search;
+    if (!all->writes || search->slot_count >= search->left->rows)
+        return all->count;
+    return (uint64_t)((double)all->count * (double)search->left->rows
+                      / (double)search->slot_count);
+}
+
+/* Runs all shares, in as many threads as the rows are worth. */
 static void run_shares(struct sharing *all)
 {
     assert(all->count <= all->join->pairs.room);
-    all->threads = parallel_threads(all->join->threads, all->count);
+    all->threads = parallel_threads(all->join->threads, passed_rows(all));
     parallel_run(all->threads, do_share, all);
 }
 
