@@ -125,10 +125,10 @@ static void test_open_errors(void **state)
     struct error error;
 
     (void)state;
-    assert_int_equal(
-        device_open(&(struct device_params){ .choice = "host", .cores = 2 },
-                    &device, &error),
-        VDBQ_DEVICE);
+    assert_int_equal(device_open(&(struct device_params){ .choice = "host",
+                                                          .cores = 100000 },
+                                 &device, &error),
+                     VDBQ_DEVICE);
     rig_need_device();
     assert_int_equal(
         device_open(&(struct device_params){ .choice = "no such device" },
