@@ -113,12 +113,72 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
         return;                                                              \
     }
 #endif
-#define LATE (-2) /* the row is sought in further slots */
+#define LATE (-2) /* the row is sought, or is sought in further slots */
 #define TAG_I32(key) (u32)(key)
 #define TAG_I64(key) hash_tag((u64)(key))
 
 PROBE_HASHED(I32, TAG_I32, 0)
 PROBE_HASHED(I64, TAG_I64, 1)
+
+#if VDBQ_GROUP == 1
+/* Lists the rows of the tile that are late: how many. Who is live is not listed
+ * any more. */
+static i32 list_late(struct machine *m, i32 a)
+{
+    union live_flags late;
+    i32 count = 0;
+    late.eight[VDBQ_TILE / 8] = 0;
+    EVERY {
+        i32 is = (t < m->rows) & (A(I32) == LATE);
+        late.each[t] = (u8)is;
+        count += is;
+    }
+    if (count >= m->rows / FEW_SHARE)
+        return count;
+    list_live(m, &late);
+    LIVE_ROWS_CHANGE(m);
+    return count;
+}
+
+/* Finds the rows of the tile's keys in a hashed index with a filter: few of
+ * those that it lets through are sought one by one, where mostly none of the
+ * slots is another key's. */
+#define PROBE_FILTERED(T, TAG, wide)                                         \
+    static void probe_filtered_##T(struct machine *restrict m, i32 k, i32 a, \
+                                   i32 b, GLOBAL const u64 *restrict slots,  \
+                                   GLOBAL const i64 *restrict keys,          \
+                                   u64 mask)                                 \
+    {                                                                        \
+        GLOBAL const u32 *restrict filter =                                  \
+            (GLOBAL const u32 *)(slots + mask + 1);                          \
+        DEAR({                                                               \
+            u64 hash = hash_key((u64)(i64)B(T));                             \
+            u32 word = pick_u32(LIVE, filter, (hash & mask) / FILTER_SLOTS); \
+            A(I32) = (word >> FILTER_BIT(hash, hash) & 1) != 0 ? LATE : -1;  \
+        })                                                                   \
+        i32 count = m->few ? m->kept_count : list_late(m, a);                \
+        if (!m->few && count >= m->rows / FEW_SHARE) {                       \
+            probe_hashed_##T(m, k, a, b, slots, keys, mask);                 \
+            return;                                                          \
+        }                                                                    \
+        for (i32 i = 0; i < count; i++) {                                    \
+            i32 t = (i32)m->kept[i];                                         \
+            if (A(I32) == LATE)                                              \
+                A(I32) = find_hashed(slots, keys, mask, B(T), TAG(B(T)),     \
+                                     wide, 0);                               \
+        }                                                                    \
+    }
+
+PROBE_FILTERED(I32, TAG_I32, 0)
+PROBE_FILTERED(I64, TAG_I64, 1)
+#define IF_FILTERED(T)                                                       \
+    else if (index.filtered)                                                 \
+        probe_filtered_##T(m, k, a, b, (GLOBAL const u64 *)slots,            \
+                           (GLOBAL const i64 *)(m->build_side + index.keys), \
+                           index.count - 1);
+#else
+#define IF_FILTERED(T)
+#endif
 
 #define PROBE(T, U)                                                          \
     OP(PROBE_##T)                                                            \
@@ -135,6 +195,7 @@ PROBE_HASHED(I64, TAG_I64, 1)
             probe_bitmap_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
                              (U)index.base, (U)index.count,                  \
                              (i32)index.in_order);                           \
+        IF_FILTERED(T)                                                       \
         else                                                                 \
             probe_hashed_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
                              (GLOBAL const i64 *)(m->build_side + index.keys),    \

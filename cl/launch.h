@@ -82,7 +82,10 @@ struct build_input {
  * u32 for each key from `base` on: 1 + the row, or 0. A hashed one has u64
  * slots: the low half is 1 + the row, or 0 where the slot is empty, the high
  * one a tag: of 32-bit keys the key, of others hash_tag(). A key is sought from
- * slot hash_key() % count on, up to an empty one; there always is one.
+ * slot hash_key() % count on, up to an empty one; there always is one. Behind
+ * the slots there may be a filter, u32 words with eight bits for each slot, of
+ * which keys that are sought from it on have set bit hash_key() >> 61: most keys
+ * that no row has end there.
  *
  * A bitmap index has a bit for each key from `base` on, whether a row has it,
  * in the low half of a u64 for each BITMAP_KEYS keys; the high half is how
@@ -97,9 +100,16 @@ struct key_index {
     u64 keys;  /* offset of the rows' keys: of INDEX_HASHED, 64 bits wide  */
     u32 kind;  /* INDEX_...                                               */
     u32 in_order; /* INDEX_BITMAP: 1: a rank is the row                   */
+    u32 filtered; /* INDEX_HASHED: 1: there is a filter                   */
+    u32 reserved; /* 0                                                    */
 };
 enum index_kind { INDEX_DENSE, INDEX_HASHED, INDEX_BITMAP };
 #define BITMAP_KEYS 32
+/* Slots for each word of a hashed index's filter, and a key's bit in the word of
+ * its slot: of its hash_key(). */
+#define FILTER_SLOTS 4
+#define FILTER_BIT(slot, hash) \
+    ((u32)(slot) % FILTER_SLOTS * 8 + (u32)((hash) >> 61))
 
 /* A table of values, one a word; behind it they lie, 4 or 8 bytes each. */
 struct lookup {
@@ -183,7 +193,7 @@ struct progress {
 VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
 VDBQ_ASSERT_LAYOUT(input, sizeof(struct column_input) == 48);
 VDBQ_ASSERT_LAYOUT(build_input, sizeof(struct build_input) == 24);
-VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
+VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 48);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);
 VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 232);

@@ -51,13 +51,15 @@ struct filling {
 /* ---------------------------------------------------------------- plan -- */
 
 /* At least twice as many slots as rows, a power of two. */
-static struct key_index plan_hashed(uint64_t rows)
+static struct key_index plan_hashed(uint64_t rows, bool filtered)
 {
     uint64_t count = SLOTS_LEAST;
     while (count < rows * SLOTS_PER_ROW)
         count *= 2;
     assert((count & (count - 1)) == 0 && count > rows);
-    return (struct key_index){ .kind = INDEX_HASHED, .count = count };
+    return (struct key_index){ .kind = INDEX_HASHED,
+                               .count = count,
+                               .filtered = filtered };
 }
 
 /* A bit for each of `span` + 1 keys, where that takes less memory than another
@@ -90,7 +92,7 @@ struct key_index key_index_plan(const struct key_column *column, bool on_gpu)
         return bitmap;
     uint64_t free = on_gpu ? GPU_DENSE_FREE : DENSE_FREE;
     if (span >= column->rows * DENSE_PER_ROW + free || span >= DENSE_MAX)
-        return plan_hashed(column->rows);
+        return plan_hashed(column->rows, !on_gpu && column->values != NULL);
     return (struct key_index){ .kind = INDEX_DENSE,
                                .base = column->low,
                                .count = span + 1 };
@@ -102,7 +104,8 @@ uint64_t key_index_bytes(const struct key_index *index,
     if (index->kind == INDEX_BITMAP)
         return key_bitmap_bytes(index, column);
     return index->count
-           * (index->kind == INDEX_DENSE ? sizeof(u32) : sizeof(u64));
+               * (index->kind == INDEX_DENSE ? sizeof(u32) : sizeof(u64))
+           + (index->filtered ? index->count / FILTER_SLOTS * sizeof(u32) : 0);
 }
 
 /* ---------------------------------------------------------------- fill -- */
@@ -157,6 +160,24 @@ static inline bool put(const struct filling *filling, bool wide, uint64_t row,
     return at < end;
 }
 
+/* Sets the bits of a part's keys in the filter, which lies behind the slots. */
+static inline void fill_filter(const struct filling *filling, bool wide,
+                               const struct part *part)
+{
+    const struct key_column *column = filling->column;
+    u64 mask = filling->index->count - 1;
+    u32 *filter = (u32 *)((u64 *)filling->slots + filling->index->count);
+    assert(part->first % FILTER_SLOTS == 0 && part->end % FILTER_SLOTS == 0);
+    memset(filter + part->first / FILTER_SLOTS, 0,
+           (part->end - part->first) / FILTER_SLOTS * sizeof *filter);
+    for (uint64_t row = 0; row < column->rows; row++) {
+        u64 hash = hash_key((u64)key_column_at(column, wide, row));
+        u64 at = hash & mask;
+        if (at >= part->first && at < part->end && key_column_has(column, row))
+            filter[at / FILTER_SLOTS] |= (u32)1 << FILTER_BIT(at, hash);
+    }
+}
+
 /* Rows whose slots lie in the part, some at a time. */
 static inline void fill_hashed(struct filling *filling, bool wide,
                                struct part *part)
@@ -202,6 +223,10 @@ static void fill_part(void *context, unsigned i)
         fill_hashed(filling, true, part);
     else
         fill_hashed(filling, false, part);
+    if (filling->index->filtered && wide)
+        fill_filter(filling, true, part);
+    else if (filling->index->filtered)
+        fill_filter(filling, false, part);
 }
 
 /* Places the rows of a part whose runs left it, from the first such row on:
@@ -234,12 +259,12 @@ void key_index_fill(const struct key_index *index,
                                .column = column,
                                .slots = slots };
     threads = parallel_threads(threads, index->count);
+    assert(threads > 0);
+    u64 each = index->count / threads / FILTER_SLOTS * FILTER_SLOTS;
     for (unsigned i = 0; i < threads; i++) {
-        filling.parts[i].first = index->count / threads * i;
-        filling.parts[i].end =
-            i + 1 < threads ? index->count / threads * (i + 1) : index->count;
+        filling.parts[i].first = each * i;
+        filling.parts[i].end = i + 1 < threads ? each * (i + 1) : index->count;
     }
-    assert(index->count == 0 || threads > 0);
     parallel_run(threads, fill_part, &filling);
     for (unsigned i = 0; i < threads; i++)
         if (filling.parts[i].late > 0)

@@ -475,6 +475,15 @@ static int64_t find_bit(const struct key_index *index, const u64 *slots,
     return index->in_order ? (int64_t)rank : (int64_t)rows[rank];
 }
 
+/* Whether the filter of an index lets a key through. */
+static bool passes_filter(const struct key_index *index, const u64 *slots,
+                          u64 hash)
+{
+    const u32 *filter = (const u32 *)(slots + index->count);
+    u64 at = hash & (index->count - 1);
+    return filter[at / FILTER_SLOTS] >> FILTER_BIT(at, hash) & 1;
+}
+
 /* What a machine finds. */
 static int64_t find_key(const struct key_index *index,
                         const struct key_column *column, const void *slots,
@@ -487,6 +496,8 @@ static int64_t find_key(const struct key_index *index,
         return find_bit(index, slots, at);
     if (index->kind == INDEX_DENSE)
         return at < index->count ? (int64_t)((const u32 *)slots)[at] - 1 : -1;
+    if (!passes_filter(index, slots, hash_key((u64)key)))
+        return -1;
     for (at = hash_key((u64)key);; at++) {
         u64 slot = ((const u64 *)slots)[at & (index->count - 1)];
         int64_t row = (int64_t)(u32)slot - 1;
@@ -522,6 +533,7 @@ static void expect_found(const struct index_case *of,
     uint64_t bytes = key_index_bytes(index, keys);
     void *slots = memory_resize(NULL, bytes);
     int32_t *first = memory_zeroed(KEYS, sizeof *first);
+    uint32_t passed = 0; /* keys beside these that the filter lets through */
     memset(slots, 0xff, bytes);
     key_index_fill(index, keys, threads, slots);
     for (uint32_t i = KEYS; i-- > 0;)
@@ -532,8 +544,11 @@ static void expect_found(const struct index_case *of,
         assert_int_equal(find_key(index, keys, slots, key), first[k] - 1);
         if (of->step > 1)
             assert_int_equal(find_key(index, keys, slots, key + 1), -1);
+        if (index->filtered)
+            passed += passes_filter(index, slots, hash_key((u64)key + 1));
         assert_int_equal(find_key(index, keys, slots, of->base - 1 - k), -1);
     }
+    assert_true(passed < count / 8);
     memory_release(first);
     memory_release(slots);
 }
@@ -565,6 +580,7 @@ static void expect_index(const struct index_case *of)
     assert_true(range.not_null && range.null == !of->in_order);
     struct key_index index = key_index_plan(&keys, false);
     assert_int_equal(index.kind, of->kind);
+    assert_int_equal(index.filtered, of->kind == INDEX_HASHED);
     assert_int_equal(index.in_order, of->in_order && of->kind == INDEX_BITMAP);
     for (unsigned threads = 1; threads <= 5; threads += 2)
         expect_found(of, &keys, &index, threads);
