@@ -13,8 +13,6 @@
 
 static void add_many(const struct aggregate *aggregate, const void *values,
                      unsigned count, uint8_t *const *records);
-static void add_all(const struct aggregate *aggregate, const void *values,
-                    unsigned count, uint8_t *state);
 static void add_earliest(const struct aggregate *aggregate,
                          const struct aggregate_rows *rows,
                          uint8_t *const *records, uint8_t *record);
@@ -95,8 +93,7 @@ int aggregate_result_type(const struct aggregate *aggregate)
 
 /* ------------------------------------------------ rows that count ------ */
 
-/* Marks those that do; returns how many. */
-static unsigned mark(const struct aggregate_rows *rows, uint8_t *kept)
+unsigned aggregate_mark(const struct aggregate_rows *rows, uint8_t *kept)
 {
     const uint8_t *nulls = rows->argument ? rows->argument->nulls : NULL;
     unsigned count = 0;
@@ -117,9 +114,8 @@ static unsigned mark(const struct aggregate_rows *rows, uint8_t *kept)
     return count;
 }
 
-/* The argument of the first row; NULL: the function has none. */
-static const void *first_value(const struct aggregate *aggregate,
-                               const struct aggregate_rows *rows)
+const void *aggregate_first_value(const struct aggregate *aggregate,
+                                  const struct aggregate_rows *rows)
 {
     if (rows->argument == NULL)
         return NULL;
@@ -132,7 +128,7 @@ static void keep_values(const struct aggregate *aggregate,
                         const struct aggregate_rows *rows, const uint8_t *kept,
                         uint64_t *room)
 {
-    const uint8_t *values = first_value(aggregate, rows);
+    const uint8_t *values = aggregate_first_value(aggregate, rows);
     uint8_t *to = (uint8_t *)room;
 
     if (values == NULL)
@@ -149,8 +145,7 @@ static void keep_values(const struct aggregate *aggregate,
         }
 }
 
-/* Whether every row counts: nothing is filtered, and no value is NULL. */
-static bool all_count(const struct aggregate_rows *rows)
+bool aggregate_all_count(const struct aggregate_rows *rows)
 {
     return rows->filter == NULL
            && (rows->argument == NULL || rows->argument->nulls == NULL);
@@ -173,7 +168,7 @@ static void pick(const struct aggregate *aggregate,
     room->made = true;
     room->argument = rows->argument;
     room->filter = rows->filter;
-    room->count = mark(rows, room->kept);
+    room->count = aggregate_mark(rows, room->kept);
     keep_values(aggregate, rows, room->kept, room->values);
 }
 
@@ -189,8 +184,9 @@ void aggregate_add(const struct aggregate *aggregate,
         add_earliest(aggregate, rows, records, NULL);
         return;
     }
-    if (all_count(rows)) {
-        add_many(aggregate, first_value(aggregate, rows), rows->count, records);
+    if (aggregate_all_count(rows)) {
+        add_many(aggregate, aggregate_first_value(aggregate, rows), rows->count,
+                 records);
         return;
     }
     pick(aggregate, rows, room);
@@ -212,14 +208,15 @@ void aggregate_add_one(const struct aggregate *aggregate,
 
     if (aggregate->kind == AGGREGATE_EARLIEST) {
         add_earliest(aggregate, rows, NULL, record);
-    } else if (all_count(rows)) {
-        add_all(aggregate, first_value(aggregate, rows), rows->count, state);
+    } else if (aggregate_all_count(rows)) {
+        aggregate_add_all(aggregate, aggregate_first_value(aggregate, rows),
+                          rows->count, state);
     } else {
         pick(aggregate, rows, room);
         assert(room->count <= rows->count);
         if (room->count < rows->count)
             aggregate_skip(aggregate, record, rows->count - room->count);
-        add_all(aggregate, room->values, room->count, state);
+        aggregate_add_all(aggregate, room->values, room->count, state);
     }
 }
 
@@ -228,7 +225,7 @@ static unsigned pick_all(const struct aggregate *aggregate,
                          const struct aggregate_rows *rows, uint64_t *values,
                          const uint32_t *tags, uint32_t *tags_picked)
 {
-    const void *first = first_value(aggregate, rows);
+    const void *first = aggregate_first_value(aggregate, rows);
 
     if (first != NULL)
         memcpy(values, first, rows->count * aggregate_width(aggregate));
@@ -245,9 +242,9 @@ unsigned aggregate_pick(const struct aggregate *aggregate,
     uint8_t kept[AGGREGATE_BLOCK];
     unsigned count = 0;
 
-    if (all_count(rows))
+    if (aggregate_all_count(rows))
         return pick_all(aggregate, rows, values, tags, tags_picked);
-    mark(rows, kept);
+    aggregate_mark(rows, kept);
     keep_values(aggregate, rows, kept, values);
     for (unsigned i = 0; tags_picked != NULL && i < rows->count; i++) {
         tags_picked[count] = tags != NULL ? tags[i] : 0;
@@ -314,7 +311,7 @@ static void add_earliest(const struct aggregate *aggregate,
 {
     struct aggregate_rows any = *rows;
     const uint8_t *nulls = rows->argument->nulls;
-    const uint8_t *values = first_value(aggregate, rows);
+    const uint8_t *values = aggregate_first_value(aggregate, rows);
     size_t width = aggregate_width(aggregate);
     uint8_t kept[AGGREGATE_BLOCK];
 
@@ -323,7 +320,7 @@ static void add_earliest(const struct aggregate *aggregate,
                >= ~rows->number)
         return;
     any.argument = NULL;
-    mark(&any, kept);
+    aggregate_mark(&any, kept);
     for (unsigned i = 0; i < rows->count; i++) {
         uint8_t *at = (records != NULL ? records[i] : record) + aggregate->at;
         struct earliest_state *state = (void *)at;
@@ -414,9 +411,8 @@ static void real_all(const float *values, unsigned count, struct sum *sum)
     sum_add_all(sum, wide, count);
 }
 
-/* Adds all rows to one state. */
-static void add_all(const struct aggregate *aggregate, const void *values,
-                    unsigned count, uint8_t *state)
+void aggregate_add_all(const struct aggregate *aggregate, const void *values,
+                       unsigned count, uint8_t *state)
 {
     struct real_state *real = (void *)state;
     int64_t high, low;

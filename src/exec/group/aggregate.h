@@ -22,6 +22,7 @@
 
 enum {
     AGGREGATE_BLOCK = 1024,  /* rows that are taken in at a time */
+    AGGREGATE_FEW = 8,       /* groups that rows are sorted by   */
     AGGREGATE_STATE_MAX = 64 /* bytes of a state at most         */
 };
 
@@ -77,6 +78,7 @@ struct aggregate_room {
     /* what was picked for; the next aggregate may share it */
     const struct vdbq_vector *argument, *filter;
     unsigned count;                   /* rows that were kept */
+    uint16_t ends[AGGREGATE_FEW];     /* of sorted rows: behind each group's */
     uint8_t kept[AGGREGATE_BLOCK];    /* of each row: 1, or 0 */
     uint64_t values[AGGREGATE_BLOCK]; /* arguments of the rows that were kept */
 };
@@ -88,6 +90,26 @@ void aggregate_add(const struct aggregate *aggregate,
 void aggregate_add_one(const struct aggregate *aggregate,
                        const struct aggregate_rows *rows,
                        struct aggregate_room *room, uint8_t *record);
+
+/* A block's rows, sorted by their groups, which are few; the rows of a group
+ * in their order. */
+struct aggregate_sorted {
+    unsigned groups;                 /* AGGREGATE_FEW at most            */
+    uint8_t *records[AGGREGATE_FEW]; /* of each group                    */
+    uint16_t ends[AGGREGATE_FEW];    /* in `rows`, behind its rows       */
+    uint16_t rows[AGGREGATE_BLOCK];  /* their numbers in the block       */
+};
+/* Sorts a block's rows, one at least, by the numbers of their groups, from
+ * `*least` on; false: these lie too far apart. The records are the caller's to
+ * set. */
+bool aggregate_sort(const uint32_t *numbers, unsigned count, uint32_t *least,
+                    struct aggregate_sorted *sorted);
+/* Takes them in: those of a group at a time, as all into one. */
+void aggregate_add_sorted(const struct aggregate *aggregate,
+                          const struct aggregate_rows *rows,
+                          const struct aggregate_sorted *sorted,
+                          struct aggregate_room *room);
+
 void aggregate_carry(const struct aggregate *aggregate, uint8_t *record);
 void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
                      const uint8_t *from);

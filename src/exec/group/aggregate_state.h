@@ -37,6 +37,18 @@ static inline size_t aggregate_width(const struct aggregate *aggregate)
     return aggregate->type == TYPE_I64 || aggregate->type == TYPE_F64 ? 8 : 4;
 }
 
+/* aggregate.c: whether every row counts: nothing is filtered, and no value is
+ * NULL. */
+bool aggregate_all_count(const struct aggregate_rows *rows);
+/* Marks rows that count; how many. */
+unsigned aggregate_mark(const struct aggregate_rows *rows, uint8_t *kept);
+/* The argument of the first row; NULL: the function has none. */
+const void *aggregate_first_value(const struct aggregate *aggregate,
+                                  const struct aggregate_rows *rows);
+/* Adds all values to one state. */
+void aggregate_add_all(const struct aggregate *aggregate, const void *values,
+                       unsigned count, uint8_t *state);
+
 /* Makes room for more rows. */
 static inline void narrow_carry(struct narrow_state *state)
 {

@@ -286,6 +286,21 @@ static void count_rows(const struct group_table *table, uint32_t made,
         }
 }
 
+/* The same of rows that are sorted by groups, from `least` on. */
+static void count_sorted(const struct group_table *table, uint32_t made,
+                         uint32_t least, struct aggregate_sorted *sorted,
+                         uint64_t number)
+{
+    unsigned first = 0;
+    for (unsigned g = 0; g < sorted->groups; first = sorted->ends[g++]) {
+        struct group_head *head = (void *)group_extra(table, least + g);
+        sorted->records[g] = (uint8_t *)head;
+        head->rows += sorted->ends[g] - first;
+        if (least + g >= made)
+            head->first = number + sorted->rows[first];
+    }
+}
+
 /* Leaves out values that were seen before: how many are left. */
 static unsigned unseen(struct group_seen *seen, int32_t *values, unsigned count)
 {
@@ -336,53 +351,95 @@ static enum vdbq_status add_distinct(struct group *group,
                             &part->error);
 }
 
-/* Finds the groups of a block of rows, then adds the rows column by column. */
-static enum vdbq_status add_block(struct group *group, struct group_part *part,
-                                  const struct batches_run *block,
-                                  uint64_t coming)
-{
-    const struct vdbq_vector *columns = block->columns;
-    unsigned count = (unsigned)block->rows;
-    uint32_t numbers[GROUP_BLOCK], made;
-    uint8_t *records[GROUP_BLOCK];
-    struct aggregate_rows rows = { .start = block->start,
-                                   .count = count,
-                                   .number = group->rows + block->number };
+/* A block of rows on its way into groups. */
+struct adding_block {
+    struct group *group;
+    struct group_part *part;
+    const struct vdbq_vector *columns;
+    struct aggregate_rows rows;
+    uint64_t coming;                /* how many rows will follow at least */
+    uint32_t numbers[GROUP_BLOCK];  /* of the groups of rows              */
+    uint8_t *records[GROUP_BLOCK];  /* ... their records, unless sorted   */
+    bool is_sorted;                 /* by few groups                      */
+    struct aggregate_sorted sorted; /* ...                                */
     struct aggregate_room room;
-    enum vdbq_status status = VDBQ_OK;
+};
 
-    assert(count <= GROUP_BLOCK);
-    if (group->keys > 0)
-        status = group_store_room(group, &part->groups, count, &part->error);
+/* Finds the groups of the rows and counts them there. */
+static enum vdbq_status find_groups(struct adding_block *block)
+{
+    struct group_part *part = block->part;
+    struct group_table *table = &part->groups.table;
+    unsigned count = block->rows.count;
+    uint32_t least;
+    enum vdbq_status status =
+        group_store_room(block->group, &part->groups, count, &part->error);
+    uint32_t made = table->count;
+    if (status == VDBQ_OK)
+        status =
+            group_table_find(table, block->columns, block->rows.start, count,
+                             block->coming, block->numbers, &part->error);
     if (status != VDBQ_OK)
         return status;
-    room.made = false;
-    made = part->groups.table.count;
+    make_room(block->group, part, count);
+    block->is_sorted =
+        aggregate_sort(block->numbers, count, &least, &block->sorted);
+    if (block->is_sorted) {
+        count_sorted(table, made, least, &block->sorted, block->rows.number);
+        return VDBQ_OK;
+    }
+    group_records(table, block->numbers, count, block->records);
+    count_rows(table, made, block->numbers, block->records, count,
+               block->rows.number);
+    return VDBQ_OK;
+}
+
+/* Adds the rows to an aggregate. */
+static enum vdbq_status add_aggregate(struct adding_block *block,
+                                      unsigned which)
+{
+    const struct aggregate *aggregate = &block->group->aggregates[which];
+    const struct step_aggregate *step = &aggregate->step;
+    struct aggregate_rows *rows = &block->rows;
+    rows->argument = step->column < 0 ? NULL : &block->columns[step->column];
+    rows->filter = step->filter < 0 ? NULL : &block->columns[step->filter];
+    if (aggregate_is_distinct(aggregate))
+        return add_distinct(block->group, block->part, which, rows,
+                            block->numbers, block->coming);
+    if (block->group->keys == 0)
+        aggregate_add_one(aggregate, rows, &block->room, block->records[0]);
+    else if (block->is_sorted)
+        aggregate_add_sorted(aggregate, rows, &block->sorted, &block->room);
+    else
+        aggregate_add(aggregate, rows, &block->room, block->records);
+    return VDBQ_OK;
+}
+
+/* Finds the groups of a block of rows, then adds the rows column by column. */
+static enum vdbq_status add_block(struct group *group, struct group_part *part,
+                                  const struct batches_run *run,
+                                  uint64_t coming)
+{
+    struct adding_block block;
+    enum vdbq_status status = VDBQ_OK;
+
+    assert(run->rows > 0 && run->rows <= GROUP_BLOCK);
+    block.group = group;
+    block.part = part;
+    block.columns = run->columns;
+    block.rows = (struct aggregate_rows){ .start = run->start,
+                                          .count = (unsigned)run->rows,
+                                          .number = group->rows + run->number };
+    block.coming = coming;
+    block.room.made = false;
     if (group->keys > 0) {
-        status = group_table_find(&part->groups.table, columns, rows.start,
-                                  count, coming, numbers, &part->error);
-        if (status != VDBQ_OK)
-            return status;
-        group_records(&part->groups.table, numbers, count, records);
-        make_room(group, part, count);
-        count_rows(&part->groups.table, made, numbers, records, count,
-                   rows.number);
+        status = find_groups(&block);
     } else {
-        records[0] = group_extra(&part->groups.table, 0);
-        ((struct group_head *)(void *)records[0])->rows += count;
+        block.records[0] = group_extra(&part->groups.table, 0);
+        ((struct group_head *)(void *)block.records[0])->rows += run->rows;
     }
-    for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++) {
-        const struct aggregate *aggregate = &group->aggregates[i];
-        const struct step_aggregate *step = &aggregate->step;
-        rows.argument = step->column < 0 ? NULL : &columns[step->column];
-        rows.filter = step->filter < 0 ? NULL : &columns[step->filter];
-        if (aggregate_is_distinct(aggregate))
-            status = add_distinct(group, part, i, &rows, numbers, coming);
-        else if (group->keys > 0)
-            aggregate_add(aggregate, &rows, &room, records);
-        else
-            aggregate_add_one(aggregate, &rows, &room, records[0]);
-    }
+    for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)
+        status = add_aggregate(&block, i);
     return status;
 }
 

@@ -370,6 +370,64 @@ static void find_in_map(struct group_table *table, const uint64_t *packed,
     }
 }
 
+/* Makes known_<name>(): adds the places of a key's values to those of the
+ * other keys; false: one is out of the map. */
+#define KNOWN(name, value_type, place_type)                                    \
+    PARALLEL_CLONES                                                            \
+    static bool known_##name(const struct group_key *key,                      \
+                             const value_type *values, const uint8_t *nulls,   \
+                             unsigned count, uint32_t *places)                 \
+    {                                                                          \
+        place_type low = (place_type)key->low, out = 0;                        \
+        place_type last = (place_type)key->high - low;                         \
+        uint32_t stride = (uint32_t)key->stride;                               \
+        if (nulls == NULL)                                                     \
+            for (unsigned i = 0; i < count; i++) {                             \
+                place_type place = (place_type)values[i] - low;                \
+                out |= place > last;                                           \
+                places[i] += ((uint32_t)place + 1) * stride;                   \
+            }                                                                  \
+        else                                                                   \
+            for (unsigned i = 0; i < count; i++) {                             \
+                place_type place = (place_type)values[i] - low;                \
+                out |= nulls[i] == 0 && place > last;                          \
+                places[i] +=                                                   \
+                    nulls[i] == 0 ? ((uint32_t)place + 1) * stride : 0;        \
+            }                                                                  \
+        return out == 0;                                                       \
+    }
+
+KNOWN(i32, int32_t, uint32_t)
+KNOWN(i64, int64_t, uint64_t)
+
+/* Finds rows that are all of groups in the map, by their columns as they are;
+ * false: some are not. */
+static bool find_known(const struct group_table *table,
+                       const struct vdbq_vector *columns, uint64_t start,
+                       unsigned count, uint32_t *numbers)
+{
+    bool known = true;
+    memset(numbers, 0, count * sizeof *numbers);
+    for (unsigned k = 0; k < table->key_count && known; k++) {
+        const struct group_key *key = &table->keys[k];
+        const void *values = columns[k].values;
+        const uint8_t *nulls = columns[k].nulls;
+        nulls = nulls != NULL ? nulls + start : NULL;
+        known = key->seen
+                && (key->type == TYPE_I64
+                        ? known_i64(key, (const int64_t *)values + start, nulls,
+                                    count, numbers)
+                        : known_i32(key, (const int32_t *)values + start, nulls,
+                                    count, numbers));
+    }
+    for (unsigned i = 0; i < count && known; i++) {
+        assert(numbers[i] < table->map_size);
+        numbers[i] = table->map[numbers[i]] - 1;
+        known = numbers[i] != UINT32_MAX;
+    }
+    return known;
+}
+
 /* ------------------------------------------------------- by hashing ------ */
 
 /* Puts a group into the first free slot behind its hash. */
@@ -521,7 +579,13 @@ enum vdbq_status group_table_find(struct group_table *table,
 {
     assert(count <= GROUP_BLOCK);
     pack_unit *units = (pack_unit *)table->packed;
+    uint32_t made = table->count;
 
+    if (table->settled && table->map != NULL
+        && find_known(table, columns, start, count, numbers)) {
+        table->rows += count;
+        return VDBQ_OK;
+    }
     memset(units, 0, (size_t)count * table->words * 8);
     for (unsigned k = 0; k < table->key_count; k++) {
         const struct group_key *key = &table->keys[k];
@@ -530,7 +594,10 @@ enum vdbq_status group_table_find(struct group_table *table,
                                           k % 32 };
         pack_column(&columns[k], start, count, &place, units);
     }
-    return find(table, table->packed, count, coming, numbers, error);
+    enum vdbq_status status =
+        find(table, table->packed, count, coming, numbers, error);
+    table->settled = status == VDBQ_OK && table->count == made;
+    return status;
 }
 
 enum vdbq_status group_table_join(struct group_table *table,

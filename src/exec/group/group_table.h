@@ -47,6 +47,7 @@ struct group_table {
     uint32_t count, room;     /* groups, and those there is room for */
     uint64_t rows;            /* that were looked up                */
     bool blind;               /* each row makes a group: nobody looks */
+    bool settled;             /* the last rows made no group      */
     bool hashed;              /* found by `slots`, else by `map` */
     uint32_t *map;            /* by keys' values: number + 1, or 0  */
     uint64_t map_size;        /* entries of the map */
