@@ -57,11 +57,11 @@ static void add_rows(struct group *group)
                                            { VDBQ_INTEGER, integers, NULL },
                                            { VDBQ_DOUBLE, doubles, NULL } };
     const struct vdbq_batch batch = { .rows = ROWS,
-                                      .columns = 3,
+                                      .columns = 2 + (group->keys > 0),
                                       .column = vectors + (group->keys == 0) };
     struct batches batches;
     struct error error;
-    assert_int_equal(batches_init(&batches, 3, &error), VDBQ_OK);
+    assert_int_equal(batches_init(&batches, batch.columns, &error), VDBQ_OK);
     batches_add(&batches, &batch);
     assert_int_equal(group_add(group, &batches, &error), VDBQ_OK);
     batches_finish(&batches);
