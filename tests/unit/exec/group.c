@@ -659,6 +659,37 @@ static void wide_and_moving_keys_are_found(void **state)
     }
 }
 
+/* Keys of few values, then, behind blocks that made no group, some that are
+ * below or above these. */
+static void late_keys_are_found(void **state)
+{
+    enum { ROWS = 6000, LATE = 4500 };
+    struct step_aggregate count = { .function = AGGREGATE_COUNT,
+                                    .column = -1,
+                                    .filter = -1 };
+    struct step_group step = { .keys = 2, .aggregates = VECTOR_OF(&count, 1) };
+
+    (void)state;
+    for (unsigned way = 0; way < 8; way++) {
+        bool nulls = way & 1, wide = way & 2, below = way & 4;
+        struct row_set row_set;
+        random_fill(ROWS, 10);
+        int32_t *narrow_keys = random_values[0];
+        int64_t *wide_keys = random_values[1];
+        for (int i = 0; i < ROWS; i++) {
+            bool late = i >= LATE && i % 97 == 0;
+            narrow_keys[i] = !late || wide ? i % 4 : below ? -1 - i : 4 + i;
+            wide_keys[i] = !late || !wide ? i % 3
+                           : below        ? INT64_MIN + i
+                                          : INT64_MAX - i;
+            random_nulls[0][i] = random_nulls[1][i] = nulls && i % 5 == 0;
+        }
+        assert_int_equal(run(&step, ROWS, 999, 1, &row_set), VDBQ_OK);
+        check(&step, ROWS, &row_set);
+        row_set_finish(&row_set);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -671,7 +702,8 @@ int main(void)
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(missing_memory_is_told),
         cmocka_unit_test(sums_overflow_only_at_the_end),
-        cmocka_unit_test(wide_and_moving_keys_are_found)
+        cmocka_unit_test(wide_and_moving_keys_are_found),
+        cmocka_unit_test(late_keys_are_found)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
