@@ -57,6 +57,7 @@ static const struct device_kind kinds[] = {
         .is_default = true,
         .shares_memory = true,
         .specialises = true,
+        .runs_beside = true,
         .tile_fits_cache = true,
         .group_items = 1,
         .groups_per_core = 4,

@@ -52,6 +52,9 @@ const struct program_pack *launcher_pack(const struct launcher *launcher);
 /* The most rows, or cells, of one launch, all morsels together: work is bounded
  * to a fraction of a second and memory to a fixed share. A multiple of 64. */
 uint64_t launcher_rows_max(const struct launcher *launcher);
+/* Mapped: the rows that are enough for all cores. Of the first launch one is,
+ * since its rows may be all that is asked for. */
+uint64_t launcher_rows_wanted(const struct launcher *launcher);
 
 /* Rows [0, rows) of the inputs, which lie at the offsets that they name. */
 struct launcher_morsel {

@@ -382,17 +382,23 @@ static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
     return bytes;
 }
 
-/* Whether the next tablet may join a launch. Few, large launches cost the
- * host less; but rows can set out only after what the launch waits for came,
- * so that the first does not wait for more than it must. */
+/* Whether a launch waits for so little that the next tablet may join it. Few,
+ * large launches cost the host less; but rows can set out only after what the
+ * launch waits for came, so that the first does not wait for more than it must.
+ * What is mapped is there: tablets join until all cores have enough to do. */
+static bool is_short(const struct scan *scan, const struct part *part)
+{
+    unsigned in_flight = launcher_in_flight(scan->launcher);
+    if (scan->sources.place->mode == MODE_MAPPED)
+        return part->rows < launcher_rows_wanted(scan->launcher);
+    return bytes_awaited(scan, part) < (in_flight > 0 ? AWAITED_BYTES_MAX : 1);
+}
+
+/* Whether the next tablet may join a launch. */
 static bool joins(const struct scan *scan, const struct part *part,
                   const struct launcher_request *request)
 {
-    uint64_t most =
-        launcher_in_flight(scan->launcher) > 0 ? AWAITED_BYTES_MAX : 1;
-    return scan->sources.place->mode != MODE_MAPPED
-           && bytes_awaited(scan, part) < most
-           && request->count < LAUNCH_MORSELS
+    return is_short(scan, part) && request->count < LAUNCH_MORSELS
            && walk_fits(&scan->walk,
                         launcher_rows_max(scan->launcher) - part->rows);
 }
