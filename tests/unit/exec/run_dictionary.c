@@ -280,8 +280,10 @@ static struct dictionary *make_many(void)
     for (unsigned i = 0; i < MANY; i++) {
         const char *const forms[] = { "%c%ca%u", "%%%c%c", "%c%cB%u", "%c%c" };
         unsigned number = i * 2654435761u;
-        snprintf(rooms[i], sizeof rooms[i], i % 97 == 0 ? "" : forms[i % 4],
-                 'A' + number % 50, 'Q' + number / 64 % 30, number / 4096);
+        snprintf(rooms[i], sizeof rooms[i], forms[i % 4], 'A' + number % 50,
+                 'Q' + number / 64 % 30, number / 4096);
+        if (i % 97 == 0)
+            rooms[i][0] = '\0';
         many[i] = text_of(rooms[i]);
     }
     struct dictionary *dictionary = dictionary_make(many, MANY, NULL);
