@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Random joins of tables of thousands of rows, with and without the passes of the
-planner that leave rows out of joins early, and that fetch columns late.
+planner that leave rows out of joins early, group them early, and fetch columns late.
 
     reduced.py [options] BINARY
 
@@ -16,7 +16,7 @@ import random
 import subprocess
 import sys
 
-PASSES = ('follow', 'semi late', 'reduce', 'fetch late')
+PASSES = ('follow', 'semi late', 'reduce', 'group early', 'fetch late')
 COLUMNS = ('k', 'm', 's', 'd', 'id')
 MARK = 'the next query'
 TABLES = '''
@@ -87,7 +87,32 @@ class Queries:
         return (f'{word} (select 1 from {self.table()} z where z.{column} = a.{column} '
                 f'and z.w {self.chance.choice(("<>", "<", ">"))} a.w)')
 
+    def aggregate(self):
+        column = self.chance.choice(COLUMNS)
+        value = f'b.{column}' if column == 's' else self.chance.choice((
+            f'b.{column}', f'b.{column}', f'b.{column}', f'b.{column} * 2',
+            f'coalesce(b.{column}, 1)', f'b.{column} + a.w'))
+        function = self.chance.choice(('count', 'count', 'min', 'max') + (
+            () if column == 's' else ('sum', 'avg', 'total')))
+        rows = self.chance.choice((f'{function}({value})', f'{function}({value})', 'count(*)',
+                                   f'count(distinct {value})'))
+        return rows + self.chance.choice(('', '', '', f' filter (where {self.condition("b")})',
+                                          ' filter (where b.k is null)'))
+
+    def counted(self):
+        """What each row of one side has of the other."""
+        keys = self.chance.choice(('a.id', 'a.id', 'a.id, a.s', 'a.k, a.id', 'a.id + 1, a.id',
+                                   'a.k'))
+        results = [keys] + [self.aggregate() for _ in range(self.chance.choice((1, 1, 2, 4)))]
+        where = self.chance.choice(('', '', f'where {self.condition("a")}'))
+        having = self.chance.choice(('', '', f'having {self.aggregate()} > 1'))
+        return (f'select {", ".join(results)} from {self.table()} a left join '
+                f'{self.relation("b")} on {self.key("a", "b")} {where} group by {keys} {having} '
+                'limit 3000')
+
     def query(self):
+        if self.chance.random() < 0.25:
+            return self.counted()
         where = [self.condition('a'), self.condition('b')]
         where += [self.partner() for _ in range(self.chance.choice((0, 0, 1, 2)))]
         results, rest = self.chance.choice((

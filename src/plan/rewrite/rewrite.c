@@ -33,6 +33,7 @@
 #include "plan/rewrite/semi_late.h"
 #include "plan/rewrite/trace.h"
 #include "plan/simplify/facts_group.h"
+#include "plan/simplify/group_early.h"
 #include "plan/simplify/group_key.h"
 #include "plan/simplify/refused.h"
 #include "plan/simplify/share.h"
@@ -173,6 +174,11 @@ static struct node *ungroup_all(struct binder *binder, struct node *node)
     return tree_pass(binder, node, ungroup);
 }
 
+static struct node *group_early_all(struct binder *binder, struct node *node)
+{
+    return tree_pass(binder, node, group_early);
+}
+
 static struct node *facts_all(struct binder *binder, struct node *node)
 {
     return tree_pass(binder, node, group_facts);
@@ -258,6 +264,13 @@ static const struct pass {
       .text =
           "Groups and DISTINCTs of which each has one row, since their keys "
           "are unique, are no more.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "group early",
+      .apply = group_early_all,
+      .text = "Where each left row of a join is a group, the right rows are "
+              "grouped "
+              "by the join's key before it.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "facts",
