@@ -211,6 +211,9 @@ struct column_estimate estimate_expression(const struct estimate_source *source,
 
 /* --------------------------------------------------------------- pairs -- */
 
+/* So many times the values of a column are hardly more of them. */
+static const double HARDLY_MORE = 1.1;
+
 /* How many values both sides choose from (estimate rule 4). A bound says
  * little: where the other side is a key, its values are those there are. */
 static double domain(const struct column_estimate *a, double a_whole,
@@ -246,7 +249,9 @@ struct pair_estimate estimate_pairs(const struct column_estimate *left,
         .possible = estimate_share(known * parts[0] * parts[1]),
         .values = fmax(domain(left, left->whole * parts[0], right,
                               right->whole * parts[1]),
-                       1)
+                       1),
+        .within = { left->whole <= right->whole * HARDLY_MORE,
+                    right->whole <= left->whole * HARDLY_MORE }
     };
 }
 

@@ -70,9 +70,11 @@ double estimate_column_kept(const struct estimate_source *source,
                             unsigned count, bool *sampled);
 /* Two columns that are to be equal: of all pairs of rows, `possible` have
  * values that the other side could have, and of these one of `values` matches,
- * at least 1. */
+ * at least 1. `within`: of the left and the right side, whether its values seem
+ * to be among the other's, for it has no more. */
 struct pair_estimate {
     double possible, values;
+    bool within[2];
 };
 struct pair_estimate estimate_pairs(const struct column_estimate *left,
                                     const struct column_estimate *right);

@@ -146,11 +146,13 @@ static double pairs_in_range(const struct node *node)
 }
 
 /* The share of all pairs that have equal keys, and are in the range: of several
- * columns there are no more different ones than rows. */
+ * columns there are no more different ones than rows of the right table, and of
+ * the left one where all that the right one has seem to be there. */
 static double pairs_of(const struct node *node)
 {
     size_t count = node->join.left_keys.count;
     double possible = 1, values = 1;
+    bool within = true;
 
     for (size_t i = 0; i < count; i++) {
         const struct column_estimate *keys[2];
@@ -159,9 +161,12 @@ static double pairs_of(const struct node *node)
         pairs = estimate_pairs(keys[0], keys[1]);
         possible *= pairs.possible;
         values = estimate_rows(values * pairs.values);
+        within &= pairs.within[1];
     }
     if (count > 1)
         values = fmin(values, fmax(node->right->base, 1));
+    if (count > 1 && within)
+        values = fmin(values, fmax(node->left->base, 1));
     return possible / values * pairs_in_range(node);
 }
 

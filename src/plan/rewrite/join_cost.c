@@ -234,8 +234,29 @@ static double test_share(const struct order_search *search, uint64_t leaves,
     return share;
 }
 
+/* The rows of the table that all keys of a leaf ask, where the leaf's values seem
+ * to be among its; else INFINITY. */
+static double rows_asked(const struct join_problem *problem,
+                         const struct keys *keys, unsigned leaf)
+{
+    uint64_t bit = (uint64_t)1 << leaf, asked = 0;
+
+    for (unsigned i = 0; i < keys->count; i++) {
+        const struct join_edge *edge = keys->edges[i];
+        int side = edge->sides[0] == bit ? 0 : 1;
+        if (!edge->within[side])
+            return INFINITY;
+        asked |= edge->sides[1 - side];
+    }
+    for (unsigned i = 0; i < problem->count; i++)
+        if (asked == (uint64_t)1 << i)
+            return problem->bases[i];
+    return INFINITY;
+}
+
 /* The share of all pairs that keys keep. Several columns have no more
- * different values together than their table has rows. */
+ * different values together than their table has rows, or one that has all of
+ * them. */
 static double key_share(const struct join_problem *problem,
                         const struct keys *keys, unsigned leaf)
 {
@@ -246,7 +267,9 @@ static double key_share(const struct join_problem *problem,
         values = estimate_rows(values * keys->edges[i]->values);
     }
     if (keys->count > 1)
-        values = fmin(values, fmax(problem->bases[leaf], 1));
+        values = fmin(values, fmax(fmin(problem->bases[leaf],
+                                        rows_asked(problem, keys, leaf)),
+                                   1));
     return share / values;
 }
 

@@ -23,10 +23,11 @@ struct join_edge {
                            in common                                         */
     bool range;        /* it bounds a value of one leaf by others of another:
                            that one can be sorted and searched               */
-    double share;      /* of all pairs of rows that it keeps, or of a key
+    bool within[2]; /* key: that side's values seem to be among the other's */
+    double share;   /* of all pairs of rows that it keeps, or of a key
                            that may be equal ...                             */
-    double values;     /* ... and how many values these have, at least 1    */
-    double price;      /* of its test, in units of cl/opcodes.h; not of keys */
+    double values;  /* ... and how many values these have, at least 1    */
+    double price;   /* of its test, in units of cl/opcodes.h; not of keys */
 };
 
 struct join_problem {

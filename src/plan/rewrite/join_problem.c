@@ -4,6 +4,8 @@
  * the leaves have, and what the conditions between them keep. Those between
  * two leaves that make a range worth its price are one.
  */
+#include <string.h>
+
 #include "base/vector.h"
 #include "plan/condition/range_join.h"
 #include "plan/rewrite/join_order.h"
@@ -104,6 +106,7 @@ static struct join_edge edge_of(const struct joining *joining,
     pairs = estimate_pairs(&sides[0], &sides[1]);
     edge.share = pairs.possible;
     edge.values = pairs.values;
+    memcpy(edge.within, pairs.within, sizeof edge.within);
     return edge;
 }
 
