@@ -8,6 +8,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
+#include "exec/stream/stream_inner.h"
+
 /* ------------------------------------------------------------- program -- */
 
 /* How instructions move to where they are in the new program. */
@@ -98,7 +101,8 @@ enum vdbq_status condition_init(struct condition *condition,
                                 const struct condition_params *params,
                                 struct error *error)
 {
-    *condition = (struct condition){ 0 };
+    *condition =
+        (struct condition){ .threads = stream_threads(params->stream) };
     program_init(&condition->program);
     if (!make_program(params->program, &condition->program))
         return error_no_memory(error);
@@ -154,21 +158,85 @@ static enum vdbq_status make_room(struct condition *condition, uint64_t rows,
     return VDBQ_OK;
 }
 
-/* Takes up to `most` pairs from candidate *next on; how many. */
+/* Candidates [first, first + count), whose pairs threads take. */
+struct taking {
+    struct condition *condition;               /* gets the pairs */
+    const struct condition_pairs *pairs;       /* the candidates */
+    uint64_t first, count;                     /* those at hand */
+    unsigned threads;                          /* that share them */
+    uint64_t places[PARALLEL_THREADS_MAX + 1]; /* where each share's pairs go,
+                                            and how many all are */
+};
+
+/* Where a thread's share begins. */
+static uint64_t share_start(const struct taking *taking, unsigned share)
+{
+    assert(share <= taking->threads);
+    return taking->first + taking->count * share / taking->threads;
+}
+
+/* How many pairs a thread's share has, for those behind. */
+static void count_share(void *context, unsigned share)
+{
+    struct taking *taking = context;
+    const uint32_t *right = taking->pairs->right_rows;
+    uint64_t end = share_start(taking, share + 1), count = 0;
+    for (uint64_t i = share_start(taking, share); i < end; i++)
+        count += right[i] != ROW_SET_NO_ROW;
+    taking->places[share + 1] = count;
+}
+
+/* Copies the pairs of a thread's share. */
+static void take_share(void *context, unsigned share)
+{
+    const struct taking *taking = context;
+    const struct condition *condition = taking->condition;
+    const struct condition_pairs *pairs = taking->pairs;
+    uint64_t at = taking->places[share], end = share_start(taking, share + 1);
+    for (uint64_t i = share_start(taking, share); i < end; i++) {
+        if (pairs->right_rows[i] == ROW_SET_NO_ROW)
+            continue;
+        condition->left[at] = pairs->left_rows[i];
+        condition->right[at] = pairs->right_rows[i];
+        condition->at[at++] = (uint32_t)i;
+    }
+    assert(at == taking->places[share + 1]);
+}
+
+/* Takes the pairs of candidates [first, first + count), behind those that were
+ * taken; how many there are then. */
+static uint64_t take_more(struct condition *condition,
+                          const struct condition_pairs *pairs, uint64_t first,
+                          uint64_t count, uint64_t taken)
+{
+    struct taking taking = { .condition = condition,
+                             .pairs = pairs,
+                             .first = first,
+                             .count = count,
+                             .threads =
+                                 parallel_threads(condition->threads, count),
+                             .places = { taken } };
+    parallel_run(taking.threads, count_share, &taking);
+    for (unsigned i = 0; i < taking.threads; i++)
+        taking.places[i + 1] += taking.places[i];
+    parallel_run(taking.threads, take_share, &taking);
+    return taking.places[taking.threads];
+}
+
+/* Takes up to `most` pairs from candidate *next on; how many. As many
+ * candidates as there is room for never have too many. */
 static uint64_t take_pairs(struct condition *condition,
                            const struct condition_pairs *pairs, uint64_t most,
                            uint64_t *next)
 {
-    uint64_t count = 0, i = *next;
-    for (; i < pairs->count && count < most; i++) {
-        if (pairs->right_rows[i] == ROW_SET_NO_ROW)
-            continue;
-        condition->left[count] = pairs->left_rows[i];
-        condition->right[count] = pairs->right_rows[i];
-        condition->at[count++] = (uint32_t)i;
+    uint64_t taken = 0;
+    while (*next < pairs->count && taken < most) {
+        uint64_t left = pairs->count - *next, room = most - taken;
+        uint64_t count = left < room ? left : room;
+        taken = take_more(condition, pairs, *next, count, taken);
+        *next += count;
     }
-    *next = i;
-    return count;
+    return taken;
 }
 
 /* Runs the morsel that was filled, and marks what it keeps. */

@@ -11,6 +11,7 @@
 struct condition {
     struct program program; /* gives the numbers of the rows that it keeps */
     struct host_morsels morsels; /* pairs on their way through the program */
+    unsigned threads;       /* that take pairs and mark them, at most      */
     uint64_t room;          /* of these:                                   */
     uint32_t *left, *right; /* rows of the pairs of a morsel               */
     uint32_t *at;           /* ... and their places among the candidates   */

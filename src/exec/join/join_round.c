@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rounds of a join. Without a condition, each thread writes the slots of its
- * share and picks their columns at once; with one, all slots are written,
- * judged, and settled in their order first.
+ * share and picks their columns at once. With one, all slots are written and
+ * judged; then each share is settled: the pairs that go out move to its front,
+ * and threads pick these, as many each, from all shares.
  */
 #include "exec/join/join_partitions.h"
 
@@ -78,6 +79,13 @@ struct sharing {
     struct row_set_picking left, right; /* copies the columns of each side */
 };
 
+/* Where a thread's share begins. */
+static uint64_t share_start(const struct sharing *all, unsigned share)
+{
+    assert(share <= all->threads);
+    return all->count * share / all->threads;
+}
+
 /* Several threads may note the same right row: the store is atomic. */
 static void note_partners(const struct join_stream *join, uint64_t first,
                           uint64_t end)
@@ -89,14 +97,41 @@ static void note_partners(const struct join_stream *join, uint64_t first,
                                   memory_order_relaxed);
 }
 
+/* What orders the rows that were picked: the left row's number, or behind all
+ * of these, that of a right row alone. */
+static void number_rows(const struct join_stream *join, uint64_t at,
+                        uint64_t first, uint64_t count)
+{
+    const uint32_t *left = join->pairs.left + first;
+    const uint32_t *right = join->pairs.right + first;
+    for (uint64_t i = 0; i < count; i++)
+        join->numbers[at + i] =
+            left[i] != ROW_SET_NO_ROW
+                ? join->left_numbers[left[i]]
+                : JOIN_ALONE | join->right_numbers[right[i]];
+}
+
+/* Makes output rows [at, at + count) of the pairs from `first` on. */
+static void pick_pairs(const struct sharing *all, uint64_t at, uint64_t first,
+                       uint64_t count)
+{
+    const struct join_pairs *pairs = &all->join->pairs;
+    assert(first + count <= pairs->room);
+    if (all->picks_left)
+        row_set_pick_part(&all->left, at, pairs->left + first, count);
+    if (all->right.from != NULL)
+        row_set_pick_part(&all->right, at, pairs->right + first, count);
+    if (all->join->numbered)
+        number_rows(all->join, at, first, count);
+}
+
 /* One thread's share: writes pairs, then picks their columns. */
 static void do_share(void *context, unsigned share)
 {
     const struct sharing *all = context;
     const struct join_stream *join = all->join;
     const struct join_pairs *pairs = &join->pairs;
-    uint64_t first = all->count * share / all->threads;
-    uint64_t end = all->count * (share + 1) / all->threads;
+    uint64_t first = share_start(all, share), end = share_start(all, share + 1);
     if (all->writes)
         join_search_slots(&join->search, join->slot + first, end - first,
                           pairs->left + first, pairs->right + first);
@@ -104,11 +139,7 @@ static void do_share(void *context, unsigned share)
         return;
     if (all->writes && join->partners != NULL)
         note_partners(join, first, end);
-    if (all->picks_left)
-        row_set_pick_part(&all->left, first, pairs->left + first, end - first);
-    if (all->right.from != NULL)
-        row_set_pick_part(&all->right, first, pairs->right + first,
-                          end - first);
+    pick_pairs(all, first, first, end - first);
 }
 
 /* Rows that are passed, about: where few left rows have partners, to write the
@@ -148,19 +179,31 @@ static uint32_t mark(const struct join_stream *join, uint32_t left)
                : 0;
 }
 
-/* Adds the column of JOIN_MARK. */
-static enum vdbq_status put_marks(struct join_stream *join, uint64_t count,
-                                  struct error *error)
+/* One thread's share of the column of JOIN_MARK. */
+static void mark_share(void *context, unsigned share)
 {
-    assert(join->output.column_count == join->left.column_count + 1);
-    unsigned number = join->left.column_count;
-    struct row_set_column *column = &join->output.columns[number];
-    enum vdbq_status status = row_set_flags(&join->output, number, error);
-    for (uint64_t i = 0; i < count && status == VDBQ_OK; i++) {
+    const struct sharing *all = context;
+    const struct join_stream *join = all->join;
+    const struct row_set_column *column =
+        &join->output.columns[join->left.column_count];
+    uint64_t end = share_start(all, share + 1);
+    for (uint64_t i = share_start(all, share); i < end; i++) {
         uint32_t value = mark(join, (uint32_t)(join->slot + i));
         ((int32_t *)column->values)[i] = value == 1;
         column->nulls[i] = value == MARK_NULL;
     }
+}
+
+/* Adds the column of JOIN_MARK. */
+static enum vdbq_status put_marks(struct sharing *all, struct error *error)
+{
+    struct join_stream *join = all->join;
+    assert(join->output.column_count == join->left.column_count + 1);
+    enum vdbq_status status =
+        row_set_flags(&join->output, join->left.column_count, error);
+    all->threads = parallel_threads(join->threads, all->count);
+    if (status == VDBQ_OK)
+        parallel_run(all->threads, mark_share, all);
     return status;
 }
 
@@ -172,7 +215,8 @@ static bool lacks_right(const struct join_stream *join)
 }
 
 /* Says what is picked for `count` pairs, and makes room for it. */
-static enum vdbq_status begin_picking(struct sharing *all, struct error *error)
+static enum vdbq_status begin_picking(struct sharing *all, uint64_t count,
+                                      struct error *error)
 {
     struct join_stream *join = all->join;
     struct row_set *output = &join->output;
@@ -182,7 +226,7 @@ static enum vdbq_status begin_picking(struct sharing *all, struct error *error)
         output->column_count > left && join->search.step->kind != JOIN_MARK;
     output->rows = 0;
     all->picks = true;
-    enum vdbq_status status = row_set_room(output, all->count, error);
+    enum vdbq_status status = row_set_room(output, count, error);
     all->left.to = all->right.to = output;
     all->left.from = &join->left;
     all->left.reads = reads;
@@ -196,29 +240,77 @@ static enum vdbq_status begin_picking(struct sharing *all, struct error *error)
     return row_set_pick_flags(&all->right, error);
 }
 
-/* What orders the rows that were picked: the left row's number, or behind all
- * of these, that of a right row alone. */
-static void number_rows(struct join_stream *join, uint64_t count)
-{
-    const struct join_pairs *pairs = &join->pairs;
-    for (uint64_t i = 0; i < count; i++)
-        join->numbers[i] =
-            pairs->left[i] != ROW_SET_NO_ROW
-                ? join->left_numbers[pairs->left[i]]
-                : JOIN_ALONE | join->right_numbers[pairs->right[i]];
-}
-
 /* Gives out the rows that were picked. */
 static void give_rows(struct join_stream *join, uint64_t count,
                       struct vdbq_batch *batch)
 {
     assert(count <= join->output.rows_room);
-    if (join->numbered)
-        number_rows(join, count);
     join->output.rows = count;
     row_set_vectors(&join->output, 0, join->vectors);
     batch->column = join->vectors;
     batch->rows = count;
+}
+
+/* ------------------------------------------------------------ settling -- */
+
+/* Pairs whose threads leave those that go out in front of their shares. */
+struct settling {
+    struct sharing all;
+    uint64_t counts[PARALLEL_THREADS_MAX]; /* of each share, that go out */
+    uint64_t picked;                       /* ... and of all of them */
+    unsigned pickers;                      /* threads that pick them */
+    bool ended[PARALLEL_THREADS_MAX];      /* a left row ends in the share */
+    bool matched[PARALLEL_THREADS_MAX];    /* ... and behind the last end a
+                                          pair was kept                 */
+};
+
+/* Leaves those that go out, in their order, in front of each share. */
+static void settle_pairs(struct settling *settling,
+                         void (*settle_share)(void *settling, unsigned share))
+{
+    struct sharing *all = &settling->all;
+    parallel_run(all->threads, settle_share, settling);
+    settling->picked = 0;
+    for (unsigned i = 0; i < all->threads; i++)
+        settling->picked += settling->counts[i];
+    assert(settling->picked <= all->count);
+}
+
+/* One thread's part of the output: of each share the pairs that fall into it. */
+static void pick_part(void *context, unsigned part)
+{
+    const struct settling *settling = context;
+    uint64_t at = settling->picked * part / settling->pickers;
+    uint64_t end = settling->picked * (part + 1) / settling->pickers;
+    uint64_t before = 0; /* rows of the shares before */
+    for (unsigned i = 0; i < settling->all.threads && at < end; i++) {
+        uint64_t behind = before + settling->counts[i];
+        uint64_t stop = behind < end ? behind : end;
+        if (at < stop) {
+            pick_pairs(&settling->all, at,
+                       share_start(&settling->all, i) + at - before, stop - at);
+            at = stop;
+        }
+        before = behind;
+    }
+}
+
+/* Gives out what was settled: nothing, if that is no pair. */
+static enum vdbq_status give_settled(struct settling *settling,
+                                     struct vdbq_batch *batch,
+                                     struct error *error)
+{
+    struct join_stream *join = settling->all.join;
+    if (settling->picked == 0)
+        return VDBQ_OK;
+    enum vdbq_status status =
+        begin_picking(&settling->all, settling->picked, error);
+    if (status != VDBQ_OK)
+        return status;
+    settling->pickers = parallel_threads(join->threads, settling->picked);
+    parallel_run(settling->pickers, pick_part, settling);
+    give_rows(join, settling->picked, batch);
+    return VDBQ_OK;
 }
 
 /* ---------------------------------------------------- without condition -- */
@@ -242,13 +334,13 @@ static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
                            .writes = true,
                            .picks_left = !plain,
                            .right.lacks = lacks_right(join) };
-    enum vdbq_status status = begin_picking(&all, error);
+    enum vdbq_status status = begin_picking(&all, count, error);
     if (status != VDBQ_OK)
         return status;
     if (needs_pairs(join) && (!plain || all.right.from != NULL))
         run_shares(&all);
     if (join->search.step->kind == JOIN_MARK)
-        status = put_marks(join, count, error);
+        status = put_marks(&all, error);
     give_rows(join, count, batch);
     if (plain) /* they are as they came */
         row_set_vectors(&join->left, join->slot, join->vectors);
@@ -279,28 +371,68 @@ static enum vdbq_status judge(struct join_stream *join, struct error *error)
     return stream_hold(&join->head, error);
 }
 
-/* Turns the pairs, in place, into those that go out: how many. */
-static uint64_t settle(struct join_stream *join)
+/* Looks from the end of a thread's share on what became of the left row that
+ * goes on behind it. */
+static void look_back(void *context, unsigned share)
 {
-    struct join_pairs *pairs = &join->pairs;
+    struct settling *settling = context;
+    const struct join_pairs *pairs = &settling->all.join->pairs;
+    uint64_t first = share_start(&settling->all, share);
+    uint64_t i = share_start(&settling->all, share + 1);
+    bool ended = false, matched = false;
+    for (; i > first && !ended && !matched; i--) {
+        ended = pairs->right[i - 1] == ROW_SET_NO_ROW;
+        matched = !ended && pairs->kept[i - 1];
+    }
+    settling->ended[share] = ended;
+    settling->matched[share] = matched;
+}
+
+/* Whether the left row that goes on into a share was matched before it. */
+static bool was_matched(const struct settling *settling, unsigned share)
+{
+    while (share-- > 0)
+        if (settling->ended[share] || settling->matched[share])
+            return settling->matched[share];
+    return settling->all.join->matched;
+}
+
+/* Leaves those pairs of a thread's share that go out. */
+static void settle_share(void *context, unsigned share)
+{
+    struct settling *settling = context;
+    const struct join_stream *join = settling->all.join;
+    const struct join_pairs *pairs = &join->pairs;
     enum join_kind kind = join->search.step->kind;
     bool pairs_go_out = kind != JOIN_SEMI && kind != JOIN_ANTI;
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < pairs->count; i++) {
+    bool matched = was_matched(settling, share);
+    uint64_t first = share_start(&settling->all, share), count = first;
+    uint64_t behind = share_start(&settling->all, share + 1);
+    for (uint64_t i = first; i < behind; i++) {
         uint32_t left = pairs->left[i], right = pairs->right[i];
         bool end = right == ROW_SET_NO_ROW;
         bool kept = !end && pairs->kept[i];
-        assert(count <= i);
         pairs->left[count] = left;
         pairs->right[count] = right;
-        count +=
-            end ? join->matched == (kind == JOIN_SEMI) : pairs_go_out && kept;
+        count += end ? matched == (kind == JOIN_SEMI) : pairs_go_out && kept;
         if (kept && join->partners != NULL)
             atomic_store_explicit(&join->partners[right], 1,
                                   memory_order_relaxed);
-        join->matched = !end && (join->matched || kept);
+        matched = !end && (matched || kept);
     }
-    return count;
+    settling->counts[share] = count - first;
+}
+
+/* Settles the pairs that were judged. */
+static void settle(struct settling *settling)
+{
+    struct join_stream *join = settling->all.join;
+    settling->all.count = join->pairs.count;
+    settling->all.threads = parallel_threads(join->threads, join->pairs.count);
+    if (join->search.slots == SLOTS_PAIRS_END)
+        parallel_run(settling->all.threads, look_back, settling);
+    settle_pairs(settling, settle_share);
+    join->matched = was_matched(settling, settling->all.threads);
 }
 
 /* Writes pairs, lets the condition judge them, and picks those that stay. */
@@ -309,21 +441,15 @@ static enum vdbq_status put_judged(struct join_stream *join, uint64_t count,
                                    struct error *error)
 {
     struct sharing writing = { .join = join, .count = count, .writes = true };
-    struct sharing picking = { .join = join,
-                               .picks_left = true,
-                               .right.lacks = lacks_right(join) };
+    struct settling settling = { .all = { .join = join,
+                                          .picks_left = true,
+                                          .right.lacks = lacks_right(join) } };
     run_shares(&writing);
     enum vdbq_status status = judge(join, error);
     if (status != VDBQ_OK)
         return status;
-    picking.count = settle(join);
-    if (picking.count > 0)
-        status = begin_picking(&picking, error);
-    if (picking.count == 0 || status != VDBQ_OK)
-        return status;
-    run_shares(&picking);
-    give_rows(join, picking.count, batch);
-    return VDBQ_OK;
+    settle(&settling);
+    return give_settled(&settling, batch, error);
 }
 
 /* --------------------------------------------------------------- rounds -- */
@@ -346,30 +472,50 @@ enum vdbq_status join_round(struct join_stream *join, struct vdbq_batch *batch,
     return status;
 }
 
+/* Leaves those right rows of a thread's share that have no partner. */
+static void alone_share(void *context, unsigned share)
+{
+    struct settling *settling = context;
+    const struct join_stream *join = settling->all.join;
+    const struct join_pairs *pairs = &join->pairs;
+    uint64_t first = share_start(&settling->all, share), count = first;
+    uint64_t end = share_start(&settling->all, share + 1);
+    for (uint64_t i = first; i < end && !stop_at(i - first); i++) {
+        pairs->left[count] = ROW_SET_NO_ROW;
+        pairs->right[count] = (uint32_t)(join->right_next + i);
+        count += !join->partners[join->right_next + i];
+    }
+    settling->counts[share] = count - first;
+}
+
+/* Settles the next right rows. */
+static enum vdbq_status settle_alone(struct settling *settling,
+                                     struct error *error)
+{
+    struct join_stream *join = settling->all.join;
+    uint64_t left = join->right.rows - join->right_next;
+    enum vdbq_status status = next_room(join, error);
+    if (status != VDBQ_OK)
+        return status;
+    join->pairs.count = left < join->pairs.room ? left : join->pairs.room;
+    settling->all.count = join->pairs.count;
+    settling->all.threads = parallel_threads(join->threads, join->pairs.count);
+    settle_pairs(settling, alone_share);
+    join->right_next += join->pairs.count;
+    return stop_pause(error);
+}
+
 enum vdbq_status join_round_alone(struct join_stream *join,
                                   struct vdbq_batch *batch, struct error *error)
 {
-    struct join_pairs *pairs = &join->pairs;
-    struct sharing all = { .join = join,
-                           .picks_left = true,
-                           .left.lacks = true };
-    enum vdbq_status status = next_room(join, error);
-    if (status != VDBQ_OK || join->partners == NULL)
-        return status;
-    while (join->right_next < join->right.rows && all.count < pairs->room) {
-        if (stop_at(join->right_next))
-            return error_cancelled(error);
-        pairs->left[all.count] = ROW_SET_NO_ROW;
-        pairs->right[all.count] = (uint32_t)join->right_next;
-        all.count += !join->partners[join->right_next++];
-    }
-    pairs->count = all.count;
-    if (all.count == 0)
+    struct settling settling = {
+        .all = { .join = join, .picks_left = true, .left.lacks = true }
+    };
+    enum vdbq_status status = VDBQ_OK;
+    if (join->partners == NULL)
         return VDBQ_OK;
-    status = begin_picking(&all, error);
-    if (status != VDBQ_OK)
-        return status;
-    run_shares(&all);
-    give_rows(join, all.count, batch);
-    return VDBQ_OK;
+    while (join->right_next < join->right.rows && settling.picked == 0
+           && status == VDBQ_OK)
+        status = settle_alone(&settling, error);
+    return status == VDBQ_OK ? give_settled(&settling, batch, error) : status;
 }

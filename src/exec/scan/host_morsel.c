@@ -151,6 +151,7 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
     if (status != VDBQ_OK)
         return status;
     morsels->pack = launcher_pack(morsels->launcher);
+    morsels->threads = stream_threads(stream);
     morsels->rows_room = params->rows + ROWS_STEP - 1
                          - (params->rows + ROWS_STEP - 1) % ROWS_STEP;
     if (params->rows == 0 || params->rows > ROWS_FIRST)
@@ -266,31 +267,16 @@ static void add_nulls(const struct host_morsels *morsels,
     }
 }
 
-/* Rows that come into a morsel: from a batch, or by number from a row set. */
+/* Rows of a batch that come into a morsel. */
 struct filling {
     const struct host_morsels *morsels;
-    struct host_morsel *morsel;     /* grows */
-    const struct vdbq_batch *batch; /* NULL: there is a row set */
-    uint64_t start;                 /* the first row of the batch's */
-    const struct row_set *row_set;  /* its columns from `first` on */
-    unsigned first;
-    const uint32_t *numbers; /* of the row set's rows */
-    uint64_t rows;           /* how many come */
+    struct host_morsel *morsel; /* grows */
+    const struct vdbq_batch *batch;
+    uint64_t start; /* the first row of the batch's */
+    uint64_t rows;  /* how many come */
 };
 
-/* Fills all inputs, on several cores where that pays. */
-static void fill(struct filling *filling,
-                 void (*fill_input)(void *filling, unsigned i))
-{
-    unsigned inputs = filling->morsels->pack->input_count;
-    if (parallel_threads(inputs, filling->rows) > 1)
-        parallel_run(inputs, fill_input, filling);
-    else
-        for (unsigned i = 0; i < inputs; i++)
-            fill_input(filling, i);
-}
-
-/* Copies one input's values and NULL bits of a batch; for fill(). */
+/* Copies one input's values and NULL bits of a batch. */
 static void add_input(void *context, unsigned i)
 {
     const struct filling *filling = context;
@@ -314,45 +300,78 @@ void host_morsel_add(const struct host_morsels *morsels,
 {
     assert(first + rows <= batch->rows);
     assert(morsel->rows + rows <= morsel->rows_room);
-    fill(&(struct filling){ .morsels = morsels,
-                            .morsel = morsel,
-                            .batch = batch,
-                            .start = first,
-                            .rows = rows },
-         add_input);
+    struct filling filling = { .morsels = morsels,
+                               .morsel = morsel,
+                               .batch = batch,
+                               .start = first,
+                               .rows = rows };
+    unsigned inputs = morsels->pack->input_count;
+    if (parallel_threads(inputs, rows) > 1)
+        parallel_run(inputs, add_input, &filling);
+    else
+        for (unsigned i = 0; i < inputs; i++)
+            add_input(&filling, i);
     morsel->rows += rows;
 }
 
-/* One input's values and NULL bits, by row numbers. */
-static void pick_input(const struct host_morsels *morsels,
-                       struct host_morsel *morsel, unsigned input,
-                       const struct row_set_column *from, const uint32_t *rows,
-                       uint64_t count)
+/* Rows of a row set, by number, that threads bring into a morsel. */
+struct picking {
+    const struct host_morsels *morsels;
+    struct host_morsel *morsel;
+    const struct row_set *from; /* its columns are those from `first` on */
+    unsigned first;
+    const uint32_t *numbers; /* of its rows */
+    uint64_t count;          /* how many come */
+    unsigned threads;        /* that share them */
+};
+
+/* The row set's column that an input is; NULL: it is not of these. */
+static const struct row_set_column *picked(const struct picking *picking,
+                                           unsigned input)
 {
-    void *values = (u8 *)device_memory_host(morsel->memory)
-                   + values_at(morsels, morsel, input);
+    int column = picking->morsels->inputs[input].column - (int)picking->first;
+    return column >= 0 && column < (int)picking->from->column_count
+               ? &picking->from->columns[column]
+               : NULL;
+}
+
+/* One input's values and NULL bits of rows [start, end) of the morsel. */
+static void pick_input(const struct picking *picking, unsigned input,
+                       uint64_t start, uint64_t end)
+{
+    const struct host_morsel *morsel = picking->morsel;
+    const struct row_set_column *from = picked(picking, input);
+    const uint32_t *rows = picking->numbers;
+    u8 *block = device_memory_host(morsel->memory);
+    void *values = block + values_at(picking->morsels, morsel, input);
     if (from->width == sizeof(u32))
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = start; i < end; i++)
             ((u32 *)values)[i] = ((const u32 *)from->values)[rows[i]];
     else
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = start; i < end; i++)
             ((u64 *)values)[i] = ((const u64 *)from->values)[rows[i]];
     if (from->nulls == NULL)
         return;
-    u8 *bits = null_bits(morsels, morsel, input);
-    for (uint64_t i = 0; i < count; i++)
+    u8 *bits = block + nulls_at(picking->morsels, morsel, input);
+    for (uint64_t i = start; i < end; i++)
         bits[i / 8] = (u8)(bits[i / 8] | (from->nulls[rows[i]] & 1) << i % 8);
 }
 
-/* The same of an input whose column the row set has; for fill(). */
-static void pick_one(void *context, unsigned i)
+/* A thread's first row: no two threads write one byte of NULL bits. */
+static uint64_t pick_start(const struct picking *picking, unsigned share)
 {
-    const struct filling *filling = context;
-    int column = filling->morsels->inputs[i].column - (int)filling->first;
-    if (column >= 0 && column < (int)filling->row_set->column_count)
-        pick_input(filling->morsels, filling->morsel, i,
-                   &filling->row_set->columns[column], filling->numbers,
-                   filling->rows);
+    uint64_t start = picking->count * share / picking->threads;
+    return share < picking->threads ? start - start % ROWS_STEP : start;
+}
+
+/* Brings a thread's rows into all inputs. */
+static void pick_share(void *context, unsigned share)
+{
+    const struct picking *picking = context;
+    for (unsigned i = 0; i < picking->morsels->pack->input_count; i++)
+        if (picked(picking, i) != NULL)
+            pick_input(picking, i, pick_start(picking, share),
+                       pick_start(picking, share + 1));
 }
 
 void host_morsel_pick(const struct host_morsels *morsels,
@@ -360,14 +379,19 @@ void host_morsel_pick(const struct host_morsels *morsels,
                       const struct row_set *from, const uint32_t *rows,
                       uint64_t count)
 {
+    struct picking picking = { .morsels = morsels,
+                               .morsel = morsel,
+                               .from = from,
+                               .first = first,
+                               .numbers = rows,
+                               .count = count,
+                               .threads =
+                                   parallel_threads(morsels->threads, count) };
     assert(count <= morsel->rows_room);
-    fill(&(struct filling){ .morsels = morsels,
-                            .morsel = morsel,
-                            .row_set = from,
-                            .first = first,
-                            .numbers = rows,
-                            .rows = count },
-         pick_one);
+    for (unsigned i = 0; i < morsels->pack->input_count; i++)
+        if (picked(&picking, i) != NULL && picked(&picking, i)->nulls != NULL)
+            null_bits(morsels, morsel, i);
+    parallel_run(picking.threads, pick_share, &picking);
     morsel->rows = count;
 }
 

@@ -38,6 +38,7 @@ struct host_morsels {
     /* as many as the launcher has launches */
     struct host_morsel ring[LAUNCHER_RING_MAX];
     unsigned first;                   /* the oldest in flight                */
+    unsigned threads;                 /* that fill a morsel, at most         */
     uint64_t rows_room;               /* of the morsel that is filled next    */
     uint64_t rows_started;            /* numbers the rows of the next morsel */
     uint64_t bytes_started;           /* for the statistics */
