@@ -203,6 +203,23 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
 
 #ifdef __OPENCL_C_VERSION__
 
+#if VDBQ_GROUP == 1
+/* The number of an item's group among those with steps; NO_STEP: it has none. A
+ * launch may have more items than it needs: those with steps lie evenly among
+ * the others, for neighbours are dealt to one core. */
+static u32 group_of_item(GLOBAL const struct launch_head *launch)
+{
+    u64 item = get_group_id(0), items = get_num_groups(0);
+    if (launch->steps == 0)
+        return NO_STEP;
+    u64 groups = (launch->steps + launch->steps_per_item - 1)
+                 / launch->steps_per_item;
+    u64 group = item * groups / items;
+    return item == 0 || (item - 1) * groups / items < group ? (u32)group
+                                                            : NO_STEP;
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
 vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *build_side,
              GLOBAL const u8 *morsel0, GLOBAL const u8 *morsel1,
@@ -217,6 +234,11 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *build_side,
 {
     GLOBAL struct progress *progress =
         (GLOBAL struct progress *)(control + progress_at);
+#if VDBQ_GROUP == 1
+    u32 group = group_of_item((GLOBAL const struct launch_head *)control);
+    if (group == NO_STEP)
+        return;
+#endif
     struct machine m;
     m.build_side = build_side;
     m.morsels[0] = morsel0;
@@ -244,8 +266,7 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *build_side,
 #if VDBQ_GROUP > 1
     run_group(&m, (GLOBAL const struct launch_head *)control);
 #else
-    run_group(&m, (GLOBAL const struct launch_head *)control,
-              (u32)get_group_id(0));
+    run_group(&m, (GLOBAL const struct launch_head *)control, group);
 #endif
     if (m.fault != NO_FAULT &&
         atomic_min(&progress->fault, m.fault) > m.fault)

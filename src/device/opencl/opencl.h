@@ -145,6 +145,7 @@ struct opencl_machine {
     uint64_t hash;              /* of the body                       */
     cl_program program;         /* of OpenCL */
     cl_kernel run;              /* vdbq_machine                      */
+    uint64_t groups_least;      /* that it is launched with          */
     bool run_warm; /* was launched: the driver finished compiling it */
 };
 

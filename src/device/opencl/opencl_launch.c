@@ -54,7 +54,8 @@ static enum vdbq_status warm_up(cl_event event, uint64_t start,
     return status;
 }
 
-/* Puts `groups` groups of the machine into a queue. */
+/* Puts `groups` groups of the machine into a queue, or as many more as its
+ * launches have at least: those find no step. */
 static enum vdbq_status kernel_start(struct opencl_machine *machine,
                                      uint64_t groups, cl_command_queue queue,
                                      cl_event after, cl_event *event,
@@ -62,7 +63,10 @@ static enum vdbq_status kernel_start(struct opencl_machine *machine,
                                      struct error *error)
 {
     struct opencl *opencl = (struct opencl *)machine->head.device;
-    size_t local = machine->variant.group, global = groups * local;
+    size_t local = machine->variant.group;
+    size_t global =
+        (groups > machine->groups_least ? groups : machine->groups_least)
+        * local;
     uint64_t start;
     enum vdbq_status status;
 

@@ -15,6 +15,7 @@
 #include "cl/tablet.h"
 #include "device/cache/keep.h"
 #include "device/opencl/opencl.h"
+#include "device/opencl/quirks.h"
 
 /* The text of cl/ops.cl and cl/machine.cl, which tools/embed.py made. */
 extern const char vdbq_source_ops[];
@@ -169,6 +170,22 @@ static struct machine_shape shape_of(const struct opencl *opencl,
                                    .dense = variant->group > 1 };
 }
 
+/* POCL, up to 5.0, keeps a kernel once more each time it is launched wider than
+ * before. Of two launches beside one another that it keeps apart it gives the
+ * same one back twice, and aborts. So all are as wide as the tablets of one
+ * launch can make it. */
+static uint64_t groups_least_of(const struct opencl *opencl,
+                                struct machine_shape shape)
+{
+    u32 rows = shape.step_rows * shape.steps_per_item;
+
+    return quirks_of(opencl->found.platform_name)->one_width
+               ? (uint64_t)LAUNCH_MORSELS
+                         * ((TABLET_ROWS_MAX + rows - 1) / rows)
+                     + opencl->head.facts.cores
+               : 1;
+}
+
 void opencl_tuning_init(struct opencl *opencl)
 {
     const struct found_device *found = &opencl->found;
@@ -219,6 +236,7 @@ static struct opencl_machine *machine_create(struct opencl *opencl,
         return NULL;
     machine->head.device = &opencl->head;
     machine->head.shape = shape_of(opencl, variant);
+    machine->groups_least = groups_least_of(opencl, machine->head.shape);
     machine->variant = *variant;
     machine->hash = body_hash(body);
     snprintf(machine->head.name, sizeof machine->head.name,
@@ -323,12 +341,12 @@ static enum vdbq_status zeros_create(struct opencl *opencl,
     return status;
 }
 
-/* Runs one group of the machine over no rows. */
+/* Runs the machine over no rows. */
 static enum vdbq_status run_nothing(struct opencl_machine *machine,
                                     cl_command_queue queue, cl_mem zeros,
                                     struct error *error)
 {
-    size_t size = machine->variant.group;
+    size_t size = machine->groups_least * machine->variant.group;
     cl_mem buffers[MACHINE_BUFFERS];
     enum vdbq_status status;
 

@@ -11,6 +11,8 @@ struct quirks {
     const char *platform; /* its name                                     */
     bool keeps_binaries;  /* has a cache of compiled kernels of its own   */
     bool keeps_files;     /* ... in files of POCL_CACHE_DIR: see keep.h   */
+    bool one_width;       /* launches of a kernel that run beside one another
+                             must have one width: opencl_launch.c      */
     const char *options;  /* more build options, each after a blank       */
 };
 
