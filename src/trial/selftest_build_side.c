@@ -166,7 +166,7 @@ static void put_index(struct selftest_build_side *build_side,
                       struct key_index *index)
 {
     struct key_column keys = keys_of(columns, column);
-    *index = key_index_plan(&keys, false);
+    *index = key_index_plan(&keys, false, 1);
     index->slots = build_side->size;
     build_side->size =
         TABLET_ALIGNED(build_side->size + key_index_bytes(index, &keys));

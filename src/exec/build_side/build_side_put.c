@@ -147,7 +147,7 @@ static void place_index(struct build_side *build_side, unsigned number,
     struct key_column column = key_column(build_side, number);
     struct key_index *index = &build_side->indexes[number];
     struct build_input *keys = &build_side->inputs[i];
-    *index = key_index_plan(&column, dense);
+    *index = key_index_plan(&column, dense, stream_threads(build_side->params));
     index->slots = take(end, key_index_bytes(index, &column));
     if (first < build_side->pack.build_count)
         *keys = build_side->inputs[first];

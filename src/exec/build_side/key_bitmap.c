@@ -9,6 +9,7 @@
 #include "exec/build_side/key_bitmap.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/threads/parallel.h"
@@ -49,30 +50,55 @@ static uint64_t share_of(const struct mapping *mapping, uint64_t count,
 
 /* ------------------------------------------------------------ in order -- */
 
-/* Rows are looked at some at a time, without a way out in between. */
-static inline bool ascends(const struct key_column *column, bool wide)
+/* Keys whose order threads look at. */
+struct ordering {
+    const struct key_column *column; /* the keys */
+    unsigned threads;                /* that share them */
+    atomic_bool falls; /* a key is NULL, or not above the one before */
+};
+
+/* Whether keys [row, end] ascend and none is NULL: without a way out in
+ * between. */
+static inline bool ascends(const struct key_column *column, bool wide,
+                           uint64_t row, uint64_t end)
 {
-    enum { SOME = 1024 };
-    uint64_t pairs = column->rows > 0 ? column->rows - 1 : 0;
-    for (uint64_t row = 0; row < pairs;) {
-        uint64_t end = pairs - row < SOME ? pairs : row + SOME;
-        bool falls = false;
-        for (; row < end; row++)
-            falls |= key_column_at(column, wide, row)
-                     >= key_column_at(column, wide, row + 1);
-        if (falls)
-            return false;
-    }
-    return true;
+    bool falls = column->nulls != NULL
+                 && memchr(column->nulls + row, 1, end - row + 1) != NULL;
+    for (; row < end; row++)
+        falls |= key_column_at(column, wide, row)
+                 >= key_column_at(column, wide, row + 1);
+    return !falls;
 }
 
-bool key_bitmap_in_order(const struct key_column *column)
+/* Looks at a thread's rows, some at a time, and at the one behind them, until
+ * any thread knows. */
+static void look_share(void *context, unsigned i)
 {
-    if (column->nulls != NULL && column->rows > 0
-        && memchr(column->nulls, 1, column->rows) != NULL)
-        return false;
-    return column->width == sizeof(int64_t) ? ascends(column, true)
-                                            : ascends(column, false);
+    struct ordering *ordering = context;
+    const struct key_column *column = ordering->column;
+    uint64_t last = column->rows - 1;
+    uint64_t row = last * i / ordering->threads;
+    uint64_t end = last * (i + 1) / ordering->threads;
+    while (row <= end && !atomic_load(&ordering->falls)) {
+        uint64_t stop = end - row < STOP_ROWS ? end : row + STOP_ROWS;
+        bool good = column->width == sizeof(int64_t)
+                        ? ascends(column, true, row, stop)
+                        : ascends(column, false, row, stop);
+        if (!good || stop_asked())
+            atomic_store(&ordering->falls, true);
+        row = stop < end ? stop : end + 1;
+    }
+}
+
+bool key_bitmap_in_order(const struct key_column *column, unsigned threads)
+{
+    struct ordering ordering = { .column = column,
+                                 .threads =
+                                     parallel_threads(threads, column->rows) };
+    assert(column->values != NULL);
+    if (column->rows > 0)
+        parallel_run(ordering.threads, look_share, &ordering);
+    return !ordering.falls;
 }
 
 /* The first row whose key is not below; keys ascend. */

@@ -14,8 +14,9 @@
 /* Bits of an index at most: ranks are counted in 31 bits. */
 #define BITMAP_MAX (UINT64_C(1) << 31)
 
-/* Whether every row has a key, greater than the one of the row before. */
-bool key_bitmap_in_order(const struct key_column *column);
+/* Whether every row has a key, greater than the one of the row before; looked
+ * at by so many threads. */
+bool key_bitmap_in_order(const struct key_column *column, unsigned threads);
 /* Bytes of the bits and of what lies behind them. */
 uint64_t key_bitmap_bytes(const struct key_index *index,
                           const struct key_column *column);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes key indexes (of bitmaps: key_bitmap.h). Every thread goes over all keys
- * and takes those whose slots lie in its part, so that none waits for another
- * and the rows of a key come in their order: the first one stays. A run of
- * hashed slots that would leave its part is finished when all threads have
- * ended.
+ * Makes key indexes (of bitmaps: key_bitmap.h). Threads share the rows, and
+ * write slots atomically:
+ *
+ *   1. A slot that is not empty keeps its key, so that all rows of a key meet
+ *      in one slot, whichever comes first.
+ *   2. There the first of the rows stays, whichever comes last.
+ *
+ * Which of several keys gets which slot of a hashed index depends on the
+ * threads; what is found does not.
  */
 #include "exec/build_side/key_index.h"
 
@@ -31,21 +35,16 @@ enum {
                                holds it, and no branch depends on a key    */
     SLOTS_PER_ROW = 2,        /* of a hashed index, at least               */
     SLOTS_LEAST = 64,
-    AHEAD = 16 /* keys whose slots are fetched before use   */
-};
-
-/* The slots that a thread fills, and what it could not place. */
-struct part {
-    uint64_t first, end; /* slot of the part, and the one behind its last */
-    uint32_t late; /* the row whose run left the part first; 0: none      */
+    AHEAD = 16,           /* keys whose slots are fetched before use     */
+    CLEAR_BYTES = 1 << 20 /* between two asks to stop                    */
 };
 
 struct filling {
     const struct key_index *index;   /* its plan: kind, base and slots */
     const struct key_column *column; /* the keys */
     void *slots;                     /* of the whole index */
-    unsigned threads;
-    struct part parts[PARALLEL_THREADS_MAX]; /* one a thread */
+    u32 *filter;      /* behind the slots; NULL: there is none        */
+    unsigned threads; /* that share the rows */
 };
 
 /* ---------------------------------------------------------------- plan -- */
@@ -66,13 +65,13 @@ static struct key_index plan_hashed(uint64_t rows, bool filtered)
  * kind, or little: then more of it is in the caches; false: it would take
  * more. */
 static bool plan_bitmap(const struct key_column *column, uint64_t span,
-                        struct key_index *index)
+                        unsigned threads, struct key_index *index)
 {
     uint64_t rows = column->rows;
     bool dense = span < rows * DENSE_PER_ROW + DENSE_FREE;
     bool little = span < BITS_FREE && !dense;
     bool in_order = (span < rows * BITS_PER_ROW || little) && span < BITMAP_MAX
-                    && key_bitmap_in_order(column);
+                    && key_bitmap_in_order(column, threads);
     *index = (struct key_index){ .kind = INDEX_BITMAP,
                                  .base = column->low,
                                  .count = span + 1,
@@ -81,14 +80,16 @@ static bool plan_bitmap(const struct key_column *column, uint64_t span,
     return in_order || little || (near && !dense);
 }
 
-struct key_index key_index_plan(const struct key_column *column, bool on_gpu)
+struct key_index key_index_plan(const struct key_column *column, bool on_gpu,
+                                unsigned threads)
 {
     uint64_t span = (uint64_t)column->high - (uint64_t)column->low;
     assert(column->rows <= KEY_ROWS_MAX);
     if (column->low > column->high)
         return (struct key_index){ .kind = INDEX_DENSE };
     struct key_index bitmap;
-    if (!on_gpu && column->values != NULL && plan_bitmap(column, span, &bitmap))
+    if (!on_gpu && column->values != NULL
+        && plan_bitmap(column, span, threads, &bitmap))
         return bitmap;
     uint64_t free = on_gpu ? GPU_DENSE_FREE : DENSE_FREE;
     if (span >= column->rows * DENSE_PER_ROW + free || span >= DENSE_MAX)
@@ -110,21 +111,49 @@ uint64_t key_index_bytes(const struct key_index *index,
 
 /* ---------------------------------------------------------------- fill -- */
 
-/* Every thread reads all rows and writes those of its own slots, so that the
-   first row of a key wins in every division into parts. */
+/* Where a thread's share of so many things begins. */
+static uint64_t share_of(const struct filling *filling, uint64_t count,
+                         unsigned i)
+{
+    assert(i <= filling->threads);
+    return i < filling->threads ? count / filling->threads * i : count;
+}
+
+/* Clears a thread's share of all bytes, some at a time. */
+static void clear_share(void *context, unsigned i)
+{
+    const struct filling *filling = context;
+    uint64_t bytes = key_index_bytes(filling->index, filling->column);
+    uint64_t end = share_of(filling, bytes, i + 1);
+    for (uint64_t at = share_of(filling, bytes, i), some;
+         at < end && !stop_asked(); at += some) {
+        some = end - at < CLEAR_BYTES ? end - at : CLEAR_BYTES;
+        memset((u8 *)filling->slots + at, 0, some);
+    }
+}
+
+/* Puts a thread's rows into the slots of their keys. */
 static inline void fill_dense(const struct filling *filling, bool wide,
-                              const struct part *part)
+                              uint64_t row, uint64_t end)
 {
     const struct key_column *column = filling->column;
-    uint64_t base = (uint64_t)filling->index->base + part->first;
-    uint64_t count = part->end - part->first;
-    u32 *slots = (u32 *)filling->slots + part->first;
-    assert(part->first <= part->end && part->end <= filling->index->count);
-    memset(slots, 0, count * sizeof *slots);
-    for (uint64_t row = 0; row < column->rows && !stop_at(row); row++) {
+    uint64_t base = (uint64_t)filling->index->base;
+    for (; row < end && !stop_at(row); row++) {
+        if (!key_column_has(column, row))
+            continue;
         uint64_t at = (uint64_t)key_column_at(column, wide, row) - base;
-        if (at < count && key_column_has(column, row) && slots[at] == 0)
-            slots[at] = (u32)row + 1;
+        assert(at < filling->index->count);
+        u32 *slot = (u32 *)filling->slots + at;
+        u32 found = __atomic_load_n(slot, __ATOMIC_RELAXED);
+        if (filling->threads == 1) {
+            *slot = found != 0 ? found : (u32)row + 1;
+            continue;
+        }
+        while ((found == 0 || row + 1 < found)
+               && !__atomic_compare_exchange_n(slot, &found, (u32)row + 1, true,
+                                               __ATOMIC_RELAXED,
+                                               __ATOMIC_RELAXED))
+            continue;
     }
 }
 
@@ -143,108 +172,92 @@ static inline u64 entry_of(bool wide, int64_t key, uint64_t row)
     return (u64)tag << 32 | (row + 1);
 }
 
-/* Puts a row into slot `at` or the first empty one behind, unless its key is
- * there; false: that is not below `end`. */
-static inline bool put(const struct filling *filling, bool wide, uint64_t row,
-                       uint64_t at, uint64_t end)
+/* Puts a row into slot `at`, if that is empty or has its key; false: another
+ * key has it. */
+static inline bool put(const struct filling *filling, bool wide, u64 *slot,
+                       int64_t key, uint64_t row)
 {
-    const struct key_column *column = filling->column;
-    int64_t key = key_column_at(column, wide, row);
     u64 entry = entry_of(wide, key, row);
-    u64 *slots = filling->slots;
-    while (at < end && slots[at] != 0
-           && !has_key(column, wide, slots[at], entry, key))
-        at++;
-    if (at < end && slots[at] == 0)
-        slots[at] = entry;
-    return at < end;
-}
-
-/* Sets the bits of a part's keys in the filter, which lies behind the slots. */
-static inline void fill_filter(const struct filling *filling, bool wide,
-                               const struct part *part)
-{
-    const struct key_column *column = filling->column;
-    u64 mask = filling->index->count - 1;
-    u32 *filter = (u32 *)((u64 *)filling->slots + filling->index->count);
-    assert(part->first % FILTER_SLOTS == 0 && part->end % FILTER_SLOTS == 0);
-    memset(filter + part->first / FILTER_SLOTS, 0,
-           (part->end - part->first) / FILTER_SLOTS * sizeof *filter);
-    for (uint64_t row = 0; row < column->rows; row++) {
-        u64 hash = hash_key((u64)key_column_at(column, wide, row));
-        u64 at = hash & mask;
-        if (at >= part->first && at < part->end && key_column_has(column, row))
-            filter[at / FILTER_SLOTS] |= (u32)1 << FILTER_BIT(at, hash);
+    u64 found = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    for (;;) {
+        if (found != 0 && !has_key(filling->column, wide, found, entry, key))
+            return false;
+        if (found != 0 && found <= entry)
+            return true; /* tags are equal: the lower one is the first row */
+        if (filling->threads == 1) /* found: 0 */
+            *slot = found = entry;
+        else if (__atomic_compare_exchange_n(slot, &found, entry, true,
+                                             __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED))
+            return true;
     }
 }
 
-/* Rows whose slots lie in the part, some at a time. */
-static inline void fill_hashed(struct filling *filling, bool wide,
-                               struct part *part)
+/* Puts a row into slot `at` or the first one behind that takes it: half of the
+ * slots are empty. */
+static inline void place(const struct filling *filling, bool wide, uint64_t row,
+                         uint64_t at)
+{
+    int64_t key = key_column_at(filling->column, wide, row);
+    u64 *slots = filling->slots, mask = filling->index->count - 1;
+    while (!put(filling, wide, &slots[at], key, row))
+        at = (at + 1) & mask;
+}
+
+/* Sets the bit of a key in the filter. */
+static inline void set_bit(const struct filling *filling, u64 at, u64 hash)
+{
+    u32 *bits = &filling->filter[at / FILTER_SLOTS];
+    u32 bit = (u32)1 << FILTER_BIT(at, hash);
+    if ((__atomic_load_n(bits, __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(bits, bit, __ATOMIC_RELAXED);
+}
+
+/* Puts a thread's rows into slots, some at a time. */
+static inline void fill_hashed(const struct filling *filling, bool wide,
+                               uint64_t row, uint64_t end)
 {
     const struct key_column *column = filling->column;
     u64 mask = filling->index->count - 1, *slots = filling->slots;
     uint64_t since = 0;
-    memset(slots + part->first, 0, (part->end - part->first) * sizeof *slots);
-    for (uint64_t row = 0; row < column->rows && !stop_after(&since, AHEAD);) {
-        uint64_t places[AHEAD];
+    while (row < end && !stop_after(&since, AHEAD)) {
+        u64 hashes[AHEAD];
         uint32_t rows[AHEAD];
         unsigned count = 0;
-        for (; row < column->rows && count < AHEAD; row++) {
-            u64 at = hash_key((u64)key_column_at(column, wide, row)) & mask;
+        for (unsigned i = 0; row < end && i < AHEAD; i++, row++) {
+            u64 hash = hash_key((u64)key_column_at(column, wide, row));
             rows[count] = (uint32_t)row;
-            places[count] = at;
-            count += at >= part->first && at < part->end
-                     && key_column_has(column, row);
+            hashes[count] = hash;
+            count += key_column_has(column, row);
+            __builtin_prefetch(&slots[hash & mask], 1);
+            if (filling->filter != NULL)
+                __builtin_prefetch(
+                    &filling->filter[(hash & mask) / FILTER_SLOTS], 1);
         }
-        for (unsigned i = 0; i < count; i++)
-            __builtin_prefetch(&slots[places[i]], 1);
-        for (unsigned i = 0; i < count; i++)
-            if (!put(filling, wide, rows[i], places[i], part->end)
-                && part->late == 0)
-                part->late = rows[i] + 1;
+        for (unsigned i = 0; i < count; i++) {
+            place(filling, wide, rows[i], hashes[i] & mask);
+            if (filling->filter != NULL)
+                set_bit(filling, hashes[i] & mask, hashes[i]);
+        }
     }
 }
 
 /* Runs the loop that fits kind and width, each compiled by itself. */
-static void fill_part(void *context, unsigned i)
+static void fill_share(void *context, unsigned i)
 {
-    struct filling *filling = context;
-    assert(filling->column->width == sizeof(int64_t)
-           || filling->column->width == sizeof(int32_t));
-    struct part *part = &filling->parts[i];
+    const struct filling *filling = context;
+    uint64_t row = share_of(filling, filling->column->rows, i);
+    uint64_t end = share_of(filling, filling->column->rows, i + 1);
     bool wide = filling->column->width == sizeof(int64_t);
-    bool dense = filling->index->kind == INDEX_DENSE;
-    if (dense && wide)
-        fill_dense(filling, true, part);
-    else if (dense)
-        fill_dense(filling, false, part);
+    assert(wide || filling->column->width == sizeof(int32_t));
+    if (filling->index->kind == INDEX_DENSE && wide)
+        fill_dense(filling, true, row, end);
+    else if (filling->index->kind == INDEX_DENSE)
+        fill_dense(filling, false, row, end);
     else if (wide)
-        fill_hashed(filling, true, part);
+        fill_hashed(filling, true, row, end);
     else
-        fill_hashed(filling, false, part);
-    if (filling->index->filtered && wide)
-        fill_filter(filling, true, part);
-    else if (filling->index->filtered)
-        fill_filter(filling, false, part);
-}
-
-/* Places the rows of a part whose runs left it, from the first such row on:
- * what of them is placed already is found. */
-static void finish_part(struct filling *filling, const struct part *part)
-{
-    const struct key_column *column = filling->column;
-    bool wide = column->width == sizeof(int64_t);
-    u64 count = filling->index->count;
-    for (uint64_t row = part->late - 1; row < column->rows && !stop_at(row);
-         row++) {
-        int64_t key = key_column_at(column, wide, row);
-        u64 at = hash_key((u64)key) & (count - 1);
-        if (at < part->first || at >= part->end || !key_column_has(column, row))
-            continue;
-        if (!put(filling, wide, row, at, count))
-            put(filling, wide, row, 0, count);
-    }
+        fill_hashed(filling, false, row, end);
 }
 
 void key_index_fill(const struct key_index *index,
@@ -255,18 +268,14 @@ void key_index_fill(const struct key_index *index,
         key_bitmap_fill(index, column, threads, slots);
         return;
     }
-    struct filling filling = { .index = index,
-                               .column = column,
-                               .slots = slots };
-    threads = parallel_threads(threads, index->count);
-    assert(threads > 0);
-    u64 each = index->count / threads / FILTER_SLOTS * FILTER_SLOTS;
-    for (unsigned i = 0; i < threads; i++) {
-        filling.parts[i].first = each * i;
-        filling.parts[i].end = i + 1 < threads ? each * (i + 1) : index->count;
-    }
-    parallel_run(threads, fill_part, &filling);
-    for (unsigned i = 0; i < threads; i++)
-        if (filling.parts[i].late > 0)
-            finish_part(&filling, &filling.parts[i]);
+    struct filling filling = {
+        .index = index,
+        .column = column,
+        .slots = slots,
+        .filter = index->filtered ? (u32 *)((u64 *)slots + index->count) : NULL,
+        .threads = parallel_threads(threads, column->rows + index->count)
+    };
+    parallel_run(filling.threads, clear_share, &filling);
+    if (!stop_asked()) /* else some slots have any content */
+        parallel_run(filling.threads, fill_share, &filling);
 }

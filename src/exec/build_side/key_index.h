@@ -38,8 +38,10 @@ static inline bool key_column_has(const struct key_column *column, uint64_t row)
     return column->nulls == NULL || column->nulls[row] == 0;
 }
 
-/* Chooses the kind of index and how many slots it has. */
-struct key_index key_index_plan(const struct key_column *column, bool on_gpu);
+/* Chooses the kind of index and how many slots it has, with so many threads
+ * that look at the keys. */
+struct key_index key_index_plan(const struct key_column *column, bool on_gpu,
+                                unsigned threads);
 /* Bytes of its slots and of what lies behind them. */
 uint64_t key_index_bytes(const struct key_index *index,
                          const struct key_column *column);

@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "exec/build_side/build_facts.h"
+#include "exec/build_side/key_bitmap.h"
 #include "exec/build_side/key_index.h"
 #include "exec/stream/stream_inner.h"
 
@@ -578,7 +579,7 @@ static void expect_index(const struct index_case *of)
                                .low = range.value.low,
                                .high = range.value.high };
     assert_true(range.not_null && range.null == !of->in_order);
-    struct key_index index = key_index_plan(&keys, false);
+    struct key_index index = key_index_plan(&keys, false, 1);
     assert_int_equal(index.kind, of->kind);
     assert_int_equal(index.filtered, of->kind == INDEX_HASHED);
     assert_int_equal(index.in_order, of->in_order && of->kind == INDEX_BITMAP);
@@ -607,6 +608,58 @@ static void indexes_find_first_rows(void **state)
         expect_index(&cases[i]);
 }
 
+/* Every other row has one key: its first row is found whichever thread comes
+ * first, and the others' too. */
+static void one_key_of_half_of_the_rows(void **state)
+{
+    (void)state;
+    static int64_t values[KEYS];
+    static const int64_t steps[] = { 1, 5000000029 };
+    for (unsigned n = 0; n < sizeof steps / sizeof *steps; n++) {
+        for (uint32_t i = 0; i < KEYS; i++)
+            values[i] = i % 2 == 1 ? 7 * steps[n] : (8 + i) * steps[n];
+        struct key_column keys = { .values = values,
+                                   .width = 8,
+                                   .rows = KEYS,
+                                   .low = 7 * steps[n],
+                                   .high = (6 + KEYS) * steps[n] };
+        struct key_index index = key_index_plan(&keys, false, 5);
+        assert_int_equal(index.kind, n == 0 ? INDEX_DENSE : INDEX_HASHED);
+        void *slots = memory_resize(NULL, key_index_bytes(&index, &keys));
+        key_index_fill(&index, &keys, 5, slots);
+        assert_int_equal(find_key(&index, &keys, slots, 7 * steps[n]), 1);
+        for (uint32_t i = 0; i < KEYS; i += 2)
+            assert_int_equal(find_key(&index, &keys, slots, values[i]), i);
+        memory_release(slots);
+    }
+}
+
+/* Rows that are in order but for one, or for one NULL, wherever that is among
+ * the threads. */
+static void one_row_out_of_order(void **state)
+{
+    (void)state;
+    static int32_t values[KEYS];
+    static uint8_t nulls[KEYS];
+    const struct key_column keys = {
+        .values = values, .nulls = nulls, .width = 4, .rows = KEYS
+    };
+    for (uint32_t i = 0; i < KEYS; i++)
+        values[i] = 2 * (int32_t)i;
+    for (unsigned threads = 1; threads <= 5; threads += 2) {
+        assert_true(key_bitmap_in_order(&keys, threads));
+        for (unsigned share = 0; share <= 10; share++) {
+            uint32_t row = (KEYS - 1) * share / 10;
+            nulls[row] = 1;
+            assert_false(key_bitmap_in_order(&keys, threads));
+            nulls[row] = 0;
+            values[row] += row > 0 ? -2 : 2;
+            assert_false(key_bitmap_in_order(&keys, threads));
+            values[row] = 2 * (int32_t)row;
+        }
+    }
+}
+
 /* The kind of index for two keys so far apart. */
 static enum index_kind kind_of_pair(int64_t low, int64_t high)
 {
@@ -614,7 +667,7 @@ static enum index_kind kind_of_pair(int64_t low, int64_t high)
     const struct key_column keys = {
         .values = values, .width = 8, .rows = 2, .low = low, .high = high
     };
-    return key_index_plan(&keys, false).kind;
+    return key_index_plan(&keys, false, 1).kind;
 }
 
 /* Few keys get slots side by side or bits while these are small. */
@@ -637,10 +690,10 @@ static void bitmaps_are_made_on_the_host(void **state)
     struct key_column keys = {
         .values = values, .width = 4, .rows = 4, .low = 3, .high = 6
     };
-    assert_int_equal(key_index_plan(&keys, false).kind, INDEX_BITMAP);
-    assert_int_equal(key_index_plan(&keys, true).kind, INDEX_DENSE);
+    assert_int_equal(key_index_plan(&keys, false, 1).kind, INDEX_BITMAP);
+    assert_int_equal(key_index_plan(&keys, true, 1).kind, INDEX_DENSE);
     keys.values = NULL;
-    assert_int_equal(key_index_plan(&keys, false).kind, INDEX_DENSE);
+    assert_int_equal(key_index_plan(&keys, false, 1).kind, INDEX_DENSE);
 }
 
 /* -------------------------------------------------------------- refusals -- */
@@ -711,6 +764,8 @@ int main(void)
         cmocka_unit_test(ranges_are_of_what_is_found),
         cmocka_unit_test(tablets_without_partners_are_skipped),
         cmocka_unit_test(indexes_find_first_rows),
+        cmocka_unit_test(one_key_of_half_of_the_rows),
+        cmocka_unit_test(one_row_out_of_order),
         cmocka_unit_test(few_keys_that_lie_apart),
         cmocka_unit_test(bitmaps_are_made_on_the_host),
         cmocka_unit_test(budgets_are_kept),
