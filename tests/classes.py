@@ -7,6 +7,7 @@
     keys    floats at their edges, and NULL, as keys of everything
     empty   tables of no row, of one, of NULLs alone, at every place
     errors  rows that fail: the first in serial order, and the rows before it
+    order   keys that come in order, or nearly
 
 Each script of random tables and queries runs on the host as it is set by
 itself, and again on devices, in modes, with tablets, encodings, memories and
@@ -24,10 +25,11 @@ import time
 from classes.empty import Empty
 from classes.errors import Errors
 from classes.keys import Keys
+from classes.order import Order
 from differential.checks import same
 from differential.engines import Died, Refused, Sqlite, Vdbq, rows_of
 
-CLASSES = {'keys': Keys, 'empty': Empty, 'errors': Errors}
+CLASSES = {'keys': Keys, 'empty': Empty, 'errors': Errors, 'order': Order}
 TABLET_ROWS = ('1', '2', '3', '7', '63', '64', '65')
 SETTINGS = {'VDBQ_ENCODING': ('auto', 'plain', 'packed'), 'VDBQ_SKIP': ('on', 'off'),
             'VDBQ_MEMORY': ('1G', '1G', '64K')}

@@ -14,6 +14,7 @@
 #include "base/threads/stop.h"
 #include "cl/types.h"
 #include "cl/sum.h"
+#include "exec/group/group_ordered.h"
 #include "exec/sort/sort.h"
 
 enum {
@@ -81,6 +82,8 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
         group->row_bytes = spill_row_bytes(
             group->params.results, group->keys + group->aggregate_count, NULL);
     spill_file_init(&group->file, group->params.files, group->memory);
+    group->ordered = group_order_possible(group);
+    group->segments = VECTOR(struct group_segment);
     group->runs = group->params.threads >= GROUP_RUNS_THREADS && group->keys > 0
                   && !group->distinct;
     return init_part(group, &group->parts[group->part_count++], error);
@@ -173,6 +176,7 @@ void group_destroy(struct group *group)
             group_store_finish(group, &group->parts[i].distinct[k]);
     }
     spill_file_close(&group->file);
+    vector_finish(&group->segments);
     arena_finish(&group->arena);
     memory_release(group->lent);
     memory_release(group);
@@ -216,6 +220,15 @@ static unsigned threads_for(const struct group *group, uint64_t rows)
                : parallel_threads(group->params.threads, rows);
 }
 
+enum vdbq_status group_make_parts(struct group *group, unsigned count,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && group->part_count < count)
+        status = init_part(group, &group->parts[group->part_count++], error);
+    return status;
+}
+
 /* Takes in rows [first, end) of those at hand. */
 static enum vdbq_status add_rows(struct group *group,
                                  const struct batches *batches, uint64_t first,
@@ -225,10 +238,8 @@ static enum vdbq_status add_rows(struct group *group,
         .group = group, .batches = batches, .end = end, .next = first
     };
     unsigned threads = threads_for(group, end - first);
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = group_make_parts(group, threads, error);
 
-    while (status == VDBQ_OK && group->part_count < threads)
-        status = init_part(group, &group->parts[group->part_count++], error);
     if (status != VDBQ_OK)
         return status;
     parallel_run(threads, add_share, &adding);
@@ -240,10 +251,11 @@ static enum vdbq_status add_rows(struct group *group,
     return VDBQ_OK;
 }
 
-enum vdbq_status group_add(struct group *group, const struct batches *batches,
-                           struct error *error)
+/* Takes in rows that are looked up. */
+static enum vdbq_status add_unordered(struct group *group,
+                                      const struct batches *batches,
+                                      struct error *error)
 {
-    assert(batches->columns > 0 || group->keys == 0);
     uint64_t rows = batches_rows(batches);
     bool samples =
         group->rows == 0 && rows > SAMPLE_ROWS && !is_shared(group, rows);
@@ -254,7 +266,21 @@ enum vdbq_status group_add(struct group *group, const struct batches *batches,
         status = add_rows(group, batches, 0, sample, error);
     if (status == VDBQ_OK)
         status = add_rows(group, batches, sample, rows, error);
-    group->rows += rows;
+    return status;
+}
+
+enum vdbq_status group_add(struct group *group, const struct batches *batches,
+                           struct error *error)
+{
+    assert(batches->columns > 0 || group->keys == 0);
+    enum vdbq_status status = VDBQ_OK;
+    bool done = false;
+
+    if (group->ordered && batches_rows(batches) > 0)
+        status = group_add_ordered(group, batches, &done, error);
+    if (status == VDBQ_OK && !done)
+        status = add_unordered(group, batches, error);
+    group->rows += batches_rows(batches);
     return status;
 }
 
@@ -443,16 +469,15 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
     return status;
 }
 
-/* Takes in rows [at, end) in a thread's part. */
-static void add_morsel(const struct adding *adding, struct group_part *part,
-                       uint64_t at, uint64_t end)
+void group_add_range(struct group *group, const struct batches *batches,
+                     struct group_part *part, uint64_t at, uint64_t end)
 {
     while (at < end && part->status == VDBQ_OK) {
         uint64_t most = end - at < GROUP_BLOCK ? end : at + GROUP_BLOCK;
-        struct batches_run block = batches_run_at(adding->batches, at, most);
+        struct batches_run block = batches_run_at(batches, at, most);
         at += block.rows;
-        part->status = add_block(adding->group, part, &block,
-                                 batches_rows(adding->batches) - at);
+        part->status =
+            add_block(group, part, &block, batches_rows(batches) - at);
         if (part->status == VDBQ_OK)
             part->status = stop_pause(&part->error);
     }
@@ -472,9 +497,9 @@ static void add_share(void *context, unsigned share)
         uint64_t at = atomic_fetch_add(&adding->next, MORSEL_ROWS);
         if (at >= adding->end)
             return;
-        add_morsel(adding, part, at,
-                   adding->end - at < MORSEL_ROWS ? adding->end
-                                                  : at + MORSEL_ROWS);
+        group_add_range(adding->group, adding->batches, part, at,
+                        adding->end - at < MORSEL_ROWS ? adding->end
+                                                       : at + MORSEL_ROWS);
     }
 }
 
@@ -485,6 +510,9 @@ enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
 {
     enum vdbq_status status = VDBQ_OK;
 
+    group->ordered = group_is_ordered(group);
+    if (group->ordered)
+        return group_write(group, row_set, error);
     if (!group_is_spilled(group) && group_has_runs(group))
         status = group_end_runs(group, error);
     if (status == VDBQ_OK && group_is_spilled(group))

@@ -93,10 +93,22 @@ struct group_part {
                                      a group's number (where there are keys)
                                      and a value; only DISTINCT ones are
                                      made                                  */
+    uint32_t segmented;           /* groups that segments have */
     uint64_t added; /* rows, since all sums had room for GROUP_ADDED_MAX */
     enum vdbq_status status; /* of the last rows added */
     struct error error;      /* why, where they failed */
 };
+
+/* Groups of rows in order that one part took at a time: they begin with group
+ * `first` of its table, and there are `before` in the segments before. */
+struct group_segment {
+    const struct group_part *part;
+    uint32_t first;
+    uint64_t before;
+};
+enum {
+    GROUP_ORDER_ROWS = HOSTILE(3, 1 << 16)
+}; /* that are looked at at once */
 
 struct group {
     struct group_params params; /* of the caller; threads are at least 1 */
@@ -106,6 +118,12 @@ struct group {
     int *types;                   /* TYPE_... of the input's keys          */
     size_t bytes;                 /* of a record behind its keys           */
     bool distinct;                /* an aggregate keeps values apart       */
+    bool ordered;                 /* all rows came in the order of the key:
+                                 group_ordered.h                         */
+    int64_t last_key;             /* ... the last one, ...                   */
+    unsigned last_part;           /* ... and the part that has it            */
+    struct vector segments;       /* ... struct group_segment, in order      */
+    uint64_t segmented;           /* ... their groups                        */
     bool runs; /* tables of groups are written out when they are full */
     struct account_share *memory; /* of the caller; or `none`, which has all */
     struct account_share none;    /* ... */
@@ -118,6 +136,13 @@ struct group {
     uint8_t *lent;            /* room for the records of partitions    */
     struct arena arena;       /* of all arrays above */
 };
+
+/* group.c: makes parts until there are so many. */
+enum vdbq_status group_make_parts(struct group *group, unsigned count,
+                                  struct error *error);
+/* Takes rows [at, end) into a part, which says whether it failed. */
+void group_add_range(struct group *group, const struct batches *batches,
+                     struct group_part *part, uint64_t at, uint64_t end);
 
 /* group_records.c: writes the extras of groups (group_extra) of a table, and
  * asks for their memory where it is far away. */

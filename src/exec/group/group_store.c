@@ -293,7 +293,7 @@ enum vdbq_status group_store_room(struct group *group,
     bool writes =
         !store->stays && store->level < GROUP_LEVELS && store->table.count > 0;
     if (writes && (store->shared || store->runs.count > 0)
-        && is_full(store, count))
+        && !store->table.in_order && is_full(store, count))
         return group_store_flush(group, store, error);
     if (take_room(group, store, count) || !writes)
         return VDBQ_OK;

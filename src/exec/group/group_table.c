@@ -457,7 +457,7 @@ uint64_t group_table_bytes(const struct group_table *table, unsigned more)
     uint64_t before = table->slots != NULL ? table->slot_mask + 1 : 0;
     uint64_t slots = before;
     /* both, while groups are moved; the map may be given up at any time */
-    if (!table->blind && slots_for(table, more) > before)
+    if (!table->blind && !table->in_order && slots_for(table, more) > before)
         slots += slots_for(table, more);
     return ((uint64_t)table->count + more) * table->width
            + slots * sizeof *table->slots
@@ -547,6 +547,22 @@ static void make_each(struct group_table *table, const uint64_t *packed,
         numbers[i] = add_group(table, packed + (size_t)i * table->words);
 }
 
+/* Whether a row is of the last group. */
+static bool is_last_group(const struct group_table *table,
+                          const uint64_t *packed)
+{
+    return table->count > 0 && is_group(table, table->count - 1, packed);
+}
+
+/* Rows of one group are neighbours. */
+static void find_in_order(struct group_table *table, const uint64_t *packed,
+                          unsigned count, uint32_t *numbers)
+{
+    for (unsigned i = 0; i < count; i++, packed += table->words)
+        numbers[i] = is_last_group(table, packed) ? table->count - 1
+                                                  : add_group(table, packed);
+}
+
 /* Looks up packed keys by map while their range is small, else by hash. */
 static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
                              unsigned count, uint64_t coming, uint32_t *numbers,
@@ -556,11 +572,13 @@ static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
 
     if (status == VDBQ_OK && !table->hashed && widen(table, packed, count))
         status = make_map(table, coming + count, error);
-    if (status == VDBQ_OK && table->hashed && !table->blind)
+    if (status == VDBQ_OK && table->hashed && !table->blind && !table->in_order)
         status = reserve_slots(table, count, error);
     if (status != VDBQ_OK)
         return status;
-    if (table->blind)
+    if (table->in_order)
+        find_in_order(table, packed, count, numbers);
+    else if (table->blind)
         make_each(table, packed, count, numbers);
     else if (table->hashed)
         find_by_hash(table, packed, count, numbers);
@@ -635,6 +653,15 @@ void group_table_clear(struct group_table *table, bool blind)
         memset(table->slots, 0, (table->slot_mask + 1) * sizeof *table->slots);
     table->count = 0;
     table->blind = blind;
+    table->in_order = false;
+}
+
+void group_table_in_order(struct group_table *table)
+{
+    assert(table->count == 0 && table->slots == NULL);
+    if (!table->hashed)
+        use_hashing(table);
+    table->in_order = true;
 }
 
 void group_table_pass(struct group_table *from, struct group_table *to)

@@ -47,6 +47,7 @@ struct group_table {
     uint32_t count, room;     /* groups, and those there is room for */
     uint64_t rows;            /* that were looked up                */
     bool blind;               /* each row makes a group: nobody looks */
+    bool in_order;            /* rows come by groups: nobody looks  */
     bool settled;             /* the last rows made no group      */
     bool hashed;              /* found by `slots`, else by `map` */
     uint32_t *map;            /* by keys' values: number + 1, or 0  */
@@ -78,6 +79,10 @@ enum vdbq_status group_table_join(struct group_table *table,
                                   const uint8_t *records, unsigned count,
                                   uint64_t coming, uint32_t *numbers,
                                   struct error *error);
+
+/* Rows of an empty table come by groups, each group's side by side, until it is
+ * cleared or `in_order` is unset: then they are found by hashing. */
+void group_table_in_order(struct group_table *table);
 
 /* Bytes that it takes once there are so many groups more. */
 uint64_t group_table_bytes(const struct group_table *table, unsigned more);

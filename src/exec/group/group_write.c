@@ -3,7 +3,7 @@
  * What grouping gives, written column by column in the order of the groups'
  * first rows; threads share the groups out among them.
  */
-#include "exec/group/group_inner.h"
+#include "exec/group/group_ordered.h"
 
 #include <assert.h>
 
@@ -80,6 +80,11 @@ static void list_records(const void *context, struct column_block *block)
 {
     const struct writing *writing = context;
     const struct group_table *table = &writing->group->parts[0].groups.table;
+    if (writing->group->ordered) {
+        group_list_ordered(writing->group, block->first, block->count,
+                           block->records);
+        return;
+    }
     for (unsigned i = 0; i < block->count; i++) {
         uint32_t row = (uint32_t)block->first + i;
         block->records[i] = writing->records != NULL
@@ -145,7 +150,7 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
             error_set(error, VDBQ_LIMIT, "more than %u groups", UINT32_MAX - 1);
     writing->head.threads =
         parallel_threads(group->params.threads, writing->count);
-    if (status == VDBQ_OK && group->part_count > 1)
+    if (status == VDBQ_OK && group->part_count > 1 && !group->ordered)
         status = order_groups(writing, error);
     if (status == VDBQ_OK)
         status = write_columns(&writing->head, writing->count, row_set, error);
