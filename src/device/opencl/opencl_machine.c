@@ -346,7 +346,8 @@ static enum vdbq_status run_nothing(struct opencl_machine *machine,
                                     cl_command_queue queue, cl_mem zeros,
                                     struct error *error)
 {
-    size_t size = machine->groups_least * machine->variant.group;
+    size_t local = machine->variant.group;
+    size_t global = machine->groups_least * local;
     cl_mem buffers[MACHINE_BUFFERS];
     enum vdbq_status status;
 
@@ -357,7 +358,7 @@ static enum vdbq_status run_nothing(struct opencl_machine *machine,
     if (status == VDBQ_OK)
         status = opencl_check(
             opencl_calls.EnqueueNDRangeKernel(queue, machine->run, 1, NULL,
-                                              &size, &size, 0, NULL, NULL),
+                                              &global, &local, 0, NULL, NULL),
             "clEnqueueNDRangeKernel", error);
     if (status == VDBQ_OK)
         status = opencl_check(opencl_calls.Finish(queue), "clFinish", error);
