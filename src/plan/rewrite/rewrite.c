@@ -35,6 +35,7 @@
 #include "plan/simplify/facts_group.h"
 #include "plan/simplify/group_early.h"
 #include "plan/simplify/group_key.h"
+#include "plan/simplify/partner_extremes.h"
 #include "plan/simplify/refused.h"
 #include "plan/simplify/share.h"
 #include "plan/simplify/tree_pass.h"
@@ -179,6 +180,12 @@ static struct node *group_early_all(struct binder *binder, struct node *node)
     return tree_pass(binder, node, group_early);
 }
 
+static struct node *partner_extremes_all(struct binder *binder,
+                                         struct node *node)
+{
+    return tree_pass(binder, node, partner_extremes);
+}
+
 static struct node *facts_all(struct binder *binder, struct node *node)
 {
     return tree_pass(binder, node, group_facts);
@@ -292,6 +299,13 @@ static const struct pass {
       .text =
           "Semi and anti joins that no program can probe are made over inner "
           "joins that leave few rows.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "partner extremes",
+      .apply = partner_extremes_all,
+      .text =
+          "Whether a row has a partner that compares with it is told by the "
+          "least and the greatest value of its key.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "reduce",
