@@ -223,12 +223,16 @@ static struct join_slot *seek(const struct join_index *index,
     }
 }
 
-/* Marks all slots of a partition as free. */
-static void clear_slots(const struct join_index *index,
-                        const struct join_index_partition *partition)
+/* Marks all slots of a partition as free, and lets its tags through to them. */
+static void clear_slots(const struct building *building, unsigned number)
 {
+    struct join_index *index = building->index;
+    const struct join_index_partition *partition = &index->partitions[number];
     memset(&index->slots[partition->first], 0xff, /* ROW_SET_NO_ROW */
            ((uint64_t)partition->mask + 1) * sizeof *index->slots);
+    for (uint64_t i = building->partition_starts[number];
+         i < building->partition_starts[number + 1]; i++)
+        join_sieve_add(&index->sieve, building->entries[i].tag);
 }
 
 /* One row a key; `once` keeps the first row of each. */
@@ -236,7 +240,7 @@ static void slots_unique(struct building *building, unsigned number)
 {
     struct join_index *index = building->index;
     const struct join_index_partition *partition = &index->partitions[number];
-    clear_slots(index, partition);
+    clear_slots(building, number);
     for (uint64_t i = building->partition_starts[number];
          i < building->partition_starts[number + 1] && !stop_at(i); i++) {
         const struct entry *entry = &building->entries[i];
@@ -283,7 +287,7 @@ static void slots_list(struct building *building, unsigned number)
     uint64_t end = building->partition_starts[number + 1];
     uint32_t *starts = index->starts + first;
     uint32_t sum = (uint32_t)first;
-    clear_slots(index, &index->partitions[number]);
+    clear_slots(building, number);
     uint32_t groups = number_groups(building, number);
     if (stop_asked())
         return; /* some entries have no number of a group */
@@ -350,7 +354,9 @@ static enum vdbq_status make_slots(struct building *building,
         sum += slots;
     }
     index->slots = memory_spread(NULL, sum * sizeof *index->slots);
-    return index->slots != NULL ? VDBQ_OK : error_no_memory(error);
+    return index->slots != NULL
+               ? join_sieve_init(&index->sieve, building->params->rows, error)
+               : error_no_memory(error);
 }
 
 /* Makes room for where lists start. */
@@ -464,5 +470,6 @@ void join_index_finish(struct join_index *index)
     memory_release(index->list);
     memory_release(index->slots);
     memory_release(index->partitions);
+    join_sieve_finish(&index->sieve);
     *index = (struct join_index){ 0 };
 }

@@ -13,6 +13,7 @@
 
 #include "cl/hash.h"
 #include "exec/join/join_keys.h"
+#include "exec/join/join_sieve.h"
 
 struct join_slot {
     uint32_t tag;   /* of the key; see join_keys.h */
@@ -40,6 +41,7 @@ struct join_index {
                               it has a row; a place is 0 then             */
     uint32_t *list;          /* of rows; NULL: places are rows              */
     struct join_slot *slots; /* hashed: of all partitions */
+    struct join_sieve sieve; /* hashed: tags that have a slot */
     /* hashed: where a partition's slots are */
     struct join_index_partition *partitions;
     unsigned partition_bits; /* 2^partition_bits partitions            */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    INDEX_BYTES = 40, /* of an index for each row, while it is made      */
+    INDEX_BYTES = 44, /* of an index for each row, while it is made      */
     PARTITIONS_MIN = 4,
     BLOCK_MIN =
         4 << 10, /* bytes of a block in a file, where partitions are more

@@ -6,6 +6,7 @@
 #include "exec/join/join_index.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/threads/parallel.h"
 
@@ -99,22 +100,32 @@ static inline uint32_t end(const struct join_index *index,
     }
 }
 
-/* The places of rows in slots. */
+/* The places of some rows in slots; `rows` has their numbers from `first` on. */
+static void find_some(const struct join_index *index, uint64_t first,
+                      const uint32_t *tags, const uint16_t *rows,
+                      unsigned count, uint32_t *places)
+{
+    struct probe probes[PROBES];
+    assert(count <= PROBES);
+    for (unsigned i = 0; i < count; i++) {
+        probes[i] = begin(index, first + rows[i], tags[rows[i]]);
+        __builtin_prefetch(&probes[i].slots[probes[i].at]);
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (probes[i].tag != JOIN_NO_TAG)
+            places[rows[i]] = end(index, &probes[i]);
+}
+
+/* The places of rows in slots, of those that pass the sieve. */
 static void find_slots(const struct join_index *index, uint64_t first,
                        const uint32_t *tags, unsigned count, uint32_t *places)
 {
-    struct probe probes[PROBES];
-    for (unsigned from = 0; from < count; from += PROBES) {
-        unsigned most = count - from < PROBES ? count - from : PROBES;
-        for (unsigned i = 0; i < most; i++) {
-            probes[i] = begin(index, first + from + i, tags[from + i]);
-            __builtin_prefetch(&probes[i].slots[probes[i].at]);
-        }
-        for (unsigned i = 0; i < most; i++)
-            places[from + i] = probes[i].tag != JOIN_NO_TAG
-                                   ? end(index, &probes[i])
-                                   : ROW_SET_NO_ROW;
-    }
+    uint16_t rows[JOIN_BLOCK];
+    unsigned kept = join_sieve_keep(&index->sieve, tags, count, rows);
+    memset(places, 0xff, count * sizeof *places); /* ROW_SET_NO_ROW */
+    for (unsigned from = 0; from < kept; from += PROBES)
+        find_some(index, first, tags, rows + from,
+                  kept - from < PROBES ? kept - from : PROBES, places);
 }
 
 /* From places in `starts` to the rows of groups. */
