@@ -9,6 +9,7 @@
 #include "api/kernels.h"
 #include "api/query.h"
 #include "base/slabs.h"
+#include "device/build_process.h"
 #include "device/kind.h"
 
 /* Rows below which a query runs on the host, where no device was asked for
@@ -241,7 +242,9 @@ static enum vdbq_status station_now(vdbq *db, const struct settings *settings,
         relieve_host(db);
         return VDBQ_OK;
     }
-    *behind = kernels_build_behind(settings, &machine);
+    *behind = build_process_start(
+        &(struct device_params){ .choice = "cpu", .cores = settings->cores },
+        &machine);
     enum vdbq_status status =
         station_choose(db, settings, *behind ? 0 : rows, station);
     if (status == VDBQ_OK)

@@ -53,7 +53,7 @@ struct device_backend {
     enum vdbq_status (*machine_build)(
         struct device *device, const struct device_machine_params *params,
         bool behind, struct device_machine **machine, struct error *error);
-    /* Whether an interpreted one would be built without a compiler. */
+    /* Whether it would be built without a compiler. */
     bool (*machine_is_kept)(struct device *device,
                             const struct device_machine_params *params);
     /* Puts it into the cache; frees it where there is no memory. */
@@ -104,7 +104,10 @@ struct device_backend {
 /* The head of every device: first member of the kind's own struct. */
 struct device {
     const struct device_backend *backend; /* the calls of its kind */
-    struct device_facts facts;   /* filled by the kind's open              */
+    struct device_facts facts; /* filled by the kind's open              */
+    char choice[DEVICE_CHOICE_BYTES]; /* that it was opened by; "": a longer
+                                         one                               */
+    unsigned cores;              /* ... of these; 0: all                   */
     struct known known;          /* by measuring                           */
     struct builder *builder;     /* of the machine that is built behind; or
                                   NULL                                   */

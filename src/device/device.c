@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/threads/loop_pool.h"
 #include "device/backend.h"
+#include "device/order.h"
 #include "device/cache/cache.h"
 
 /* -------------------------------------------------------------- close -- */
@@ -369,7 +370,9 @@ bool device_machine_behind(struct device *device,
 
     assert(params->build == BUILD_SPECIALISED);
     builder_collect(device, false, &ignored);
-    if (device->builder != NULL)
+    if (device->builder != NULL
+        || (!device->backend->machine_is_kept(device, params)
+            && order_place(device, params)))
         return false;
     device->builder = builder_start(device, params);
     return device->builder != NULL;

@@ -22,6 +22,7 @@ struct loop_pool;
 
 /* ------------------------------------------------------------ choose -- */
 
+enum { DEVICE_CHOICE_BYTES = 64 };
 struct device_params {
     const char *choice; /* cpu | gpu | auto | host | P:D | part of a name */
     unsigned cores;     /* compute units to use; 0: all                   */
@@ -176,9 +177,11 @@ bool device_none_is_kept(void);
 int device_builds_lock(void);
 void device_builds_unlock(int lock);
 
-/* Starts to build a machine on another thread, for device_machine_find() to
- * find; device_close() waits for it. One at a time: false where one is being
- * built already, or there is no memory or thread for it. */
+/* Has a machine built behind. One that is kept on disk is loaded on another
+ * thread, for device_machine_find() to find; device_close() waits for it. Others
+ * are ordered of the build process (order.h), for a later call to load; where
+ * there is no such process, the thread builds them. One at a time: false where
+ * the thread builds nothing for this call, so that it may be tried again. */
 bool device_machine_behind(struct device *device,
                            const struct device_machine_params *params);
 
@@ -240,14 +243,23 @@ enum vdbq_status device_tuning_save(const struct device *device,
  * yet, as the last tuning run of one found; 0: not known. */
 uint64_t device_host_rows_max(void);
 
+/* Sights after which a program gets its specialised machine. */
+enum { DEVICE_SIGHTS = 2 };
+
 /* What is known of a program, told by the text of its specialised form. */
 struct device_shape {
     uint64_t hash;      /* of the body */
     bool built;         /* once, by any process: it is in a cache          */
+    unsigned sights;    /* by queries over many rows, of all processes;
+                           DEVICE_SIGHTS at most                           */
     bool started;       /* by this process                                 */
     uint64_t missed_ns; /* that its runs would have been shorter           */
 };
 /* Its record, made where there is none; NULL: no memory. Lives until the
  * next call on the device. */
 struct device_shape *device_shape(struct device *device, const char *body);
+
+/* Notes that a query over many rows runs the program. Whether its specialised
+ * machine is wanted from now on: a cache holds it, or it was sighted before. */
+bool device_sight(struct device *device, const char *body);
 #endif

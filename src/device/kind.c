@@ -17,7 +17,7 @@
 #define CPU_TUNING                                                             \
     {                                                                          \
         .tile = 2048, .tile_specialised = 256, .group = 1,                     \
-        .item_rows = 1 << 16, .gain = 1.1, .compile_ns = 500000000,            \
+        .item_rows = 1 << 16, .gain = 1.5, .compile_ns = 500000000,            \
         .cached_ns = 30000000, .launch_ns = 100000, .host_rows_max = 1 << 18   \
     }
 

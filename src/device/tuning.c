@@ -6,7 +6,6 @@
 #include "device/tuning.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include "device/backend.h"
 #include "device/cache/environment.h"
 
-enum { LINE_MAX_BYTES = 256, SHAPES_READ_MAX = 1 << 16 };
+enum { LINE_MAX_BYTES = 256 };
 
 enum field_kind { FIELD_COUNT, FIELD_NS, FIELD_REAL };
 
@@ -51,8 +50,6 @@ static const struct field {
 enum { FIELDS = sizeof fields / sizeof *fields };
 
 static bool tuning_read(const char *name, struct device_tuning *tuning);
-static enum vdbq_status file_write(const char *name, const struct text *lines,
-                                   struct text *path, struct error *error);
 
 /* -------------------------------------------------------------- known -- */
 
@@ -152,7 +149,7 @@ static bool take_line(const char *line, struct device_tuning *tuning)
     return true;
 }
 
-static FILE *file_open(const char *name)
+FILE *known_file(const char *name)
 {
     struct text path = { 0 };
     FILE *file = NULL;
@@ -169,7 +166,7 @@ static FILE *file_open(const char *name)
 /* Reads a file over what is in `tuning`; false: none, or none that is whole. */
 static bool tuning_read(const char *name, struct device_tuning *tuning)
 {
-    FILE *file = file_open(name);
+    FILE *file = known_file(name);
     char line[LINE_MAX_BYTES];
     bool sound = true;
 
@@ -226,142 +223,12 @@ enum vdbq_status device_tuning_save(const struct device *device,
     text_print(&host, "host_rows_max %" PRIu64 "\n",
                known->tuning.host_rows_max);
     snprintf(name, sizeof name, "%s.txt", known->key);
-    status = file_write(name, &lines, path, error);
+    status = environment_cache_write("tune", name, &lines, path, error);
     if (status == VDBQ_OK && device->facts.kind->host_is_quick)
-        status = file_write("host.txt", &host, &ignored, error);
+        status =
+            environment_cache_write("tune", "host.txt", &host, &ignored, error);
     text_finish(&ignored);
     text_finish(&host);
     text_finish(&lines);
     return status;
-}
-
-/* Writes a temporary file, then renames it to `name`; adds its path. */
-static enum vdbq_status file_write(const char *name, const struct text *lines,
-                                   struct text *path, struct error *error)
-{
-    struct text temporary = { 0 };
-    enum vdbq_status status = environment_cache_folder("tune", path, error);
-    int file = -1;
-    bool done = false;
-
-    if (status != VDBQ_OK)
-        return status;
-    text_print(path, "/%s", name);
-    text_print(&temporary, "%s.XXXXXX", path->bytes);
-    if (!path->failed && !temporary.failed && !lines->failed)
-        file = mkstemp(temporary.bytes);
-    if (file >= 0) {
-        done =
-            write(file, lines->bytes, lines->length) == (ssize_t)lines->length;
-        done = close(file) == 0 && done
-               && rename(temporary.bytes, path->bytes) == 0;
-        if (!done)
-            unlink(temporary.bytes);
-    }
-    if (!done)
-        status = error_set(error, VDBQ_IO, "cannot write '%s': %s", path->bytes,
-                           strerror(errno));
-    text_finish(&temporary);
-    return status;
-}
-
-/* ------------------------------------------------------------- shapes -- */
-
-static struct device_shape *shape_find(struct known *known, uint64_t hash)
-{
-    for (size_t i = 0; i < known->shapes.count; i++) {
-        struct device_shape *shape = vector_at(&known->shapes, i);
-        if (shape->hash == hash)
-            return shape;
-    }
-    return NULL;
-}
-
-/* Finds the shape of that hash, or adds it. */
-static struct device_shape *shape_of_hash(struct known *known, uint64_t hash)
-{
-    struct device_shape *shape = shape_find(known, hash);
-
-    if (shape == NULL)
-        shape = vector_add(&known->shapes);
-    if (shape != NULL)
-        shape->hash = hash;
-    return shape;
-}
-
-/* Reads which shapes earlier processes built. */
-static void shapes_read(struct known *known)
-{
-    char name[64], line[LINE_MAX_BYTES];
-    uint64_t hash;
-    FILE *file;
-
-    known->shapes_read = true;
-    snprintf(name, sizeof name, "%s.seen", known->key);
-    file = known->key[0] != '\0' ? file_open(name) : NULL;
-    while (file != NULL && known->shapes.count < SHAPES_READ_MAX
-           && fgets(line, sizeof line, file) != NULL) {
-        struct device_shape *shape = NULL;
-        if (strlen(line) == 17 && sscanf(line, "%16" SCNx64, &hash) == 1)
-            shape = shape_of_hash(known, hash);
-        if (shape != NULL)
-            shape->built = true;
-    }
-    if (file != NULL)
-        fclose(file);
-}
-
-struct device_shape *device_shape(struct device *device, const char *body)
-{
-    struct known *known = &device->known;
-
-    if (known->shapes.width == 0)
-        known->shapes = VECTOR(struct device_shape);
-    if (!known->shapes_read)
-        shapes_read(known);
-    return shape_of_hash(known,
-                         XXH3_64bits_withSeed(body, strlen(body), known->seed));
-}
-
-/* Adds a line to KEY.seen, with one write so that lines stay whole. */
-static void seen_add(const struct known *known, uint64_t hash)
-{
-    struct text path = { 0 };
-    struct error ignored;
-    char line[24];
-    int length = snprintf(line, sizeof line, "%016" PRIx64 "\n", hash);
-    int file = -1;
-
-    if (environment_cache_folder("tune", &path, &ignored) == VDBQ_OK) {
-        text_print(&path, "/%s.seen", known->key);
-        if (!path.failed)
-            file = open(path.bytes,
-                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                        0600);
-    }
-    if (file >= 0) {
-        ssize_t written = write(file, line, (size_t)length);
-        (void)written; /* a line that is cut says nothing */
-        close(file);
-    }
-    text_finish(&path);
-}
-
-bool known_build(struct device *device, const char *body, uint64_t build_ns)
-{
-    struct device_tuning *tuning = &device->known.tuning;
-    struct device_shape *shape = device_shape(device, body);
-    bool was_built;
-    uint64_t *ns;
-
-    if (shape == NULL)
-        return false;
-    was_built = shape->built;
-    ns = was_built ? &tuning->cached_ns : &tuning->compile_ns;
-    if (build_ns > 0)
-        *ns = (*ns * 3 + build_ns) / 4;
-    if (!was_built && device->known.key[0] != '\0')
-        seen_add(&device->known, shape->hash);
-    shape->built = true;
-    return was_built;
 }

@@ -5,9 +5,9 @@
  *
  *   KEY.txt   lines "name value", as the tuning run wrote them; # starts a
  *             comment. Whatever is wrong with it means the built-in values.
- *   KEY.seen  hashes of programs whose specialised form was built, 16
- *             hexadecimal digits a line, so that a later process knows that
- *             a cache holds them. A line that is wrong says nothing.
+ *   KEY.seen  hashes of programs, 16 hexadecimal digits a line behind a mark: b,
+ *             its specialised form was built, so that a cache holds it; s, a
+ *             query over many rows ran it. A line that is wrong says nothing.
  *   host.txt  the line host_rows_max of the last device tuned of a kind for
  *             which it counts: CPUs;
  *             it is needed before a device is opened.
@@ -19,11 +19,13 @@
 #ifndef VDBQ_DEVICE_TUNING_H
 #define VDBQ_DEVICE_TUNING_H
 
+#include <stdio.h>
+
 #include "base/vector.h"
 #include "device/device.h"
 #include "device/kind.h"
 
-enum { TUNING_FORMAT = 2 };
+enum { TUNING_FORMAT = 3 };
 
 struct known {
     struct device_tuning tuning;
@@ -40,6 +42,9 @@ void known_init(struct known *known, const char *const *parts,
                 const char *source, const struct device_kind *kind);
 /* Accepts a zeroed struct. */
 void known_finish(struct known *known);
+
+/* Opens one of the files to read; NULL: there is none. */
+FILE *known_file(const char *name);
 
 /* Notes that the machine of `body` was built (specialised; or the name of one
  * without text), and how long that took in all; 0: not measured to its end.

@@ -179,3 +179,33 @@ enum vdbq_status environment_has_room(const char *path, struct error *error)
                          strerror(code));
     return VDBQ_OK;
 }
+
+enum vdbq_status environment_cache_write(const char *folder, const char *name,
+                                         const struct text *bytes,
+                                         struct text *path, struct error *error)
+{
+    struct text temporary = { 0 };
+    enum vdbq_status status = environment_cache_folder(folder, path, error);
+    int file = -1;
+    bool done = false;
+
+    if (status != VDBQ_OK)
+        return status;
+    text_print(path, "/%s", name);
+    text_print(&temporary, "%s.XXXXXX", path->bytes);
+    if (!path->failed && !temporary.failed && !bytes->failed)
+        file = mkstemp(temporary.bytes);
+    if (file >= 0) {
+        done =
+            write(file, bytes->bytes, bytes->length) == (ssize_t)bytes->length;
+        done = close(file) == 0 && done
+               && rename(temporary.bytes, path->bytes) == 0;
+        if (!done)
+            unlink(temporary.bytes);
+    }
+    if (!done)
+        status = error_set(error, VDBQ_IO, "cannot write '%s': %s", path->bytes,
+                           strerror(errno));
+    text_finish(&temporary);
+    return status;
+}

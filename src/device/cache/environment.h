@@ -25,6 +25,13 @@ enum vdbq_status environment_prepare(struct error *error);
 enum vdbq_status environment_cache_folder(const char *name, struct text *path,
                                           struct error *error);
 
+/* Writes a temporary file in that folder, then renames it to `name`; adds its
+ * path. Fails as environment_cache_folder() does, or with IO. */
+enum vdbq_status environment_cache_write(const char *folder, const char *name,
+                                         const struct text *bytes,
+                                         struct text *path,
+                                         struct error *error);
+
 /* Whether there is room for a build in that folder; IO if not. */
 enum vdbq_status environment_has_room(const char *path, struct error *error);
 

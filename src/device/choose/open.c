@@ -3,6 +3,8 @@
  * Opens the device that a choice names, and lists what there is to choose
  * from. What names no kind may name a device of OpenCL.
  */
+#include <string.h>
+
 #include "device/backend.h"
 #include "device/host/host.h"
 #include "device/opencl/find.h"
@@ -23,6 +25,15 @@ static enum vdbq_status found_open(const struct device_params *params,
     return status;
 }
 
+/* Keeps what a process of its own needs to open the same device. */
+static void note_choice(struct device *device,
+                        const struct device_params *params)
+{
+    if (strlen(params->choice) < sizeof device->choice)
+        strcpy(device->choice, params->choice);
+    device->cores = params->cores;
+}
+
 enum vdbq_status device_open(const struct device_params *params,
                              struct device **device, struct error *error)
 {
@@ -33,9 +44,12 @@ enum vdbq_status device_open(const struct device_params *params,
     if (wanted.choice == NULL || wanted.choice[0] == '\0')
         wanted.choice = kind_default()->name;
     kind = kind_of_choice(wanted.choice);
-    return kind != NULL && kind->opencl_type == 0
-               ? host_open(&wanted, device, error)
-               : found_open(&wanted, device, error);
+    enum vdbq_status status = kind != NULL && kind->opencl_type == 0
+                                  ? host_open(&wanted, device, error)
+                                  : found_open(&wanted, device, error);
+    if (status == VDBQ_OK && *device != NULL)
+        note_choice(*device, &wanted);
+    return status;
 }
 
 unsigned device_list(struct text *text)

@@ -310,7 +310,7 @@ bool opencl_machine_is_kept(struct device *device,
 {
     struct opencl *opencl = (struct opencl *)device;
     struct variant variant = variant_of(opencl, params);
-    struct machine_source source = source_of(opencl, &variant, NULL);
+    struct machine_source source = source_of(opencl, &variant, params->body);
 
     return opencl_is_kept(opencl, source.strings, MACHINE_STRINGS,
                           source.options);

@@ -13,6 +13,10 @@
 /* A gain under this is noise. */
 static const double gain_min = 1.05;
 
+/* Rows of a query from which on its program is sighted: fewer are done in less
+ * time than the machine takes to load. */
+enum { SIGHTED_ROWS = 1 << 17 };
+
 static bool pays_at_once(const struct adapt *adapt);
 static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
                         bool built);
@@ -47,6 +51,7 @@ enum vdbq_status adapt_init(struct adapt *adapt,
         .adaptive =
             build == BUILD_AUTO && device_facts(device)->kind->specialises,
         .cost = program_cost(launcher->program),
+        .rows = launcher->rows,
         .rows_left = launcher->rows,
         .build = build == BUILD_AUTO ? BUILD_INTERPRETED : build,
         .encodings = arena_alloc(params->arena, params->pack->input_count + 1),
@@ -152,6 +157,8 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
         device_machine_find(adapt->device, &adapt->specialised, times);
     enum vdbq_status status = VDBQ_OK;
     adapt->watching = device_tuning(adapt->device)->gain >= gain_min;
+    adapt->wanted = adapt->watching && adapt->rows >= SIGHTED_ROWS
+                    && device_sight(adapt->device, adapt->specialised.body);
     if (adapt->watching && machine == NULL && pays_at_once(adapt))
         status = device_machine(adapt->device, &adapt->specialised, &machine,
                                 times, error);
@@ -230,10 +237,13 @@ void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
     if (shape == NULL)
         return;
     shape->missed_ns += (uint64_t)((double)kernel_ns * saving(adapt));
-    if (!shape->started && rate->rows > 0
-        && pays_behind(adapt, shape->missed_ns, shape->built))
+    if (!shape->started && !adapt->asked && rate->rows > 0
+        && (adapt->wanted
+            || pays_behind(adapt, shape->missed_ns, shape->built))) {
+        adapt->asked = true;
         shape->started =
             device_machine_behind(adapt->device, &adapt->specialised);
+    }
 }
 
 enum vdbq_status adapt_machine(struct adapt *adapt,

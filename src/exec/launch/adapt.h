@@ -7,8 +7,9 @@
  * is the part 1 - 1 / gain of the time that interpreted launches take. It is
  * built when what the launches so far have missed, in this query and in
  * earlier ones of the same form, and what those to come would miss, is more
- * than the price: so neither a great table nor a query that comes again and
- * again stays slow, and a query over few rows that comes once costs nothing.
+ * than the price; or, since who asks twice asks again, at the second query of
+ * that form over many rows. So neither a great table nor a query that comes again
+ * stays slow, and a query over few rows costs nothing.
  * All times are measured: rates by this query's launches, price and gain by
  * the tuning run and by earlier queries on the device. A query that starts on
  * the interpreted machine and may leave it has the device keep times, from its
@@ -50,8 +51,12 @@ struct adapt {
     bool adaptive;      /* both builds may run                           */
     bool watching;      /* the specialised machine may come yet          */
     bool timed;         /* the device keeps times for `rates`            */
+    bool asked;         /* for it, in this query                         */
+    bool wanted;        /* ... whatever it takes to build it: its program
+                           was sighted before                            */
     unsigned cost;      /* of a row, as the planner prices it            */
-    uint64_t rows_left; /* as foretold, less those that were run */
+    uint64_t rows;      /* of the query, as foretold                     */
+    uint64_t rows_left; /* ... less those that were run                  */
     unsigned launches;  /* that were started                             */
     unsigned launches_specialised;  /* of these                             */
     unsigned launches_first;        /* number of the first such one         */
