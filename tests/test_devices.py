@@ -391,10 +391,11 @@ def make_many(folder):
 
 
 def ask_many(folder, cache):
-    """(device, whether kernels are built behind it, answer) in a new process."""
-    told = run(folder, '--list', 'many.vdb', f'explain analyze {MANY_QUERY}',
-               XDG_CACHE_HOME=cache)
-    answer = run(folder, '--csv', 'many.vdb', MANY_QUERY, XDG_CACHE_HOME=cache)
+    """(device, whether kernels are built behind it, answer) in a new process that
+    specialises nothing."""
+    env = {'XDG_CACHE_HOME': cache, 'VDBQ_BUILD': 'interpreted'}
+    told = run(folder, '--list', 'many.vdb', f'explain analyze {MANY_QUERY}', **env)
+    answer = run(folder, '--csv', 'many.vdb', MANY_QUERY, **env)
     assert told.code == answer.code == 0, (told, answer)
     return (re.search('; device +(.*)', told.out).group(1), '; kernels ' in told.out, answer.out)
 
@@ -462,7 +463,8 @@ def case_several_start_with_an_empty_cache(folder):
     cache = os.path.join(folder, 'fresh')
     several = [subprocess.Popen([VDBQ, '--csv', 'many.vdb', MANY_QUERY], cwd=folder,
                                 stdout=subprocess.PIPE,
-                                env=dict(os.environ, XDG_CACHE_HOME=cache, VDBQ_DEVICE=''))
+                                env=dict(os.environ, XDG_CACHE_HOME=cache, VDBQ_DEVICE='',
+                                         VDBQ_BUILD='interpreted'))
                for _ in range(4)]
     answers = {one.communicate(timeout=120)[0].decode() for one in several}
     await_builders(cache)
@@ -479,6 +481,59 @@ def case_who_asks_for_a_device_gets_it(folder):
                  XDG_CACHE_HOME=cache)
     assert '; device    host' not in result.out and '; kernels ' not in result.out, result
     assert builders(cache) == [], builders(cache)
+
+
+def sight(folder, cache, times=1, table='t'):
+    """The builds that EXPLAIN ANALYZE tells of, of a query that a new process runs."""
+    query = f'explain analyze {MANY_QUERY}'.replace('from t', f'from {table}')
+    told = run(folder, '--list', '--device', 'cpu', 'many.vdb', '; '.join([query] * times),
+               XDG_CACHE_HOME=cache)
+    assert told.code == 0, told
+    return re.findall('; build +(.*)', told.out)
+
+
+def orders(cache):
+    """The kernels that are to be built."""
+    folder = os.path.join(cache, 'vdbq', 'orders')
+    return os.listdir(folder) if os.path.isdir(folder) else []
+
+
+def case_second_sight_is_specialised(folder):
+    make_many(folder)
+    assert run(folder, 'many.vdb', 'create table few as select * from t limit 1000').code == 0
+    cache = os.path.join(folder, 'fresh')
+    for _ in range(3):
+        assert sight(folder, cache, 2, 'few') == ['interpreted'] * 2
+    assert sight(folder, cache) == ['interpreted']
+    assert (builders(cache), orders(cache)) == ([], []), (builders(cache), orders(cache))
+    before = kept(cache)
+    assert before, 'the driver keeps its cache elsewhere'
+    sight(folder, cache)
+    await_builders(cache)
+    assert orders(cache) == [] and len(kept(cache) - before) == 1, (orders(cache), kept(cache))
+    assert sight(folder, cache, 30)[-1] == 'specialised'
+    assert len(kept(cache) - before) == 1 and builders(cache) == []
+
+
+def case_orders_that_are_no_orders(folder):
+    make_many(folder)
+    cache = os.path.join(folder, 'fresh')
+    for seconds in 0, 0.3:  # the process is killed: the order waits, or is lost
+        sight(folder, cache, 2)
+        time.sleep(seconds)
+        for builder in builders(cache):
+            os.kill(builder, signal.SIGKILL)
+    place = os.path.join(cache, 'vdbq', 'orders')
+    key = next(name for name in os.listdir(os.path.join(cache, 'vdbq', 'tune'))
+               if name.endswith('.seen')).removesuffix('.seen')
+    for number, text in enumerate(('', '1 1', '1 1\n', '9999 1\nx', '-1 1\nx', '2 1\nno C', '\0')):
+        with open(os.path.join(place, f'{key}-{number:016x}'), 'w', encoding='utf-8') as file:
+            file.write(text)
+    os.symlink('/etc/passwd', os.path.join(place, f'{key}-{99:016x}'))
+    sight(folder, cache)
+    await_builders(cache)
+    assert orders(cache) == [], orders(cache)
+    assert sight(folder, cache, 30)[-1] == 'specialised'
 
 
 def case_kernels_are_built_beforehand(folder):

@@ -24,6 +24,7 @@
 enum {
     ROWS = 2000,
     LAUNCHES_MAX = 4000,
+    MANY_LAUNCHES = 80,           /* over many rows, for adapt.c */
     COMPILED_LAUNCHES_MAX = 60000 /* each takes 1 ms: a compiler's minute */
 };
 
@@ -411,6 +412,71 @@ static void failed_build_changes_nothing(void **state)
     fake_close(device);
 }
 
+/* A device on which no build ever pays. */
+static struct device *dear_open(void)
+{
+    struct device *device = fake_open(0, 3);
+    device->known.tuning.compile_ns = 1000000000000;
+    device->known.tuning.cached_ns = 1000000000000;
+    return device;
+}
+
+/* Who asks twice of many rows asks again: that is built whatever it takes, and
+ * a third query starts with it. What is over few rows is not. */
+static void second_sight_builds(void **state)
+{
+    (void)state;
+    struct device *device = dear_open();
+    for (int i = 0; i < 4; i++)
+        query_run(device, 2);
+    assert_null(device->builder);
+    assert_string_equal(query_run(device, MANY_LAUNCHES).build, "interpreted");
+    assert_null(device->builder);
+    struct seen seen = query_run(device, MANY_LAUNCHES);
+    assert_string_not_equal(seen.build, "interpreted");
+    assert_int_equal(seen.wrong, 0);
+    assert_int_equal(seen.rows, rows_expected(&seen));
+    assert_string_equal(query_run(device, 2).build, "specialised");
+    fake_close(device);
+}
+
+/* What a cache holds is loaded behind the first query over many rows. */
+static void what_is_kept_is_taken_at_first_sight(void **state)
+{
+    (void)state;
+    struct device *device = dear_open();
+    query_run(device, 2);
+    struct device_shape *shape = vector_at(&device->known.shapes, 0);
+    assert_int_equal(shape->sights, 0);
+    shape->built = true;
+    struct seen seen = query_run(device, MANY_LAUNCHES);
+    assert_string_not_equal(seen.build, "interpreted");
+    assert_int_equal(seen.wrong, 0);
+    fake_close(device);
+}
+
+/* While one is built, another that was sighted twice waits for a later query. */
+static void one_is_built_at_a_time(void **state)
+{
+    (void)state;
+    struct device *device = dear_open();
+    query_run(device, MANY_LAUNCHES);
+    fake.build_ms = 100;
+    strcpy(fake.body, "of another program");
+    const struct device_machine_params other = {
+        .build = BUILD_SPECIALISED, .registers = 2, .axes = 1, .body = fake.body
+    };
+    assert_true(device_machine_behind(device, &other));
+    assert_false(device_machine_behind(device, &other));
+    query_run(device, 20);
+    assert_string_equal(query_run(device, MANY_LAUNCHES).build, "interpreted");
+    nap(120);
+    fake.body[0] = '\0';
+    assert_string_not_equal(query_run(device, MANY_LAUNCHES).build,
+                            "interpreted");
+    fake_close(device);
+}
+
 /* The program's text where the input is encoded so in all launches; 0: not. */
 static void body_make(const struct program *program, unsigned char encoding)
 {
@@ -624,6 +690,9 @@ int main(void)
         cmocka_unit_test(close_joins_the_build),
         cmocka_unit_test(nothing_is_built_that_does_not_pay),
         cmocka_unit_test(queries_add_up),
+        cmocka_unit_test(second_sight_builds),
+        cmocka_unit_test(what_is_kept_is_taken_at_first_sight),
+        cmocka_unit_test(one_is_built_at_a_time),
         cmocka_unit_test(failed_build_changes_nothing),
         cmocka_unit_test(other_encodings_change_the_machine),
         cmocka_unit_test(constants_share_a_machine),
