@@ -10,7 +10,7 @@ one for each pass that can be left out, and on one that leaves them all out
 A pass may spare an error, where another condition is tested first or fewer rows
 are come to, but never make one.
 The queries are those of differential/ and correlated/, over small tables, and
-those of correlated/many.py.
+those of correlated/counted.py and correlated/many.py.
 
 For each pass it is told how many plans are others without it; a pass that no
 query needs is a failure. The last line is "N passed, N failed". A query that
@@ -29,7 +29,7 @@ import subprocess
 import sys
 import time
 
-from correlated import many
+from correlated import counted, many
 from correlated.queries import COLUMNS as LITERALS, Queries as Correlated
 from correlated.tables import small_tables, statements
 from differential.checks import CHECKS, REFUSALS, Case, Difference, Skipped, shown
@@ -42,14 +42,13 @@ from differential.tables import (COLUMNS, COUNTS, FEW_ROWS, Table, column_node, 
                                  without_twins)
 
 VARIABLE = 'VDBQ_PASSES'
-KINDS = ('queries', 'joins', 'subqueries', 'correlated', 'many')
+KINDS = ('queries', 'joins', 'subqueries', 'correlated', 'counted', 'many')
+LITERAL_KINDS = ('correlated', 'counted')  # over tables of correlated/tables.py
 MANY = (6000, 20000)  # rows
 MANY_SHARE = 5  # of the queries of a set, these being slow
 FAILING = 0.3  # of the tables have numbers with which sums and products fail
 EXTREMES = (2**63 - 1, -2**63 + 1, 2**62)
 SHARE = 0.3  # of the values of 'subqueries' that are queries
-
-
 
 
 def arguments():
@@ -212,14 +211,15 @@ class Run:
     def make_tables(self):
         if self.kind == 'many':
             return made_tables(list(many.statements(self.rng, self.rng.choice(MANY))))
-        if self.kind == 'correlated':
-            return [LiteralTable(name, rows, self.rng.random() < 0.5)
+        if self.kind in LITERAL_KINDS:
+            keyed = 0.9 if self.kind == 'counted' else 0.5
+            return [LiteralTable(name, rows, self.rng.random() < keyed)
                     for name, rows in small_tables(self.rng).items()]
         return random_tables(self.rng, tuple(COLUMNS), FEW_ROWS if self.share else COUNTS[-1])
 
     def made_to_fail(self, table):
         name, names = 'b', table.columns
-        if self.kind == 'correlated':
+        if self.kind in LITERAL_KINDS:
             name, names = 'v', [column.split()[0] for column in LITERALS.split(', ')]
         if name not in names:
             return table
@@ -235,6 +235,8 @@ class Run:
     def node(self):
         if self.kind == 'many':
             return Node(many.Queries(self.rng).statement())
+        if self.kind == 'counted':
+            return Node(counted.Queries(self.rng).statement())
         if self.kind == 'correlated':
             return Node(Correlated(self.rng).statement())
         return self.maker(Joins if self.kind == 'joins' else Queries).query()
