@@ -21,15 +21,11 @@
 
 #include "api/vdbq.h"
 #include "base/threads/stop.h"
+#include "fixtures/chance.h"
 #include "fixtures/files.h"
 
 /* What watches memory makes all work slower. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { GAP_MS_MAX = 1000 };
-#else
-enum { GAP_MS_MAX = 100 };
-#endif
-enum { MOMENTS = 3 };
+enum { GAP_MS_MAX = SANITIZED ? 1000 : 100, TRIES = 6, MOMENTS = 3 };
 
 static char spill_path[128];
 
@@ -188,7 +184,7 @@ static void check(vdbq *db, const struct statement *statement)
         heard +=
             cancel_at(db, statement, 1 + asks * (2 * i + 1) / (2 * MOMENTS));
     assert_true(heard >= MOMENTS - 1); /* what was done is not cancelled */
-    for (int i = 0; i < 3 && (i == 0 || gap_ns > GAP_MS_MAX * 1000000u); i++) {
+    for (int i = 0; i < TRIES && (i == 0 || gap_ns > GAP_MS_MAX * 1000000u); i++) {
         run_watched(db, statement, &again, &ns);
         gap_ns = ns < gap_ns ? ns : gap_ns;
         assert_int_equal(again, sum);
@@ -241,9 +237,11 @@ static vdbq *open_tables(const char *memory)
 static void check_all(const struct statement *statements, size_t count,
                       const char *memory)
 {
+    static uint64_t cases; /* so that each call takes others of a list */
     vdbq *db = open_tables(memory);
     for (size_t i = 0; i < count; i++)
-        check(db, &statements[i]);
+        if (is_taken(cases++))
+            check(db, &statements[i]);
     vdbq_close(db);
     no_file_is_left();
 }
