@@ -18,6 +18,7 @@ import sys
 import time
 
 from differential.engines import Died, Refused, Sqlite, Vdbq
+from shell_options import HANG_SECONDS
 
 TEXTS = ('10', ' 10 ', '\t10\n', '1e1', '10.0', '10.', '.5', '0.5', '+5', '-5', '5', '05', '0x10',
          '', ' ', 'abc', '10abc', '1e', 'e1', '.', '-', '--5', '- 5', '1 0', 'inf', 'nan', '-0',
@@ -348,7 +349,8 @@ def main():
     parser.add_argument('--set', type=int, default=50, help='for each set of tables')
     parser.add_argument('--device', default='host')
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--timeout', type=float, default=20, help='of one query, in seconds')
+    parser.add_argument('--timeout', type=float, default=HANG_SECONDS,
+                        help='of one query, in seconds')
     parser.add_argument('--differences', type=int, default=5, help='that are shown by each job')
     options = parser.parse_args()
     begin = time.monotonic()

@@ -15,6 +15,7 @@ import re
 import sys
 
 from differential.engines import Refused, Vdbq
+from shell_options import HANG_SECONDS
 
 # name: (type, values)
 COLUMNS = {
@@ -133,7 +134,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('binary', help='the shell, split like a command line')
     parser.add_argument('--device', default='host')
-    parser.add_argument('--timeout', type=float, default=60, help='of one query, in seconds')
+    parser.add_argument('--timeout', type=float, default=HANG_SECONDS,
+                        help='of one query, in seconds')
     options = parser.parse_args()
     vdbq = Vdbq(options, options.device)
     vdbq.reset([Everything()], (), (('VDBQ_TABLET_ROWS', '2'),))

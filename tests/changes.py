@@ -24,6 +24,7 @@ from differential.history import History, Step, Wrong
 from differential.nodes import smaller
 from differential.story import Story
 from differential.tables import COLUMNS
+from shell_options import HANG_SECONDS
 
 
 def arguments():
@@ -36,7 +37,8 @@ def arguments():
     parser.add_argument('--from', type=int, default=0, dest='first', help='the first history')
     parser.add_argument('--device', default='host')
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--timeout', type=float, default=60, help='of some statements, in seconds')
+    parser.add_argument('--timeout', type=float, default=HANG_SECONDS,
+                        help='of some statements, in seconds')
     parser.add_argument('--reduce', type=float, default=20, help='seconds for each difference')
     parser.add_argument('--differences', type=int, default=10, help='end after so many')
     parser.add_argument('--columns', default=''.join(COLUMNS), help='their letters (%(default)s)')

@@ -28,6 +28,7 @@ from classes.keys import Keys
 from classes.order import Order
 from differential.checks import same
 from differential.engines import Died, Refused, Sqlite, Vdbq, rows_of
+from shell_options import HANG_SECONDS
 
 CLASSES = {'keys': Keys, 'empty': Empty, 'errors': Errors, 'order': Order}
 TABLET_ROWS = ('1', '2', '3', '7', '63', '64', '65')
@@ -55,7 +56,8 @@ def arguments():
     parser.add_argument('--device', action='append', help='other than the host (cpu)')
     parser.add_argument('--build', default='interpreted', help='of devices (%(default)s)')
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--timeout', type=float, default=60, help='of a query, in seconds')
+    parser.add_argument('--timeout', type=float, default=HANG_SECONDS,
+                        help='of a query, in seconds')
     return parser.parse_args()
 
 

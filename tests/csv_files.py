@@ -19,6 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from shell_options import HANG_SECONDS
+
 DELIMITERS = ',;\t|'
 RECORD = '\x1e'  # between rows that are compared
 
@@ -43,8 +45,8 @@ class Shell:
         """What a script writes, and what it says on the side."""
         path = Path(self.folder) / 'script.sql'
         path.write_bytes(script.encode())
-        done = subprocess.run([self.binary, *options, '-f', path], cwd=self.folder, timeout=120,
-                              capture_output=True, check=False)
+        done = subprocess.run([self.binary, *options, '-f', path], cwd=self.folder,
+                              timeout=HANG_SECONDS, capture_output=True, check=False)
         assert done.returncode in (0, 1), (done.returncode, done.stderr)
         return done.stdout.decode(), done.stderr.decode()
 

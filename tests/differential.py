@@ -26,6 +26,7 @@ from differential.nodes import Node, listed
 from differential.queries import Queries, Relation
 from differential.reduce import Reducer, difference
 from differential.tables import COLUMNS, COUNTS, FEW_ROWS, column_node, random_tables
+from shell_options import HANG_SECONDS
 
 ONE = Node('SELECT {0}', listed([Node('{0} AS c0', Node('1', type='I'))]), type='Q')
 SHARES = (('peer', 0.72), ('change', 0.80), ('tlp', 0.87), ('totals', 0.93), ('norec', 1.0))
@@ -50,7 +51,8 @@ def arguments():
     parser.add_argument('--subqueries', type=float, default=0.0, metavar='SHARE',
                         help='of all values are queries, in every clause (%(default)s)')
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--timeout', type=float, default=20, help='of one query, in seconds')
+    parser.add_argument('--timeout', type=float, default=HANG_SECONDS,
+                        help='of one query, in seconds')
     parser.add_argument('--reduce', type=float, default=15, help='seconds for each difference')
     parser.add_argument('--differences', type=int, default=10, help='end after so many kinds')
     parser.add_argument('--columns', default=''.join(COLUMNS), help='their letters (%(default)s)')

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import slt
+from shell_options import FILE_SECONDS
 
 NAME = re.compile(r'create\s+(?:table|view)\s+(?:if\s+not\s+exists\s+)?'
                   r'("[^"]+"|`[^`]+`|\[[^\]]+\]|\w+)', re.I)
@@ -48,10 +49,14 @@ def records(path, options):
 def run_file(path, options):
     """(passed, failed, what it said) of a file."""
     with tempfile.TemporaryDirectory(prefix='failing') as folder:
-        done = subprocess.run([options.binary, str(options.seed), str(options.tries),
-                               os.path.join(folder, 'tried.vdb')],
-                              input=b''.join(records(path, options)), capture_output=True,
-                              timeout=options.timeout, check=False)
+        try:
+            done = subprocess.run([options.binary, str(options.seed), str(options.tries),
+                                   os.path.join(folder, 'tried.vdb')],
+                                  input=b''.join(records(path, options)), capture_output=True,
+                                  timeout=options.timeout, check=False)
+        except subprocess.TimeoutExpired as expired:
+            said = (expired.stdout or b'').decode(errors='replace')
+            return 0, 1, f'{path}: {said}no end in {options.timeout} s\n'
     said = done.stdout.decode(errors='replace')
     count = re.search(r'(\d+) passed, (\d+) failed\s*\Z', said)
     good, bad = map(int, count.groups()) if count else (0, 1)
@@ -69,7 +74,7 @@ def arguments():
     parser.add_argument('--share', type=float, default=0.1, help='of statements that are tried')
     parser.add_argument('--tries', type=int, default=20, help='calls of each that fail')
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
-    parser.add_argument('--timeout', type=float, default=300, help='seconds a file')
+    parser.add_argument('--timeout', type=float, default=FILE_SECONDS, help='seconds a file')
     return parser.parse_args()
 
 

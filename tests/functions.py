@@ -22,6 +22,7 @@ from functions.forms import all_forms
 from functions.peers import DIFFERENCES, peers, text_of, unknown
 from functions.shell import Shell
 from functions.values import LETTERS, TYPES, VALUES
+from shell_options import HANG_SECONDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Of constants one is chosen at once, and the others' types are not asked for.
@@ -48,7 +49,8 @@ def arguments():
     parser.add_argument('--only', help='only forms of that name')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--timeout', type=float, default=120, help='of one shell, in seconds')
+    parser.add_argument('--timeout', type=float, default=HANG_SECONDS,
+                        help='of one shell, in seconds')
     parser.add_argument('--show', type=int, default=3, help='faults of each form')
     return parser.parse_args()
 

@@ -40,6 +40,7 @@ from differential.queries import Queries, Relation
 from differential.reduce import Reducer
 from differential.tables import (COLUMNS, COUNTS, FEW_ROWS, Table, column_node, random_tables,
                                  without_twins)
+from shell_options import HANG_SECONDS
 
 VARIABLE = 'VDBQ_PASSES'
 KINDS = ('queries', 'joins', 'subqueries', 'correlated', 'counted', 'many')
@@ -63,7 +64,8 @@ def arguments():
     parser.add_argument('--passes', help='those to leave out, with commas (all that there are)')
     parser.add_argument('--device', default='host')
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--timeout', type=float, default=20, help='of one query, in seconds')
+    parser.add_argument('--timeout', type=float, default=HANG_SECONDS,
+                        help='of one query, in seconds')
     parser.add_argument('--reduce', type=float, default=15, help='seconds for each difference')
     parser.add_argument('--differences', type=int, default=6, help='of a process, then it ends')
     parser.add_argument('--print', action='store_true', help='the queries, as they run')

@@ -62,8 +62,7 @@ class Runner:
     def suite(self, name, device, mode, build, environment):
         """Runs the files; returns the path of the answers."""
         answers = self.options.folder / f'answers-{re.sub("[^a-z0-9]+", "-", name.lower())}'
-        command = [sys.executable, HERE / 'slt.py', '--answers', answers, '--device', device,
-                   '--timeout', '600']
+        command = [sys.executable, HERE / 'slt.py', '--answers', answers, '--device', device]
         command += ['--exec-mode', mode] if mode else []
         command += ['--build', build] if build else []
         start = time.monotonic()

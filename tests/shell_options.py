@@ -4,6 +4,11 @@ import argparse
 import os
 from pathlib import Path
 
+# A limit ends what hangs, and says nothing of speed: a busy machine of few cores may be ten
+# times slower than a quiet one. What is about speed counts work or processor time.
+HANG_SECONDS = 900   # of a query, a statement, a shell
+FILE_SECONDS = 3600  # of a file of statements in a build that watches each access
+
 
 def parser(description, what):
     """A parser of BINARY, FILE... and the options; `what` is what a file holds."""
@@ -15,7 +20,7 @@ def parser(description, what):
     made.add_argument('--device', help='as VDBQ_DEVICE')
     made.add_argument('--exec-mode', help='as VDBQ_MODE')
     made.add_argument('--build', help='as VDBQ_BUILD')
-    made.add_argument('--timeout', type=float, default=120, help=f'seconds a {what}')
+    made.add_argument('--timeout', type=float, default=HANG_SECONDS, help=f'seconds a {what}')
     made.add_argument('--jobs', type=int, default=os.cpu_count())
     return made
 

@@ -26,6 +26,7 @@ import sys
 import tempfile
 
 from functions.forms import all_forms
+from shell_options import HANG_SECONDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ('sql.md', 'architecture.md', 'adding-a-function.md')
@@ -96,7 +97,7 @@ def run(binary, found):
         done = subprocess.run([pathlib.Path(binary).resolve(), '--batch', '--mode', 'quote',
                                '--device', 'host'], input=lines, cwd=folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              timeout=120)
+                              timeout=HANG_SECONDS)
     given = done.stdout.split(f'{SEPARATOR}\n')[:-1]
     if len(given) != len(found):
         sys.exit(f'the shell ended after {len(given)} examples: {done.returncode}\n'

@@ -17,6 +17,8 @@ import tempfile
 import time
 import traceback
 
+from shell_options import HANG_SECONDS
+
 VDBQ = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else 'vdbq'
 EXIT_DEVICE = 4
 QUERY = '''create table t (a integer); insert into t values (1), (2), (3);
@@ -48,7 +50,7 @@ def run(folder, *arguments, unset=(), **extra):
     for name in ('VDBQ_DEVICE', 'VDBQ_CORES', 'POCL_CACHE_DIR', *unset):
         if name not in extra:
             env.pop(name, None)
-    return Result(subprocess.run([VDBQ, *arguments], cwd=folder, env=env, timeout=120,
+    return Result(subprocess.run([VDBQ, *arguments], cwd=folder, env=env, timeout=HANG_SECONDS,
                                  capture_output=True, check=False))
 
 
@@ -322,7 +324,7 @@ def case_several_may_fill_a_cache(folder):
                                 env=dict(os.environ, XDG_CACHE_HOME=cache, VDBQ_CORES=cores))
                for cores in ('0', '1', '0', '1')]
     for one in several:
-        assert one.communicate(timeout=120)[0] == b'a\n2\n3\n' and one.returncode == 0, one
+        assert one.communicate(timeout=HANG_SECONDS)[0] == b'a\n2\n3\n' and one.returncode == 0, one
     # The machine, the probe of the device, and what the probe found.
     assert len(entries(cache)) == 3 and scratch(cache) == [], (entries(cache), scratch(cache))
 
@@ -416,7 +418,7 @@ def builders(cache):
 
 
 def await_builders(cache):
-    for _ in range(1000):
+    for _ in range(HANG_SECONDS * 10):
         if not builders(cache):
             return
         time.sleep(0.1)
@@ -466,7 +468,7 @@ def case_several_start_with_an_empty_cache(folder):
                                 env=dict(os.environ, XDG_CACHE_HOME=cache, VDBQ_DEVICE='',
                                          VDBQ_BUILD='interpreted'))
                for _ in range(4)]
-    answers = {one.communicate(timeout=120)[0].decode() for one in several}
+    answers = {one.communicate(timeout=HANG_SECONDS)[0].decode() for one in several}
     await_builders(cache)
     device, behind, answer = ask_many(folder, cache)
     assert device != 'host' and not behind and answers == {answer}, (device, behind)
@@ -557,7 +559,7 @@ def case_interrupt_of_a_build(folder):
                               env=dict(os.environ, XDG_CACHE_HOME=f'{cache}{number}')) as shell:
             time.sleep(seconds)
             os.killpg(shell.pid, signal.SIGINT)
-            errors = shell.communicate(timeout=120)[1].decode()
+            errors = shell.communicate(timeout=HANG_SECONDS)[1].decode()
             assert shell.returncode in (130, -signal.SIGINT), (seconds, shell.returncode, errors)
             assert errors in ('', 'error: interrupted\n',
                               'interrupted, but the statement was done before\n'), errors

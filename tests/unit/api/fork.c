@@ -218,7 +218,7 @@ static void children_keep_no_locks(void **state)
     assert_int_equal(vdbq_execute(db, "insert into t values (2)"), VDBQ_BUSY);
     kill(writer, SIGKILL);
     waitpid(writer, NULL, 0);
-    assert_int_equal(vdbq_set(db, "timeout", "30000"), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "timeout", "1800000"), VDBQ_OK);
     run(db, "insert into t values (3)"); /* once the child has started */
     assert_int_equal(number(db, "select sum(a) from t"), 10);
     for (int i = 0; i < 2; i++) {

@@ -184,7 +184,8 @@ static void check(vdbq *db, const struct statement *statement)
         heard +=
             cancel_at(db, statement, 1 + asks * (2 * i + 1) / (2 * MOMENTS));
     assert_true(heard >= MOMENTS - 1); /* what was done is not cancelled */
-    for (int i = 0; i < TRIES && (i == 0 || gap_ns > GAP_MS_MAX * 1000000u); i++) {
+    for (int i = 0; i < TRIES && (i == 0 || gap_ns > GAP_MS_MAX * 1000000u);
+         i++) {
         run_watched(db, statement, &again, &ns);
         gap_ns = ns < gap_ns ? ns : gap_ns;
         assert_int_equal(again, sum);
