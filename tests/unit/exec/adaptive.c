@@ -432,7 +432,7 @@ static void second_sight_builds(void **state)
     assert_null(device->builder);
     assert_string_equal(query_run(device, MANY_LAUNCHES).build, "interpreted");
     assert_null(device->builder);
-    struct seen seen = query_run(device, MANY_LAUNCHES);
+    struct seen seen = query_run(device, LAUNCHES_MAX);
     assert_string_not_equal(seen.build, "interpreted");
     assert_int_equal(seen.wrong, 0);
     assert_int_equal(seen.rows, rows_expected(&seen));
@@ -449,7 +449,7 @@ static void what_is_kept_is_taken_at_first_sight(void **state)
     struct device_shape *shape = vector_at(&device->known.shapes, 0);
     assert_int_equal(shape->sights, 0);
     shape->built = true;
-    struct seen seen = query_run(device, MANY_LAUNCHES);
+    struct seen seen = query_run(device, LAUNCHES_MAX);
     assert_string_not_equal(seen.build, "interpreted");
     assert_int_equal(seen.wrong, 0);
     fake_close(device);
@@ -460,8 +460,9 @@ static void one_is_built_at_a_time(void **state)
 {
     (void)state;
     struct device *device = dear_open();
+    struct device_times ignored = { 0 };
     query_run(device, MANY_LAUNCHES);
-    fake.build_ms = 100;
+    fake.build_ms = 1000;
     strcpy(fake.body, "of another program");
     const struct device_machine_params other = {
         .build = BUILD_SPECIALISED, .registers = 2, .axes = 1, .body = fake.body
@@ -470,9 +471,10 @@ static void one_is_built_at_a_time(void **state)
     assert_false(device_machine_behind(device, &other));
     query_run(device, 20);
     assert_string_equal(query_run(device, MANY_LAUNCHES).build, "interpreted");
-    nap(120);
     fake.body[0] = '\0';
-    assert_string_not_equal(query_run(device, MANY_LAUNCHES).build,
+    builder_collect(device, true, &ignored);
+    fake.kept = NULL;
+    assert_string_not_equal(query_run(device, LAUNCHES_MAX).build,
                             "interpreted");
     fake_close(device);
 }
