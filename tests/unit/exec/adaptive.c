@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static struct {
     struct device_machine *kept;
     char body[1024]; /* that it is found by; "": by all    */
     unsigned build_ms;
+    atomic_bool waits; /* builds do not end */
     bool fails;
 } fake;
 
@@ -75,6 +77,8 @@ static enum vdbq_status fake_build(struct device *device,
     if (params->build == BUILD_INTERPRETED)
         return fake.host->machine_build(device, params, behind, machine, error);
     nap(fake.build_ms);
+    while (atomic_load(&fake.waits))
+        nap(1);
     if (fake.fails)
         return error_set(error, VDBQ_DEVICE, "the build was to fail");
     return fake.host->machine_build(fake.second, &plain, behind, machine,
@@ -462,7 +466,7 @@ static void one_is_built_at_a_time(void **state)
     struct device *device = dear_open();
     struct device_times ignored = { 0 };
     query_run(device, MANY_LAUNCHES);
-    fake.build_ms = 1000;
+    atomic_store(&fake.waits, true);
     strcpy(fake.body, "of another program");
     const struct device_machine_params other = {
         .build = BUILD_SPECIALISED, .registers = 2, .axes = 1, .body = fake.body
@@ -471,8 +475,9 @@ static void one_is_built_at_a_time(void **state)
     assert_false(device_machine_behind(device, &other));
     query_run(device, 20);
     assert_string_equal(query_run(device, MANY_LAUNCHES).build, "interpreted");
-    fake.body[0] = '\0';
+    atomic_store(&fake.waits, false);
     builder_collect(device, true, &ignored);
+    fake.body[0] = '\0';
     fake.kept = NULL;
     assert_string_not_equal(query_run(device, LAUNCHES_MAX).build,
                             "interpreted");
