@@ -45,7 +45,8 @@ EXPECTED = {
     ('vdbq_query_run', 'query_failed'): OK, ('vdbq_query_run', 'query_without_its_table'): UNKNOWN,
 }
 # Calls that work for seconds when they get all they need.
-SLOW = {'vdbq_build_kernels', 'vdbq_selftest', 'vdbq_tune', 'vdbq_measure_limits'}
+SLOW = {'vdbq_build_kernels', 'vdbq_selftest', 'vdbq_tune', 'vdbq_measure_limits',
+        'vdbq_run_loop'}
 # Calls after which the object is gone.
 CLOSING = {'vdbq_close', 'vdbq_query_close', 'vdbq_append_close'}
 
@@ -319,7 +320,7 @@ VALUES = {
                                      vectors(NUMBERS, None), vectors(NUMBERS, NO_TEXTS),
                                      vectors(NUMBERS, EMPTY_TEXTS)],
     'vdbq_progress': lambda: [None, CALLBACK], 'vdbq_report': lambda: [None, CALLBACK],
-    'vdbq_file_reader': lambda: [None, CALLBACK],
+    'vdbq_file_reader': lambda: [None, CALLBACK], 'vdbq_work': lambda: [None, CALLBACK],
     'unsigned': lambda: [0, 1, 3, HUGE], 'unsigned *': lambda: [None, room()],
     'vdbq_status': lambda: [0, 3, 99, HUGE], 'vdbq_type': lambda: [0, 1, 5, 8, 10, 11, HUGE],
     'size_t': lambda: [0, 1], 'ptrdiff_t': lambda: [0, -1, -7], 'uint64_t': lambda: [0, 1],

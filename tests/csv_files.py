@@ -7,7 +7,7 @@
 A table of all types goes out by COPY TO, as .csv or .tsv, and comes back by .import
 into an equal table and by FROM 'file': every bit must be the same. Texts in any
 dialect are written here and found out there; texts of random characters are read
-by both, or refused by both.
+by both, or refused by both. Many rows are written as a few at a time are.
 """
 import argparse
 import csv
@@ -218,6 +218,47 @@ def check_large(rng, shell):
     return None
 
 
+def large_table(rng, folder):
+    """Statements that make table t of many rows: short ones, and some that outgrow a buffer."""
+    kinds = ['BIGINT', 'INTEGER', 'DOUBLE', 'FLOAT', 'DECIMAL(15,2)', 'DATE', 'TEXT']
+    words = ['plain', 'a,b', 'say "so"', 'two\nlines', '|', '\t', "it's", '\x01', 'x' * 900, '']
+    with open(Path(folder) / 't.csv', 'w', encoding='utf-8', newline='') as file:
+        file.write('id,i,d,f,m,day,s\n')
+        for row in range(LARGE_ROWS):
+            values = [str(row), str(rng.randint(-2**31, 2**31 - 1)), random_double(rng),
+                      str(rng.randint(-999, 999) / 8), f'{rng.randint(-10**9, 10**9) / 100:.2f}',
+                      f'{rng.randint(1, 9999):04}-02-{rng.randint(1, 28):02}',
+                      '"\n' * 150000 if row % 5000 == 1234 else rng.choice(words)]
+            values[1:] = [None if rng.random() < 0.1 else value for value in values[1:]]
+            file.write(','.join(write_field(value, ',', '"', False) for value in values) + '\n')
+    names = ['id', 'i', 'd', 'f', 'm', 'day', 's']
+    columns = ', '.join(f'{name} {kind}' for name, kind in zip(names, kinds))
+    return f'create table t ({columns});\n.import t.csv t\n'
+
+
+LARGE_ROWS = 24000
+PIECE = 800  # rows that are written by the thread that reads them
+
+
+def check_many_rows(rng, shell):
+    """Many rows, which all cores write, are the bytes of a few at a time."""
+    script = large_table(rng, shell.folder)
+    mode = rng.choice(['csv', 'tsv', 'jsonlines', 'json', 'markdown', 'quote', 'insert', 'tabs'])
+    script += f'.mode {mode}\nselect * from t order by id;\n'
+    for first in range(0, LARGE_ROWS, PIECE):
+        script += (f'.print {RECORD}\nselect * from t where id between {first} '
+                   f'and {first + PIECE - 1} order by id;\n')
+    cores = rng.choice(['1', '2', '3', '16'])
+    out, err = shell.run(script, '--no-header', '--cores', cores)
+    whole, *pieces = out.split(RECORD + '\n')
+    if mode == 'json':
+        whole, pieces = whole[1:-2], [',\n'.join(piece[1:-2] for piece in pieces)]
+    if err or whole != ''.join(pieces) or not whole:
+        length = sum(map(len, pieces))
+        return f'{mode}, {cores} cores: {len(whole)} bytes, not {length}\n{err[:999]}'
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('binary')
@@ -227,7 +268,7 @@ def main():
     options = parser.parse_args()
     passed = failed = 0
     plan = [(check_table, options.tables), (check_dialect, options.texts // 3),
-            (check_text, options.texts), (check_large, 2)]
+            (check_text, options.texts), (check_large, 2), (check_many_rows, 8)]
     with tempfile.TemporaryDirectory(prefix='vdbq-csv-') as folder:
         shell = Shell(options.binary, folder)
         for check, count in plan:

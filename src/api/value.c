@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values, types and statuses as text, for callers: these calls need no
- * connection.
+ * Values, types and statuses as text, and the library's workers, for callers:
+ * these calls need no connection.
  */
 #include "api/vdbq.h"
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/threads/parallel.h"
 #include "base/type.h"
 #include "data/catalogue/catalogue.h"
 
@@ -72,4 +73,10 @@ bool vdbq_value_parse(enum vdbq_type type, unsigned precision, unsigned scale,
 void vdbq_free(void *text)
 {
     memory_release(text);
+}
+
+void vdbq_run_loop(unsigned count, vdbq_work work, void *context)
+{
+    if (work != NULL)
+        parallel_run(count, work, context);
 }

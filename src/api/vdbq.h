@@ -564,6 +564,14 @@ struct vdbq_limits {
 VDBQ_API enum vdbq_status vdbq_measure_limits(vdbq *db,
                                               struct vdbq_limits *limits);
 
+/* Calls work(context, i) for each i below `count`, on the library's workers (a
+ * thread for each core but one) and on the caller's thread; returns when all
+ * calls have. They come in any order, several at a time, and must not
+ * wait for each other. For what a program does with many rows; it needs no
+ * connection. `work` NULL: nothing happens. */
+typedef void (*vdbq_work)(void *context, unsigned i);
+VDBQ_API void vdbq_run_loop(unsigned count, vdbq_work work, void *context);
+
 /* Frees text that a call gave to its caller. */
 VDBQ_API void vdbq_free(void *text);
 

@@ -6,14 +6,10 @@
  */
 #include "io/format.h"
 #include "io/format_inner.h"
-#include "io/number.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void stream_batch(struct format_result *result,
-                         const struct vdbq_batch *batch);
 static void stream_end(struct format_result *result);
 static void json_end(struct format_result *result);
 
@@ -57,7 +53,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_csv_text,
       .begin = format_separated_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "insert",
       .meaning = "INSERT statements; .mode insert TABLE names the table",
@@ -69,7 +65,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_quote_text,
       .begin = format_insert_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "json",
       .meaning = "one array of objects",
@@ -82,7 +78,7 @@ static const struct format formats[] = {
       .between_rows = ",\n",
       .text = format_json_text,
       .begin = format_json_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = json_end },
     { .name = "jsonlines",
       .meaning = "one object a line",
@@ -95,7 +91,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_json_text,
       .begin = format_jsonlines_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "line",
       .meaning = "one value a line, as name = value",
@@ -107,7 +103,7 @@ static const struct format formats[] = {
       .between_rows = "\n",
       .text = format_plain_text,
       .begin = format_line_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "list",
       .meaning = "values separated by |",
@@ -120,7 +116,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_plain_text,
       .begin = format_separated_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "markdown",
       .meaning = "a table for Markdown",
@@ -133,7 +129,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_markdown_text,
       .begin = format_markdown_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "quote",
       .meaning = "SQL literals, one row a line",
@@ -146,7 +142,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_quote_text,
       .begin = format_separated_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "table",
       .meaning = "a table drawn in ASCII",
@@ -169,7 +165,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_csv_text,
       .begin = format_separated_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
     { .name = "tabs",
       .meaning = "values separated by tabs",
@@ -182,7 +178,7 @@ static const struct format formats[] = {
       .between_rows = "",
       .text = format_tabs_text,
       .begin = format_separated_begin,
-      .batch = stream_batch,
+      .batch = format_stream_batch,
       .end = stream_end },
 };
 
@@ -233,6 +229,7 @@ static void finish(struct format_result *result)
     free(result->scales);
     free(result->prefix_ends);
     free(result->cell_ends);
+    format_stream_close(result);
     out_close(&result->prefixes);
     out_close(&result->cells);
 }
@@ -276,118 +273,7 @@ bool format_end(struct format_result *result)
     return complete;
 }
 
-/* -------------------------------------------------------------- values -- */
-
-static char *write_name(const struct format *format, double value, char *at)
-{
-    const char *name = format->names[isnan(value) ? 0 : value > 0 ? 1 : 2];
-    size_t length = strlen(name);
-    memcpy(at, name, length);
-    return at + length;
-}
-
-static char *write_number(const struct format *format,
-                          const struct vdbq_vector *vector, uint64_t row,
-                          char *at)
-{
-    double real;
-    switch (vector->type) {
-    case VDBQ_INTEGER:
-    case VDBQ_SMALLINT:
-        return number_from_int(((const int32_t *)vector->values)[row], at);
-    case VDBQ_BIGINT:
-        return number_from_int(((const int64_t *)vector->values)[row], at);
-    case VDBQ_FLOAT:
-        real = (double)((const float *)vector->values)[row];
-        return isfinite(real) ? number_from_float((float)real, at)
-                              : write_name(format, real, at);
-    case VDBQ_DOUBLE:
-        real = ((const double *)vector->values)[row];
-        return isfinite(real) ? number_from_double(real, at)
-                              : write_name(format, real, at);
-    default:
-        return at;
-    }
-}
-
-bool format_left(enum vdbq_type type)
-{
-    return type == VDBQ_TEXT || type == VDBQ_BOOLEAN || type == VDBQ_DATE
-           || type == VDBQ_TIMESTAMP;
-}
-
-/* A value whose text form the library knows; false: it is another one. */
-static bool write_other(const struct format *format, struct out *out,
-                        const struct vdbq_vector *vector, unsigned scale,
-                        uint64_t row)
-{
-    const int32_t *narrow = vector->values;
-    const int64_t *wide = vector->values;
-    enum vdbq_type type = vector->type;
-    char room[VDBQ_VALUE_BYTES];
-    size_t length;
-    switch (type) {
-    case VDBQ_BOOLEAN:
-    case VDBQ_DATE:
-        length = vdbq_value_print(type, 0, narrow + row, room);
-        break;
-    case VDBQ_DECIMAL:
-    case VDBQ_TIMESTAMP:
-        length = vdbq_value_print(type, scale, wide + row, room);
-        break;
-    default:
-        return false;
-    }
-    if (type == VDBQ_DATE || type == VDBQ_TIMESTAMP)
-        format->text(out, room, length);
-    else
-        out_bytes(out, room, length);
-    return true;
-}
-
-void format_value(struct format_result *result, struct out *out,
-                  const struct vdbq_batch *batch, unsigned column, uint64_t row)
-{
-    const struct vdbq_vector *vector = &batch->column[column];
-    if (vector->nulls && vector->nulls[row]) {
-        out_text(out, result->null_text);
-    } else if (vector->type == VDBQ_TEXT) {
-        const struct vdbq_text *text = vector->values;
-        result->format->text(out, text[row].bytes, text[row].length);
-    } else if (!write_other(result->format, out, vector, result->scales[column],
-                            row)) {
-        char *at = out_room(out, NUMBER_ROOM);
-        out_used(out, write_number(result->format, vector, row, at));
-    }
-}
-
-static void stream_row(struct format_result *result,
-                       const struct vdbq_batch *batch, uint64_t row)
-{
-    struct out *out = result->out;
-    size_t start = 0;
-    for (unsigned i = 0; i < result->columns; i++) {
-        size_t end = result->prefix_ends[i];
-        if (end == start + 1)
-            out_char(out, result->prefixes.bytes[start]);
-        else
-            out_bytes(out, result->prefixes.bytes + start, end - start);
-        format_value(result, out, batch, i, row);
-        start = end;
-    }
-    out_text(out, result->format->end_row);
-}
-
-static void stream_batch(struct format_result *result,
-                         const struct vdbq_batch *batch)
-{
-    const char *between = result->format->between_rows;
-    for (uint64_t row = 0; row < batch->rows; row++) {
-        if (result->rows++)
-            out_text(result->out, between);
-        stream_row(result, batch, row);
-    }
-}
+/* ---------------------------------------------------------------- ends -- */
 
 static void stream_end(struct format_result *result)
 {

@@ -51,7 +51,9 @@ struct format_result {
     struct out cells;      /* drawn: texts of the rows that will be shown  */
     size_t *cell_ends;     /* drawn: in `cells`, one a cell                */
     size_t cells_capacity; /* drawn: room in cell_ends                     */
-    bool failed;           /* there was no memory; the result is short   */
+    struct format_part *parts; /* streamed: buffers, once rows are many */
+    uint64_t part_rows;        /* streamed: of each of them             */
+    bool failed;               /* there was no memory; the result is short   */
 };
 
 /* What a drawn table is drawn with; corners are the left one, those between
@@ -99,7 +101,7 @@ bool format_end(struct format_result *result);
 
 /* Writes one value of a column; how the formats share it. Dates and times are
  * texts to them, decimals numbers, booleans true and false. */
-void format_value(struct format_result *result, struct out *out,
+void format_value(const struct format_result *result, struct out *out,
                   const struct vdbq_batch *batch, unsigned column,
                   uint64_t row);
 /* Whether a column's values stand at the left. */

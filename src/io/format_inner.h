@@ -30,4 +30,10 @@ void format_insert_begin(struct format_result *result);
 void format_json_begin(struct format_result *result);
 void format_jsonlines_begin(struct format_result *result);
 
+/* format_stream.c: the rows of a batch, on all cores where they are many; and
+ * what that needs is freed. */
+void format_stream_batch(struct format_result *result,
+                         const struct vdbq_batch *batch);
+void format_stream_close(struct format_result *result);
+
 #endif
