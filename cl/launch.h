@@ -139,7 +139,26 @@ struct output {
     { 0,       NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, \
       NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP }
 
+/* A key of groups: codes of its values are how much more than `base` these
+ * are, NULL's comes behind them. */
+struct launch_key {
+    i64 base;
+    u32 size;
+    u32 stride; /* bytes of a table from one code to the next */
+};
+#define LAUNCH_KEYS 8
+/* Operand d of the opcodes that add to groups. */
+#define ADD_ONLY_GROUP 1 /* there are no keys */
+#define ADD_LEAST 2      /* Best keeps the least value */
+
 struct launch_head {
+    struct launch_key keys[LAUNCH_KEYS];
+    u64 tables;         /* of groups, one a group of one item: offset in the
+                           result buffer                              */
+    u32 table_bytes;    /* of one with its copies; 0: there is none    */
+    u32 table_copies;   /* a power of two                             */
+    u32 copy_bytes;
+    u32 reserved_too;   /* 0 */
     u32 morsel_first[LAUNCH_MORSELS]; /* number of each morsel's first step */
     u32 morsel_rows[LAUNCH_MORSELS];
     u64 code;           /* struct code[]; indexed by program counter   */
@@ -196,7 +215,7 @@ VDBQ_ASSERT_LAYOUT(build_input, sizeof(struct build_input) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 48);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);
-VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 232);
+VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 232 + 8 * 16 + 24);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

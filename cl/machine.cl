@@ -21,6 +21,7 @@
 #define BEFORE_VALIDITY(name)
 #define BEFORE_OUTPUT(name)
 #define BEFORE_END(name)
+#define BEFORE_GROUP(name)
 #define STEP_HOST(name)
 #define STEP_PURE(name) CASE(name)
 #define STEP_CONSTANT(name)
@@ -29,6 +30,7 @@
 #define STEP_VALIDITY(name) CASE(name)
 #define STEP_OUTPUT(name) CASE(name)
 #define STEP_END(name) CASE(name)
+#define STEP_GROUP(name) CASE(name)
 #define BEFORE(name, mnemonic, type, form, writes, reads, effect, cost, text) \
     BEFORE_##effect(name)
 #define STEP(name, mnemonic, type, form, writes, reads, effect, cost, text)   \
@@ -189,6 +191,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
     u32 step = group * launch->steps_per_item;
     m->place = step * VDBQ_TILE;
+    table_begin(m, group);
     run_constants(m, first, end);
     for (u32 i = 0; i < launch->steps_per_item; i++) {
         if (step + i >= launch->steps)

@@ -119,6 +119,8 @@ struct machine {
     union tile r[VDBQ_REGISTERS];
     i32 pc[VDBQ_TILE];    /* of each row, or NOWHERE                     */
 #if VDBQ_GROUP == 1
+    GLOBAL u8 *table;     /* of groups: the item's; 0: the launch has none */
+    u32 slot[VDBQ_TILE];  /* of each row: bytes to its group's record    */
     u32 kept[VDBQ_TILE + 8]; /* rows of the tile: those that Result outputs,
                              or before that the live ones, if these are few */
     i32 kept_count;       /* how many these are                          */

@@ -28,7 +28,8 @@
 
 /* What a, b, c and d are. w: register written, r: register read, x: register
  * of I32 read, t: type, n: number, k: cursor, f: column, v: constant, j: jump
- * target, y: validity, i: table, u: register of NULL flags, -: 0. The
+ * target, y: validity, i: table, u: register of NULL flags,
+ * which where Key and the others name none is -1, -: 0. The
  * cursors that a Probe names are probed: their rows are reached by numbers.
  * The others are axes: the rows' part runs for each row of the first one, or
  * where there are two or three, for each pair or triple of their rows. */
@@ -54,7 +55,12 @@
     X(CAST, "trw-")            \
     X(COMPARE, "rrjy")         \
     X(TEST, "r-jy")            \
-    X(RESULT, "sn--")
+    X(RESULT, "sn--")          \
+    X(GROUP, "nn--")           \
+    X(KEY, "run-")             \
+    X(ADD, "runn")             \
+    X(COUNT, "-unn")           \
+    X(GROUPED, "---n")
 
 /* What an opcode may do beside writing its register.
  *   HOST      runs on the host, before and after the rows
@@ -64,9 +70,11 @@
  *   JUMP      raises the program counter of rows, sets their validity
  *   VALIDITY  sets the validity of rows
  *   OUTPUT    writes result rows
+ *   GROUP     adds valid rows to groups, if the launch has some: then they are no
+ *             result rows (cl/result.cl)
  *   END       ends the rows' part */
 #define VDBQ_EFFECTS(X) \
-    X(HOST) X(PURE) X(CONSTANT) X(FAULT) X(JUMP) X(VALIDITY) X(OUTPUT) X(END)
+    X(HOST) X(PURE) X(CONSTANT) X(FAULT) X(JUMP) X(VALIDITY) X(OUTPUT) X(END) X(GROUP)
 
 #define VDBQ_OPS_TYPED(X, T)                                                                              \
     X(COLUMN_##T,  "Column",  #T, COLUMN,   T,    NONE, PURE,     4, "r[a] = column b of cursor c")       \
@@ -182,6 +190,17 @@
     X(OR_I32,      "Or",      "I32", COMPARE,      NONE, I32,  JUMP,     1, "if r[a] or r[b] jump to c, validity d") \
     X(NOT_I32,     "Not",     "I32", TEST,         NONE, I32,  JUMP,     1, "if not r[a] jump to c, validity d") \
     X(INVALID,     "Invalid", "-",  NONE,          NONE, NONE, VALIDITY, 1, "validity 0")                 \
+    X(GROUP,       "Group",   "-",  GROUP,         NONE, NONE, GROUP,    1, "add the row, if valid, to its group: a keys, records of b bytes") \
+    X(KEY_I32,     "Key",     "I32", KEY,          NONE, I32,  GROUP,    1, "key c of its group is r[a]") \
+    X(KEY_I64,     "Key",     "I64", KEY,          NONE, I64,  GROUP,    1, "key c of its group is r[a]") \
+    X(COUNT,       "Count",   "-",  COUNT,         NONE, NONE, GROUP,    1, "count NULLs at byte c of its record") \
+    X(SUM_I32,     "Sum",     "I32", ADD,          NONE, I32,  GROUP,    1, "add r[a] to the sum at byte c of its record") \
+    X(SUM_I64,     "Sum",     "I64", ADD,          NONE, I64,  GROUP,    1, "add r[a] to the sum at byte c of its record") \
+    X(BEST_I32,    "Best",    "I32", ADD,          NONE, I32,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
+    X(BEST_I64,    "Best",    "I64", ADD,          NONE, I64,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
+    X(BEST_F32,    "Best",    "F32", ADD,          NONE, F32,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
+    X(BEST_F64,    "Best",    "F64", ADD,          NONE, F64,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
+    X(GROUPED,     "Grouped", "-",  GROUPED,       NONE, NONE, GROUP,    1, "count it; if the launch has groups, it is output no more") \
     X(RESULT,      "Result",  "-",  RESULT,        NONE, NONE, OUTPUT,   4, "output b columns from r[a] on, if the row is valid") \
     X(CONVERGE,    "Converge", "-", NONE,          NONE, NONE, END,      0, "end of the rows' part")
 

@@ -412,6 +412,7 @@ OP(CONVERGE)
 
 /* -------------------------------------------------------------- result -- */
 
+#include "order.h"
 #include "result.cl"
 
 OP(RESULT)

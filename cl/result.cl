@@ -119,6 +119,9 @@ static void result_begin(struct machine *m, i32 k)
     const i32 *restrict pc = m->pc;
     union live_flags live;
     i32 count = 0;
+    m->kept_count = 0;
+    if (m->table != 0)
+        return; /* groups have the rows */
     live.eight[VDBQ_TILE / 8] = 0;
     EVERY {
         live.each[t] = pc[t] <= k;
@@ -226,3 +229,242 @@ static void result_end(struct machine *m)
     UNUSED(m);
 #endif
 }
+
+/* -------------------------------------------------------------- groups -- */
+
+/*
+ * Rows are added to groups, in the shape of a CPU: an item has a table of its
+ * own in the result memory, and nothing is atomic. What a
+ * record has is said in cl/group.h; the halves of a sum of 64-bit integers are
+ * kept apart, so that nothing is carried.
+ *
+ * The table has a record for each code that the keys can have, and some copies
+ * of all of these: neighbouring rows are added to different ones, so that no
+ * row waits for what the one before it stored. Behind the copies comes one more
+ * record, to which rows are added that are not live: nobody reads it.
+ *
+ * A launch need not have tables: then all these opcodes do nothing, and rows
+ * become result rows. On a GPU none has.
+ */
+/*
+ * Rows are added to groups, in the shape of a CPU: an item has a table of its
+ * own in the result memory, and nothing is atomic. Part of cl/ops.cl. What a
+ * record has is said in cl/group.h; the halves of a sum of 64-bit integers are
+ * kept apart, so that nothing is carried.
+ *
+ * The table has a record for each code that the keys can have, and some copies
+ * of all of these: neighbouring rows are added to different ones, so that no
+ * row waits for what the one before it stored. Behind the copies comes one more
+ * record, to which rows are added that are not live: nobody reads it.
+ *
+ * A launch need not have tables: then all these opcodes do nothing, and rows
+ * become result rows. On a GPU none has.
+ */
+#if VDBQ_GROUP == 1
+
+#define LAUNCH ((GLOBAL const struct launch_head *)m->control)
+#define IF_GROUPED                                                           \
+    if (m->table == 0)                                                       \
+        return;
+
+/* Gives an item its table, which is empty. */
+static void table_begin(struct machine *m, u32 group)
+{
+    GLOBAL u64 *table =
+        (GLOBAL u64 *)(m->result + LAUNCH->tables +
+                       (u64)group * LAUNCH->table_bytes);
+    m->table = 0;
+    if (LAUNCH->table_bytes == 0)
+        return;
+    for (u32 i = 0, words = LAUNCH->table_bytes / 8; i < words; i++)
+        table[i] = 0;
+    m->table = (GLOBAL u8 *)table;
+}
+
+OP(GROUP)
+{
+    NO_B, NO_C, NO_D;
+    IF_GROUPED
+    if (a == 0)
+        return; /* the only group has no copies */
+    const u32 last = LAUNCH->table_copies - 1, bytes = LAUNCH->copy_bytes;
+    const u32 nowhere = LAUNCH->table_copies * bytes;
+    const i32 *restrict pc = m->pc;
+    u32 *restrict slot = m->slot;
+    EVERY slot[t] = pc[t] <= k ? ((u32)t & last) * bytes : nowhere;
+}
+
+/* Whether b has a register of flags that are set for row t. */
+#define FLAGGED (b >= 0 && m->r[b < 0 ? 0 : b].I32[t] != 0)
+
+/* Moves a row to its key's code. Values of no known code have another's: the
+ * file was not what its facts say. */
+#define KEY(T, UNSIGNED)                                                     \
+    {                                                                        \
+        NO_D;                                                                \
+        IF_GROUPED                                                           \
+        GLOBAL const struct launch_key *key = LAUNCH->keys + c;              \
+        const UNSIGNED base = (UNSIGNED)key->base;                           \
+        const u32 size = key->size, stride = key->stride;                    \
+        const i32 *restrict pc = m->pc;                                      \
+        u32 *restrict slot = m->slot;                                        \
+        EVERY {                                                              \
+            UNSIGNED more = (UNSIGNED)A(T) - base;                           \
+            u32 code = more < size ? (u32)more : size - 1;                   \
+            code = FLAGGED ? size : code;                                    \
+            slot[t] += pc[t] <= k ? code * stride : 0;                       \
+        }                                                                    \
+    }
+
+OP(KEY_I32) KEY(I32, u32)
+OP(KEY_I64) KEY(I64, u64)
+
+/* The words of a record from `at` on: of row t, and of the only group. */
+#define RECORD(at)                                                           \
+    ((GLOBAL u64 *)(m->table + (at) +                                        \
+                    ((d & ADD_ONLY_GROUP) ? 0 : m->slot[t])))
+#define ONLY_RECORD(at) ((GLOBAL u64 *)(m->table + (at)))
+/* Whether the rows of a tile are added up before they are added to the only
+ * group; few are not worth it. */
+#define AT_ONCE ((d & ADD_ONLY_GROUP) && !few_live(m, k))
+/* Over the rows of a tile, one after the other. */
+#define EACH_ROW(statement)                                                  \
+    if (few_live(m, k))                                                      \
+        for (i32 i_ = 0, end_ = m->kept_count; i_ < end_; i_++) {            \
+            i32 t = (i32)m->kept[i_];                                        \
+            statement;                                                       \
+        }                                                                    \
+    else {                                                                   \
+        UNROLL_4                                                             \
+        for (i32 t = 0, end_ = m->rows; t < end_; t++) {                     \
+            statement;                                                       \
+        }                                                                    \
+    }
+#define ADDED ((m->pc[t] <= k) & !FLAGGED)
+/* The same where a row that is not live has a record of its own. */
+#define ADDED_TO_OWN ((d & ADD_ONLY_GROUP) ? ADDED : !FLAGGED)
+
+/* Counts the rows that are passed over: their value is NULL. */
+static void count_flagged(struct machine *m, i32 k, i32 b, i32 c, i32 d)
+{
+    if (b < 0)
+        return;
+    if (AT_ONCE) {
+        u32 count = 0;
+        EVERY count += (m->pc[t] <= k) & FLAGGED;
+        *ONLY_RECORD(c) += count;
+    } else
+        EACH_ROW(*RECORD(c) += FLAGGED & (m->pc[t] <= k))
+}
+
+OP(COUNT)
+{
+    UNUSED(a);
+    IF_GROUPED
+    count_flagged(m, k, b, c, d);
+}
+
+OP(SUM_I32)
+{
+    IF_GROUPED
+    count_flagged(m, k, b, c, d);
+    if (AT_ONCE) {
+        i64 sum = 0;
+        EVERY sum += ADDED ? A(I32) : 0;
+        ONLY_RECORD(c)[1] += (u64)sum;
+    } else
+        EACH_ROW(RECORD(c)[1] += ADDED_TO_OWN ? (u64)(i64)A(I32) : 0)
+}
+
+OP(SUM_I64)
+{
+    IF_GROUPED
+    count_flagged(m, k, b, c, d);
+    if (AT_ONCE) {
+        u64 low = 0, high = 0;
+        EVERY {
+            i64 value = ADDED ? A(I64) : 0;
+            low += (u32)value;
+            high += (u64)(value >> 32);
+        }
+        ONLY_RECORD(c)[1] += low;
+        ONLY_RECORD(c)[2] += high;
+    } else
+        EACH_ROW(i64 value = ADDED_TO_OWN ? A(I64) : 0;
+                 GLOBAL u64 *record = RECORD(c);
+                 record[1] += (u32)value;
+                 record[2] += (u64)(value >> 32))
+}
+
+/* Keeps the greatest code, of the least value the complement. */
+#define BEST(T, ORDER)                                                       \
+    {                                                                        \
+        IF_GROUPED                                                           \
+        count_flagged(m, k, b, c, d);                                        \
+        const u64 flip = (d & ADD_LEAST) ? 0xffffffffffffffffUL : 0;         \
+        if (AT_ONCE) {                                                       \
+            u64 best = ONLY_RECORD(c)[1];                                    \
+            EVERY {                                                          \
+                u64 code = ADDED ? order_code(ORDER(A(T))) ^ flip : 0;       \
+                best = code > best ? code : best;                            \
+            }                                                                \
+            ONLY_RECORD(c)[1] = best;                                        \
+        } else                                                               \
+            EACH_ROW(u64 code =                                              \
+                         ADDED_TO_OWN ? order_code(ORDER(A(T))) ^ flip : 0;  \
+                     GLOBAL u64 *record = RECORD(c);                         \
+                     record[1] = code > record[1] ? code : record[1])        \
+    }
+#define AS_IT_IS(value) (value)
+
+OP(BEST_I32) BEST(I32, AS_IT_IS)
+OP(BEST_I64) BEST(I64, AS_IT_IS)
+OP(BEST_F32) BEST(F32, order_f32)
+OP(BEST_F64) BEST(F64, order_f64)
+
+#undef AS_IT_IS
+
+/* Counts the rows, and notes the first ones of groups: numbers grow. */
+OP(GROUPED)
+{
+    UNUSED(a), NO_B, NO_C;
+    IF_GROUPED
+    const u64 first = (u64)m->step * VDBQ_TILE;
+    if (AT_ONCE) {
+        GLOBAL u64 *record = ONLY_RECORD(0);
+        u32 count = 0, least = VDBQ_TILE;
+        EVERY {
+            u32 place = m->pc[t] <= k ? (u32)t : VDBQ_TILE;
+            count += m->pc[t] <= k;
+            least = place < least ? place : least;
+        }
+        if (record[1] == 0 && count > 0)
+            record[0] = ~(first + least);
+        record[1] += count;
+    } else
+        EACH_ROW(GLOBAL u64 *record = RECORD(0);
+                 if ((d & ADD_ONLY_GROUP) && m->pc[t] > k) continue;
+                 if (record[1]++ == 0) record[0] = ~(first + (u64)t))
+}
+
+#else
+
+#define NOTHING                                                              \
+    {                                                                        \
+        NO_OPERANDS;                                                         \
+        UNUSED(m);                                                           \
+        NO_K;                                                                \
+    }
+OP(GROUP) NOTHING
+OP(KEY_I32) NOTHING
+OP(KEY_I64) NOTHING
+OP(COUNT) NOTHING
+OP(SUM_I32) NOTHING
+OP(SUM_I64) NOTHING
+OP(BEST_I32) NOTHING
+OP(BEST_I64) NOTHING
+OP(BEST_F32) NOTHING
+OP(BEST_F64) NOTHING
+OP(GROUPED) NOTHING
+
+#endif

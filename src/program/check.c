@@ -352,7 +352,9 @@ static enum vdbq_status check_read(const struct checking *check, int pc, int r,
     const struct writer *writer = &check->writers[r];
     if (writer->pc == 0 || writer->pc >= pc)
         return refuse(check, pc, "register %d is read before it is written", r);
-    bool valid_only = program_at(check->program, pc)->op == OP_RESULT;
+    enum op_effect effect =
+        op_facts(program_at(check->program, pc)->op)->effect;
+    bool valid_only = effect == EFFECT_OUTPUT || effect == EFFECT_GROUP;
     if ((valid_only ? writer->skipped_valid : writer->skipped) <= pc)
         return refuse(check, pc,
                       "register %d is not written on every path to here", r);
@@ -421,7 +423,7 @@ static enum vdbq_status check_reads(const struct checking *check, int pc)
         if (letters[i] == 'r')
             status =
                 check_read(check, pc, operands[i], op_facts(in->op)->reads);
-        if (letters[i] == 'x')
+        if (letters[i] == 'x' || (letters[i] == 'u' && operands[i] >= 0))
             status = check_read(check, pc, operands[i], TYPE_I32);
     }
     if (status == VDBQ_OK && op_facts(in->op)->form == FORM_COLUMN_AT)

@@ -8,6 +8,7 @@
 
 #include "exec/group/device_group.h"
 #include "exec/group/group.h"
+#include "exec/group/machine_group.h"
 #include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
 
@@ -170,6 +171,57 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
     return status;
 }
 
+/* ----------------------------------------------------- in the machine -- */
+
+/* The program of the input takes its rows into groups. */
+static enum vdbq_status run_in_machine(struct group_stream *stream,
+                                       struct machine_group *group,
+                                       struct error *error)
+{
+    struct stream *input = stream->head.inputs[0];
+    input->calls->device->tables(input, machine_group_tables(group));
+    enum vdbq_status status = stream_drain(input, error);
+    if (status == VDBQ_OK)
+        status = machine_group_finish(group, &stream->groups.row_set, error);
+    if (status == VDBQ_OK)
+        hold_rows(stream);
+    snprintf(stream->where, sizeof stream->where, "in the program");
+    return status;
+}
+
+/* Groups in the program of a scan, where it can; `*done`: so it was. */
+static enum vdbq_status group_in_machine(struct group_stream *stream,
+                                         bool *done, struct error *error)
+{
+    struct stream *input = stream->head.inputs[0];
+    const struct stream_device_calls *calls = input->calls->device;
+    struct device_group_params params = {
+        .step = &stream->head.step->group,
+        .inputs = input->step->columns,
+        .column_count = input->step->column_count,
+        .rows = UINT64_MAX,
+        .threads = stream_threads(stream->head.params)
+    };
+    struct machine_group *group = NULL;
+    struct device_column *columns;
+    const struct program *program = calls != NULL && calls->groups != NULL
+                                        ? calls->groups(input, &params.device)
+                                        : NULL;
+    if (program == NULL)
+        return VDBQ_OK;
+    params.columns = columns = calls->bounds(input);
+    if (columns == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status =
+        machine_group_create(&params, program, &group, error);
+    memory_release(columns);
+    *done = group != NULL;
+    if (group != NULL)
+        status = run_in_machine(stream, group, error);
+    machine_group_destroy(group);
+    return status;
+}
+
 /* ------------------------------------------------------------------ open -- */
 
 /* All rows are grouped when the stream opens; batches only read them. */
@@ -183,6 +235,8 @@ static enum vdbq_status group_open(struct stream *stream, struct error *error)
         row_set_init(groups, step->columns, step->column_count, error);
     if (status == VDBQ_OK)
         status = group_on_device(group, &done, error);
+    if (status == VDBQ_OK && !done)
+        status = group_in_machine(group, &done, error);
     if (status == VDBQ_OK && !done)
         status = group_on_host(group, error);
     if (status == VDBQ_OK)

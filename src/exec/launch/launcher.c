@@ -230,6 +230,12 @@ void launcher_sink(struct launcher *launcher, struct sink *sink)
         launcher->launches[i].result.params.sink = sink;
 }
 
+void launcher_tables(struct launcher *launcher, struct launch_tables *tables)
+{
+    for (unsigned i = 0; i < launcher->ring; i++)
+        launcher->launches[i].result.params.tables = tables;
+}
+
 void launcher_close_up(struct launcher *launcher)
 {
     launcher->shared.close_up = true;

@@ -10,6 +10,7 @@
 
 #include "cl/tablet.h"
 #include "device/job.h"
+#include "exec/launch/launch_tables.h"
 #include "exec/launch/sink.h"
 #include "exec/launch/control.h"
 #include "exec/launch/run_place.h"
@@ -41,6 +42,10 @@ void launcher_close(struct launcher *launcher);
 /* From now on a sink takes the rows, on the device: launcher_batch() gives
  * none. Before the first launch. */
 void launcher_sink(struct launcher *launcher, struct sink *sink);
+
+/* From now on rows are added to groups, where the program has some: launches
+ * give none. Before the first launch. */
+void launcher_tables(struct launcher *launcher, struct launch_tables *tables);
 
 /* From now on the rows of a launch come as one batch, where short ones are
  * worth putting together. */

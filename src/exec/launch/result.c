@@ -94,6 +94,9 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
     struct device *device = result->params.device;
     bool mapped = result->params.mapped;
     u64 size = place_outputs(result, rows);
+    result->tables_at = size;
+    if (result->params.tables != NULL)
+        size += result->tables_room * result->params.tables->bytes;
     enum vdbq_status status =
         device_memory_create(device, mapped ? MEMORY_PINNED : MEMORY_DEVICE,
                              size, &result->written, error);
@@ -121,12 +124,17 @@ enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
     result->prefetched = 0;
     result->dense = shape.dense;
     result_leave_wide(result);
-    if (rows > result->rows_room) {
+    uint64_t tables =
+        result->params.tables == NULL
+            ? 0
+            : (steps + shape.steps_per_item - 1) / shape.steps_per_item;
+    if (rows > result->rows_room || tables > result->tables_room) {
         if (result->params.sink != NULL)
             status = result->params.sink->wait(result->params.sink, error);
         if (status != VDBQ_OK)
             return status;
         result_release(result);
+        result->tables_room = tables;
         status = result_room(result, rows, error);
     }
     if (status == VDBQ_OK && result->params.mapped)

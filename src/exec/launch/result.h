@@ -7,6 +7,7 @@
 #define VDBQ_EXEC_RESULT_H
 
 #include "device/job.h"
+#include "exec/launch/launch_tables.h"
 #include "exec/launch/sink.h"
 #include "program/program.h"
 
@@ -15,6 +16,7 @@ struct result_params {
     const struct program *program; /* its results are the columns */
     bool mapped;       /* the machine writes into the host's memory */
     struct sink *sink; /* takes the rows on the device; NULL: none */
+    struct launch_tables *tables; /* takes groups; NULL: none           */
 };
 
 /* Result rows that lie next to one another, in order. */
@@ -28,6 +30,8 @@ struct result {
     struct vdbq_vector *vectors;   /* of the batch, one a result column     */
     struct output *outputs;        /* where the columns lie                 */
     bool dense;                    /* the rows lie in order, without gaps   */
+    u64 tables_at;                 /* where tables of groups lie           */
+    uint64_t tables_room;          /* tables there is room for */
     uint64_t rows_room;            /* rows there is room for                */
     struct device_memory *written; /* what the machine writes               */
     struct device_memory *copied;  /* the host's copy, pinned; not mapped   */

@@ -31,6 +31,7 @@ struct scan {
     struct scan_params params;
     struct launcher *launcher;    /* runs the launches */
     struct sink *sink;            /* that takes the rows; NULL: none */
+    struct launch_tables *tables; /* of groups that take the rows, or NULL */
     const struct table *table;    /* NULL: a program without a table, one row */
     struct source_params sources; /* how tablets are opened */
     struct column_input *inputs;  /* of the launch at hand, morsel by morsel  */
@@ -224,9 +225,23 @@ void scan_sink(struct scan *scan, struct sink *sink)
     launcher_sink(scan->launcher, sink);
 }
 
-uint64_t scan_sink_rows(const struct scan *scan)
+void scan_tables(struct scan *scan, struct launch_tables *tables)
 {
-    return scan->sink != NULL ? scan->sink->rows : 0;
+    assert(scan->launcher != NULL && launcher_in_flight(scan->launcher) == 0);
+    scan->tables = tables;
+    launcher_tables(scan->launcher, tables);
+}
+
+bool scan_bounds(struct scan *scan, struct interval *ranges)
+{
+    return scan->table != NULL && walk_ranges(&scan->walk, ranges);
+}
+
+uint64_t scan_taken_rows(const struct scan *scan)
+{
+    return scan->sink != NULL     ? scan->sink->rows
+           : scan->tables != NULL ? scan->tables->rows
+                                  : 0;
 }
 
 /* Of values that may change after they were proven nothing is known. */

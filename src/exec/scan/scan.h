@@ -25,8 +25,13 @@ void scan_close(struct scan *scan);
 
 /* From now on a sink takes the rows; as launcher_sink(). */
 void scan_sink(struct scan *scan, struct sink *sink);
-/* The rows that the sink took so far. */
-uint64_t scan_sink_rows(const struct scan *scan);
+/* From now on rows are added to groups. */
+void scan_tables(struct scan *scan, struct launch_tables *tables);
+/* The ranges of what is in the tablets' facts; like scan_ranges(), but values
+ * may be others. */
+bool scan_bounds(struct scan *scan, struct interval *ranges);
+/* The rows that a sink, or groups, took so far. */
+uint64_t scan_taken_rows(const struct scan *scan);
 /* What is known of the values that are not NULL of the result's columns, as
  * far as the facts of all tablets tell: an interval for each. False: nothing,
  * or no memory. */

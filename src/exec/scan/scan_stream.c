@@ -4,6 +4,7 @@
  * come first, from the step's inputs.
  */
 #include "device/kernel.h"
+#include "device/kind.h"
 #include "exec/scan/scan.h"
 #include "exec/stream/stream_inner.h"
 
@@ -153,7 +154,7 @@ static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
 {
     struct scan *scan = ((struct scan_stream *)stream)->scan;
     enum vdbq_status status = scan_advance(scan, more, error);
-    stream->rows = scan_sink_rows(scan);
+    stream->rows = scan_taken_rows(scan);
     return status;
 }
 
@@ -176,21 +177,60 @@ static struct device_column describe(struct stream *input, unsigned number,
     return column;
 }
 
-/* The caller frees them; NULL: no memory. */
-static struct device_column *scan_stream_columns(struct stream *input)
+/* All columns, whose ranges `find` tells. */
+static struct device_column *describe_all(struct stream *input,
+                                          bool (*find)(struct scan *,
+                                                       struct interval *))
 {
     unsigned count = input->step->column_count;
     struct device_column *columns = memory_zeroed(count, sizeof *columns);
     struct interval *ranges = memory_zeroed(count, sizeof *ranges);
-    bool known = ranges != NULL
-                 && scan_ranges(((struct scan_stream *)input)->scan, ranges);
+    bool known =
+        ranges != NULL && find(((struct scan_stream *)input)->scan, ranges);
     for (unsigned i = 0; columns != NULL && i < count; i++)
         columns[i] = describe(input, i, known, known ? &ranges[i] : NULL);
     memory_release(ranges);
     return columns;
 }
 
+/* The caller frees them; NULL: no memory. */
+static struct device_column *scan_stream_columns(struct stream *input)
+{
+    return describe_all(input, scan_ranges);
+}
+
+static struct device_column *scan_stream_bounds(struct stream *input)
+{
+    return describe_all(input, scan_bounds);
+}
+
+/* The program, if an item of its machine walks alone and the host reads what it
+ * writes. */
+static const struct program *scan_stream_groups(const struct stream *stream,
+                                                struct device **device)
+{
+    const struct scan_stream *scan = (const struct scan_stream *)stream;
+    const struct program *program = &stream->step->scan.program;
+    *device = scan->place.device;
+    if (scan->place.mode != MODE_MAPPED
+        || device_facts(scan->place.device)->kind->group_items > 1)
+        return NULL;
+    for (int pc = 0; pc < (int)program->code.count; pc++)
+        if (program_at(program, pc)->op == OP_GROUP)
+            return program;
+    return NULL;
+}
+
+static void scan_stream_tables(struct stream *stream,
+                               struct launch_tables *tables)
+{
+    scan_tables(((struct scan_stream *)stream)->scan, tables);
+}
+
 static const struct stream_device_calls device_calls = {
+    .groups = scan_stream_groups,
+    .bounds = scan_stream_bounds,
+    .tables = scan_stream_tables,
     .device = scan_stream_device,
     .columns = scan_stream_columns,
     .sink = scan_stream_sink,

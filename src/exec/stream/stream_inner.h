@@ -9,6 +9,7 @@
 #include "base/threads/stop.h"
 #include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
+#include "exec/launch/launch_tables.h"
 #include "exec/launch/sink.h"
 #include "exec/stream/stream.h"
 
@@ -40,6 +41,14 @@ struct stream_device_calls {
     struct device *(*device)(const struct stream *stream, uint64_t *room);
     struct device_column *(*columns)(struct stream *stream);
     void (*sink)(struct stream *stream, struct sink *sink);
+    /* The program that may add rows to groups, each item of `*device` to a table
+     * of its own; NULL: there is none. These three are of scans alone. */
+    const struct program *(*groups)(const struct stream *stream,
+                                    struct device **device);
+    /* As `columns`, but where the file is mapped a value may be another. */
+    struct device_column *(*bounds)(struct stream *stream);
+    /* Groups take the rows, and no batch gives any. */
+    void (*tables)(struct stream *stream, struct launch_tables *tables);
     enum vdbq_status (*advance)(struct stream *stream, bool *more,
                                 struct error *error);
 };

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "program/steps/group_sink.h"
 #include "base/vector.h"
 #include "plan/lower/lowering.h"
 #include "plan/make/node_select.h"
@@ -78,7 +79,12 @@ enum vdbq_status lower_group(struct lowering *lowering, struct node *node,
         if (!add_grouped(lowering, node, i, below, *number))
             return lower_status(lowering, false);
     }
-    return VDBQ_OK;
+    if (steps_at(lowering->steps, input)->kind != STEP_SCAN)
+        return VDBQ_OK;
+    return lower_status(
+        lowering,
+        group_sink_add(&steps_at(lowering->steps, input)->scan.program,
+                       &steps_at(lowering->steps, *number)->group));
 }
 
 /* Adds the columns that the step below has, at the same places, and the keys. */
