@@ -234,23 +234,9 @@ static void result_end(struct machine *m)
 
 /*
  * Rows are added to groups, in the shape of a CPU: an item has a table of its
- * own in the result memory, and nothing is atomic. What a
- * record has is said in cl/group.h; the halves of a sum of 64-bit integers are
- * kept apart, so that nothing is carried.
- *
- * The table has a record for each code that the keys can have, and some copies
- * of all of these: neighbouring rows are added to different ones, so that no
- * row waits for what the one before it stored. Behind the copies comes one more
- * record, to which rows are added that are not live: nobody reads it.
- *
- * A launch need not have tables: then all these opcodes do nothing, and rows
- * become result rows. On a GPU none has.
- */
-/*
- * Rows are added to groups, in the shape of a CPU: an item has a table of its
- * own in the result memory, and nothing is atomic. Part of cl/ops.cl. What a
- * record has is said in cl/group.h; the halves of a sum of 64-bit integers are
- * kept apart, so that nothing is carried.
+ * own in the result memory, and nothing is atomic. What a record has is said in
+ * cl/group.h; the halves of a sum of 64-bit integers are kept apart, so that
+ * nothing is carried.
  *
  * The table has a record for each code that the keys can have, and some copies
  * of all of these: neighbouring rows are added to different ones, so that no

@@ -638,6 +638,19 @@ def case_options_of_the_database(folder):
     expect(run(folder, '-c', '.encoding base64'), 1, '', '^error: .*encoding')
 
 
+def case_groups_in_the_program(folder):
+    told = {}
+    for what in ('sum(id), min(x), count(*)', 'sum(x)', 'count(distinct b)'):
+        for mode in 'mapped', 'serial':
+            result = run(folder, '--list', '--device', 'host', '--exec-mode', mode, '-c', TABLE,
+                         '-c', f'explain analyze select {what} from t group by id % 2')
+            expect(result)
+            told[what, mode] = 'in the program' in result.out
+    # Sums of floats, DISTINCT, and other modes have their rows taken out of the program.
+    assert [way for way, is_in in told.items() if is_in] == \
+        [('sum(id), min(x), count(*)', 'mapped')], told
+
+
 def case_map(folder):
     file = os.path.join(folder, 'mapped.vdb')
     make = 'create table m (id integer primary key, x double, s text); '

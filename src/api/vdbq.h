@@ -525,9 +525,9 @@ VDBQ_API enum vdbq_status vdbq_device_open(vdbq *db);
 
 /* Compiles the interpreted machine for programs of so many registers and so
  * many tables beside one another for the chosen device, and keeps it on disk:
- * the next query that needs it does not wait. Does nothing where it is there.
- * Queries have this done behind them by the shell's --kernels. Fails with DEVICE,
- * RANGE. */
+ * the next query that needs it does not wait. Then those specialised ones that
+ * queries ordered. Does nothing where all are there. Queries have this done behind
+ * them by the shell's --kernels. Fails with DEVICE, RANGE. */
 VDBQ_API enum vdbq_status vdbq_build_kernels(vdbq *db, unsigned registers,
                                              unsigned tables);
 
