@@ -7,10 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "program/steps/group_sink.h"
 #include "base/vector.h"
 #include "plan/lower/lowering.h"
 #include "plan/make/node_select.h"
+#include "program/steps/group_sink.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_reads.h"
 
@@ -79,12 +79,12 @@ enum vdbq_status lower_group(struct lowering *lowering, struct node *node,
         if (!add_grouped(lowering, node, i, below, *number))
             return lower_status(lowering, false);
     }
-    if (steps_at(lowering->steps, input)->kind != STEP_SCAN)
-        return VDBQ_OK;
-    return lower_status(
-        lowering,
-        group_sink_add(&steps_at(lowering->steps, input)->scan.program,
-                       &steps_at(lowering->steps, *number)->group));
+    struct step *below_step = steps_at(lowering->steps, input);
+    if (below_step->kind == STEP_SCAN
+        && !group_sink_add(&below_step->scan.program,
+                           &steps_at(lowering->steps, *number)->group))
+        return error_no_memory(lowering->binder->error);
+    return VDBQ_OK;
 }
 
 /* Adds the columns that the step below has, at the same places, and the keys. */

@@ -226,7 +226,8 @@ static bool insert(struct program *program, int pc,
 bool group_sink_add(struct program *program, const struct step_group *group)
 {
     struct sink_part part;
-    if (find_op(program, OP_GROUP) >= 0 || !has_opcodes(program, group))
+    if (find_op(program, OP_GROUP) >= 0 || !has_opcodes(program, group)
+        || program->code.count + SINK_MAX > VDBQ_CODE_MAX)
         return true;
     make_part(program, group, &part);
     return insert(program, find_op(program, OP_RESULT), &part);

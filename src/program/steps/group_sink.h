@@ -16,8 +16,9 @@
 
 enum { GROUP_SINK_AGGREGATES_MAX = 24 };
 
-/* Adds the part to a checked program, in front of Result, unless it has one or
- * there are no opcodes for such groups. False: no memory. */
+/* Adds the part to a checked program, in front of Result, unless it has one,
+ * has no room for it, or there are no opcodes for such groups. False: no
+ * memory. */
 bool group_sink_add(struct program *program, const struct step_group *group);
 
 /* Whether the program has just the part that group_sink_add() makes: one that
