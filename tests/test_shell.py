@@ -26,8 +26,6 @@ import tempfile
 import time
 import traceback
 
-from shell_options import HANG_SECONDS
-
 VDBQ = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else 'vdbq'
 
 
@@ -56,7 +54,7 @@ def environment(folder, extra):
 
 def run(folder, *arguments, text='', **extra):
     """Runs the shell on some input."""
-    done = subprocess.run([VDBQ, *arguments], input=text.encode(), cwd=folder, timeout=HANG_SECONDS,
+    done = subprocess.run([VDBQ, *arguments], input=text.encode(), cwd=folder, timeout=60,
                           capture_output=True, env=environment(folder, extra), check=False)
     return Result(done)
 
@@ -124,13 +122,13 @@ def case_a_second_writer_waits(folder):
                r'hint: waited \d{3,5} ms .*timeout')
         expect(run(folder, 'one.vdb', '.timeout', VDBQ_TIMEOUT='70'), 0, '70\n')
         expect(run(folder, 'one.vdb', text='.timeout -1\n'), 1, '', 'no value of timeout')
-        with subprocess.Popen([VDBQ, '--timeout', '3600000', 'one.vdb', 'delete from t'],
+        with subprocess.Popen([VDBQ, '--timeout', '60000', 'one.vdb', 'delete from t'],
                               cwd=folder, env=environment(folder, {})) as second:
             time.sleep(0.2)
             assert second.poll() is None
             first.stdin.write(b'rollback;\n')
             first.stdin.flush()
-            assert second.wait(HANG_SECONDS) == 0
+            assert second.wait(60) == 0
     expect(run(folder, 'one.vdb', 'select count(*) as n from t'), 0, 'n\n0\n')
 
 
@@ -396,8 +394,8 @@ def case_closed_stdout_is_quiet(folder):
     sql = f'create table t (a integer); insert into t values {rows};' + 'select a from t;' * 40
     write(folder, 'many.sql', sql)
     script = f'"{VDBQ}" -f many.sql | head -n 1'
-    done = subprocess.run(['sh', '-c', script], cwd=folder, capture_output=True,
-                          timeout=HANG_SECONDS, env=environment(folder, {}), check=False)
+    done = subprocess.run(['sh', '-c', script], cwd=folder, capture_output=True, timeout=60,
+                          env=environment(folder, {}), check=False)
     assert done.stdout == b'a\n' and done.stderr == b'', done
 
 
@@ -1248,7 +1246,7 @@ class Terminal:
         finally:
             os._exit(127)
 
-    def wait_for(self, text, seconds=HANG_SECONDS):
+    def wait_for(self, text, seconds=20):
         """Reads on until `text` comes; returns what came before it."""
         end = time.monotonic() + seconds
         while text not in self.seen:
@@ -1270,9 +1268,9 @@ class Terminal:
         os.write(self.fd, text if isinstance(text, bytes) else text.encode())
 
     def end(self, typing=''):
-        """Waits for its end; returns the exit code. Types that every half second: a
-        Ctrl-D that comes while no line is being edited is lost."""
-        limit, typed = time.monotonic() + HANG_SECONDS, 0
+        """Waits for its end; returns the exit code. Types that every half second: a Ctrl-D that
+        comes while no line is being edited is lost."""
+        limit, typed = time.monotonic() + 60, 0
         ended, status = os.waitpid(self.pid, os.WNOHANG)
         while not ended and time.monotonic() < limit:
             if typing and time.monotonic() > typed + 0.5:
@@ -1466,7 +1464,8 @@ def case_terminal_interrupt_clears_the_line(folder):
     time.sleep(1.1)
     shell.type('\x03')
     shell.wait_for('vdbq> ')
-    assert shell.end('\x03') == 130  # as soon as two come within a second
+    shell.type('\x03')
+    assert shell.end() == 130
 
 
 def case_terminal_error_has_colour(folder):
@@ -1488,7 +1487,7 @@ def interrupted(folder, sql, seconds):
         assert shell.stdout.readline() == b'ready\n'
         time.sleep(seconds)
         shell.send_signal(signal.SIGINT)
-        shell.wait(HANG_SECONDS)
+        shell.wait(60)
         return shell.returncode, shell.stderr.read().decode()
 
 
@@ -1496,10 +1495,10 @@ def case_interrupt_tells_what_became_of_a_change(folder):
     expect(run(folder, 'all.vdb', 'create table t (a bigint, b double); insert into t '
                'values (1, 1.5), (2, 2.5);' + 'insert into t select a + 2, b from t;' * 18), 0, '')
     told = set()
-    for step in range(12):
+    for step in range(24):
         before = run(folder, '--no-header', 'all.vdb', 'select sum(a) from t').out
         code, errors = interrupted(folder, 'update t set a = a + 1, b = sqrt(b * b + 1);'
-                                           'create table missed (a integer);\n', step * 0.04)
+                                           'create table missed (a integer);\n', step * 0.02)
         after = run(folder, '--no-header', 'all.vdb', 'select sum(a) from t').out
         assert code == 130, (code, errors)
         changed = after != before
@@ -1533,10 +1532,12 @@ def case_interrupt_ends_the_wait_for_a_writer(folder):
         assert first.stdout.readline() == b'began\n'
         write(folder, 'one.csv', 'a\n1\n')
         for work in 'delete from t;\n', 'begin;\n', '.import one.csv t\n':
-            code, errors = interrupted(folder, '.timeout 3600000\n' + work, 0.3)
+            start = time.monotonic()
+            code, errors = interrupted(folder, '.timeout 60000\n' + work, 0.3)
             assert code == 130 and 'interrupted' in errors, (work, code, errors)
+            assert time.monotonic() - start < 20
         first.stdin.close()
-        first.wait(HANG_SECONDS)
+        first.wait(20)
 
 
 def case_terminal_bar_in_any_step(folder):
@@ -1548,7 +1549,7 @@ def case_terminal_bar_in_any_step(folder):
                '1000 * v.a as a from d x, d y, d z, d v;\r')
     shell.wait_for('vdbq> ')
     pairs = 't x join t y on x.a between y.a - 3000 and y.a + 3000'
-    for query in (f'select count(*) from {pairs}',
+    for query in (f'select sum(sqrt(x.a * y.a)) from {pairs} cross join d',
                   f'select x.a from {pairs} order by x.a * y.a % 977',
                   f'select rank() over (order by x.a * y.a % 977) from {pairs}',
                   f'select count(distinct x.a * y.a) from {pairs}'):
