@@ -467,6 +467,7 @@ static void one_is_built_at_a_time(void **state)
     struct device_times ignored = { 0 };
     query_run(device, MANY_LAUNCHES);
     atomic_store(&fake.waits, true);
+    fake.fails = true;
     strcpy(fake.body, "of another program");
     const struct device_machine_params other = {
         .build = BUILD_SPECIALISED, .registers = 2, .axes = 1, .body = fake.body
@@ -478,7 +479,7 @@ static void one_is_built_at_a_time(void **state)
     atomic_store(&fake.waits, false);
     builder_collect(device, true, &ignored);
     fake.body[0] = '\0';
-    fake.kept = NULL;
+    fake.fails = false;
     assert_string_not_equal(query_run(device, LAUNCHES_MAX).build,
                             "interpreted");
     fake_close(device);
