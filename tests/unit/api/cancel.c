@@ -116,9 +116,8 @@ static struct told explained(vdbq *db, const char *sql)
  * may take some of it, at times. */
 static void check_times(vdbq *db, const char *sql, const char *undo)
 {
-    enum { TIMES_MAX = 40 };
     double best = 0;
-    for (int i = 0; i < TIMES_MAX && best < 0.95; i++) {
+    for (int i = 0; i < 10 && best < 0.95; i++) {
         struct told told = explained(db, sql);
         double share = (told.steps + told.changes) / told.total;
         assert_true(share < 1.01);

@@ -25,7 +25,7 @@
 #include "fixtures/files.h"
 
 /* What watches memory makes all work slower. */
-enum { GAP_MS_MAX = SANITIZED ? 1000 : 100, TRIES = 6, MOMENTS = 3 };
+enum { GAP_MS_MAX = SANITIZED ? 1000 : 100, TRIES = 3, MOMENTS = 3 };
 
 static char spill_path[128];
 
