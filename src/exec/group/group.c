@@ -286,9 +286,8 @@ enum vdbq_status group_add(struct group *group, const struct batches *batches,
 
 /* -------------------------------------------------------------- blocks ---- */
 
-/* Sees to it that the sums of a part's groups have room for more rows. */
-static void make_room(const struct group *group, struct group_part *part,
-                      unsigned count)
+void group_make_room(const struct group *group, struct group_part *part,
+                     unsigned count)
 {
     assert(count <= GROUP_ADDED_MAX && part->added <= GROUP_ADDED_MAX);
     if (part->added + count > GROUP_ADDED_MAX) {
@@ -407,7 +406,7 @@ static enum vdbq_status find_groups(struct adding_block *block)
                              block->coming, block->numbers, &part->error);
     if (status != VDBQ_OK)
         return status;
-    make_room(block->group, part, count);
+    group_make_room(block->group, part, count);
     block->is_sorted =
         aggregate_sort(block->numbers, count, &least, &block->sorted);
     if (block->is_sorted) {

@@ -144,6 +144,11 @@ enum vdbq_status group_make_parts(struct group *group, unsigned count,
 void group_add_range(struct group *group, const struct batches *batches,
                      struct group_part *part, uint64_t at, uint64_t end);
 
+/* Sees to it that the sums of a part's groups have room for so many rows more,
+ * GROUP_ADDED_MAX at most. */
+void group_make_room(const struct group *group, struct group_part *part,
+                     unsigned count);
+
 /* group_records.c: writes the extras of groups (group_extra) of a table, and
  * asks for their memory where it is far away. */
 void group_records(const struct group_table *table, const uint32_t *numbers,

@@ -142,10 +142,6 @@ static enum vdbq_status merge_part(struct group *group, struct group_part *part,
     return status;
 }
 
-/* Of pairs that are given to an aggregate before its sums are given room:
- * blocks of at most SUM_DIGITS_MAX. */
-#define CARRY_ROWS (1U << 30)
-
 /* Gives a table of pairs to its aggregate. */
 static void take_table(struct group *group, unsigned which,
                        const struct group_table *kept)
@@ -160,9 +156,8 @@ static void take_table(struct group *group, unsigned which,
 
     for (uint32_t at = 0; at < kept->count && !stop_at(at); at += GROUP_BLOCK) {
         uint32_t left = kept->count - at;
-        if (at % CARRY_ROWS == 0)
-            group_carry(group, table);
         rows.count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
+        group_make_room(group, &group->parts[0], (unsigned)rows.count);
         group_read_pairs(kept, group_record(kept, at), rows.count, &pairs);
         group_records(table, pairs.groups, rows.count, records);
         for (unsigned i = 0; i < rows.count; i++)
@@ -217,6 +212,7 @@ static enum vdbq_status take_pairs(struct group *group, unsigned which,
 {
     const struct group_store *kept = &group->parts[0].distinct[which];
     group_skip_rows(group, which, &group->parts[0].groups.table);
+    group->parts[0].added = GROUP_ADDED_MAX; /* the merge has added, too */
     if (kept->runs.count > 0)
         return take_runs(group, which, error);
     take_table(group, which, &kept->table);
