@@ -324,7 +324,7 @@ static void add_earliest(const struct aggregate *aggregate,
     for (unsigned i = 0; i < rows->count; i++) {
         uint8_t *at = (records != NULL ? records[i] : record) + aggregate->at;
         struct earliest_state *state = (void *)at;
-        uint64_t before = ~(rows->number + i);
+        uint64_t before = ~aggregate_number(rows, i);
         if (!kept[i] || before <= state->before)
             continue;
         state->before = before;

@@ -70,7 +70,15 @@ struct aggregate_rows {
     uint64_t start;  /* the first row's place in these                   */
     unsigned count;  /* AGGREGATE_BLOCK at most                          */
     uint64_t number; /* of the first row among all, for FIRST            */
+    const uint32_t *offsets; /* of each row from that number; NULL: they follow
+                                each other                               */
 };
+/* The number of a row among all. */
+static inline uint64_t aggregate_number(const struct aggregate_rows *rows,
+                                        unsigned row)
+{
+    return rows->number + (rows->offsets != NULL ? rows->offsets[row] : row);
+}
 /* Rows that count, picked out: of use to all aggregates of a block that have
  * the same argument and filter. */
 struct aggregate_room {

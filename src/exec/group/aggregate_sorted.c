@@ -151,9 +151,9 @@ static void add_earliest(const struct aggregate *aggregate,
 
     while (i < count && !kept[some[i]])
         i++;
-    if (i == count || ~(rows->number + some[i]) <= earliest->before)
+    if (i == count || ~aggregate_number(rows, some[i]) <= earliest->before)
         return;
-    earliest->before = ~(rows->number + some[i]);
+    earliest->before = ~aggregate_number(rows, some[i]);
     earliest->null = nulls != NULL && nulls[rows->start + some[i]] != 0;
     memcpy(&earliest->value, values + some[i] * width, width);
 }

@@ -4,7 +4,7 @@
  * table of groups of its own; a block of rows is looked up in it, then each
  * aggregate takes the block's values into the groups' records.
  */
-#include "exec/group/group_inner.h"
+#include "exec/group/group_scatter.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -86,7 +86,10 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
     group->segments = VECTOR(struct group_segment);
     group->runs = group->params.threads >= GROUP_RUNS_THREADS && group->keys > 0
                   && !group->distinct;
-    return init_part(group, &group->parts[group->part_count++], error);
+    enum vdbq_status status = group_scatter_plan(group, error);
+    return status == VDBQ_OK
+               ? init_part(group, &group->parts[group->part_count++], error)
+               : status;
 }
 
 enum vdbq_status group_create(const struct group_params *params,
@@ -170,6 +173,7 @@ void group_destroy(struct group *group)
         return;
     for (unsigned i = 0; i < group->part_count; i++) {
         group_store_finish(group, &group->parts[i].groups);
+        group_scatter_finish(group, &group->parts[i]);
         for (unsigned k = 0;
              group->parts[i].distinct != NULL && k < group->aggregate_count;
              k++)
@@ -284,203 +288,7 @@ enum vdbq_status group_add(struct group *group, const struct batches *batches,
     return status;
 }
 
-/* -------------------------------------------------------------- blocks ---- */
-
-void group_make_room(const struct group *group, struct group_part *part,
-                     unsigned count)
-{
-    assert(count <= GROUP_ADDED_MAX && part->added <= GROUP_ADDED_MAX);
-    if (part->added + count > GROUP_ADDED_MAX) {
-        group_carry(group, &part->groups.table);
-        part->added = 0;
-    }
-    part->added += count;
-}
-
-/* Counts rows in their groups; `made` of the groups were there before. */
-static void count_rows(const struct group_table *table, uint32_t made,
-                       const uint32_t *numbers, uint8_t *const *records,
-                       unsigned count, uint64_t number)
-{
-    for (unsigned i = 0; i < count; i++)
-        ((struct group_head *)(void *)records[i])->rows++;
-    for (unsigned i = 0; made < table->count && i < count; i++)
-        if (numbers[i] == made) {
-            ((struct group_head *)(void *)records[i])->first = number + i;
-            made++;
-        }
-}
-
-/* The same of rows that are sorted by groups, from `least` on. */
-static void count_sorted(const struct group_table *table, uint32_t made,
-                         uint32_t least, struct aggregate_sorted *sorted,
-                         uint64_t number)
-{
-    unsigned first = 0;
-    for (unsigned g = 0; g < sorted->groups; first = sorted->ends[g++]) {
-        struct group_head *head = (void *)group_extra(table, least + g);
-        sorted->records[g] = (uint8_t *)head;
-        head->rows += sorted->ends[g] - first;
-        if (least + g >= made)
-            head->first = number + sorted->rows[first];
-    }
-}
-
-/* Leaves out values that were seen before: how many are left. */
-static unsigned unseen(struct group_seen *seen, int32_t *values, unsigned count)
-{
-    uint8_t *flags = seen->flags;
-    unsigned left = 0;
-
-    if (!seen->based && count > 0)
-        seen->base = (uint32_t)values[0] - GROUP_SEEN / 2;
-    seen->based |= count > 0;
-    for (unsigned i = 0; i < count; i++) {
-        uint32_t at = (uint32_t)values[i] - seen->base;
-        bool known = at < GROUP_SEEN && flags[at] != 0;
-        if (at < GROUP_SEEN)
-            flags[at] = 1;
-        values[left] = values[i];
-        left += !known;
-    }
-    return left;
-}
-
-/* Keeps a block's different values for DISTINCT: rows that count, one behind
- * the other, then a look into the table of pairs. */
-static enum vdbq_status add_distinct(struct group *group,
-                                     struct group_part *part, unsigned which,
-                                     const struct aggregate_rows *rows,
-                                     const uint32_t *numbers, uint64_t coming)
-{
-    const struct aggregate *aggregate = &group->aggregates[which];
-    uint64_t values[GROUP_BLOCK];
-    uint32_t groups[GROUP_BLOCK], found[GROUP_BLOCK];
-    struct vdbq_vector pair[2] = { { VDBQ_INTEGER, groups, NULL },
-                                   { VDBQ_TYPE_NONE, values, NULL } };
-    unsigned picked = aggregate_pick(aggregate, rows, values,
-                                     group->keys > 0 ? numbers : NULL, groups),
-             count = picked;
-
-    if (part->seen[which].flags != NULL)
-        count = unseen(&part->seen[which], (int32_t *)(void *)values, picked);
-    part->distinct[which].table.rows += picked - count;
-    if (count == 0)
-        return VDBQ_OK;
-    enum vdbq_status status =
-        group_store_room(group, &part->distinct[which], count, &part->error);
-    if (status != VDBQ_OK)
-        return status;
-    return group_table_find(&part->distinct[which].table,
-                            pair + (group->keys == 0), 0, count, coming, found,
-                            &part->error);
-}
-
-/* A block of rows on its way into groups. */
-struct adding_block {
-    struct group *group;
-    struct group_part *part;
-    const struct vdbq_vector *columns;
-    struct aggregate_rows rows;
-    uint64_t coming;                /* how many rows will follow at least */
-    uint32_t numbers[GROUP_BLOCK];  /* of the groups of rows              */
-    uint8_t *records[GROUP_BLOCK];  /* ... their records, unless sorted   */
-    bool is_sorted;                 /* by few groups                      */
-    struct aggregate_sorted sorted; /* ...                                */
-    struct aggregate_room room;
-};
-
-/* Finds the groups of the rows and counts them there. */
-static enum vdbq_status find_groups(struct adding_block *block)
-{
-    struct group_part *part = block->part;
-    struct group_table *table = &part->groups.table;
-    unsigned count = block->rows.count;
-    uint32_t least;
-    enum vdbq_status status =
-        group_store_room(block->group, &part->groups, count, &part->error);
-    uint32_t made = table->count;
-    if (status == VDBQ_OK)
-        status =
-            group_table_find(table, block->columns, block->rows.start, count,
-                             block->coming, block->numbers, &part->error);
-    if (status != VDBQ_OK)
-        return status;
-    group_make_room(block->group, part, count);
-    block->is_sorted =
-        aggregate_sort(block->numbers, count, &least, &block->sorted);
-    if (block->is_sorted) {
-        count_sorted(table, made, least, &block->sorted, block->rows.number);
-        return VDBQ_OK;
-    }
-    group_records(table, block->numbers, count, block->records);
-    count_rows(table, made, block->numbers, block->records, count,
-               block->rows.number);
-    return VDBQ_OK;
-}
-
-/* Adds the rows to an aggregate. */
-static enum vdbq_status add_aggregate(struct adding_block *block,
-                                      unsigned which)
-{
-    const struct aggregate *aggregate = &block->group->aggregates[which];
-    const struct step_aggregate *step = &aggregate->step;
-    struct aggregate_rows *rows = &block->rows;
-    rows->argument = step->column < 0 ? NULL : &block->columns[step->column];
-    rows->filter = step->filter < 0 ? NULL : &block->columns[step->filter];
-    if (aggregate_is_distinct(aggregate))
-        return add_distinct(block->group, block->part, which, rows,
-                            block->numbers, block->coming);
-    if (block->group->keys == 0)
-        aggregate_add_one(aggregate, rows, &block->room, block->records[0]);
-    else if (block->is_sorted)
-        aggregate_add_sorted(aggregate, rows, &block->sorted, &block->room);
-    else
-        aggregate_add(aggregate, rows, &block->room, block->records);
-    return VDBQ_OK;
-}
-
-/* Finds the groups of a block of rows, then adds the rows column by column. */
-static enum vdbq_status add_block(struct group *group, struct group_part *part,
-                                  const struct batches_run *run,
-                                  uint64_t coming)
-{
-    struct adding_block block;
-    enum vdbq_status status = VDBQ_OK;
-
-    assert(run->rows > 0 && run->rows <= GROUP_BLOCK);
-    block.group = group;
-    block.part = part;
-    block.columns = run->columns;
-    block.rows = (struct aggregate_rows){ .start = run->start,
-                                          .count = (unsigned)run->rows,
-                                          .number = group->rows + run->number };
-    block.coming = coming;
-    block.room.made = false;
-    if (group->keys > 0) {
-        status = find_groups(&block);
-    } else {
-        block.records[0] = group_extra(&part->groups.table, 0);
-        ((struct group_head *)(void *)block.records[0])->rows += run->rows;
-    }
-    for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)
-        status = add_aggregate(&block, i);
-    return status;
-}
-
-void group_add_range(struct group *group, const struct batches *batches,
-                     struct group_part *part, uint64_t at, uint64_t end)
-{
-    while (at < end && part->status == VDBQ_OK) {
-        uint64_t most = end - at < GROUP_BLOCK ? end : at + GROUP_BLOCK;
-        struct batches_run block = batches_run_at(batches, at, most);
-        at += block.rows;
-        part->status =
-            add_block(group, part, &block, batches_rows(batches) - at);
-        if (part->status == VDBQ_OK)
-            part->status = stop_pause(&part->error);
-    }
-}
+/* ------------------------------------------------------------- threads -- */
 
 /* One thread: takes rows from those that are left, into its own part of the
  * group. They are more and more behind, so that a group's first row comes
@@ -512,11 +320,11 @@ enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
     group->ordered = group_is_ordered(group);
     if (group->ordered)
         return group_write(group, row_set, error);
-    if (!group_is_spilled(group) && group_has_runs(group))
+    if (group_has_runs(group))
         status = group_end_runs(group, error);
+    if (status == VDBQ_OK && !group_is_spilled(group))
+        status = group_merge(group, error);
     if (status == VDBQ_OK && group_is_spilled(group))
         return group_merge_spilled(group, row_set, reorder, error);
-    if (status == VDBQ_OK)
-        status = group_merge(group, error);
     return status == VDBQ_OK ? group_write(group, row_set, error) : status;
 }

@@ -40,7 +40,7 @@ struct group_seen {
 enum {
     /* threads from which on many groups are shared out: to write them out and
      * to merge them costs two what they gain */
-    GROUP_RUNS_THREADS = HOSTILE(1, 4),
+    GROUP_RUNS_THREADS = HOSTILE(1, 2),
     GROUP_PARTITIONS = 256, /* by eight bits of their keys' hashes */
     GROUP_LEVELS = 8,       /* ... the highest ones first, then the next */
     /* groups of a thread's table, unless it finds ever more rows there */
@@ -83,11 +83,34 @@ struct group_store {
                                  result, or what writes it out              */
 };
 
+/* A column of the input that scattered rows keep (group_scatter.h). */
+struct group_kept {
+    unsigned column; /* of the input                                       */
+    unsigned width;  /* of a value in bytes                                */
+    bool nullable;   /* a byte says of each value whether it is NULL       */
+    size_t at;       /* bytes of what lies in front of it, of a row        */
+};
+
+/* Rows that are added to groups. */
+struct group_rows {
+    const struct vdbq_vector *columns;
+    uint64_t start;          /* the first row's place in these              */
+    uint64_t count;          /* of rows                                     */
+    uint64_t number;         /* of the first row among all                  */
+    const uint32_t *offsets; /* of each row from that number; NULL: they
+                                follow each other                           */
+    uint64_t coming;         /* rows that will follow at least              */
+};
+
 /* Rows that are added to groups before their sums are given room for more. */
 enum { GROUP_ADDED_MAX = HOSTILE(GROUP_BLOCK, SUM_DIGITS_MAX) };
 
 struct group_part {
-    struct group_store groups;    /* those this thread found                */
+    struct group_store groups;     /* those this thread found               */
+    struct group_scatter *scatter; /* rows that it has not looked up; owned,
+                                      NULL: it looks all up                 */
+    bool scattered;                /* it had some: its groups are in no order */
+    bool scatters_no_more;         /* there was no memory                   */
     struct group_seen *seen;      /* one an aggregate, without keys          */
     struct group_store *distinct; /* one an aggregate: different pairs of
                                      a group's number (where there are keys)
@@ -134,15 +157,30 @@ struct group {
     unsigned part_count;      /* in use                                */
     struct group_part *parts; /* params.threads                        */
     uint8_t *lent;            /* room for the records of partitions    */
+    unsigned columns;         /* of the input: those up to the last one used */
+    struct group_kept *kept;  /* ... those of scattered rows           */
+    unsigned kept_count;
+    size_t kept_bytes;        /* ... of a row, with its offset         */
     struct arena arena;       /* of all arrays above */
 };
 
 /* group.c: makes parts until there are so many. */
 enum vdbq_status group_make_parts(struct group *group, unsigned count,
                                   struct error *error);
-/* Takes rows [at, end) into a part, which says whether it failed. */
+/* group_block.c: takes rows into a part, which says whether it failed. */
+void group_add_rows(struct group *group, struct group_part *part,
+                    const struct group_rows *rows);
+/* The same of rows [at, end) of batches; they may be scattered. */
 void group_add_range(struct group *group, const struct batches *batches,
                      struct group_part *part, uint64_t at, uint64_t end);
+
+/* The partition of a hash: of its highest bits, for slots go by the others; of
+ * eight bits further down for each level. */
+static inline unsigned group_partition(uint64_t hash, unsigned level)
+{
+    _Static_assert(GROUP_PARTITIONS == 1 << 8, "of eight bits");
+    return (unsigned)(hash >> (56 - 8 * level) & 0xff);
+}
 
 /* Sees to it that the sums of a part's groups have room for so many rows more,
  * GROUP_ADDED_MAX at most. */
@@ -213,7 +251,8 @@ enum vdbq_status group_merge_spilled(struct group *group,
  * many groups. */
 bool group_has_runs(const struct group *group);
 /* Writes what parts still have in their tables out, too: in memory, or in the
- * file where there is no more. */
+ * file where there is no more; or leaves that to who merges what is in the file.
+ * Where memory is short nothing stays scattered. */
 enum vdbq_status group_end_runs(struct group *group, struct error *error);
 /* Merges runs that are all in memory: partitions are the group's parts then. */
 enum vdbq_status group_merge_runs(struct group *group, struct error *error);

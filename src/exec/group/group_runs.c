@@ -11,9 +11,12 @@
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
-#include "exec/group/group_inner.h"
+#include "exec/group/group_scatter.h"
 
 /* --------------------------------------------------------------- merge -- */
+
+/* Partitions of which the groups are counted, where memory may be short. */
+enum { PARTITIONS_TRIED = GROUP_PARTITIONS / 16 };
 
 /* Partitions that are merged, by several threads. */
 struct merging {
@@ -23,10 +26,11 @@ struct merging {
                                       runs have */
     uint64_t firsts[GROUP_PARTITIONS + 1]; /* the first of each */
     atomic_uint next;                      /* partition to be merged */
+    unsigned end;                          /* ... up to that one     */
 };
 
 /* Merges records into a partition. */
-static enum vdbq_status merge_some(const struct group *group,
+static enum vdbq_status merge_some(struct group *group,
                                    struct group_part *partition,
                                    const uint8_t *records, uint32_t count)
 {
@@ -36,8 +40,12 @@ static enum vdbq_status merge_some(const struct group *group,
     uint64_t since = 0;
     while (count > 0 && status == VDBQ_OK) {
         unsigned some = count < GROUP_BLOCK ? count : GROUP_BLOCK;
-        status = group_table_join(table, records, some, 0, numbers,
-                                  &partition->error);
+        if (!table->lent)
+            status = group_store_room(group, &partition->groups, some,
+                                      &partition->error);
+        if (status == VDBQ_OK)
+            status = group_table_join(table, records, some, 0, numbers,
+                                      &partition->error);
         if (status == VDBQ_OK)
             group_merge_records(group, table, records, some, numbers);
         if (status == VDBQ_OK && stop_after(&since, some))
@@ -48,45 +56,82 @@ static enum vdbq_status merge_some(const struct group *group,
     return status;
 }
 
-/* Merges what all runs have of a partition; `last`: the table of the one that the
- * thread merged before, or NULL. */
-static enum vdbq_status merge_partition(const struct merging *merging,
-                                        unsigned p, struct group_table **last)
+/* Makes a partition's empty table; `last`: the table of the one that the thread
+ * merged before, or NULL. */
+static enum vdbq_status begin_partition(const struct merging *merging,
+                                        unsigned p, struct group_table *last)
 {
     const struct group *group = merging->group;
     struct group_part *partition = &merging->partitions[p];
+    struct group_table *table = &partition->groups.table;
     enum vdbq_status status =
         group_store_init(group, &partition->groups, group->types, group->keys,
                          group->bytes, &partition->error);
-    size_t width = partition->groups.table.width;
-    if (status == VDBQ_OK)
+    if (status != VDBQ_OK)
+        return status;
+    partition->groups.stays = true;
+    if (merging->records != NULL)
         group_table_lend(
-            &partition->groups.table,
-            merging->records + merging->firsts[p] * width,
+            table, merging->records + merging->firsts[p] * table->width,
             (uint32_t)(merging->firsts[p + 1] - merging->firsts[p]));
-    if (status == VDBQ_OK && *last != NULL)
-        group_table_pass(*last, &partition->groups.table);
-    if (status == VDBQ_OK)
-        *last = &partition->groups.table;
-    for (unsigned i = 0; i < group->part_count; i++) {
-        const struct vector *runs = &group->parts[i].groups.runs;
-        for (size_t k = 0; k < runs->count && status == VDBQ_OK; k++) {
-            const struct group_run *run = vector_at(runs, k);
-            uint32_t first, count = group_run_records(run, p, &first);
-            status = merge_some(group, partition, run->records + first * width,
-                                count);
-            if (status == VDBQ_OK)
-                status = stop_pause(&partition->error);
-        }
+    else
+        group_table_clear(table, false);
+    if (last != NULL)
+        group_table_pass(last, table);
+    return VDBQ_OK;
+}
+
+/* Merges what a part's runs have of a partition. */
+static enum vdbq_status merge_runs(const struct merging *merging, unsigned p,
+                                   const struct vector *runs)
+{
+    struct group_part *partition = &merging->partitions[p];
+    size_t width = partition->groups.table.width;
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t k = 0; k < runs->count && status == VDBQ_OK; k++) {
+        const struct group_run *run = vector_at(runs, k);
+        uint32_t first, count = group_run_records(run, p, &first);
+        status = merge_some(merging->group, partition,
+                            run->records + first * width, count);
+        if (status == VDBQ_OK)
+            status = stop_pause(&partition->error);
     }
     return status;
 }
 
-/* Gives each partition its room: for the records that the runs have of it. */
+/* Merges what all parts have of a partition: in runs, and scattered. */
+static void merge_partition(const struct merging *merging, unsigned p)
+{
+    struct group *group = merging->group;
+    struct group_part *partition = &merging->partitions[p];
+    for (unsigned i = 0; i < group->part_count; i++)
+        if (partition->status == VDBQ_OK)
+            partition->status =
+                merge_runs(merging, p, &group->parts[i].groups.runs);
+    partition->added = GROUP_ADDED_MAX; /* the merge has added, too */
+    for (unsigned i = 0; i < group->part_count; i++)
+        if (partition->status == VDBQ_OK && group->parts[i].scatter != NULL)
+            group_scatter_take(group, group->parts[i].scatter, p, partition);
+}
+
+/* Rows that parts have scattered. */
+static uint64_t scattered_rows(const struct group *group)
+{
+    uint64_t rows = 0;
+    for (unsigned i = 0; i < group->part_count; i++)
+        if (group->parts[i].scatter != NULL)
+            rows += group->parts[i].scatter->rows;
+    return rows;
+}
+
+/* Gives each partition its room: for the records that the runs have of it.
+ * Scattered rows are in fewer groups: tables grow. */
 static enum vdbq_status make_room(struct merging *merging, struct error *error)
 {
     const struct group *group = merging->group;
     size_t width = group->parts[0].groups.table.width;
+    if (scattered_rows(group) > 0)
+        return VDBQ_OK;
     for (unsigned p = 0; p < GROUP_PARTITIONS; p++) {
         uint64_t count = 0;
         uint32_t first;
@@ -112,9 +157,14 @@ static void merge_share(void *context, unsigned share)
     (void)share;
     for (;;) {
         unsigned p = atomic_fetch_add(&merging->next, 1);
-        if (p >= GROUP_PARTITIONS)
+        if (p >= merging->end)
             return;
-        merging->partitions[p].status = merge_partition(merging, p, &last);
+        struct group_part *partition = &merging->partitions[p];
+        partition->status = begin_partition(merging, p, last);
+        if (partition->status == VDBQ_OK) {
+            last = &partition->groups.table;
+            merge_partition(merging, p);
+        }
     }
 }
 
@@ -125,6 +175,7 @@ static enum vdbq_status use_partitions(struct group *group,
 {
     for (unsigned i = 0; i < group->part_count; i++) {
         group_store_finish(group, &group->parts[i].groups);
+        group_scatter_finish(group, &group->parts[i]);
     }
     group->parts = partitions;
     group->part_count = GROUP_PARTITIONS;
@@ -140,12 +191,19 @@ bool group_has_runs(const struct group *group)
 {
     uint64_t groups = 0;
     for (unsigned i = 0; i < group->part_count; i++) {
-        if (group->parts[i].groups.runs.count > 0)
+        if (group->parts[i].groups.runs.count > 0 || group->parts[i].scattered)
             return true;
         groups += group->parts[i].groups.table.count;
     }
     return group->part_count > 1 && group->keys > 0 && !group->distinct
            && groups > GROUP_MERGED_MAX;
+}
+
+/* One thread: takes what a part has scattered into its groups. */
+static void drain_part(void *context, unsigned share)
+{
+    struct group *group = context;
+    group_scatter_drain(group, &group->parts[share]);
 }
 
 /* One thread: writes out what a part still has. */
@@ -157,15 +215,85 @@ static void flush_part(void *context, unsigned share)
     part->status = group_store_flush(group, &part->groups, &part->error);
 }
 
-enum vdbq_status group_end_runs(struct group *group, struct error *error)
+/* Whether one of the parts has failed, and why. */
+static bool parts_failed(const struct group *group, struct error *error)
 {
-    parallel_run(group->part_count, flush_part, group);
     for (unsigned i = 0; i < group->part_count; i++)
         if (group->parts[i].status != VDBQ_OK) {
             *error = group->parts[i].error;
-            return error->status;
+            return true;
         }
-    return VDBQ_OK;
+    return false;
+}
+
+enum vdbq_status group_end_runs(struct group *group, struct error *error)
+{
+    if (group_is_spilled(group))
+        parallel_run(group->part_count, drain_part, group);
+    if (!parts_failed(group, error) && !group_is_spilled(group))
+        parallel_run(group->part_count, flush_part, group);
+    return parts_failed(group, error) ? error->status : VDBQ_OK;
+}
+
+/* ----------------------------------------------------------------- all -- */
+
+/* Merges partitions up to `end`. */
+static void merge_until(struct merging *merging, unsigned end)
+{
+    merging->end = end;
+    parallel_run(merging->group->params.threads, merge_share, merging);
+    atomic_store(&merging->next, end);
+}
+
+/* Whether there is memory for so many groups. */
+static bool has_room(const struct group *group, uint64_t groups)
+{
+    const struct group_store *store = &group->parts[0].groups;
+    size_t bytes =
+        group_table_bytes_each(&store->table) + store->beside_bytes;
+    return groups <= account_room(group->memory) / bytes;
+}
+
+/* The groups that there will be, by those of the partitions that are merged. */
+static uint64_t guess_groups(const struct merging *merging)
+{
+    uint64_t groups = 0;
+    for (unsigned p = 0; p < merging->end; p++)
+        groups += merging->partitions[p].groups.table.count;
+    return groups * GROUP_PARTITIONS / merging->end / 4 * 5;
+}
+
+/* Scattered rows may be in more groups than there is memory for: some partitions
+ * tell. If so, threads take their rows into their own groups, which are written
+ * out. */
+static enum vdbq_status try_some(struct merging *merging, struct error *error)
+{
+    struct group *group = merging->group;
+    merge_until(merging, PARTITIONS_TRIED);
+    if (has_room(group, guess_groups(merging)))
+        return VDBQ_OK;
+    for (unsigned p = 0; p < merging->end; p++) {
+        group_store_finish(group, &merging->partitions[p].groups);
+        merging->partitions[p] = (struct group_part){ 0 };
+    }
+    atomic_store(&merging->next, 0);
+    parallel_run(group->part_count, drain_part, group);
+    return parts_failed(group, error) ? error->status
+                                      : group_end_runs(group, error);
+}
+
+/* Prepares to merge what the parts have. */
+static enum vdbq_status begin_merge(struct merging *merging,
+                                    struct error *error)
+{
+    const struct group *group = merging->group;
+    uint64_t rows = scattered_rows(group);
+    enum vdbq_status status = VDBQ_OK;
+    if (rows > 0 && !has_room(group, rows))
+        status = try_some(merging, error);
+    return status == VDBQ_OK && !group_is_spilled(group)
+               ? make_room(merging, error)
+               : status;
 }
 
 enum vdbq_status group_merge_runs(struct group *group, struct error *error)
@@ -176,10 +304,10 @@ enum vdbq_status group_merge_runs(struct group *group, struct error *error)
         &group->arena, GROUP_PARTITIONS * sizeof *merging.partitions);
     if (merging.partitions == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = make_room(&merging, error);
-    if (status != VDBQ_OK)
+    enum vdbq_status status = begin_merge(&merging, error);
+    if (status != VDBQ_OK || group_is_spilled(group))
         return status;
-    parallel_run(group->params.threads, merge_share, &merging);
+    merge_until(&merging, GROUP_PARTITIONS);
     group->lent = merging.records;
     return use_partitions(group, merging.partitions, error);
 }

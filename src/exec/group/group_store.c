@@ -59,15 +59,6 @@ void group_store_finish(struct group *group, struct group_store *store)
 
 /* ---------------------------------------------------------------- runs -- */
 
-/* The partition of a hash: of its highest bits, for slots go by the others; of
- * eight bits further down for each level. */
-static unsigned partition_of(uint64_t hash, unsigned level)
-{
-    _Static_assert(GROUP_PARTITIONS == 1 << 8, "of eight bits");
-    assert(level < GROUP_LEVELS);
-    return (unsigned)(hash >> (56 - 8 * level) & 0xff);
-}
-
 uint32_t group_run_records(const struct group_run *run, unsigned partition,
                            uint32_t *first)
 {
@@ -100,7 +91,8 @@ void group_store_partitions(const struct group_store *store, uint8_t *parts,
     memset(ends, 0, GROUP_PARTITIONS * sizeof *ends);
     for (uint32_t i = 0; i < table->count && !stop_at(i); i++) {
         const uint64_t *packed = (const uint64_t *)group_record(table, i);
-        parts[i] = (uint8_t)partition_of(hash_of(store, packed), store->level);
+        parts[i] =
+            (uint8_t)group_partition(hash_of(store, packed), store->level);
         ends[parts[i]]++;
     }
     for (unsigned p = 0; p < GROUP_PARTITIONS; p++) {

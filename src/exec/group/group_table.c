@@ -464,6 +464,11 @@ uint64_t group_table_bytes(const struct group_table *table, unsigned more)
            + table->map_size * sizeof *table->map;
 }
 
+size_t group_table_bytes_each(const struct group_table *table)
+{
+    return 2 * table->width + 10 * sizeof *table->slots;
+}
+
 /* Makes slots for `more` groups more. */
 static enum vdbq_status reserve_slots(struct group_table *table, unsigned more,
                                       struct error *error)
@@ -589,21 +594,12 @@ static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
     return VDBQ_OK;
 }
 
-enum vdbq_status group_table_find(struct group_table *table,
-                                  const struct vdbq_vector *columns,
-                                  uint64_t start, unsigned count,
-                                  uint64_t coming, uint32_t *numbers,
-                                  struct error *error)
+/* Packs the keys of rows. */
+static void pack(const struct group_table *table,
+                 const struct vdbq_vector *columns, uint64_t start,
+                 unsigned count)
 {
-    assert(count <= GROUP_BLOCK);
     pack_unit *units = (pack_unit *)table->packed;
-    uint32_t made = table->count;
-
-    if (table->settled && table->map != NULL
-        && find_known(table, columns, start, count, numbers)) {
-        table->rows += count;
-        return VDBQ_OK;
-    }
     memset(units, 0, (size_t)count * table->words * 8);
     for (unsigned k = 0; k < table->key_count; k++) {
         const struct group_key *key = &table->keys[k];
@@ -612,6 +608,34 @@ enum vdbq_status group_table_find(struct group_table *table,
                                           k % 32 };
         pack_column(&columns[k], start, count, &place, units);
     }
+}
+
+void group_table_hash(const struct group_table *table,
+                      const struct vdbq_vector *columns, uint64_t start,
+                      unsigned count, uint64_t *hashes)
+{
+    assert(count <= GROUP_BLOCK);
+    pack(table, columns, start, count);
+    for (unsigned i = 0; i < count; i++)
+        hashes[i] = pack_hash(table->packed + (size_t)i * table->words,
+                              table->words);
+}
+
+enum vdbq_status group_table_find(struct group_table *table,
+                                  const struct vdbq_vector *columns,
+                                  uint64_t start, unsigned count,
+                                  uint64_t coming, uint32_t *numbers,
+                                  struct error *error)
+{
+    assert(count <= GROUP_BLOCK);
+    uint32_t made = table->count;
+
+    if (table->settled && table->map != NULL
+        && find_known(table, columns, start, count, numbers)) {
+        table->rows += count;
+        return VDBQ_OK;
+    }
+    pack(table, columns, start, count);
     enum vdbq_status status =
         find(table, table->packed, count, coming, numbers, error);
     table->settled = status == VDBQ_OK && table->count == made;

@@ -80,12 +80,20 @@ enum vdbq_status group_table_join(struct group_table *table,
                                   uint64_t coming, uint32_t *numbers,
                                   struct error *error);
 
+/* The hashes of rows' keys, by which they are found. */
+void group_table_hash(const struct group_table *table,
+                      const struct vdbq_vector *columns, uint64_t start,
+                      unsigned count, uint64_t *hashes);
+
 /* Rows of an empty table come by groups, each group's side by side, until it is
  * cleared or `in_order` is unset: then they are found by hashing. */
 void group_table_in_order(struct group_table *table);
 
 /* Bytes that it takes once there are so many groups more. */
 uint64_t group_table_bytes(const struct group_table *table, unsigned more);
+
+/* Bytes of a group, with its slots, at most. */
+size_t group_table_bytes_each(const struct group_table *table);
 
 /* Lends an empty table room for so many records, which is enough, until it is
  * finished; the keys are found by hashing. */
