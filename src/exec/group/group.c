@@ -141,7 +141,7 @@ static enum vdbq_status init_pairs(struct group *group, struct group_part *part,
     struct group_store *store = &part->distinct[which];
     enum vdbq_status status =
         group_pairs_init(group, store, which, &part->groups.table, error);
-    store->shared = group->params.threads >= GROUP_RUNS_THREADS;
+    store->shared = group->params.threads >= GROUP_PAIRS_THREADS;
     return status;
 }
 
@@ -167,6 +167,15 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
     return status;
 }
 
+static void finish_rooms(struct group_room *room)
+{
+    while (room != NULL) {
+        struct group_room *next = room->next;
+        memory_release(room);
+        room = next;
+    }
+}
+
 void group_destroy(struct group *group)
 {
     if (group == NULL)
@@ -182,6 +191,8 @@ void group_destroy(struct group *group)
     spill_file_close(&group->file);
     vector_finish(&group->segments);
     arena_finish(&group->arena);
+    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
+        finish_rooms(group->rooms[i]);
     memory_release(group->lent);
     memory_release(group);
 }
@@ -207,7 +218,8 @@ static bool has_room(const struct group *group, uint64_t rows)
 /* Whether all threads work on the rows, whatever groups they make. */
 static bool is_shared(const struct group *group, uint64_t rows)
 {
-    return group->params.threads >= GROUP_RUNS_THREADS
+    return group->params.threads
+               >= (group->distinct ? GROUP_PAIRS_THREADS : GROUP_RUNS_THREADS)
            && (group->runs || group->keys == 0 || has_room(group, rows));
 }
 

@@ -14,6 +14,7 @@
 #define VDBQ_EXEC_GROUP_INNER_H
 
 #include "base/hostile.h"
+#include "base/threads/parallel.h"
 #include "base/vector.h"
 #include "cl/sum.h"
 #include "exec/group/aggregate.h"
@@ -38,9 +39,11 @@ struct group_seen {
 
 /* Groups of a store that were written out. */
 enum {
-    /* threads from which on many groups are shared out: to write them out and
-     * to merge them costs two what they gain */
+    /* threads from which on many groups are shared out */
     GROUP_RUNS_THREADS = HOSTILE(1, 2),
+    /* ... and pairs of DISTINCT: to write them out and to merge them costs two
+     * what they gain */
+    GROUP_PAIRS_THREADS = HOSTILE(1, 4),
     GROUP_PARTITIONS = 256, /* by eight bits of their keys' hashes */
     GROUP_LEVELS = 8,       /* ... the highest ones first, then the next */
     /* groups of a thread's table, unless it finds ever more rows there */
@@ -81,6 +84,13 @@ struct group_store {
     uint64_t held_bytes; /* of the account                             */
     size_t beside_bytes; /* for a group beside the table: its row in the
                                  result, or what writes it out              */
+};
+
+/* Room that a thread lends the records of partitions. */
+struct group_room {
+    struct group_room *next;
+    uint8_t *at; /* what nobody has yet */
+    size_t left; /* ... its bytes       */
 };
 
 /* A column of the input that scattered rows keep (group_scatter.h). */
@@ -156,7 +166,9 @@ struct group {
     uint64_t rows;            /* taken in so far                       */
     unsigned part_count;      /* in use                                */
     struct group_part *parts; /* params.threads                        */
-    uint8_t *lent;            /* room for the records of partitions    */
+    uint8_t *lent;            /* room for the records of pairs         */
+    struct group_room *rooms[PARALLEL_THREADS_MAX]; /* ... of partitions: lists,
+                                                       one a thread; owned */
     unsigned columns;         /* of the input: those up to the last one used */
     struct group_kept *kept;  /* ... those of scattered rows           */
     unsigned kept_count;

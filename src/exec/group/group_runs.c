@@ -15,32 +15,35 @@
 
 /* --------------------------------------------------------------- merge -- */
 
-/* Partitions of which the groups are counted, where memory may be short. */
-enum { PARTITIONS_TRIED = GROUP_PARTITIONS / 16 };
+enum {
+    /* partitions of which the groups are counted, where memory may be short */
+    PARTITIONS_TRIED = GROUP_PARTITIONS / 16,
+    ROOM_BYTES = HOSTILE(64, 1 << 23) /* that partitions share, at least */
+};
 
 /* Partitions that are merged, by several threads. */
 struct merging {
     struct group *group;           /* has the runs */
     struct group_part *partitions; /* grow */
-    uint8_t *records;              /* of all, each with room for what the
-                                      runs have */
-    uint64_t firsts[GROUP_PARTITIONS + 1]; /* the first of each */
-    atomic_uint next;                      /* partition to be merged */
-    unsigned end;                          /* ... up to that one     */
+    bool scattered;                /* of rows that were, too: nobody has asked
+                                      for the memory of their groups yet */
+    atomic_uint next;              /* partition to be merged */
+    unsigned end;                  /* ... up to that one     */
 };
 
 /* Merges records into a partition. */
-static enum vdbq_status merge_some(struct group *group,
+static enum vdbq_status merge_some(const struct merging *merging,
                                    struct group_part *partition,
                                    const uint8_t *records, uint32_t count)
 {
+    struct group *group = merging->group;
     struct group_table *table = &partition->groups.table;
     enum vdbq_status status = VDBQ_OK;
     uint32_t numbers[GROUP_BLOCK];
     uint64_t since = 0;
     while (count > 0 && status == VDBQ_OK) {
         unsigned some = count < GROUP_BLOCK ? count : GROUP_BLOCK;
-        if (!table->lent)
+        if (merging->scattered)
             status = group_store_room(group, &partition->groups, some,
                                       &partition->error);
         if (status == VDBQ_OK)
@@ -56,10 +59,44 @@ static enum vdbq_status merge_some(struct group *group,
     return status;
 }
 
+/* Gives an empty table what is left of the thread's newest room, or new room: at
+ * least for as many groups as the table before had. A table that grows beyond
+ * it gets memory of its own. */
+static enum vdbq_status lend_room(struct group_room **rooms,
+                                  const struct group_table *last,
+                                  struct group_part *partition)
+{
+    struct group_table *table = &partition->groups.table;
+    size_t wanted = (last != NULL ? last->count / 4 * 5 : 1) * table->width;
+    size_t bytes = wanted < ROOM_BYTES ? ROOM_BYTES : wanted;
+    if (*rooms == NULL || (*rooms)->left < wanted + table->width) {
+        struct group_room *room = memory_resize(NULL, sizeof *room + bytes);
+        if (room == NULL)
+            return error_no_memory(&partition->error);
+        *room = (struct group_room){ .next = *rooms, .left = bytes };
+        room->at = (uint8_t *)(room + 1);
+        *rooms = room;
+    }
+    size_t most = (*rooms)->left / table->width;
+    group_table_lend(table, (*rooms)->at,
+                     most < UINT32_MAX ? (uint32_t)most : UINT32_MAX);
+    return VDBQ_OK;
+}
+
+/* The room that a table's records do not take is for others. */
+static void keep_room(struct group_room *room, const struct group_table *table)
+{
+    size_t bytes = table->lent ? table->count * table->width : 0;
+    assert(bytes <= room->left);
+    room->at += bytes;
+    room->left -= bytes;
+}
+
 /* Makes a partition's empty table; `last`: the table of the one that the thread
  * merged before, or NULL. */
 static enum vdbq_status begin_partition(const struct merging *merging,
-                                        unsigned p, struct group_table *last)
+                                        unsigned p, struct group_room **rooms,
+                                        struct group_table *last)
 {
     const struct group *group = merging->group;
     struct group_part *partition = &merging->partitions[p];
@@ -67,18 +104,12 @@ static enum vdbq_status begin_partition(const struct merging *merging,
     enum vdbq_status status =
         group_store_init(group, &partition->groups, group->types, group->keys,
                          group->bytes, &partition->error);
-    if (status != VDBQ_OK)
-        return status;
     partition->groups.stays = true;
-    if (merging->records != NULL)
-        group_table_lend(
-            table, merging->records + merging->firsts[p] * table->width,
-            (uint32_t)(merging->firsts[p + 1] - merging->firsts[p]));
-    else
-        group_table_clear(table, false);
-    if (last != NULL)
+    if (status == VDBQ_OK)
+        status = lend_room(rooms, last, partition);
+    if (status == VDBQ_OK && last != NULL)
         group_table_pass(last, table);
-    return VDBQ_OK;
+    return status;
 }
 
 /* Merges what a part's runs have of a partition. */
@@ -91,7 +122,7 @@ static enum vdbq_status merge_runs(const struct merging *merging, unsigned p,
     for (size_t k = 0; k < runs->count && status == VDBQ_OK; k++) {
         const struct group_run *run = vector_at(runs, k);
         uint32_t first, count = group_run_records(run, p, &first);
-        status = merge_some(merging->group, partition,
+        status = merge_some(merging, partition,
                             run->records + first * width, count);
         if (status == VDBQ_OK)
             status = stop_pause(&partition->error);
@@ -124,47 +155,23 @@ static uint64_t scattered_rows(const struct group *group)
     return rows;
 }
 
-/* Gives each partition its room: for the records that the runs have of it.
- * Scattered rows are in fewer groups: tables grow. */
-static enum vdbq_status make_room(struct merging *merging, struct error *error)
-{
-    const struct group *group = merging->group;
-    size_t width = group->parts[0].groups.table.width;
-    if (scattered_rows(group) > 0)
-        return VDBQ_OK;
-    for (unsigned p = 0; p < GROUP_PARTITIONS; p++) {
-        uint64_t count = 0;
-        uint32_t first;
-        for (unsigned i = 0; i < group->part_count; i++)
-            for (size_t k = 0; k < group->parts[i].groups.runs.count; k++)
-                count += group_run_records(
-                    vector_at(&group->parts[i].groups.runs, k), p, &first);
-        if (count >= UINT32_MAX)
-            return error_set(error, VDBQ_LIMIT, "more than %u groups",
-                             UINT32_MAX - 1);
-        merging->firsts[p + 1] = merging->firsts[p] + count;
-    }
-    merging->records =
-        memory_resize(NULL, merging->firsts[GROUP_PARTITIONS] * width);
-    return merging->records != NULL ? VDBQ_OK : error_no_memory(error);
-}
-
 /* One thread's share: partitions, as long as there are any. */
 static void merge_share(void *context, unsigned share)
 {
     struct merging *merging = context;
+    struct group_room **rooms = &merging->group->rooms[share];
     struct group_table *last = NULL;
-    (void)share;
     for (;;) {
         unsigned p = atomic_fetch_add(&merging->next, 1);
         if (p >= merging->end)
             return;
         struct group_part *partition = &merging->partitions[p];
-        partition->status = begin_partition(merging, p, last);
-        if (partition->status == VDBQ_OK) {
-            last = &partition->groups.table;
-            merge_partition(merging, p);
-        }
+        partition->status = begin_partition(merging, p, rooms, last);
+        if (partition->status != VDBQ_OK)
+            return;
+        last = &partition->groups.table;
+        merge_partition(merging, p);
+        keep_room(*rooms, last);
     }
 }
 
@@ -277,37 +284,27 @@ static enum vdbq_status try_some(struct merging *merging, struct error *error)
         merging->partitions[p] = (struct group_part){ 0 };
     }
     atomic_store(&merging->next, 0);
+    merging->scattered = false;
     parallel_run(group->part_count, drain_part, group);
     return parts_failed(group, error) ? error->status
                                       : group_end_runs(group, error);
-}
-
-/* Prepares to merge what the parts have. */
-static enum vdbq_status begin_merge(struct merging *merging,
-                                    struct error *error)
-{
-    const struct group *group = merging->group;
-    uint64_t rows = scattered_rows(group);
-    enum vdbq_status status = VDBQ_OK;
-    if (rows > 0 && !has_room(group, rows))
-        status = try_some(merging, error);
-    return status == VDBQ_OK && !group_is_spilled(group)
-               ? make_room(merging, error)
-               : status;
 }
 
 enum vdbq_status group_merge_runs(struct group *group, struct error *error)
 {
     assert(!group->distinct && group->keys > 0 && !group_is_spilled(group));
     struct merging merging = { .group = group };
+    uint64_t rows = scattered_rows(group);
+    enum vdbq_status status = VDBQ_OK;
+    merging.scattered = rows > 0;
     merging.partitions = arena_alloc(
         &group->arena, GROUP_PARTITIONS * sizeof *merging.partitions);
     if (merging.partitions == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = begin_merge(&merging, error);
+    if (rows > 0 && !has_room(group, rows))
+        status = try_some(&merging, error);
     if (status != VDBQ_OK || group_is_spilled(group))
         return status;
     merge_until(&merging, GROUP_PARTITIONS);
-    group->lent = merging.records;
     return use_partitions(group, merging.partitions, error);
 }

@@ -22,7 +22,9 @@ enum {
                                          ones have twice as many ...          */
     CHUNK_ROWS_MAX = HOSTILE(16, 1 << 12), /* ... up to these                 */
     HEAD_BYTES = 64,                       /* of a chunk, and of a slab       */
-    SLAB_BYTES = HOSTILE(1 << 10, 1 << 21),
+    SLAB_BYTES = HOSTILE(1 << 10, 1 << 21), /* of the first slab; the next ones
+                                               have twice as many ...         */
+    SLAB_BYTES_MAX = HOSTILE(1 << 11, 1 << 25), /* ... up to these            */
     ROOM_PART = 4 /* of the memory there is: what all may scatter            */
 };
 
@@ -134,24 +136,39 @@ void group_scatter_finish(struct group *group, struct group_part *part)
 
 /* -------------------------------------------------------------- chunks -- */
 
+/* Bytes of the next slab, which has room for so many. */
+static size_t slab_bytes(const struct group_scatter *scatter, size_t bytes)
+{
+    size_t slab = scatter->slabs != NULL ? 2 * scatter->slabs->bytes
+                                         : (size_t)SLAB_BYTES;
+    slab = slab < SLAB_BYTES_MAX ? slab : (size_t)SLAB_BYTES_MAX;
+    return slab > bytes + HEAD_BYTES ? slab : bytes + HEAD_BYTES;
+}
+
+/* False: there is no memory. */
+static bool add_slab(const struct group *group, struct group_scatter *scatter,
+                     size_t bytes)
+{
+    size_t size = slab_bytes(scatter, bytes);
+    if (scatter->held_bytes + size > scatter->most_bytes
+        || !account_take(group->memory, size))
+        return false;
+    scatter->held_bytes += size;
+    struct scatter_slab *slab = memory_resize(NULL, size);
+    if (slab == NULL)
+        return false;
+    *slab = (struct scatter_slab){ scatter->slabs, size };
+    scatter->slabs = slab;
+    scatter->slab_left = size - HEAD_BYTES;
+    return true;
+}
+
 /* Memory of the newest slab, or of a new one; NULL: there is none. */
 static void *take_bytes(const struct group *group,
                         struct group_scatter *scatter, size_t bytes)
 {
-    size_t slab = bytes + HEAD_BYTES > SLAB_BYTES ? bytes + HEAD_BYTES
-                                                  : (size_t)SLAB_BYTES;
-    if (bytes > scatter->slab_left) {
-        if (scatter->held_bytes + slab > scatter->most_bytes
-            || !account_take(group->memory, slab))
-            return NULL;
-        scatter->held_bytes += slab;
-        struct scatter_slab *made = memory_resize(NULL, slab);
-        if (made == NULL)
-            return NULL;
-        *made = (struct scatter_slab){ scatter->slabs, slab };
-        scatter->slabs = made;
-        scatter->slab_left = slab - HEAD_BYTES;
-    }
+    if (bytes > scatter->slab_left && !add_slab(group, scatter, bytes))
+        return NULL;
     uint8_t *taken =
         (uint8_t *)scatter->slabs + scatter->slabs->bytes - scatter->slab_left;
     scatter->slab_left -= bytes;
@@ -301,8 +318,10 @@ static void count_rows(const struct block *block)
 uint64_t group_scatter_rows(struct group *group, struct group_part *part,
                             const struct batches_run *run)
 {
-    struct block block = { .run = run, .scatter = part->scatter };
+    struct block block;
     uint64_t number = group->rows + run->number;
+    block.run = run;
+    block.scatter = part->scatter;
     block.count = run->rows < BLOCK_ROWS ? (unsigned)run->rows : BLOCK_ROWS;
     sort_rows(part, &block);
     if (!make_room(group, &block, number)) {

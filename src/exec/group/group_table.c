@@ -77,15 +77,19 @@ static enum vdbq_status reserve(struct group_table *table, unsigned more,
     uint64_t room = table->room * UINT64_C(2);
     uint8_t *moved;
 
-    if (needed <= table->room || table->lent)
+    if (needed <= table->room)
         return VDBQ_OK;
     if (needed > GROUPS_MAX)
         return error_set(error, VDBQ_LIMIT, "more than %u groups", GROUPS_MAX);
     room = room < needed ? needed : room;
     room = room < ROOM_MIN ? ROOM_MIN : room > GROUPS_MAX ? GROUPS_MAX : room;
-    moved = memory_resize(table->records, room * table->width);
+    moved = memory_resize(table->lent ? NULL : table->records,
+                          room * table->width);
     if (moved == NULL)
         return error_no_memory(error);
+    if (table->lent)
+        memcpy(moved, table->records, table->count * table->width);
+    table->lent = false;
     table->records = moved;
     table->room = (uint32_t)room;
     return VDBQ_OK;
@@ -496,8 +500,10 @@ static bool is_group(const struct group_table *table, uint32_t number,
                      const uint64_t *packed)
 {
     const uint64_t *record = (const uint64_t *)group_record(table, number);
-    if (table->words == 1)
-        return record[0] == packed[0];
+    if (record[0] != packed[0])
+        return false;
+    if (table->words <= 2)
+        return record[table->words - 1] == packed[table->words - 1];
     return memcmp(record, packed, 8 * table->words) == 0;
 }
 

@@ -43,7 +43,7 @@ struct group_table {
     unsigned nulls;           /* the unit where bits for NULL begin */
     size_t width;             /* of a record in bytes               */
     uint8_t *records;         /* of `count` groups; owned, or lent  */
-    bool lent;                /* ... there is room for all to come  */
+    bool lent;                /* ... until there is no more room    */
     uint32_t count, room;     /* groups, and those there is room for */
     uint64_t rows;            /* that were looked up                */
     bool blind;               /* each row makes a group: nobody looks */
@@ -95,8 +95,8 @@ uint64_t group_table_bytes(const struct group_table *table, unsigned more);
 /* Bytes of a group, with its slots, at most. */
 size_t group_table_bytes_each(const struct group_table *table);
 
-/* Lends an empty table room for so many records, which is enough, until it is
- * finished; the keys are found by hashing. */
+/* Lends an empty table room for so many records, until it is finished or takes
+ * memory of its own for more; the keys are found by hashing. */
 void group_table_lend(struct group_table *table, uint8_t *records,
                       uint32_t room);
 /* Forgets all groups; from now on they are found by hashing or, if `blind`,

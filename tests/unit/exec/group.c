@@ -409,6 +409,32 @@ static void many_groups_come_late(void **state)
     vector_finish(&step.aggregates);
 }
 
+/* Rows are scattered where most make groups of their own, some of them of one
+ * group, and there is memory for them, their groups, or neither. */
+static void scattered_rows_change_nothing(void **state)
+{
+    enum { ROWS = 200000 };
+    static const uint64_t limits[] = { 0, 1 << 27, 3 << 24, 1 << 24, 1 << 22 };
+    (void)state;
+    for (unsigned round = 0; round < 5; round++) {
+        struct step_group step = random_step();
+        struct row_set one, many;
+        random_fill(ROWS, round % 2 == 0 ? 1000000000 : ROWS / 4);
+        for (uint32_t i = 0; round % 3 > 0 && i < ROWS; i += 2 + 3 * round)
+            ((int32_t *)random_values[0])[i] = 5;
+        enum vdbq_status status = run(&step, ROWS, ROWS, 1, &one);
+        limit_bytes = limits[round % 5];
+        assert_int_equal(run(&step, ROWS, 70001, 2 + round % 2, &many),
+                         status);
+        limit_bytes = 0;
+        if (status == VDBQ_OK)
+            same_bits(&one, &many);
+        row_set_finish(&one);
+        row_set_finish(&many);
+        vector_finish(&step.aggregates);
+    }
+}
+
 /* Most of the rows are of one group, or are groups of their own; each thread
  * keeps what DISTINCT has seen, in memory or, where there is little, in files. */
 static void distinct_values_of_many_threads(void **state)
@@ -696,6 +722,7 @@ int main(void)
         cmocka_unit_test(groups_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(many_groups_come_late),
+        cmocka_unit_test(scattered_rows_change_nothing),
         cmocka_unit_test(distinct_values_of_many_threads),
         cmocka_unit_test(little_memory_changes_nothing),
         cmocka_unit_test(a_full_disk_is_told),
