@@ -30,8 +30,7 @@ static void count_rows(const struct group_table *table, uint32_t made,
         ((struct group_head *)(void *)records[i])->rows++;
     for (unsigned i = 0; made < table->count && i < count; i++)
         if (numbers[i] == made) {
-            ((struct group_head *)(void *)records[i])->first =
-                rows->number + i;
+            ((struct group_head *)(void *)records[i])->first = rows->number + i;
             made++;
         }
 }

@@ -121,12 +121,12 @@ struct group_part {
                                       NULL: it looks all up                 */
     bool scattered;                /* it had some: its groups are in no order */
     bool scatters_no_more;         /* there was no memory                   */
-    struct group_seen *seen;      /* one an aggregate, without keys          */
-    struct group_store *distinct; /* one an aggregate: different pairs of
+    struct group_seen *seen;       /* one an aggregate, without keys          */
+    struct group_store *distinct;  /* one an aggregate: different pairs of
                                      a group's number (where there are keys)
                                      and a value; only DISTINCT ones are
                                      made                                  */
-    uint32_t segmented;           /* groups that segments have */
+    uint32_t segmented;            /* groups that segments have */
     uint64_t added; /* rows, since all sums had room for GROUP_ADDED_MAX */
     enum vdbq_status status; /* of the last rows added */
     struct error error;      /* why, where they failed */
@@ -169,11 +169,11 @@ struct group {
     uint8_t *lent;            /* room for the records of pairs         */
     struct group_room *rooms[PARALLEL_THREADS_MAX]; /* ... of partitions: lists,
                                                        one a thread; owned */
-    unsigned columns;         /* of the input: those up to the last one used */
-    struct group_kept *kept;  /* ... those of scattered rows           */
+    unsigned columns;        /* of the input: those up to the last one used */
+    struct group_kept *kept; /* ... those of scattered rows           */
     unsigned kept_count;
-    size_t kept_bytes;        /* ... of a row, with its offset         */
-    struct arena arena;       /* of all arrays above */
+    size_t kept_bytes;  /* ... of a row, with its offset         */
+    struct arena arena; /* of all arrays above */
 };
 
 /* group.c: makes parts until there are so many. */

@@ -122,8 +122,8 @@ static enum vdbq_status merge_runs(const struct merging *merging, unsigned p,
     for (size_t k = 0; k < runs->count && status == VDBQ_OK; k++) {
         const struct group_run *run = vector_at(runs, k);
         uint32_t first, count = group_run_records(run, p, &first);
-        status = merge_some(merging, partition,
-                            run->records + first * width, count);
+        status =
+            merge_some(merging, partition, run->records + first * width, count);
         if (status == VDBQ_OK)
             status = stop_pause(&partition->error);
     }
@@ -256,8 +256,7 @@ static void merge_until(struct merging *merging, unsigned end)
 static bool has_room(const struct group *group, uint64_t groups)
 {
     const struct group_store *store = &group->parts[0].groups;
-    size_t bytes =
-        group_table_bytes_each(&store->table) + store->beside_bytes;
+    size_t bytes = group_table_bytes_each(&store->table) + store->beside_bytes;
     return groups <= account_room(group->memory) / bytes;
 }
 

@@ -72,8 +72,8 @@ enum vdbq_status group_scatter_plan(struct group *group, struct error *error)
 {
     const bool *used = find_used(group);
     size_t at = sizeof(uint32_t); /* behind the offset */
-    group->kept = arena_alloc(&group->arena,
-                              (group->columns + 1) * sizeof *group->kept);
+    group->kept =
+        arena_alloc(&group->arena, (group->columns + 1) * sizeof *group->kept);
     if (used == NULL || group->kept == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < group->columns; i++) {
@@ -96,7 +96,8 @@ enum vdbq_status group_scatter_plan(struct group *group, struct error *error)
 
 /* ------------------------------------------------------- begin, finish -- */
 
-bool group_scatter_pays(const struct group *group, const struct group_part *part)
+bool group_scatter_pays(const struct group *group,
+                        const struct group_part *part)
 {
     const struct group_store *store = &part->groups;
     uint64_t rows = store->table.rows - store->fill.rows;
@@ -125,7 +126,8 @@ void group_scatter_finish(struct group *group, struct group_part *part)
     struct scatter_slab *next;
     if (scatter == NULL)
         return;
-    for (struct scatter_slab *slab = scatter->slabs; slab != NULL; slab = next) {
+    for (struct scatter_slab *slab = scatter->slabs; slab != NULL;
+         slab = next) {
         next = slab->next;
         memory_release(slab);
     }
@@ -139,8 +141,8 @@ void group_scatter_finish(struct group *group, struct group_part *part)
 /* Bytes of the next slab, which has room for so many. */
 static size_t slab_bytes(const struct group_scatter *scatter, size_t bytes)
 {
-    size_t slab = scatter->slabs != NULL ? 2 * scatter->slabs->bytes
-                                         : (size_t)SLAB_BYTES;
+    size_t slab =
+        scatter->slabs != NULL ? 2 * scatter->slabs->bytes : (size_t)SLAB_BYTES;
     slab = slab < SLAB_BYTES_MAX ? slab : (size_t)SLAB_BYTES_MAX;
     return slab > bytes + HEAD_BYTES ? slab : bytes + HEAD_BYTES;
 }
@@ -358,11 +360,11 @@ static void show_columns(const struct group *group,
     for (unsigned i = 0; i < group->kept_count; i++) {
         const struct group_kept *kept = &group->kept[i];
         const uint8_t *nulls = values + chunk->room * (kept->at + kept->width);
-        columns[kept->column] = (struct vdbq_vector){
-            .type = group->params.columns[kept->column].type,
-            .values = values + chunk->room * kept->at,
-            .nulls = kept->nullable ? nulls : NULL
-        };
+        columns[kept->column] =
+            (struct vdbq_vector){ .type =
+                                      group->params.columns[kept->column].type,
+                                  .values = values + chunk->room * kept->at,
+                                  .nulls = kept->nullable ? nulls : NULL };
     }
 }
 

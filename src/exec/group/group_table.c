@@ -83,8 +83,8 @@ static enum vdbq_status reserve(struct group_table *table, unsigned more,
         return error_set(error, VDBQ_LIMIT, "more than %u groups", GROUPS_MAX);
     room = room < needed ? needed : room;
     room = room < ROOM_MIN ? ROOM_MIN : room > GROUPS_MAX ? GROUPS_MAX : room;
-    moved = memory_resize(table->lent ? NULL : table->records,
-                          room * table->width);
+    moved =
+        memory_resize(table->lent ? NULL : table->records, room * table->width);
     if (moved == NULL)
         return error_no_memory(error);
     if (table->lent)
@@ -623,8 +623,8 @@ void group_table_hash(const struct group_table *table,
     assert(count <= GROUP_BLOCK);
     pack(table, columns, start, count);
     for (unsigned i = 0; i < count; i++)
-        hashes[i] = pack_hash(table->packed + (size_t)i * table->words,
-                              table->words);
+        hashes[i] =
+            pack_hash(table->packed + (size_t)i * table->words, table->words);
 }
 
 enum vdbq_status group_table_find(struct group_table *table,

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "exec/group/aggregate_state.h"
 #include "exec/group/device_group_inner.h"
 #include "cl/order.h"
@@ -15,9 +16,10 @@
 
 enum {
     TABLE_BYTES =
-        1 << 14,   /* of all copies: they share a core's first cache with
+        1 << 14,      /* of all copies: they share a core's first cache with
                               the rows, and one thread merges them          */
-    COPIES_MAX = 8 /* more than eight win nothing                   */
+    COPIES_MAX = 8,   /* more than eight win nothing                   */
+    RECORDS_MIN = 512 /* more than these are merged by several threads */
 };
 
 struct machine_group {
@@ -26,7 +28,17 @@ struct machine_group {
     const struct step_group *step;
     unsigned threads;
     uint64_t numbers; /* of rows that came so far */
-    uint8_t *merged;  /* a struct group_out and a record for each slot */
+    uint8_t *merged;  /* of each thread: a struct group_out and a record for
+                         each slot */
+};
+
+/* Tables of a launch on their way to the threads'. */
+struct taking {
+    struct machine_group *group;
+    const u8 *items; /* the first table */
+    unsigned count;  /* of them         */
+    unsigned threads;
+    uint64_t rows[PARALLEL_THREADS_MAX]; /* that each thread found in its own */
 };
 
 static size_t merged_width(const struct machine_group *group)
@@ -34,10 +46,12 @@ static size_t merged_width(const struct machine_group *group)
     return sizeof(struct group_out) + group->shape.control.out;
 }
 
-/* The merged record of a slot. */
-static uint8_t *merged_at(const struct machine_group *group, uint64_t slot)
+/* The record of a slot that a thread has merged. */
+static uint8_t *merged_at(const struct machine_group *group, unsigned thread,
+                          uint64_t slot)
 {
-    return group->merged + slot * merged_width(group)
+    return group->merged
+           + (thread * group->shape.control.slots + slot) * merged_width(group)
            + sizeof(struct group_out);
 }
 
@@ -51,46 +65,80 @@ static void join_halves(const struct aggregate *aggregate, uint8_t *record)
     *state = sum;
 }
 
-/* Merges a record of an item. */
-static void merge_record(struct machine_group *group, uint8_t *into,
-                         const uint8_t *from)
+/* Merges two records; sums have no halves. */
+static void merge_records(const struct machine_group *group, uint8_t *into,
+                          const uint8_t *from)
 {
     struct group_record *head = (void *)into;
     const struct group_record *other = (const void *)from;
-    uint64_t before = ~(group->numbers + ~other->before);
-    uint8_t record[sizeof *head + GROUP_SINK_AGGREGATES_MAX * 3 * sizeof(u64)];
-    memcpy(record, from, group->shape.control.out);
-    if (before > head->before)
-        head->before = before;
+    if (other->before > head->before)
+        head->before = other->before;
     head->rows += other->rows;
-    group->tables.rows += other->rows;
     for (unsigned i = 0; i < group->shape.control.aggregates; i++) {
         const struct aggregate *aggregate = &group->shape.aggregates[i];
         if (group_sink_same(group->step, i) < i)
             continue;
-        if (aggregate->kind == AGGREGATE_WIDE)
-            join_halves(aggregate, record);
-        aggregate_merge(aggregate, into, record);
+        aggregate_merge(aggregate, into, from);
         if (aggregate->kind == AGGREGATE_NARROW)
             narrow_carry((void *)(into + aggregate->at));
     }
 }
 
-/* Merges the tables of a launch. */
+/* Merges a record of an item, which counts its rows from those before on. */
+static void merge_item(const struct machine_group *group, uint8_t *into,
+                       const uint8_t *from)
+{
+    uint64_t record[2 + GROUP_SINK_AGGREGATES_MAX * 3]; /* of 8 bytes each */
+    struct group_record *head = (void *)record;
+    assert(group->shape.control.out <= sizeof record);
+    memcpy(record, from, group->shape.control.out);
+    head->before = ~(group->numbers + ~head->before);
+    for (unsigned i = 0; i < group->shape.control.aggregates; i++) {
+        const struct aggregate *aggregate = &group->shape.aggregates[i];
+        if (aggregate->kind == AGGREGATE_WIDE
+            && group_sink_same(group->step, i) == i)
+            join_halves(aggregate, (uint8_t *)record);
+    }
+    merge_records(group, into, (const uint8_t *)record);
+}
+
+/* Merges one thread's share of the tables into its own. */
+static void take_share(void *context, unsigned share)
+{
+    struct taking *taking = context;
+    struct machine_group *group = taking->group;
+    const struct launch_tables *tables = &group->tables;
+    const struct group_control *control = &group->shape.control;
+    unsigned item = taking->count * share / taking->threads;
+    unsigned end = taking->count * (share + 1) / taking->threads;
+    for (; item < end; item++)
+        for (uint64_t i = 0; i < control->slots * tables->copies; i++) {
+            const u8 *record =
+                taking->items + (size_t)item * tables->bytes + i * control->out;
+            uint64_t rows =
+                ((const struct group_record *)(const void *)record)->rows;
+            if (rows > 0)
+                merge_item(group, merged_at(group, share, i % control->slots),
+                           record);
+            taking->rows[share] += rows;
+        }
+}
+
+/* Merges the tables of a launch: on several threads, for other cores have
+ * written them. */
 static void take(struct launch_tables *tables, const u8 *items, unsigned count,
                  uint64_t numbers)
 {
     struct machine_group *group = (struct machine_group *)tables;
-    const struct group_control *control = &group->shape.control;
-    uint64_t slots = control->slots * tables->copies;
-    for (unsigned item = 0; item < count; item++)
-        for (uint64_t slot = 0; slot < slots; slot++) {
-            const u8 *record =
-                items + (size_t)item * tables->bytes + slot * control->out;
-            if (((const struct group_record *)(const void *)record)->rows > 0)
-                merge_record(group, merged_at(group, slot % control->slots),
-                             record);
-        }
+    uint64_t records =
+        count * group->shape.control.slots * (uint64_t)tables->copies;
+    struct taking taking = { .group = group, .items = items, .count = count };
+    taking.threads = records <= RECORDS_MIN   ? 1
+                     : count < group->threads ? count
+                                              : group->threads;
+    parallel_run(taking.threads, take_share, &taking);
+    for (unsigned i = 0; i < taking.threads; i++)
+        tables->rows += taking.rows[i];
     group->numbers += numbers;
 }
 
@@ -137,13 +185,16 @@ enum vdbq_status machine_group_create(const struct device_group_params *params,
     if (made == NULL)
         return error_no_memory(error);
     made->step = params->step;
-    made->threads = params->threads;
+    made->threads = params->threads < PARALLEL_THREADS_MAX
+                        ? params->threads
+                        : (unsigned)PARALLEL_THREADS_MAX;
     if (!fits(params, program, made)) {
         memory_release(made);
         return VDBQ_OK;
     }
     place_tables(made);
-    made->merged = memory_zeroed(made->shape.control.slots, merged_width(made));
+    made->merged = memory_zeroed(made->shape.control.slots * made->threads,
+                                 merged_width(made));
     if (made->merged == NULL) {
         memory_release(made);
         return error_no_memory(error);
@@ -177,6 +228,17 @@ static void spread_states(const struct machine_group *group, uint8_t *record)
     }
 }
 
+/* Merges what threads have merged into the first one's. */
+static void merge_threads(struct machine_group *group)
+{
+    for (unsigned thread = 1; thread < group->threads; thread++)
+        for (uint64_t slot = 0; slot < group->shape.control.slots; slot++) {
+            const uint8_t *record = merged_at(group, thread, slot);
+            if (((const struct group_record *)(const void *)record)->rows > 0)
+                merge_records(group, merged_at(group, 0, slot), record);
+        }
+}
+
 enum vdbq_status machine_group_finish(struct machine_group *group,
                                       struct row_set *row_set,
                                       struct error *error)
@@ -184,8 +246,9 @@ enum vdbq_status machine_group_finish(struct machine_group *group,
     const struct group_control *control = &group->shape.control;
     size_t width = merged_width(group);
     uint32_t count = 0;
+    merge_threads(group);
     for (uint64_t slot = 0; slot < control->slots; slot++) {
-        const struct group_record *head = (void *)merged_at(group, slot);
+        const struct group_record *head = (void *)merged_at(group, 0, slot);
         uint8_t *to = group->merged + count * width;
         if (head->rows == 0 && control->keys > 0)
             continue;

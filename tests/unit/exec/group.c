@@ -424,8 +424,7 @@ static void scattered_rows_change_nothing(void **state)
             ((int32_t *)random_values[0])[i] = 5;
         enum vdbq_status status = run(&step, ROWS, ROWS, 1, &one);
         limit_bytes = limits[round % 5];
-        assert_int_equal(run(&step, ROWS, 70001, 2 + round % 2, &many),
-                         status);
+        assert_int_equal(run(&step, ROWS, 70001, 2 + round % 2, &many), status);
         limit_bytes = 0;
         if (status == VDBQ_OK)
             same_bits(&one, &many);
