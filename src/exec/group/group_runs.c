@@ -27,9 +27,25 @@ struct merging {
     struct group_part *partitions; /* grow */
     bool scattered;                /* of rows that were, too: nobody has asked
                                       for the memory of their groups yet */
-    atomic_uint next;              /* partition to be merged */
-    unsigned end;                  /* ... up to that one     */
+    struct group_part *pieces;     /* of partitions that have far more scattered
+                                      rows than others: what each part has of
+                                      one is grouped apart              */
+    uint8_t heavy[GROUP_PARTITIONS]; /* ... these partitions            */
+    unsigned heavy_count;
+    atomic_uint next_piece; /* to be grouped          */
+    atomic_uint next;       /* partition to be merged */
+    unsigned end;           /* ... up to that one     */
 };
+
+/* Rows that parts have scattered. */
+static uint64_t scattered_rows(const struct group *group)
+{
+    uint64_t rows = 0;
+    for (unsigned i = 0; i < group->part_count; i++)
+        if (group->parts[i].scatter != NULL)
+            rows += group->parts[i].scatter->rows;
+    return rows;
+}
 
 /* Merges records into a partition. */
 static enum vdbq_status merge_some(const struct merging *merging,
@@ -130,29 +146,103 @@ static enum vdbq_status merge_runs(const struct merging *merging, unsigned p,
     return status;
 }
 
+/* Merges what the parts have grouped of a partition that is heavy. */
+static void merge_pieces(const struct merging *merging,
+                         struct group_part *pieces,
+                         struct group_part *partition)
+{
+    for (unsigned i = 0; i < merging->group->part_count; i++) {
+        const struct group_table *table = &pieces[i].groups.table;
+        if (pieces[i].status != VDBQ_OK && partition->status == VDBQ_OK) {
+            partition->status = pieces[i].status;
+            partition->error = pieces[i].error;
+        }
+        if (partition->status == VDBQ_OK)
+            partition->status =
+                merge_some(merging, partition, table->records, table->count);
+        group_store_finish(merging->group, &pieces[i].groups);
+    }
+}
+
+/* The pieces of a partition; NULL: it is not heavy. */
+static struct group_part *pieces_of(const struct merging *merging, unsigned p)
+{
+    for (unsigned i = 0; i < merging->heavy_count; i++)
+        if (merging->heavy[i] == p)
+            return &merging->pieces[i * merging->group->part_count];
+    return NULL;
+}
+
 /* Merges what all parts have of a partition: in runs, and scattered. */
 static void merge_partition(const struct merging *merging, unsigned p)
 {
     struct group *group = merging->group;
     struct group_part *partition = &merging->partitions[p];
+    struct group_part *pieces = pieces_of(merging, p);
     for (unsigned i = 0; i < group->part_count; i++)
         if (partition->status == VDBQ_OK)
             partition->status =
                 merge_runs(merging, p, &group->parts[i].groups.runs);
+    if (pieces != NULL)
+        merge_pieces(merging, pieces, partition);
     partition->added = GROUP_ADDED_MAX; /* the merge has added, too */
-    for (unsigned i = 0; i < group->part_count; i++)
+    for (unsigned i = 0; pieces == NULL && i < group->part_count; i++)
         if (partition->status == VDBQ_OK && group->parts[i].scatter != NULL)
             group_scatter_take(group, group->parts[i].scatter, p, partition);
 }
 
-/* Rows that parts have scattered. */
-static uint64_t scattered_rows(const struct group *group)
+/* Groups what a part has scattered to a partition. */
+static void make_piece(struct group *group, const struct group_scatter *scatter,
+                       unsigned p, struct group_part *piece)
 {
-    uint64_t rows = 0;
-    for (unsigned i = 0; i < group->part_count; i++)
-        if (group->parts[i].scatter != NULL)
-            rows += group->parts[i].scatter->rows;
-    return rows;
+    piece->status = group_store_init(group, &piece->groups, group->types,
+                                     group->keys, group->bytes, &piece->error);
+    if (piece->status != VDBQ_OK || scatter == NULL)
+        return;
+    piece->groups.stays = true;
+    group_table_clear(&piece->groups.table, false);
+    group_scatter_take(group, scatter, p, piece);
+}
+
+/* One thread's share: pieces, as long as there are any. */
+static void piece_share(void *context, unsigned share)
+{
+    struct merging *merging = context;
+    struct group *group = merging->group;
+    (void)share;
+    for (;;) {
+        unsigned i = atomic_fetch_add(&merging->next_piece, 1);
+        if (i >= merging->heavy_count * group->part_count)
+            return;
+        make_piece(group, group->parts[i % group->part_count].scatter,
+                   merging->heavy[i / group->part_count], &merging->pieces[i]);
+    }
+}
+
+/* Groups the partitions in pieces that would keep one thread busy when the
+ * others have nothing left to do: half of the rows may be of one group. */
+static enum vdbq_status split_heavy(struct merging *merging,
+                                    struct error *error)
+{
+    struct group *group = merging->group;
+    uint64_t most = scattered_rows(group) / group->params.threads / 2;
+    for (unsigned p = 0; p < GROUP_PARTITIONS; p++) {
+        uint64_t rows = 0;
+        for (unsigned i = 0; i < group->part_count; i++)
+            if (group->parts[i].scatter != NULL)
+                rows += group_scatter_count(group->parts[i].scatter, p);
+        if (rows > most)
+            merging->heavy[merging->heavy_count++] = (uint8_t)p;
+    }
+    if (merging->heavy_count == 0)
+        return VDBQ_OK;
+    merging->pieces = arena_alloc(&group->arena, (size_t)merging->heavy_count
+                                                     * group->part_count
+                                                     * sizeof *merging->pieces);
+    if (merging->pieces == NULL)
+        return error_no_memory(error);
+    parallel_run(group->params.threads, piece_share, merging);
+    return VDBQ_OK;
 }
 
 /* One thread's share: partitions, as long as there are any. */
@@ -304,6 +394,10 @@ enum vdbq_status group_merge_runs(struct group *group, struct error *error)
         status = try_some(&merging, error);
     if (status != VDBQ_OK || group_is_spilled(group))
         return status;
-    merge_until(&merging, GROUP_PARTITIONS);
-    return use_partitions(group, merging.partitions, error);
+    if (merging.scattered)
+        status = split_heavy(&merging, error);
+    if (status == VDBQ_OK)
+        merge_until(&merging, GROUP_PARTITIONS);
+    return status != VDBQ_OK ? status
+                             : use_partitions(group, merging.partitions, error);
 }

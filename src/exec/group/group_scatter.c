@@ -104,7 +104,7 @@ bool group_scatter_pays(const struct group *group,
     return group->runs && part->scatter == NULL && !part->scatters_no_more
            && !store->table.in_order
            && store->table.count + GROUP_BLOCK >= GROUP_LOCAL
-           && store->table.count > rows / 4 * 3;
+           && store->table.count > rows / 3;
 }
 
 enum vdbq_status group_scatter_begin(const struct group *group,
