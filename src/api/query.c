@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/query_program.h"
+#include "base/hostile.h"
 #include "exec/operator/kinds.h"
 
 /* ---------------------------------------------------------------- plan -- */
@@ -20,6 +21,54 @@ static void forget_plan(vdbq_query *query)
     query->planned_for = NULL;
     query->planned = false;
     arena_finish(&query->plan_arena);
+}
+
+/* A longer text's tree is not kept once there is a plan: its nodes take several
+ * times the memory of the text, of which a list of a million numbers has much. */
+enum { TREE_KEPT_BYTES = HOSTILE(0, 1 << 18) };
+
+/* Makes the tree of the statement again, if it was dropped. */
+static enum vdbq_status read_tree(vdbq_query *query)
+{
+    size_t consumed;
+    if (query->statement->kind != AST_SELECT || query->statement->query != NULL)
+        return VDBQ_OK;
+    return sql_parse(query->text, query->length, &query->tree,
+                     &query->statement, &consumed, &query->db->error);
+}
+
+/* Frees the tree of a long SELECT; what else the statement says stays. */
+static enum vdbq_status drop_tree(vdbq_query *query)
+{
+    const struct ast_statement *statement = query->statement;
+    if (statement == NULL || query->length <= TREE_KEPT_BYTES
+        || statement->kind != AST_SELECT || statement->parameter_count > 0
+        || statement->files != NULL)
+        return VDBQ_OK;
+    struct arena tree = { 0 };
+    struct ast_statement *left = arena_alloc(&tree, sizeof *left);
+    if (left == NULL)
+        return error_no_memory(&query->db->error);
+    *left = *statement;
+    left->query = NULL;
+    arena_finish(&query->tree);
+    query->tree = tree;
+    query->statement = left;
+    return VDBQ_OK;
+}
+
+/* Plans the statement; its plan may refer to nothing of its tree. */
+static enum vdbq_status plan_tree(vdbq_query *query,
+                                  const struct catalogue *catalogue,
+                                  const struct plan_limits *limits)
+{
+    enum vdbq_status status = read_tree(query);
+    if (status == VDBQ_OK)
+        status =
+            plan_statement(query->statement, query->text, query->length,
+                           catalogue, query->parameters, limits,
+                           &query->plan_arena, &query->plan, &query->db->error);
+    return status;
 }
 
 /* Plans the statement for a catalogue, and checks its steps. */
@@ -37,9 +86,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     if (query->statement == NULL)
         status = query_program(query->text, catalogue, &query->plan, error);
     else
-        status = plan_statement(query->statement, query->text, query->length,
-                                catalogue, query->parameters, &limits,
-                                &query->plan_arena, &query->plan, error);
+        status = plan_tree(query, catalogue, &limits);
     if (status != VDBQ_OK)
         return status;
     query->planned = true;
@@ -47,6 +94,8 @@ static enum vdbq_status make_plan(vdbq_query *query,
     query->planned_for = catalogue_hold((struct catalogue *)catalogue);
     if (query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
+    if (status == VDBQ_OK)
+        status = drop_tree(query);
     if (status != VDBQ_OK)
         forget_plan(query);
     query->stats.sum.plan_ns = os_time_ns() - started;
@@ -94,7 +143,7 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
         return error_no_memory(&db->error);
     made->db = db;
     made->statement = statement;
-    made->arena = *arena;
+    made->tree = *arena;
     *arena = (struct arena){ 0 };
     made->next = db->queries;
     made->line_texts = VECTOR(struct vdbq_text);
@@ -273,7 +322,8 @@ static void clear_stats(vdbq_query *query)
 /* Bytes of the statement's tree and of its plan. */
 static uint64_t plan_bytes(const vdbq_query *query)
 {
-    return arena_bytes(&query->arena) + arena_bytes(&query->plan_arena)
+    return arena_bytes(&query->arena) + arena_bytes(&query->tree)
+           + arena_bytes(&query->plan_arena)
            + arena_bytes(&query->plan.steps.arena);
 }
 
@@ -429,5 +479,6 @@ void vdbq_query_close(vdbq_query *query)
     text_finish(&query->lines);
     vector_finish(&query->line_texts);
     arena_finish(&query->arena);
+    arena_finish(&query->tree);
     memory_release(query);
 }

@@ -41,8 +41,11 @@ struct vdbq_query {
     struct vdbq_query *next; /* of the connection's queries            */
     char *text;              /* the statement, or the program          */
     size_t length;           /* of it, in bytes                        */
-    struct ast_statement *statement; /* NULL: `text` is a program      */
-    struct arena arena;           /* of text, tree and columns              */
+    struct ast_statement *statement; /* NULL: `text` is a program; a SELECT
+                                        without its tree: this is made anew
+                                        when it is planned again         */
+    struct arena tree;            /* ... of the statement, or its tree      */
+    struct arena arena;           /* of text and columns                    */
     struct parameter *parameters; /* one a number of the statement's, whose
                                      texts are owned; NULL: it has none */
     struct plan plan;
