@@ -3,7 +3,7 @@
  * Grouping on a device: what the host hands to the kernels of cl/group.cl.
  *
  * A table of groups has slots. Each has a record: a struct group_record, then
- * a state for each aggregate as the host keeps it (src/exec/group/aggregate.h), so
+ * a state for each aggregate as the host keeps it (src/exec/aggregate/aggregate.h), so
  * that the host makes the results of both; then, for each sum of floats, a
  * struct group_raise. A slot without rows is not a group.
  *

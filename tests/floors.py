@@ -41,7 +41,7 @@ ROOMS = {
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'bind', 'condition',
                  'unnest', 'simplify', 'rewrite', 'lower', 'statement'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
-                 'group', 'window', 'join', 'operator'),
+                 'aggregate', 'group', 'window', 'join', 'operator'),
     'tools': ('.', 'generate', 'shell'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it

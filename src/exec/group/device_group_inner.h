@@ -6,7 +6,7 @@
 #define VDBQ_EXEC_DEVICE_GROUP_INNER_H
 
 #include "cl/group.h"
-#include "exec/group/aggregate.h"
+#include "exec/aggregate/aggregate.h"
 #include "exec/group/device_group.h"
 
 /* How groups are kept: the control block but for the columns' places, and

@@ -17,7 +17,7 @@
 #include "base/threads/parallel.h"
 #include "base/vector.h"
 #include "cl/sum.h"
-#include "exec/group/aggregate.h"
+#include "exec/aggregate/aggregate.h"
 #include "exec/group/group.h"
 #include "exec/group/group_table.h"
 #include "exec/rows/reorder.h"
@@ -245,13 +245,13 @@ void group_store_forget_runs(struct group_store *store);
  * starts. */
 void group_store_partitions(const struct group_store *store, uint8_t *parts,
                             uint32_t *ends);
+/* Whether runs of the groups are in the file. */
+bool group_is_spilled(const struct group *group);
 /* Records that a run has of a partition; where they begin among all its. */
 uint32_t group_run_records(const struct group_run *run, unsigned partition,
                            uint32_t *first);
 
-/* group_spill.c: whether runs of the groups are in the file. */
-bool group_is_spilled(const struct group *group);
-/* Merges all parts, partition by partition, and gives the groups to `reorder`;
+/* group_spill.c: merges all parts, partition by partition, and gives the groups to `reorder`;
  * `row_set`, which has the result's columns, is empty again then. */
 enum vdbq_status group_merge_spilled(struct group *group,
                                      struct row_set *row_set,

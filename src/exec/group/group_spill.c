@@ -25,17 +25,6 @@ struct spilling {
     unsigned failed_column;
 };
 
-bool group_is_spilled(const struct group *group)
-{
-    for (unsigned i = 0; i < group->part_count; i++) {
-        const struct vector *runs = &group->parts[i].groups.runs;
-        for (size_t k = 0; k < runs->count; k++)
-            if (((const struct group_run *)vector_at(runs, k))->records == NULL)
-                return true;
-    }
-    return false;
-}
-
 /* ---------------------------------------------------------------- rows -- */
 
 /* Notes a failure, if its column comes before that of others. */

@@ -222,6 +222,17 @@ enum vdbq_status group_store_flush(struct group *group,
     return VDBQ_OK;
 }
 
+bool group_is_spilled(const struct group *group)
+{
+    for (unsigned i = 0; i < group->part_count; i++) {
+        const struct vector *runs = &group->parts[i].groups.runs;
+        for (size_t k = 0; k < runs->count; k++)
+            if (((const struct group_run *)vector_at(runs, k))->records == NULL)
+                return true;
+    }
+    return false;
+}
+
 /* ---------------------------------------------------------------- room -- */
 
 /* Whether the second half of the groups took many more rows than the first:

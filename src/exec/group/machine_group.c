@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
-#include "exec/group/aggregate_state.h"
+#include "exec/aggregate/aggregate_state.h"
 #include "exec/group/device_group_inner.h"
 #include "cl/order.h"
 #include "program/steps/group_sink.h"

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "cl/types.h"
-#include "exec/group/aggregate.h"
+#include "exec/aggregate/aggregate.h"
 #include "exec/group/group_table.h"
 #include "exec/sort/sort.h"
 

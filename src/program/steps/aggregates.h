@@ -8,7 +8,7 @@
  *
  * To add an aggregate that one of the states below is enough for: its row here,
  * and its value of that state in aggregate_result() (exec/group). Another state
- * is also a kind of exec/group/aggregate.h and of cl/group.h.
+ * is also a kind of exec/aggregate/aggregate.h and of cl/group.h.
  */
 #ifndef VDBQ_PROGRAM_AGGREGATES_H
 #define VDBQ_PROGRAM_AGGREGATES_H

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "exec/group/aggregate_state.h"
+#include "exec/aggregate/aggregate_state.h"
 #include "exec/group/group_inner.h"
 
 enum { ROWS = 3 * GROUP_BLOCK, ROUNDS = 20 };

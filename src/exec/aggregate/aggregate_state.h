@@ -7,7 +7,7 @@
 #ifndef VDBQ_EXEC_AGGREGATE_STATE_H
 #define VDBQ_EXEC_AGGREGATE_STATE_H
 
-#include "exec/group/aggregate.h"
+#include "exec/aggregate/aggregate.h"
 #include "exec/rows/quotient.h"
 #include "exec/rows/sum.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
-#include "exec/group/aggregate_state.h"
+#include "exec/aggregate/aggregate_state.h"
 
 /* Parts of a block that are counted and sorted side by side: counters of one
  * wait for one another, those of several do not. */

@@ -3,7 +3,7 @@
  * Aggregates take rows in: aggregate.h. Rows that count are picked out first,
  * so that the loops over them have no conditions.
  */
-#include "exec/group/aggregate_state.h"
+#include "exec/aggregate/aggregate_state.h"
 
 #include <assert.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * What comes of aggregates: states of the same group become one, and results
  * are made of them.
  */
-#include "exec/group/aggregate_state.h"
+#include "exec/aggregate/aggregate_state.h"
 
 #include <assert.h>
 #include <math.h>
