@@ -21,7 +21,9 @@ enum {
     PAGE_LARGE = 2 << 20, /* bytes of a large page                  */
     SIZE_LEAST = 1 << 20, /* bytes of what becomes a slab           */
     SLABS_MAX = 1024,     /* others are the C library's             */
-    ROOM = 2              /* a slab has so many times what was asked */
+    ROOM = 2,             /* a slab has so many times what was asked */
+    LARGE_KEPT = 16 << 20 /* who keeps less has no memory to spare: the ends
+                             of slabs would fill large pages          */
 };
 
 struct slab {
@@ -136,7 +138,8 @@ static char *map_room(size_t room)
         munmap(mapped, before);
     munmap(mapped + before + room, PAGE_LARGE - before);
 #ifdef MADV_HUGEPAGE
-    madvise(mapped + before, room, MADV_HUGEPAGE);
+    madvise(mapped + before, room,
+            all.most < LARGE_KEPT ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 #endif
     return mapped + before;
 }
