@@ -16,6 +16,10 @@
  * and none was tuned: opening a device costs more than the host's whole run. */
 #define HOST_ROWS_MAX (1u << 18)
 
+/* Memory below which that is so of all queries: a CPU device with its compiler
+ * takes 70 MiB, of which no account knows. */
+enum { CPU_DEVICE_MEMORY_MIN = 256 << 20 };
+
 /* The share of the host's memory that tablets may take, by default: of the
  * machine's, or of what a device that shares it says that it can reach. */
 #define HOST_SHARE(bytes) ((bytes) / 2)
@@ -172,11 +176,14 @@ static struct settings station_settings(vdbq *db,
 }
 
 /* Where no device was asked for it is one that can do what was: the host
- * has no specialised machine. */
+ * has no specialised machine, and needs no memory for a compiler. */
 static bool is_for_host(vdbq *db, const struct settings *settings,
                         uint64_t rows)
 {
-    return rows <= host_rows_max(db) && settings->build != BUILD_SPECIALISED;
+    bool small = settings->memory_bytes > 0
+                 && settings->memory_bytes < CPU_DEVICE_MEMORY_MIN;
+    return (small || rows <= host_rows_max(db))
+           && settings->build != BUILD_SPECIALISED;
 }
 
 enum vdbq_status station_choose(vdbq *db, const struct settings *settings,
