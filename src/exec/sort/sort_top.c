@@ -60,30 +60,41 @@ static bool may_null(const struct sort_top *top, bool equal)
     return top->bound_null ? equal : !top->keys[0].nulls_last;
 }
 
-struct limit {
-    uint64_t flip; /* what turns the order around    */
-    uint64_t most; /* order of the last row kept */
-    bool equal;    /* what is the same counts, too   */
-};
+/* Makes mark_<name>(): marks values whose order, turned around by `flip`, is
+ * below `end`. */
+#define MARK(name, type)                                                       \
+    PARALLEL_CLONES                                                            \
+    static void mark_##name(const void *values, uint64_t start,                \
+                            unsigned count, uint64_t flip, uint64_t end,       \
+                            uint8_t *kept)                                     \
+    {                                                                          \
+        for (unsigned i = 0; i < count; i++)                                   \
+            kept[i] = (order_at(type, values, start + i) ^ flip) < end;        \
+    }
 
-PARALLEL_CLONES
-static void mark_values(int type, const void *values, uint64_t start,
-                        unsigned count, const struct limit *limit,
-                        uint8_t *kept)
+MARK(i32, TYPE_I32)
+MARK(i64, TYPE_I64)
+MARK(f32, TYPE_F32)
+MARK(f64, TYPE_F64)
+
+/* Marks values that the bound, which is one, lets pass; `equal`: those that are
+ * as the bound, too. */
+static void mark_values(const struct sort_top *top, int type,
+                        const void *values, uint64_t start, unsigned count,
+                        bool equal, uint8_t *kept)
 {
-    uint64_t flip = limit->flip, most = limit->most;
-    bool equal = limit->equal;
-
-    if (type == TYPE_F64)
-        for (unsigned i = 0; i < count; i++) {
-            uint64_t code = order_at(TYPE_F64, values, start + i) ^ flip;
-            kept[i] = code < most || (equal && code == most);
-        }
+    uint64_t flip = top->keys[0].descending ? UINT64_MAX : 0;
+    uint64_t end = top->bound + equal;
+    if (end < top->bound)
+        memset(kept, 1, count); /* none is behind the bound */
+    else if (type == TYPE_I32)
+        mark_i32(values, start, count, flip, end, kept);
+    else if (type == TYPE_I64)
+        mark_i64(values, start, count, flip, end, kept);
+    else if (type == TYPE_F32)
+        mark_f32(values, start, count, flip, end, kept);
     else
-        for (unsigned i = 0; i < count; i++) {
-            uint64_t code = order_at(type, values, start + i) ^ flip;
-            kept[i] = code < most || (equal && code == most);
-        }
+        mark_f64(values, start, count, flip, end, kept);
 }
 
 /* Marks the rows of a block that may be among the first ones. */
@@ -92,7 +103,6 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
 {
     assert(count <= BLOCK);
     const struct step_key *key = &top->keys[0];
-    int type = sort_type(column->type);
     bool equal = top->key_count > 1;
 
     if (!top->bounded) {
@@ -102,10 +112,8 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
     if (top->bound_null)
         memset(kept, key->nulls_last, count);
     else
-        mark_values(type, column->values, start, count,
-                    &(struct limit){ key->descending ? UINT64_MAX : 0,
-                                     top->bound, equal },
-                    kept);
+        mark_values(top, sort_type(column->type), column->values, start, count,
+                    equal, kept);
     for (unsigned i = 0; column->nulls != NULL && i < count; i++)
         if (column->nulls[start + i] != 0)
             kept[i] = may_null(top, equal);
@@ -155,12 +163,12 @@ static enum vdbq_status add_block(struct sort_top *top,
     enum vdbq_status status = VDBQ_OK;
 
     mark(top, &columns[top->keys[0].column], start, count, kept);
+    if (memchr(kept, 1, count) == NULL)
+        return VDBQ_OK;
     for (unsigned i = 0; i < count; i++) {
         places[picked.rows] = (uint16_t)i;
         picked.rows += kept[i];
     }
-    if (picked.rows == 0)
-        return VDBQ_OK;
     for (unsigned i = 0; i < picked.columns; i++)
         vectors[i] = pick(&columns[i], start, places, picked.rows,
                           top->room + (size_t)i * BLOCK * 9);
