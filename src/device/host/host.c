@@ -56,7 +56,7 @@ static enum vdbq_status host_memory_create(struct device *device,
     if (made == NULL)
         return error_no_memory(error);
     if (size_bytes < SIZE_MAX - TABLET_ALIGN)
-        made->allocated = memory_zeroed(1, size_bytes + TABLET_ALIGN);
+        made->allocated = memory_resize(NULL, size_bytes + TABLET_ALIGN);
     if (made->allocated == NULL) {
         memory_release(made);
         return error_no_memory(error);
