@@ -41,12 +41,19 @@ bool unique_set_has(const struct unique_set *set, struct unique_hash hash)
     return slot != NULL && (slot->low != 0 || slot->high != 0);
 }
 
-/* Twice the slots; every hash is put in again. */
-static bool enlarge(struct unique_set *set)
+void unique_set_fetch(const struct unique_set *set, struct unique_hash hash)
+{
+    if (set->capacity > 0)
+        __builtin_prefetch(&set->slots[hash.low & (set->capacity - 1)], 1);
+}
+
+/* Puts every hash into so many slots. */
+static bool enlarge(struct unique_set *set, size_t capacity)
 {
     struct unique_set larger = *set;
 
-    larger.capacity = set->capacity > 0 ? 2 * set->capacity : SLOTS_FIRST;
+    assert(capacity > set->capacity && (capacity & (capacity - 1)) == 0);
+    larger.capacity = capacity;
     larger.slots = memory_zeroed(larger.capacity, sizeof *larger.slots);
     if (larger.slots == NULL)
         return false;
@@ -62,11 +69,19 @@ static bool enlarge(struct unique_set *set)
     return true;
 }
 
+bool unique_set_reserve(struct unique_set *set, uint64_t count)
+{
+    size_t capacity = set->capacity > 0 ? set->capacity : SLOTS_FIRST;
+    while (capacity / 2 <= count)
+        capacity *= 2;
+    return capacity == set->capacity || enlarge(set, capacity);
+}
+
 bool unique_set_add(struct unique_set *set, struct unique_hash hash)
 {
     struct unique_hash *slot;
 
-    if (2 * set->count >= set->capacity && !enlarge(set))
+    if (2 * set->count >= set->capacity && !unique_set_reserve(set, set->count))
         return false;
     slot = find_slot(set, hash);
     assert(set->count < set->capacity);

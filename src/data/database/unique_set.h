@@ -32,6 +32,11 @@ void unique_set_finish(struct unique_set *set); /* accepts a zeroed one */
 bool unique_set_has(const struct unique_set *set, struct unique_hash hash);
 /* False: no memory. */
 bool unique_set_add(struct unique_set *set, struct unique_hash hash);
+/* Makes room for so many hashes in all, so that it need not grow. False: no
+ * memory, or what runs is to stop. */
+bool unique_set_reserve(struct unique_set *set, uint64_t count);
+/* Asks early for the memory where a hash belongs. */
+void unique_set_fetch(const struct unique_set *set, struct unique_hash hash);
 
 /* Finishes a vector of sets. */
 void unique_sets_finish(struct vector *sets);

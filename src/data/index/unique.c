@@ -10,14 +10,22 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/hostile.h"
+#include "base/memory.h"
+#include "base/os/os.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/tablet/block.h"
 #include "data/database/rows.h"
 
 enum {
-    SETS_MAX = 64, /* that are kept                */
-    SHOWN_MAX = 64 /* bytes of a text in a message */
+    HASHES_MOST = HOSTILE(70, 1 << 16), /* that are computed before they are
+                                           added                     */
+    HASHES_FEW = 64,                    /* ... without memory for them  */
+    HASHES_AHEAD = 16,                  /* whose places are asked for early */
+    SETS_MAX = 64,                      /* that are kept                */
+    SHOWN_MAX = 64                      /* bytes of a text in a message */
 };
 
 static enum vdbq_status fill_set(struct unique_set *set,
@@ -232,26 +240,79 @@ enum vdbq_status unique_set_of(struct database *database,
     return fill_set(found, database, table, rule, error);
 }
 
-/* Adds the rows of a tablet. */
-static enum vdbq_status add_tablet(struct unique_set *set, struct rows *rows,
+/* Rows whose hashes threads compute. */
+struct hashing {
+    const struct unique_rule *rule;
+    const struct vdbq_vector *vectors;
+    uint64_t first, count;
+    unsigned threads;
+    struct unique_hash *hashes; /* of each row; both 0: a value is NULL */
+};
+
+/* One thread's share of them. */
+static void hash_share(void *context, unsigned share)
+{
+    const struct hashing *hashing = context;
+    uint64_t i = hashing->count * share / hashing->threads;
+    uint64_t end = hashing->count * (share + 1) / hashing->threads;
+    for (; i < end; i++)
+        if (!unique_hash_row(hashing->rule, hashing->vectors,
+                             hashing->first + i, &hashing->hashes[i]))
+            hashing->hashes[i] = (struct unique_hash){ 0, 0 };
+}
+
+/* Adds hashed rows to a set. */
+static enum vdbq_status add_hashed(struct unique_set *set,
                                    const struct table *table,
-                                   const struct unique_rule *rule,
-                                   struct vdbq_vector *vectors,
+                                   const struct hashing *hashing, bool grows,
                                    struct error *error)
 {
-    rows_vectors(rows, vectors);
-    for (uint32_t i = 0; i < rows->count; i++) {
-        struct unique_hash hash;
+    for (uint64_t i = 0; i < hashing->count; i++) {
+        struct unique_hash hash = hashing->hashes[i];
+        if (i + HASHES_AHEAD < hashing->count)
+            unique_set_fetch(set, hashing->hashes[i + HASHES_AHEAD]);
         if (stop_at(i))
             return error_cancelled(error);
-        if (!unique_hash_row(rule, vectors, i, &hash))
+        if (hash.low == 0 && hash.high == 0)
             continue;
         if (unique_set_has(set, hash))
-            return unique_twice(table, rule, vectors, i, error);
+            return unique_twice(table, hashing->rule, hashing->vectors,
+                                hashing->first + i, error);
+        set->grown |= grows;
         if (!unique_set_add(set, hash))
             return stop_or_no_memory(error);
     }
     return VDBQ_OK;
+}
+
+enum vdbq_status unique_set_take(struct unique_set *set,
+                                 const struct table *table,
+                                 const struct unique_rule *rule,
+                                 const struct vdbq_vector *vectors,
+                                 uint64_t count, bool grows,
+                                 struct error *error)
+{
+    struct unique_hash few[HASHES_FEW];
+    uint64_t room = count < HASHES_MOST ? count : HASHES_MOST;
+    struct hashing hashing = { .rule = rule, .vectors = vectors };
+    unsigned cores = count > HASHES_FEW ? os_cores() : 1;
+    enum vdbq_status status = VDBQ_OK;
+    hashing.hashes = count <= HASHES_FEW
+                         ? few
+                         : memory_resize(NULL, room * sizeof *hashing.hashes);
+    if (hashing.hashes == NULL)
+        return error_no_memory(error);
+    for (uint64_t at = 0; at < count && status == VDBQ_OK;
+         at += hashing.count) {
+        hashing.first = at;
+        hashing.count = count - at < room ? count - at : room;
+        hashing.threads = parallel_threads(cores, hashing.count);
+        parallel_run(hashing.threads, hash_share, &hashing);
+        status = add_hashed(set, table, &hashing, grows, error);
+    }
+    if (hashing.hashes != few)
+        memory_release(hashing.hashes);
+    return status;
 }
 
 /* Reads the columns of all tablets. */
@@ -269,11 +330,16 @@ static enum vdbq_status fill_set(struct unique_set *set,
     set->slots = NULL;
     set->capacity = set->count = 0;
     set->made = set->grown = false;
+    if (status == VDBQ_OK && !unique_set_reserve(set, table->rows))
+        status = stop_or_no_memory(error);
     for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
         struct rows rows;
         status = rows_load(&rows, database, table, &table->tablets[i], error);
-        if (status == VDBQ_OK)
-            status = add_tablet(set, &rows, table, rule, vectors, error);
+        if (status == VDBQ_OK) {
+            rows_vectors(&rows, vectors);
+            status = unique_set_take(set, table, rule, vectors, rows.count,
+                                     false, error);
+        }
         rows_finish(&rows);
     }
     memory_release(vectors);

@@ -37,6 +37,15 @@ enum vdbq_status unique_set_of(struct database *database,
                                const struct table *table,
                                const struct unique_rule *rule,
                                struct unique_set **set, struct error *error);
+/* Adds `count` rows to a set, whose hashes all cores compute; `grows`: they are
+ * in no tablet yet. Fails with CONSTRAINT at the first row that is like one
+ * before it, CANCELLED, NO_MEMORY; the rows before it stay. */
+enum vdbq_status unique_set_take(struct unique_set *set,
+                                 const struct table *table,
+                                 const struct unique_rule *rule,
+                                 const struct vdbq_vector *vectors,
+                                 uint64_t count, bool grows,
+                                 struct error *error);
 /* Whether that set is there already. */
 bool unique_set_known(const struct database *database,
                       const struct table *table,

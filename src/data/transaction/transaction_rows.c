@@ -186,20 +186,10 @@ static enum vdbq_status claim(struct adding *adding, size_t number)
     struct unique_set *set;
     enum vdbq_status status = set_of(adding, number, &set);
 
-    for (uint64_t i = 0; i < adding->rows && status == VDBQ_OK; i++) {
-        struct unique_hash hash;
-        if (stop_at(i))
-            return error_cancelled(adding->error);
-        if (!unique_hash_row(rule, adding->vectors, i, &hash))
-            continue;
-        if (unique_set_has(set, hash))
-            return unique_twice(adding->table, rule, adding->vectors, i,
-                                adding->error);
-        set->grown = true;
-        if (!unique_set_add(set, hash))
-            status = stop_or_no_memory(adding->error);
-    }
-    return status;
+    return status == VDBQ_OK
+               ? unique_set_take(set, adding->table, rule, adding->vectors,
+                                 adding->rows, true, adding->error)
+               : status;
 }
 
 static enum vdbq_status add_unique(struct adding *adding)
