@@ -167,15 +167,6 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
     return status;
 }
 
-static void finish_rooms(struct group_room *room)
-{
-    while (room != NULL) {
-        struct group_room *next = room->next;
-        memory_release(room);
-        room = next;
-    }
-}
-
 void group_destroy(struct group *group)
 {
     if (group == NULL)
@@ -191,8 +182,7 @@ void group_destroy(struct group *group)
     spill_file_close(&group->file);
     vector_finish(&group->segments);
     arena_finish(&group->arena);
-    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
-        finish_rooms(group->rooms[i]);
+    group_rooms_finish(group);
     memory_release(group->lent);
     memory_release(group);
 }

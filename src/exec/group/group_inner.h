@@ -266,7 +266,11 @@ bool group_has_runs(const struct group *group);
  * file where there is no more; or leaves that to who merges what is in the file.
  * Where memory is short nothing stays scattered. */
 enum vdbq_status group_end_runs(struct group *group, struct error *error);
-/* Merges runs that are all in memory: partitions are the group's parts then. */
+/* Frees the room of partitions, which are no more. */
+void group_rooms_finish(struct group *group);
+/* Merges runs that are all in memory, and scattered rows: partitions are the
+ * group's parts then, unless there is no memory for so many groups and some went
+ * to the file. */
 enum vdbq_status group_merge_runs(struct group *group, struct error *error);
 
 /* group_write.c: writes the groups of all parts in the order of their first

@@ -325,11 +325,21 @@ static bool parts_failed(const struct group *group, struct error *error)
 
 enum vdbq_status group_end_runs(struct group *group, struct error *error)
 {
-    if (group_is_spilled(group))
-        parallel_run(group->part_count, drain_part, group);
-    if (!parts_failed(group, error) && !group_is_spilled(group))
+    if (!group_is_spilled(group))
         parallel_run(group->part_count, flush_part, group);
+    if (!parts_failed(group, error) && group_is_spilled(group))
+        parallel_run(group->part_count, drain_part, group);
     return parts_failed(group, error) ? error->status : VDBQ_OK;
+}
+
+void group_rooms_finish(struct group *group)
+{
+    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
+        while (group->rooms[i] != NULL) {
+            struct group_room *next = group->rooms[i]->next;
+            memory_release(group->rooms[i]);
+            group->rooms[i] = next;
+        }
 }
 
 /* ----------------------------------------------------------------- all -- */
@@ -359,6 +369,24 @@ static uint64_t guess_groups(const struct merging *merging)
     return groups * GROUP_PARTITIONS / merging->end / 4 * 5;
 }
 
+/* Frees what is merged. */
+static void forget_partitions(const struct merging *merging)
+{
+    for (unsigned p = 0; p < GROUP_PARTITIONS; p++) {
+        group_store_finish(merging->group, &merging->partitions[p].groups);
+        merging->partitions[p] = (struct group_part){ 0 };
+    }
+    group_rooms_finish(merging->group);
+}
+
+/* Frees pieces that no partition has taken. */
+static void forget_pieces(const struct merging *merging)
+{
+    unsigned count = merging->heavy_count * merging->group->part_count;
+    for (unsigned i = 0; merging->pieces != NULL && i < count; i++)
+        group_store_finish(merging->group, &merging->pieces[i].groups);
+}
+
 /* Scattered rows may be in more groups than there is memory for: some partitions
  * tell. If so, threads take their rows into their own groups, which are written
  * out. */
@@ -368,10 +396,7 @@ static enum vdbq_status try_some(struct merging *merging, struct error *error)
     merge_until(merging, PARTITIONS_TRIED);
     if (has_room(group, guess_groups(merging)))
         return VDBQ_OK;
-    for (unsigned p = 0; p < merging->end; p++) {
-        group_store_finish(group, &merging->partitions[p].groups);
-        merging->partitions[p] = (struct group_part){ 0 };
-    }
+    forget_partitions(merging);
     atomic_store(&merging->next, 0);
     merging->scattered = false;
     parallel_run(group->part_count, drain_part, group);
@@ -398,6 +423,9 @@ enum vdbq_status group_merge_runs(struct group *group, struct error *error)
         status = split_heavy(&merging, error);
     if (status == VDBQ_OK)
         merge_until(&merging, GROUP_PARTITIONS);
-    return status != VDBQ_OK ? status
-                             : use_partitions(group, merging.partitions, error);
+    forget_pieces(&merging);
+    if (status == VDBQ_OK)
+        return use_partitions(group, merging.partitions, error);
+    forget_partitions(&merging);
+    return status;
 }

@@ -89,6 +89,7 @@ static enum vdbq_status take_parts(struct spilling *spilling,
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < group->part_count; i++) {
         struct group_store *store = &group->parts[i].groups;
+        assert(group->parts[i].scatter == NULL);
         if (status == VDBQ_OK)
             status = group_partitions_add(&spilling->partitions, store, error);
         group_store_finish(group, store);
