@@ -434,6 +434,34 @@ static void scattered_rows_change_nothing(void **state)
     }
 }
 
+/* Records are so long, and rows so short, that there may be memory for rows that
+ * are scattered, and none for the groups that threads had before. */
+static void scattered_rows_stay_when_groups_go(void **state)
+{
+    enum { ROWS = 200000, LEAST_MB = 28, MOST_MB = 72 };
+    struct step_group step = { .keys = 1,
+                               .aggregates = VECTOR(struct step_aggregate) };
+    struct row_set one, many;
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        *(struct step_aggregate *)vector_add(&step.aggregates) =
+            (struct step_aggregate){ .function = i % 2 == 0 ? AGGREGATE_MIN
+                                                            : AGGREGATE_MAX,
+                                     .column = 1,
+                                     .filter = -1 };
+    random_fill(ROWS, 1000000000);
+    assert_int_equal(run(&step, ROWS, ROWS, 1, &one), VDBQ_OK);
+    for (uint64_t mb = LEAST_MB; mb <= MOST_MB; mb += 8) {
+        limit_bytes = mb << 20;
+        assert_int_equal(run(&step, ROWS, ROWS, 2, &many), VDBQ_OK);
+        same_bits(&one, &many);
+        row_set_finish(&many);
+    }
+    limit_bytes = 0;
+    row_set_finish(&one);
+    vector_finish(&step.aggregates);
+}
+
 /* Most of the rows are of one group, or are groups of their own; each thread
  * keeps what DISTINCT has seen, in memory or, where there is little, in files. */
 static void distinct_values_of_many_threads(void **state)
@@ -722,6 +750,7 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(many_groups_come_late),
         cmocka_unit_test(scattered_rows_change_nothing),
+        cmocka_unit_test(scattered_rows_stay_when_groups_go),
         cmocka_unit_test(distinct_values_of_many_threads),
         cmocka_unit_test(little_memory_changes_nothing),
         cmocka_unit_test(a_full_disk_is_told),
