@@ -32,7 +32,6 @@ static void *build(void *context)
     struct error ignored;
     uint64_t start = os_time_ns();
 
-    parallel_give_way();
     if (builder->device->backend->machine_build(builder->device,
                                                 &builder->params, true,
                                                 &builder->machine, &ignored)

@@ -16,7 +16,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "base/os/os.h"
@@ -220,12 +219,6 @@ unsigned parallel_start(pthread_t *threads, unsigned count,
         started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
-}
-
-void parallel_give_way(void)
-{
-    enum { NICENESS = 10 };                 /* a tenth of what others get */
-    setpriority(PRIO_PROCESS, 0, NICENESS); /* of Linux: of this thread alone */
 }
 
 unsigned parallel_threads(unsigned threads, uint64_t rows)

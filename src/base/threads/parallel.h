@@ -22,10 +22,6 @@ void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
 unsigned parallel_start(pthread_t *threads, unsigned count,
                         void *(*live)(void *context), void *context);
 
-/* The calling thread leaves the cores to others that want them, from now on: work
- * that nobody waits for must not make one of many cores late. */
-void parallel_give_way(void);
-
 /* How many threads, `threads` at most, work on so many rows pays. */
 unsigned parallel_threads(unsigned threads, uint64_t rows);
 
