@@ -31,10 +31,15 @@ enum { TREE_KEPT_BYTES = HOSTILE(0, 1 << 18) };
 static enum vdbq_status read_tree(vdbq_query *query)
 {
     size_t consumed;
+    struct ast_statement *statement;
     if (query->statement->kind != AST_SELECT || query->statement->query != NULL)
         return VDBQ_OK;
-    return sql_parse(query->text, query->length, &query->tree,
-                     &query->statement, &consumed, &query->db->error);
+    enum vdbq_status status =
+        sql_parse(query->text, query->length, &query->tree, &statement,
+                  &consumed, &query->db->error);
+    if (status == VDBQ_OK)
+        query->statement = statement;
+    return status;
 }
 
 /* Frees the tree of a long SELECT; what else the statement says stays. */

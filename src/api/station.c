@@ -176,12 +176,14 @@ static struct settings station_settings(vdbq *db,
 }
 
 /* Where no device was asked for it is one that can do what was: the host
- * has no specialised machine, and needs no memory for a compiler. */
+ * has no specialised machine and no steps of a device, and needs no memory for a
+ * compiler. */
 static bool is_for_host(vdbq *db, const struct settings *settings,
                         uint64_t rows)
 {
     bool small = settings->memory_bytes > 0
-                 && settings->memory_bytes < CPU_DEVICE_MEMORY_MIN;
+                 && settings->memory_bytes < CPU_DEVICE_MEMORY_MIN
+                 && settings->steps != STEPS_DEVICE;
     return (small || rows <= host_rows_max(db))
            && settings->build != BUILD_SPECIALISED;
 }

@@ -255,7 +255,7 @@ static void hash_share(void *context, unsigned share)
     const struct hashing *hashing = context;
     uint64_t i = hashing->count * share / hashing->threads;
     uint64_t end = hashing->count * (share + 1) / hashing->threads;
-    for (; i < end; i++)
+    for (; i < end && !stop_at(i); i++)
         if (!unique_hash_row(hashing->rule, hashing->vectors,
                              hashing->first + i, &hashing->hashes[i]))
             hashing->hashes[i] = (struct unique_hash){ 0, 0 };
@@ -295,7 +295,9 @@ enum vdbq_status unique_set_take(struct unique_set *set,
     struct unique_hash few[HASHES_FEW];
     uint64_t room = count < HASHES_MOST ? count : HASHES_MOST;
     struct hashing hashing = { .rule = rule, .vectors = vectors };
-    unsigned cores = count > HASHES_FEW ? os_cores() : 1;
+    bool many = parallel_threads(PARALLEL_THREADS_MAX, count) > 1;
+    unsigned cores =
+        many ? os_cores() : 1; /* which reads files of the system */
     enum vdbq_status status = VDBQ_OK;
     hashing.hashes = count <= HASHES_FEW
                          ? few
@@ -308,7 +310,9 @@ enum vdbq_status unique_set_take(struct unique_set *set,
         hashing.count = count - at < room ? count - at : room;
         hashing.threads = parallel_threads(cores, hashing.count);
         parallel_run(hashing.threads, hash_share, &hashing);
-        status = add_hashed(set, table, &hashing, grows, error);
+        status = stop_pause(error);
+        if (status == VDBQ_OK)
+            status = add_hashed(set, table, &hashing, grows, error);
     }
     if (hashing.hashes != few)
         memory_release(hashing.hashes);

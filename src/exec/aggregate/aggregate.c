@@ -162,12 +162,8 @@ void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
 static void pick(const struct aggregate *aggregate,
                  const struct aggregate_rows *rows, struct aggregate_room *room)
 {
-    if (room->made && room->argument == rows->argument
-        && room->filter == rows->filter)
+    if (!aggregate_picks_anew(rows, room))
         return;
-    room->made = true;
-    room->argument = rows->argument;
-    room->filter = rows->filter;
     room->count = aggregate_mark(rows, room->kept);
     keep_values(aggregate, rows, room->kept, room->values);
 }

@@ -117,12 +117,8 @@ static void pick(const struct aggregate *aggregate,
     const uint16_t *picked = sorted->rows;
     uint16_t some[AGGREGATE_BLOCK];
 
-    if (room->made && room->argument == rows->argument
-        && room->filter == rows->filter)
+    if (!aggregate_picks_anew(rows, room))
         return;
-    room->made = true;
-    room->argument = rows->argument;
-    room->filter = rows->filter;
     room->count = rows->count;
     if (aggregate_all_count(rows)) {
         memcpy(room->ends, sorted->ends, sorted->groups * sizeof *room->ends);

@@ -42,6 +42,18 @@ static inline size_t aggregate_width(const struct aggregate *aggregate)
 bool aggregate_all_count(const struct aggregate_rows *rows);
 /* Marks rows that count; how many. */
 unsigned aggregate_mark(const struct aggregate_rows *rows, uint8_t *kept);
+/* Notes what rows are picked for; false: that is done already. */
+static inline bool aggregate_picks_anew(const struct aggregate_rows *rows,
+                                        struct aggregate_room *room)
+{
+    if (room->made && room->argument == rows->argument
+        && room->filter == rows->filter)
+        return false;
+    room->made = true;
+    room->argument = rows->argument;
+    room->filter = rows->filter;
+    return true;
+}
 /* The argument of the first row; NULL: the function has none. */
 const void *aggregate_first_value(const struct aggregate *aggregate,
                                   const struct aggregate_rows *rows);

@@ -86,7 +86,8 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
     group->segments = VECTOR(struct group_segment);
     group->runs = group->params.threads >= GROUP_RUNS_THREADS && group->keys > 0
                   && !group->distinct;
-    enum vdbq_status status = group_scatter_plan(group, error);
+    enum vdbq_status status =
+        group->runs ? group_scatter_plan(group, error) : VDBQ_OK;
     return status == VDBQ_OK
                ? init_part(group, &group->parts[group->part_count++], error)
                : status;
