@@ -127,10 +127,40 @@ static void little_memory_is_enough(void **state)
     vdbq_close(db);
 }
 
+/* Whether the host is where a query over all rows runs. */
+static bool runs_on_host(vdbq *db)
+{
+    struct vdbq_stats stats;
+    vdbq_query *query;
+    assert_int_equal(
+        vdbq_prepare(db, "select sum(id) from t", -1, &query, NULL), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    vdbq_query_stats(query, &stats);
+    bool host = strcmp(stats.device, "host") == 0;
+    vdbq_query_close(query);
+    return host;
+}
+
+/* With little memory no device is opened that nobody asked for; one is for what
+ * only a device does. */
+static void little_memory_has_no_compiler(void **state)
+{
+    (void)state;
+    vdbq *db;
+    assert_int_equal(vdbq_open(NULL, VDBQ_OPEN_CREATE, &db), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "memory", "64M"), VDBQ_OK);
+    run(db, make);
+    assert_true(runs_on_host(db));
+    assert_int_equal(vdbq_set(db, "steps", "device"), VDBQ_OK);
+    assert_false(runs_on_host(db));
+    vdbq_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(little_memory_is_enough),
+        cmocka_unit_test(little_memory_has_no_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
