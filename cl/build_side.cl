@@ -22,15 +22,26 @@ PROBE_DENSE(I32, u32)
 PROBE_DENSE(I64, u64)
 
 /* Finds the rows of the tile's keys in a bitmap index: first their ranks, then,
- * unless these are the rows, the rows of those that are there. `count` keys
- * have a bit; base and U are as above. */
+ * unless these are the rows, the rows of those that are there; where these are
+ * only tested, 0 for all that are there. `count` keys have a bit, of which the
+ * slots start with 32; base and U are as above. */
 #define PROBE_BITMAP(T, U)                                                   \
     static void probe_bitmap_##T(struct machine *restrict m, i32 k, i32 a,   \
                                  i32 b, GLOBAL const u64 *restrict slots,    \
-                                 U base, U count, i32 in_order)              \
+                                 U base, U count, i32 in_order, i32 tested)  \
     {                                                                        \
+        GLOBAL const u32 *restrict words = (GLOBAL const u32 *)slots;        \
         GLOBAL const I32 *restrict rows = (GLOBAL const I32 *)(              \
             slots + ((u64)count + BITMAP_KEYS - 1) / BITMAP_KEYS);           \
+        if (tested) {                                                        \
+            DEAR({                                                           \
+                U at = (U)B(T) - base;                                       \
+                u32 bits = pick_u32(LIVE && at < count, words,               \
+                                    (u64)((i32)(at / BITMAP_KEYS) * 2));     \
+                A(I32) = (i32)(bits >> (u32)(at % BITMAP_KEYS) & 1) - 1;     \
+            })                                                               \
+            return;                                                          \
+        }                                                                    \
         DEAR({                                                               \
             U at = (U)B(T) - base;                                           \
             u64 slot = pick_u64(LIVE && at < count, slots,                   \
@@ -106,10 +117,7 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
 #else
 #define FIND_FEW(found)                                                      \
     if (few_live(m, k)) {                                                    \
-        for (i32 i = 0, end = m->kept_count; i < end; i++) {                 \
-            i32 t = (i32)m->kept[i];                                         \
-            A(I32) = LIVE ? found : -1;                                      \
-        }                                                                    \
+        EACH_LISTED(A(I32) = found;)                                         \
         return;                                                              \
     }
 #endif
@@ -121,8 +129,8 @@ PROBE_HASHED(I32, TAG_I32, 0)
 PROBE_HASHED(I64, TAG_I64, 1)
 
 #if VDBQ_GROUP == 1
-/* Lists the rows of the tile that are late: how many. Who is live is not listed
- * any more. */
+/* Lists the rows of the tile that are late, if these are few: how many. Who is
+ * live is not listed then. */
 static i32 list_late(struct machine *m, i32 a)
 {
     union live_flags late;
@@ -136,7 +144,7 @@ static i32 list_late(struct machine *m, i32 a)
     if (count >= m->rows / FEW_SHARE)
         return count;
     list_live(m, &late);
-    LIVE_ROWS_CHANGE(m);
+    m->listed = 0;
     return count;
 }
 
@@ -156,8 +164,9 @@ static i32 list_late(struct machine *m, i32 a)
             u32 word = pick_u32(LIVE, filter, (hash & mask) / FILTER_SLOTS); \
             A(I32) = (word >> FILTER_BIT(hash, hash) & 1) != 0 ? LATE : -1;  \
         })                                                                   \
-        i32 count = m->few ? m->kept_count : list_late(m, a);                \
-        if (!m->few && count >= m->rows / FEW_SHARE) {                       \
+        i32 few = few_live(m, k);                                            \
+        i32 count = few ? m->live : list_late(m, a);                         \
+        if (!few && count >= m->rows / FEW_SHARE) {                          \
             probe_hashed_##T(m, k, a, b, slots, keys, mask);                 \
             return;                                                          \
         }                                                                    \
@@ -183,7 +192,6 @@ PROBE_FILTERED(I64, TAG_I64, 1)
 #define PROBE(T, U)                                                          \
     OP(PROBE_##T)                                                            \
     {                                                                        \
-        NO_C;                                                                \
         struct key_index index = m->indexes[d];                              \
         GLOBAL const u8 *slots = m->build_side + index.slots;                     \
         if (!some_live(m, k))                                                \
@@ -194,7 +202,7 @@ PROBE_FILTERED(I64, TAG_I64, 1)
         else if (index.kind == INDEX_BITMAP)                                 \
             probe_bitmap_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
                              (U)index.base, (U)index.count,                  \
-                             (i32)index.in_order);                           \
+                             (i32)index.in_order, c == PROBE_TESTED);        \
         IF_FILTERED(T)                                                       \
         else                                                                 \
             probe_hashed_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \

@@ -7,23 +7,21 @@
  */
 
 /* Whether some row of the tile is live, so that its column is worth the way
- * to memory. Mostly some of the first ones are. */
-#define LIVE_ROWS (VDBQ_TILE < 32 ? VDBQ_TILE : 32)
-static i32 some_live(const struct machine *m, i32 k)
+ * to memory. */
+static i32 some_live(struct machine *m, i32 k)
 {
-    for (i32 first = 0; first < VDBQ_TILE; first += LIVE_ROWS) {
-        i32 live = 0;
-        VECTORS for (i32 t = first; t < first + LIVE_ROWS; t++)
-            live |= LIVE;
-        if (live)
-            return 1;
-    }
-    return 0;
+#if VDBQ_GROUP > 1
+    i32 live = 0;
+    EVERY live |= LIVE;
+    return live;
+#else
+    return live_rows(m, k) > 0;
+#endif
 }
 
 /* Whether a load is to be made: at once where the program is made so, since
  * then it need not wait for what decides who is live. */
-static i32 wanted(const struct machine *m, i32 k, i32 d)
+static i32 wanted(struct machine *m, i32 k, i32 d)
 {
     return (d & LOAD_EAGER) != 0 || some_live(m, k);
 }
@@ -84,23 +82,17 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
 #endif
 
 /* The codes of PACKED_LANES neighbouring rows, or of some of them, each with
- * the base added: rows [t, t + count) of the tile, from lane `lane` on. U is
- * the type T without a sign. */
+ * the base added: `count` rows from `row` on. U is the type T without a sign. */
 #define UNPACK(T, U)                                                         \
-    static void unpack_lanes_##T(struct machine *restrict m, i32 a, i32 t,   \
-                                 i32 count,                                  \
-                                 GLOBAL const struct column_input *input)    \
+    static void unpack_lanes_##T(T *restrict to, i32 count, u32 row,         \
+                                 GLOBAL const u32 *restrict words, u32 bits, \
+                                 U base)                                     \
     {                                                                        \
-        GLOBAL const u32 *words =                                            \
-            (GLOBAL const u32 *)(m->data + input->values);                   \
-        u32 row = input->row + (u32)m->row + (u32)t, bits = input->bits;     \
         u32 at = row / PACKED_LANES * bits, lane = row % PACKED_LANES;       \
         u32 shift = at % 32, mask = 0xffffffffu >> (32 - bits);              \
         PACKED_WORDS(first, words + at / 32 * PACKED_LANES + lane)           \
         PACKED_WORDS(last, words + (at + bits - 1) / 32 * PACKED_LANES +     \
                                lane)                                         \
-        T *restrict to = m->r[a].T + t;                                      \
-        U base = (U)input->base;                                             \
         if (VDBQ_GROUP == 1 && shift + bits <= 32)                           \
             VECTORS for (i32 i = 0; i < count; i++)                          \
                 to[i] = (T)(base + (first[i] >> shift & mask));              \
@@ -112,19 +104,24 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
     static void packed_##T(struct machine *restrict m, i32 a,                \
                            GLOBAL const struct column_input *input)          \
     {                                                                        \
-        UNPACK_TILE(unpack_lanes_##T)                                        \
+        GLOBAL const u32 *words =                                            \
+            (GLOBAL const u32 *)(m->data + input->values);                   \
+        const u32 row = input->row + (u32)m->row, bits = input->bits;        \
+        const U base = (U)input->base;                                       \
+        UNPACK_TILE(unpack_lanes_##T, m->r[a].T)                             \
     }
 /* A tile starts at a multiple of its size, so it is some whole runs of
  * lanes, or a part of one: a lane's word is there for all of them, whether
  * the row exists or not. Tiles of any other size go row by row. */
 #if VDBQ_TILE % PACKED_LANES == 0
-#define UNPACK_TILE(lanes)                                                   \
+#define UNPACK_TILE(lanes, to)                                               \
     for (i32 t = 0, rows = m->rows; t < rows; t += PACKED_LANES)             \
-        lanes(m, a, t, PACKED_LANES, input);
+        lanes((to) + t, PACKED_LANES, row + (u32)t, words, bits, base);
 #elif PACKED_LANES % VDBQ_TILE == 0
-#define UNPACK_TILE(lanes) lanes(m, a, 0, VDBQ_TILE, input);
+#define UNPACK_TILE(lanes, to) lanes(to, VDBQ_TILE, row, words, bits, base);
 #else
-#define UNPACK_TILE(lanes) EACH_EXISTING lanes(m, a, t, 1, input);
+#define UNPACK_TILE(lanes, to)                                               \
+    EACH_EXISTING lanes((to) + t, 1, row + (u32)t, words, bits, base);
 #endif
 
 UNPACK(I32, u32)
@@ -231,7 +228,7 @@ DECODERS(F64, I64, double)
     if (encoding == number) name##_F64(m, a, input);
 
 #define LOAD(T)                                                              \
-    static void load_##T(struct machine *m, i32 k, i32 a, i32 d,             \
+    static OP_INLINING void load_##T(struct machine *m, i32 k, i32 a, i32 d,             \
                          GLOBAL const struct column_input *input)            \
     {                                                                        \
         u32 encoding = encoding_of(input, d);                                \

@@ -65,6 +65,10 @@ struct column_input {
 #define LOAD_ENCODING 7
 #define LOAD_EAGER 8
 
+/* Operand c of Probe on a device: of the row's number nobody asks more than
+ * whether it is -1. */
+#define PROBE_TESTED 1
+
 /*
  * The build rows of a program are those of its probed cursors and of a grid's
  * further axes: rows that are reached by their numbers. Their columns are

@@ -57,6 +57,12 @@ CONSTANT u64 places_of_bits[256] = {
     0x7060504030200UL, 0x7060504030201UL, 0x706050403020100UL,
 };
 
+#ifdef __OPENCL_C_VERSION__
+#define PLACES CONSTANT const u8 *
+#else
+#define PLACES const u8 *
+#endif
+
 /* A flag for each row of the tile. */
 union live_flags {
     u8 each[VDBQ_TILE + 8];
@@ -65,38 +71,55 @@ union live_flags {
 
 /* Lists the live rows, eight neighbours at once: the product brings their flags
  * together, as the bits of its highest byte, and the places behind those that
- * are live are written again by the next. */
+ * are live are written again by the next. Numbers start with their lowest byte,
+ * as all over cl/tablet.h. */
 static void list_live(struct machine *m, const union live_flags *live)
 {
     u32 *restrict kept = m->kept;
     u32 count = 0;
     for (u32 t = 0, rows = (u32)m->rows; t < rows; t += 8) {
         u32 bits = (u32)(live->eight[t / 8] * 0x102040810204080UL >> 56);
-        u64 places = places_of_bits[bits];
-        VECTORS for (u32 i = 0; i < 8; i++)
-            kept[count + i] = t + (u32)(places >> 8 * i & 0xff);
+        PLACES places = (PLACES)(places_of_bits + bits);
+        VECTOR_OF_8 for (u32 i = 0; i < 8; i++)
+            kept[count + i] = t + places[i];
         count += popcount(bits);
     }
 }
 
 enum { FEW_SHARE = 4 }; /* rows of a tile for each live one that make few */
 
-/* Looks whether few rows are live, and lists them. Rows that are not may become
- * live where they jumped to: until then the list has all. */
-static void look_at_live(struct machine *m, i32 k)
+/* Counts the live rows, and looks where the first of those that sleep wakes. */
+static void count_live(struct machine *m, i32 k)
 {
     const i32 *restrict pc = m->pc;
-    union live_flags live;
     i32 count = 0, next = NOWHERE;
     EVERY {
         i32 sleeps = pc[t] <= k ? NOWHERE : pc[t];
         next = sleeps < next ? sleeps : next;
         count += pc[t] <= k;
     }
-    m->few = count < m->rows / FEW_SHARE;
-    m->few_until = next;
-    m->kept_count = count;
-    if (!m->few)
+    m->live = count;
+    m->wakes = next;
+    m->listed = 0;
+}
+
+/* How many rows of the tile are live. */
+static i32 live_rows(struct machine *m, i32 k)
+{
+    if (k >= m->wakes)
+        count_live(m, k);
+    return m->live;
+}
+
+/* Has the live rows listed; these are counted. */
+static void list_rows(struct machine *m, i32 k)
+{
+    const i32 *restrict pc = m->pc;
+    union live_flags live;
+    if (m->listed)
+        return;
+    m->listed = 1;
+    if (m->live == 0)
         return;
     live.eight[VDBQ_TILE / 8] = 0;
     EVERY live.each[t] = pc[t] <= k;
@@ -106,7 +129,8 @@ static void look_at_live(struct machine *m, i32 k)
 /* Whether few rows of the tile are live, so that they are listed. */
 static i32 few_live(struct machine *m, i32 k)
 {
-    if (k >= m->few_until)
-        look_at_live(m, k);
-    return m->few;
+    if (live_rows(m, k) >= m->rows / FEW_SHARE)
+        return 0;
+    list_rows(m, k);
+    return 1;
 }

@@ -72,8 +72,15 @@ static void tile_begin(struct machine *m, u32 row, u32 row_end, i32 first)
     m->row = left > 0 ? row : 0;
     i32 rows = left < VDBQ_TILE ? (i32)left : VDBQ_TILE;
     m->rows = rows;
-    LIVE_ROWS_CHANGE(m);
-    EVERY m->pc[t] = t < rows ? first : NOWHERE;
+    if (rows == VDBQ_TILE)
+        EVERY m->pc[t] = first;
+    else
+        EVERY m->pc[t] = t < rows ? first : NOWHERE;
+#if VDBQ_GROUP == 1
+    m->live = rows;
+    m->wakes = NOWHERE;
+    m->listed = 0;
+#endif
 }
 
 #if VDBQ_AXES > 1

@@ -94,12 +94,18 @@ struct shared {
 };
 #endif
 
-/* A register: the values of a tile of rows, all of one type. */
+/* A register: the values of a tile of rows, all of one type. On a CPU they lie
+ * apart: at a distance of 4,096 bytes the load of one waits for the store of
+ * another before it (Intel's 4K aliasing; two comparisons of one column took
+ * half as long again). */
 union tile {
     I32 I32[VDBQ_TILE];
     I64 I64[VDBQ_TILE];
     F32 F32[VDBQ_TILE];
     F64 F64[VDBQ_TILE];
+#if VDBQ_GROUP == 1
+    u8 apart[VDBQ_TILE * sizeof(F64) + 192];
+#endif
 };
 
 /*
@@ -121,12 +127,12 @@ struct machine {
 #if VDBQ_GROUP == 1
     GLOBAL u8 *table;     /* of groups: the item's; 0: the launch has none */
     u32 slot[VDBQ_TILE];  /* of each row: bytes to its group's record    */
-    u32 kept[VDBQ_TILE + 8]; /* rows of the tile: those that Result outputs,
-                             or before that the live ones, if these are few */
-    i32 kept_count;       /* how many these are                          */
-    i32 few;              /* `kept` is the list of the live rows ...     */
-    i32 few_until;        /* ... or not, before this instruction; a row
-                             that died since may be in it                */
+    u32 kept[VDBQ_TILE + 8]; /* rows of the tile, in their order: the live ones,
+                             if `listed`                                 */
+    i32 live;             /* how many rows are, before instruction `wakes` */
+    i32 wakes;            /* to which a row jumped that sleeps; or NOWHERE */
+    i32 listed;           /* `kept` has the live rows                    */
+    i32 kept_count;       /* rows that Result outputs                    */
 #else
     LOCAL struct shared *shared;
     u32 place_in_step;    /* of the first row that the item keeps        */
@@ -174,12 +180,17 @@ struct machine {
 
 /* Before a loop over a tile that a CPU device's compiler is to make vectors of:
  * POCL 5 does not see for itself that it pays (ten queries over 8M rows, two
- * cores: 29.8 ms without, 7.4 with it). It need not tell where it can't. */
+ * cores: 29.8 ms without, 7.4 with it). It need not tell where it can't. Two
+ * vectors a round, or one where there are no more. */
 #if defined(__OPENCL_C_VERSION__) && VDBQ_GROUP == 1
-#define VECTORS _Pragma("clang loop vectorize(enable) vectorize_width(8)")
+#define VECTORS                                                              \
+    _Pragma("clang loop vectorize(enable) vectorize_width(8) interleave_count(2)")
+#define VECTOR_OF_8                                                          \
+    _Pragma("clang loop vectorize(enable) vectorize_width(8) interleave_count(1)")
 #pragma clang diagnostic ignored "-Wpass-failed"
 #else
 #define VECTORS
+#define VECTOR_OF_8
 #endif
 
 /* Over the rows of the tile. A device runs over all of it, existing or not: the
@@ -204,14 +215,17 @@ struct machine {
 /* An interpreted CPU's opcodes stay functions of their own: inlined into the loop
  * over instructions, its counter made every comparison with a row's program
  * counter one of 64 bits (POCL 3.1, TPC-H 6 and 19: 0.9 and 0.8 of the time, and
- * 0.85 to compile them). */
+ * 0.85 to compile them). Where the program is pasted in they are not: of operands
+ * that are known there is more than half a function to leave out. */
 #if defined(__OPENCL_C_VERSION__) && VDBQ_GROUP == 1 && !defined(VDBQ_SPECIALISED)
-#define OP_APART __attribute__((noinline))
+#define OP_INLINING __attribute__((noinline))
+#elif defined(__OPENCL_C_VERSION__) && VDBQ_GROUP == 1
+#define OP_INLINING __attribute__((always_inline))
 #else
-#define OP_APART
+#define OP_INLINING
 #endif
 #define OP(name)                                                       \
-    static OP_APART void op_##name(struct machine *m, i32 k, i32 a, i32 b, i32 c, \
+    static OP_INLINING void op_##name(struct machine *m, i32 k, i32 a, i32 b, i32 c, \
                           i32 d)
 #define UNUSED(x) (void)(x)
 /* The operands as values of row t. */
@@ -221,21 +235,21 @@ struct machine {
 #define D(T) m->r[d].T[t]
 #define LIVE (m->pc[t] <= k)
 /* What a row costs much for: where few rows of a tile are live, it is done for
- * these alone (cl/live.cl). The statement must hold for rows that died. On a GPU
- * the rows that are not live cost nothing. */
+ * these alone (cl/live.cl). Else it is done for all, so the statement must hold for
+ * rows that are not live. On a GPU these cost nothing. */
 #if VDBQ_GROUP > 1
 #define DEAR(statement) EACH statement
-#define LIVE_ROWS_CHANGE(m) UNUSED(m)
 #else
 #define DEAR(statement)                                                \
     if (few_live(m, k))                                                \
-        for (i32 i_ = 0, end_ = m->kept_count; i_ < end_; i_++) {      \
-            i32 t = (i32)m->kept[i_];                                  \
-            statement;                                                 \
-        }                                                              \
+        EACH_LISTED(statement;)                                        \
     else                                                               \
         EACH statement
-#define LIVE_ROWS_CHANGE(m) (m)->few_until = 0
+#define EACH_LISTED(statement)                                         \
+    for (i32 i_ = 0, end_ = m->live; i_ < end_; i_++) {                \
+        i32 t = (i32)m->kept[i_];                                      \
+        statement                                                      \
+    }
 #endif
 /* The program counter of a row that is live nowhere. */
 #define NOWHERE VDBQ_CODE_MAX

@@ -73,6 +73,16 @@ OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
 
 /* ---------------------------------------------------------- arithmetic -- */
 
+/* Quotients of integers, cut off. A CPU divides no vectors of integers, but those
+ * of doubles, and a double is exact enough for 32 bits: a quotient that is not
+ * whole is at least 2^-31 away from the next whole number. */
+#if VDBQ_GROUP > 1
+#define CUT_I32(x, y) ((x) / (y))
+#else
+#define CUT_I32(x, y) (i32)((f64)(x) / (f64)(y))
+#endif
+#define CUT_I64(x, y) ((x) / (y))
+
 /* Integers wrap here; the planner uses these where it proved that they do
  * not, and the checked ones elsewhere. */
 #define WRAPPING(T, U)                                                       \
@@ -83,12 +93,12 @@ OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
     {                                                                        \
         T safe = y == 0 || y == -1 ? 1 : y;                                  \
         T minus = (T)((U)0 - (U)x);                                          \
-        return y == 0 ? 0 : y == -1 ? minus : x / safe;                      \
+        return y == 0 ? 0 : y == -1 ? minus : CUT_##T(x, safe);                      \
     }                                                                        \
     static T remainder_##T(T x, T y)                                         \
     {                                                                        \
         T safe = y == 0 || y == -1 ? 1 : y;                                  \
-        return x % safe;                                                     \
+        return x - CUT_##T(x, safe) * safe;                                                   \
     }                                                                        \
     OP(DIV_##T) { NO_D; DEAR(A(T) = divide_##T(B(T), C(T))); }         \
     OP(MOD_##T) { NO_D; DEAR(A(T) = remainder_##T(B(T), C(T))); }
@@ -374,11 +384,32 @@ OP(NEGATE_I32) { NO_K; NO_C; NO_D; EACH A(I32) = B(I32) == 0; }
 
 /* A live row for which the condition holds goes on at c if d is 1, and else
  * nowhere. */
+#if VDBQ_GROUP > 1
 #define JUMP_IF(condition)                                                   \
     i32 *restrict pc = m->pc;                                                \
     i32 to = d ? c : NOWHERE;                                                \
-    LIVE_ROWS_CHANGE(m);                                                     \
     EACH pc[t] = ((pc[t] <= k) & (condition)) ? to : pc[t];
+#else
+#define JUMP_IF(condition)                                                   \
+    i32 *restrict pc = m->pc;                                                \
+    i32 to = d ? c : NOWHERE, stay = 0;                                      \
+    live_rows(m, k);                                                         \
+    if (m->listed)                                                           \
+        EACH_LISTED(i32 at = pc[t];                                          \
+                    i32 live = at <= k;                                      \
+                    i32 goes = live & (condition);                           \
+                    pc[t] = goes ? to : at;                                  \
+                    m->kept[stay] = (u32)t;                                  \
+                    stay += live & !goes;)                                   \
+    else                                                                     \
+        EACH {                                                               \
+            i32 live = pc[t] <= k, goes = live & (condition);                \
+            pc[t] = goes ? to : pc[t];                                       \
+            stay += live & !goes;                                            \
+        }                                                                    \
+    m->live = stay;                                                          \
+    m->wakes = to < m->wakes ? to : m->wakes;
+#endif
 #define COMPARE(T)                                                           \
     OP(EQ_##T) { JUMP_IF(A(T) == B(T)) }                                     \
     OP(NEQ_##T) { JUMP_IF(A(T) != B(T)) }                                    \
@@ -399,7 +430,12 @@ OP(NOT_I32) { NO_B; JUMP_IF(A(I32) == 0) }
 OP(INVALID)
 {
     NO_OPERANDS;
-    LIVE_ROWS_CHANGE(m);
+#if VDBQ_GROUP == 1
+    if (live_rows(m, k) == 0)
+        return;
+    m->live = 0;
+    m->listed = 0;
+#endif
     EACH m->pc[t] = LIVE ? NOWHERE : m->pc[t];
 }
 

@@ -116,20 +116,13 @@ static void result_begin(struct machine *m, i32 k)
  * these are all rows or none, as often, there is no need to list them. */
 static void result_begin(struct machine *m, i32 k)
 {
-    const i32 *restrict pc = m->pc;
-    union live_flags live;
-    i32 count = 0;
+    i32 count;
     m->kept_count = 0;
     if (m->table != 0)
         return; /* groups have the rows */
-    live.eight[VDBQ_TILE / 8] = 0;
-    EVERY {
-        live.each[t] = pc[t] <= k;
-        count += pc[t] <= k;
-    }
-    LIVE_ROWS_CHANGE(m); /* its list is overwritten */
+    count = live_rows(m, k);
     if (count > 0 && count < m->rows)
-        list_live(m, &live);
+        list_rows(m, k);
     m->kept_count = count;
     m->descriptors[m->step].start = m->place;
     m->descriptors[m->step].count = (u32)count;
@@ -275,9 +268,8 @@ OP(GROUP)
         return; /* the only group has no copies */
     const u32 last = LAUNCH->table_copies - 1, bytes = LAUNCH->copy_bytes;
     const u32 nowhere = LAUNCH->table_copies * bytes;
-    const i32 *restrict pc = m->pc;
     u32 *restrict slot = m->slot;
-    EVERY slot[t] = pc[t] <= k ? ((u32)t & last) * bytes : nowhere;
+    DEAR(slot[t] = LIVE ? ((u32)t & last) * bytes : nowhere;)
 }
 
 /* Whether b has a register of flags that are set for row t. */
@@ -292,14 +284,13 @@ OP(GROUP)
         GLOBAL const struct launch_key *key = LAUNCH->keys + c;              \
         const UNSIGNED base = (UNSIGNED)key->base;                           \
         const u32 size = key->size, stride = key->stride;                    \
-        const i32 *restrict pc = m->pc;                                      \
         u32 *restrict slot = m->slot;                                        \
-        EVERY {                                                              \
+        DEAR({                                                               \
             UNSIGNED more = (UNSIGNED)A(T) - base;                           \
             u32 code = more < size ? (u32)more : size - 1;                   \
             code = FLAGGED ? size : code;                                    \
-            slot[t] += pc[t] <= k ? code * stride : 0;                       \
-        }                                                                    \
+            slot[t] += LIVE ? code * stride : 0;                             \
+        })                                                                   \
     }
 
 OP(KEY_I32) KEY(I32, u32)
@@ -310,16 +301,17 @@ OP(KEY_I64) KEY(I64, u64)
     ((GLOBAL u64 *)(m->table + (at) +                                        \
                     ((d & ADD_ONLY_GROUP) ? 0 : m->slot[t])))
 #define ONLY_RECORD(at) ((GLOBAL u64 *)(m->table + (at)))
-/* Whether the rows of a tile are added up before they are added to the only
- * group; few are not worth it. */
-#define AT_ONCE ((d & ADD_ONLY_GROUP) && !few_live(m, k))
+/* Over the live rows of a tile, in any order, for the only group: those that are
+ * listed already, or all at once. */
+#define EACH_AT_ONCE(statement)                                              \
+    if (m->listed && k < m->wakes)                                           \
+        EACH_LISTED(statement)                                               \
+    else                                                                     \
+        EACH { statement }
 /* Over the rows of a tile, one after the other. */
 #define EACH_ROW(statement)                                                  \
     if (few_live(m, k))                                                      \
-        for (i32 i_ = 0, end_ = m->kept_count; i_ < end_; i_++) {            \
-            i32 t = (i32)m->kept[i_];                                        \
-            statement;                                                       \
-        }                                                                    \
+        EACH_LISTED(statement;)                                              \
     else {                                                                   \
         UNROLL_4                                                             \
         for (i32 t = 0, end_ = m->rows; t < end_; t++) {                     \
@@ -335,9 +327,9 @@ static void count_flagged(struct machine *m, i32 k, i32 b, i32 c, i32 d)
 {
     if (b < 0)
         return;
-    if (AT_ONCE) {
+    if (d & ADD_ONLY_GROUP) {
         u32 count = 0;
-        EVERY count += (m->pc[t] <= k) & FLAGGED;
+        EACH_AT_ONCE(count += LIVE & FLAGGED;)
         *ONLY_RECORD(c) += count;
     } else
         EACH_ROW(*RECORD(c) += FLAGGED & (m->pc[t] <= k))
@@ -354,9 +346,9 @@ OP(SUM_I32)
 {
     IF_GROUPED
     count_flagged(m, k, b, c, d);
-    if (AT_ONCE) {
+    if (d & ADD_ONLY_GROUP) {
         i64 sum = 0;
-        EVERY sum += ADDED ? A(I32) : 0;
+        EACH_AT_ONCE(sum += ADDED ? A(I32) : 0;)
         ONLY_RECORD(c)[1] += (u64)sum;
     } else
         EACH_ROW(RECORD(c)[1] += ADDED_TO_OWN ? (u64)(i64)A(I32) : 0)
@@ -366,13 +358,11 @@ OP(SUM_I64)
 {
     IF_GROUPED
     count_flagged(m, k, b, c, d);
-    if (AT_ONCE) {
+    if (d & ADD_ONLY_GROUP) {
         u64 low = 0, high = 0;
-        EVERY {
-            i64 value = ADDED ? A(I64) : 0;
-            low += (u32)value;
-            high += (u64)(value >> 32);
-        }
+        EACH_AT_ONCE(i64 value = ADDED ? A(I64) : 0;
+                     low += (u32)value;
+                     high += (u64)(value >> 32);)
         ONLY_RECORD(c)[1] += low;
         ONLY_RECORD(c)[2] += high;
     } else
@@ -388,12 +378,11 @@ OP(SUM_I64)
         IF_GROUPED                                                           \
         count_flagged(m, k, b, c, d);                                        \
         const u64 flip = (d & ADD_LEAST) ? 0xffffffffffffffffUL : 0;         \
-        if (AT_ONCE) {                                                       \
+        if (d & ADD_ONLY_GROUP) {                                            \
             u64 best = ONLY_RECORD(c)[1];                                    \
-            EVERY {                                                          \
-                u64 code = ADDED ? order_code(ORDER(A(T))) ^ flip : 0;       \
-                best = code > best ? code : best;                            \
-            }                                                                \
+            EACH_AT_ONCE(u64 code =                                          \
+                             ADDED ? order_code(ORDER(A(T))) ^ flip : 0;     \
+                         best = code > best ? code : best;)                  \
             ONLY_RECORD(c)[1] = best;                                        \
         } else                                                               \
             EACH_ROW(u64 code =                                              \
@@ -410,26 +399,29 @@ OP(BEST_F64) BEST(F64, order_f64)
 
 #undef AS_IT_IS
 
+/* The first of the live rows, of which there are some. */
+static u32 first_live(const struct machine *m, i32 k)
+{
+    u32 t = 0;
+    while (m->pc[t] > k)
+        t++;
+    return t;
+}
+
 /* Counts the rows, and notes the first ones of groups: numbers grow. */
 OP(GROUPED)
 {
     UNUSED(a), NO_B, NO_C;
     IF_GROUPED
     const u64 first = (u64)m->step * VDBQ_TILE;
-    if (AT_ONCE) {
+    const u64 count = (u64)live_rows(m, k);
+    if (d & ADD_ONLY_GROUP) {
         GLOBAL u64 *record = ONLY_RECORD(0);
-        u32 count = 0, least = VDBQ_TILE;
-        EVERY {
-            u32 place = m->pc[t] <= k ? (u32)t : VDBQ_TILE;
-            count += m->pc[t] <= k;
-            least = place < least ? place : least;
-        }
         if (record[1] == 0 && count > 0)
-            record[0] = ~(first + least);
+            record[0] = ~(first + first_live(m, k));
         record[1] += count;
     } else
         EACH_ROW(GLOBAL u64 *record = RECORD(0);
-                 if ((d & ADD_ONLY_GROUP) && m->pc[t] > k) continue;
                  if (record[1]++ == 0) record[0] = ~(first + (u64)t))
 }
 

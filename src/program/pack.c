@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Programs as the machine reads them: numbers only. Constants get places of
- * their own, columns become inputs, and for the specialised machine the code
- * becomes calls.
+ * their own, columns become inputs.
  */
 #include "program/program.h"
 
@@ -96,6 +95,51 @@ static i32 lookup_number(const struct program *program,
     return (i32)pack->lookup_count++;
 }
 
+/* Whether an instruction reads a register, Result and those behind it apart. */
+static bool reads(const struct instruction *in, int register_)
+{
+    const int operands[] = { in->a, in->b, in->c, in->d };
+    const char *letters = op_operands(in->op);
+    for (int i = 0; i < 4; i++)
+        if (operands[i] == register_ && strchr("rxu", letters[i]) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_result(const struct program *program, int register_)
+{
+    for (unsigned i = 0; i < program_results(program); i++) {
+        struct program_result result = program_result(program, i);
+        if (result.register_ == register_ || result.null_register == register_)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a register is always 0. */
+static bool is_zero(const struct program *program, int register_)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        if (in->op == OP_INTEGER_I32 && in->a == register_)
+            return in->integer == 0;
+    }
+    return false;
+}
+
+/* Whether of a row's number it is only asked whether there is one. */
+static bool only_tested(const struct program *program, int register_)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        if (reads(in, register_)
+            && (in->op != OP_LT_I32 || in->a != register_
+                || !is_zero(program, in->b)))
+            return false;
+    }
+    return !is_result(program, register_);
+}
+
 static void pack_instruction(const struct program *program, int pc,
                              struct program_pack *pack)
 {
@@ -122,8 +166,64 @@ static void pack_instruction(const struct program *program, int pc,
     case FORM_LOOKUP:
         code->c = lookup_number(program, pack, pc);
         break;
+    case FORM_PROBE:
+        code->c = only_tested(program, in->a) ? PROBE_TESTED : 0;
+        break;
     default:
         break;
+    }
+}
+
+/* --------------------------------------------------------------- jumps -- */
+
+/* The opcode that jumps where `op` does not; OPCODES: there is none. Of numbers
+ * that are none both may be false. */
+static enum opcode opposite(enum opcode op)
+{
+    switch (op) {
+#define PAIR(one, other)                                                       \
+    case OP_##one:                                                             \
+        return OP_##other;                                                     \
+    case OP_##other:                                                           \
+        return OP_##one;
+        PAIR(EQ_I32, NEQ_I32)
+        PAIR(EQ_I64, NEQ_I64)
+        PAIR(EQ_F32, NEQ_F32)
+        PAIR(EQ_F64, NEQ_F64)
+        PAIR(LT_I32, GE_I32)
+        PAIR(LT_I64, GE_I64)
+        PAIR(LE_I32, GT_I32)
+        PAIR(LE_I64, GT_I64)
+#undef PAIR
+    default:
+        return OPCODES;
+    }
+}
+
+/* Whether a jump lands on an instruction. */
+static bool is_target(const struct program *program, int pc)
+{
+    for (size_t i = 0; i < program->code.count; i++) {
+        const struct instruction *in = program_at(program, (int)i);
+        if (op_facts(in->op)->effect == EFFECT_JUMP && in->c == pc)
+            return true;
+    }
+    return false;
+}
+
+/* Turns a jump over Invalid into the opposite one, which makes rows invalid
+ * itself: one step for each tile, and nobody sleeps. */
+static void turn_jumps(const struct program *program, struct program_pack *pack)
+{
+    for (int pc = 0; pc + 1 < (int)program->code.count; pc++) {
+        struct code *code = &pack->code[pc];
+        enum opcode turned = opposite((enum opcode)code->op);
+        if (turned == OPCODES || code->d != 1 || code->c != pc + 2
+            || code[1].op != OP_INVALID || is_target(program, pc + 1))
+            continue;
+        code->op = (i32)turned;
+        code->d = 0;
+        code[1].op = OP_CONVERGE; /* does nothing */
     }
 }
 
@@ -263,121 +363,7 @@ enum vdbq_status program_pack(const struct program *program,
         pack_instruction(program, (int)pc, pack);
     if (pack->result_count > 0)
         find_result_inputs(program, pack);
+    turn_jumps(program, pack);
     return find_looked_up(program, arena, pack) ? VDBQ_OK
                                                 : error_no_memory(error);
-}
-
-/* ---------------------------------------------------- specialised text -- */
-
-/* Whether a result column may be written narrow: it has the integers of an
- * input that is not known to be plain. */
-static bool may_narrow(const struct program_pack *pack,
-                       const struct program_loads *loads, unsigned result)
-{
-    int input = pack->result_inputs[result];
-    return input >= 0
-           && (loads->encodings == NULL
-               || loads->encodings[input] != 1 + ENCODING_PLAIN);
-}
-
-/* Result, column by column, so that every register's number is known. */
-static void specialise_result(const struct program *program,
-                              const struct program_pack *pack,
-                              const struct program_loads *loads, int pc,
-                              struct text *text)
-{
-    text_print(text, "    result_begin(m, %d);\n", pc);
-    for (unsigned i = 0; i < program_results(program); i++) {
-        struct program_result column = program_result(program, i);
-        text_print(text,
-                   "    result_values(m, %d, %d, %u, %d, m->outputs + %u);\n",
-                   pc, column.register_, type_width(column.type),
-                   may_narrow(pack, loads, i), i);
-        if (column.null_register >= 0)
-            text_print(text, "    result_nulls(m, %d, %d, m->outputs + %u);\n",
-                       pc, column.null_register, i);
-    }
-    text_print(text, "    result_end(m);\n");
-}
-
-/* Operand d of a call that loads a column of the only axis' rows. */
-static i32 load_form(const struct code *code, bool jumps,
-                     const struct program_loads *loads)
-{
-    i32 form = loads->encodings != NULL ? loads->encodings[code->b] : 0;
-    if (loads->eager == EAGER_ALL || (loads->eager == EAGER_FIRST && !jumps))
-        form |= LOAD_EAGER;
-    return form;
-}
-
-static bool loads_column(const struct program *program, enum opcode op)
-{
-    enum op_form form = op_facts(op)->form;
-    return program_axes(program) == 1
-           && (form == FORM_COLUMN || form == FORM_ROWID);
-}
-
-static void specialise_call(const struct code *code, int pc, i32 d,
-                            struct text *text)
-{
-    text_print(text, "    op_%s(m, %d, %d, %d, %d, %d);\n",
-               op_facts((enum opcode)code->op)->enum_name, pc, code->a, code->b,
-               code->c, d);
-}
-
-/* Everything that is run for each tile. */
-static void specialise_step(const struct program *program,
-                            const struct program_pack *pack,
-                            const struct program_loads *loads,
-                            struct text *text)
-{
-    struct program_part part = program_part(program);
-    bool jumps = false; /* an instruction before this one */
-    for (int pc = part.first; pc < part.converge; pc++) {
-        const struct code *code = &pack->code[pc];
-        enum opcode op = program_at(program, pc)->op;
-        enum op_effect effect = op_facts(op)->effect;
-        if (op == OP_RESULT)
-            specialise_result(program, pack, loads, pc, text);
-        else if (effect != EFFECT_CONSTANT)
-            specialise_call(code, pc,
-                            loads_column(program, op)
-                                ? load_form(code, jumps, loads)
-                                : code->d,
-                            text);
-        jumps |= effect == EFFECT_JUMP;
-    }
-}
-
-/* What is run once, before. */
-static void specialise_constants(const struct program *program,
-                                 const struct program_pack *pack,
-                                 struct text *text)
-{
-    struct program_part part = program_part(program);
-    for (int pc = part.first; pc < part.converge; pc++) {
-        const struct code *code = &pack->code[pc];
-        if (op_facts(program_at(program, pc)->op)->effect == EFFECT_CONSTANT)
-            specialise_call(code, pc, code->d, text);
-    }
-}
-
-static void specialise_head(const char *name, struct text *text)
-{
-    text_print(text,
-               "static void %s(struct machine *m, i32 first, i32 end)\n"
-               "{\n    UNUSED(m);\n    UNUSED(first);\n    UNUSED(end);\n",
-               name);
-}
-
-void program_specialise(const struct program *program,
-                        const struct program_pack *pack,
-                        const struct program_loads *loads, struct text *text)
-{
-    specialise_head("run_constants", text);
-    specialise_constants(program, pack, text);
-    text_print(text, "}\n");
-    specialise_head("run_step", text);
-    specialise_step(program, pack, loads, text);
-    text_print(text, "}\n");
 }
