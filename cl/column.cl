@@ -228,8 +228,8 @@ DECODERS(F64, I64, double)
     if (encoding == number) name##_F64(m, a, input);
 
 #define LOAD(T)                                                              \
-    static OP_INLINING void load_##T(struct machine *m, i32 k, i32 a, i32 d,             \
-                         GLOBAL const struct column_input *input)            \
+    static OP_INLINING void load_##T(struct machine *m, i32 k, i32 a, i32 d, \
+                                     GLOBAL const struct column_input *input) \
     {                                                                        \
         u32 encoding = encoding_of(input, d);                                \
         if (!wanted(m, k, d))                                                \

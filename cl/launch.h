@@ -162,7 +162,10 @@ struct launch_head {
     u32 table_bytes;    /* of one with its copies; 0: there is none    */
     u32 table_copies;   /* a power of two                             */
     u32 copy_bytes;
-    u32 reserved_too;   /* 0 */
+    u32 bounded;        /* 1: for Behind there is a bound             */
+    u64 bound;          /* a value is behind whose code, with the bits of
+                           `bound_flip` turned, is not below it       */
+    u64 bound_flip;     /* 0; of a descending order all               */
     u32 morsel_first[LAUNCH_MORSELS]; /* number of each morsel's first step */
     u32 morsel_rows[LAUNCH_MORSELS];
     u64 code;           /* struct code[]; indexed by program counter   */
@@ -219,7 +222,7 @@ VDBQ_ASSERT_LAYOUT(build_input, sizeof(struct build_input) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 48);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);
-VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 232 + 8 * 16 + 24);
+VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 248 + 8 * 16 + 24);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

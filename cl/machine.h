@@ -225,8 +225,8 @@ struct machine {
 #define OP_INLINING
 #endif
 #define OP(name)                                                       \
-    static OP_INLINING void op_##name(struct machine *m, i32 k, i32 a, i32 b, i32 c, \
-                          i32 d)
+    static OP_INLINING void op_##name(struct machine *m, i32 k, i32 a, \
+                                      i32 b, i32 c, i32 d)
 #define UNUSED(x) (void)(x)
 /* The operands as values of row t. */
 #define A(T) m->r[a].T[t]

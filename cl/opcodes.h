@@ -85,6 +85,7 @@
     X(LE_##T,      "Le",      #T, COMPARE,  NONE, T,    JUMP,     1, "if r[a] <= r[b] jump to c, validity d") \
     X(GT_##T,      "Gt",      #T, COMPARE,  NONE, T,    JUMP,     1, "if r[a] > r[b] jump to c, validity d")  \
     X(GE_##T,      "Ge",      #T, COMPARE,  NONE, T,    JUMP,     1, "if r[a] >= r[b] jump to c, validity d") \
+    X(BEHIND_##T,  "Behind",  #T, TEST,     NONE, T,    JUMP,     1, "if r[a] is behind the bound of the sort jump to c, validity d") \
     X(ADD_##T,     "Add",     #T, BINARY,   T,    T,    PURE,     1, "r[a] = r[b] + r[c]")                \
     X(SUB_##T,     "Sub",     #T, BINARY,   T,    T,    PURE,     1, "r[a] = r[b] - r[c]")                \
     X(MUL_##T,     "Mul",     #T, BINARY,   T,    T,    PURE,     1, "r[a] = r[b] * r[c]")                \

@@ -93,14 +93,14 @@ OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
     {                                                                        \
         T safe = y == 0 || y == -1 ? 1 : y;                                  \
         T minus = (T)((U)0 - (U)x);                                          \
-        return y == 0 ? 0 : y == -1 ? minus : CUT_##T(x, safe);                      \
+        return y == 0 ? 0 : y == -1 ? minus : CUT_##T(x, safe);             \
     }                                                                        \
     static T remainder_##T(T x, T y)                                         \
     {                                                                        \
         T safe = y == 0 || y == -1 ? 1 : y;                                  \
-        return x - CUT_##T(x, safe) * safe;                                                   \
+        return x - CUT_##T(x, safe) * safe;                                  \
     }                                                                        \
-    OP(DIV_##T) { NO_D; DEAR(A(T) = divide_##T(B(T), C(T))); }         \
+    OP(DIV_##T) { NO_D; DEAR(A(T) = divide_##T(B(T), C(T))); }               \
     OP(MOD_##T) { NO_D; DEAR(A(T) = remainder_##T(B(T), C(T))); }
 
 WRAPPING(I32, u32)
@@ -446,9 +446,34 @@ OP(CONVERGE)
     NO_K;
 }
 
-/* -------------------------------------------------------------- result -- */
+/* --------------------------------------------------------------- bound -- */
 
 #include "order.h"
+
+/* The rows of a sort that asks for the first ones are behind its bound, once
+ * it has so many: those that are as the last of them, too, if they come later. */
+#define BEHIND(T, ORDER)                                                     \
+    OP(BEHIND_##T)                                                           \
+    {                                                                        \
+        NO_B;                                                                \
+        GLOBAL const struct launch_head *launch =                            \
+            (GLOBAL const struct launch_head *)m->control;                   \
+        const u64 bound = launch->bound, flip = launch->bound_flip;          \
+        if (launch->bounded == 0)                                            \
+            return;                                                          \
+        JUMP_IF((order_code(ORDER(A(T))) ^ flip) >= bound)                   \
+    }
+#define AS_IT_IS(value) (value)
+
+BEHIND(I32, AS_IT_IS)
+BEHIND(I64, AS_IT_IS)
+BEHIND(F32, order_f32)
+BEHIND(F64, order_f64)
+
+#undef AS_IT_IS
+
+/* -------------------------------------------------------------- result -- */
+
 #include "result.cl"
 
 OP(RESULT)

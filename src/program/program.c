@@ -4,6 +4,8 @@
  */
 #include "program/program.h"
 
+#include <string.h>
+
 void program_init(struct program *program)
 {
     *program = (struct program){ .code = VECTOR(struct instruction),
@@ -30,6 +32,32 @@ int program_add(struct program *program, const struct instruction *added)
 struct instruction *program_at(const struct program *program, int pc)
 {
     return &VECTOR_ITEMS(&program->code, struct instruction)[pc];
+}
+
+bool program_insert(struct program *program, int pc,
+                    const struct instruction *added, int count)
+{
+    int end = (int)program->code.count;
+    for (int i = 0; i < count; i++)
+        if (program_add(program, &added[i]) < 0)
+            return false;
+    for (int i = 0; i < end; i++) {
+        struct instruction *in = program_at(program, i);
+        if (op_operands(in->op)[2] == 'j' && in->c > pc)
+            in->c += count;
+    }
+    memmove(program_at(program, pc + count), program_at(program, pc),
+            (size_t)(end - pc) * sizeof *added);
+    memcpy(program_at(program, pc), added, (size_t)count * sizeof *added);
+    return true;
+}
+
+int program_find(const struct program *program, enum opcode op)
+{
+    for (int pc = 0; pc < (int)program->code.count; pc++)
+        if (program_at(program, pc)->op == op)
+            return pc;
+    return -1;
 }
 
 struct program_part program_part(const struct program *program)

@@ -102,6 +102,12 @@ void program_finish(struct program *program);
  * the program's arena. */
 int program_add(struct program *program, const struct instruction *added);
 struct instruction *program_at(const struct program *program, int pc);
+/* Puts instructions in front of number `pc`: jumps to there lead to the first of
+ * them, those over it over all. Strings as above; false: no memory. */
+bool program_insert(struct program *program, int pc,
+                    const struct instruction *added, int count);
+/* The first instruction of that opcode; -1: there is none. */
+int program_find(const struct program *program, enum opcode op);
 
 /* Cursors that are axes, the first ones: those before the first probed one. */
 unsigned program_axes(const struct program *program);

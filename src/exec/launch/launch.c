@@ -101,6 +101,18 @@ static void place_tables(struct launch *launch)
     head->copy_bytes = tables->copy_bytes;
 }
 
+/* Says which rows are behind the sort's bound. */
+static void place_bound(struct launch *launch)
+{
+    const struct launch_bound *bound = launch->params->bound;
+    struct launch_head *head = control_head(launch->head);
+    if (bound == NULL || !bound->set)
+        return;
+    head->bounded = 1;
+    head->bound = bound->end;
+    head->bound_flip = bound->flip;
+}
+
 /* Hands the tables on. */
 static void take_tables(const struct launch *launch)
 {
@@ -211,6 +223,7 @@ enum vdbq_status launch_start(struct launch *launch,
         return status;
     place_rows(launch, request);
     place_tables(launch);
+    place_bound(launch);
     status = launch_control_in(launch, request, error);
     if (status == VDBQ_OK)
         status = job_start(launch, machine, request, error);

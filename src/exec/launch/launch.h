@@ -23,7 +23,9 @@ struct launch_params {
     uint64_t narrow_rows_max; /* of a launch whose rows may leave narrow: the
                                  host widens them while others run; 0: none */
     bool close_up; /* the reader's threads share a batch: result_close_up()  */
-    double share;  /* of the last launch whose rows are known: what part of
+    const struct launch_bound *bound; /* of the sort that takes the rows; NULL:
+                                         there is none */
+    double share; /* of the last launch whose rows are known: what part of
                      its rows became rows; -1: of none                     */
 };
 

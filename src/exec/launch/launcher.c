@@ -236,6 +236,11 @@ void launcher_tables(struct launcher *launcher, struct launch_tables *tables)
         launcher->launches[i].result.params.tables = tables;
 }
 
+void launcher_bound(struct launcher *launcher, const struct launch_bound *bound)
+{
+    launcher->shared.bound = bound;
+}
+
 void launcher_close_up(struct launcher *launcher)
 {
     launcher->shared.close_up = true;

@@ -10,6 +10,7 @@
 
 #include "cl/tablet.h"
 #include "device/job.h"
+#include "exec/launch/launch_bound.h"
 #include "exec/launch/launch_tables.h"
 #include "exec/launch/sink.h"
 #include "exec/launch/control.h"
@@ -46,6 +47,11 @@ void launcher_sink(struct launcher *launcher, struct sink *sink);
 /* From now on rows are added to groups, where the program has some: launches
  * give none. Before the first launch. */
 void launcher_tables(struct launcher *launcher, struct launch_tables *tables);
+
+/* From now on launches pass over rows behind the bound, which outlives the
+ * launcher, where there is one when they start. Before the first launch. */
+void launcher_bound(struct launcher *launcher,
+                    const struct launch_bound *bound);
 
 /* From now on the rows of a launch come as one batch, where short ones are
  * worth putting together. */

@@ -15,6 +15,8 @@
 #include "exec/scan/walk.h"
 #include "exec/stream/stream_inner.h"
 
+/* Rows of the first launch where a sort is to have a bound for the others. */
+enum { UNBOUNDED_ROWS = 1 << 17 };
 /* What a launch may wait for: with less, the link is faster than the host. */
 enum { AWAITED_BYTES_MAX = 3 << 20 };
 
@@ -32,6 +34,7 @@ struct scan {
     struct launcher *launcher;    /* runs the launches */
     struct sink *sink;            /* that takes the rows; NULL: none */
     struct launch_tables *tables; /* of groups that take the rows, or NULL */
+    const struct launch_bound *bound; /* of a sort that takes them, or NULL */
     const struct table *table;    /* NULL: a program without a table, one row */
     struct source_params sources; /* how tablets are opened */
     struct column_input *inputs;  /* of the launch at hand, morsel by morsel  */
@@ -232,6 +235,13 @@ void scan_tables(struct scan *scan, struct launch_tables *tables)
     launcher_tables(scan->launcher, tables);
 }
 
+void scan_bound(struct scan *scan, const struct launch_bound *bound)
+{
+    assert(scan->launcher != NULL && launcher_in_flight(scan->launcher) == 0);
+    scan->bound = bound;
+    launcher_bound(scan->launcher, bound);
+}
+
 bool scan_bounds(struct scan *scan, struct interval *ranges)
 {
     return scan->table != NULL && walk_ranges(&scan->walk, ranges);
@@ -322,9 +332,11 @@ void scan_close_up(struct scan *scan)
     launcher_close_up(scan->launcher);
 }
 
+/* The next launch is to start with the bound that the first one's rows give. */
 bool scan_stays(const struct scan *scan)
 {
-    return launcher_stays(scan->launcher);
+    return launcher_stays(scan->launcher)
+           && (scan->bound == NULL || rows_done(scan) > 0);
 }
 
 enum vdbq_status scan_advance(struct scan *scan, bool *more,
@@ -347,6 +359,18 @@ static uint64_t morsel_bytes(const struct scan *scan,
     return bytes;
 }
 
+/* The most rows of the next launch: of the first one few where the others are to
+ * have a bound. */
+static uint64_t rows_max(const struct scan *scan)
+{
+    uint64_t most = launcher_rows_max(scan->launcher);
+    bool first =
+        rows_done(scan) == 0 && launcher_in_flight(scan->launcher) == 0;
+    return scan->bound != NULL && first && most > UNBOUNDED_ROWS
+               ? UNBOUNDED_ROWS
+               : most;
+}
+
 /* Takes the next rows of a tablet, at which the walk is, into a part. */
 static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
                                    struct launcher_request *request,
@@ -359,9 +383,8 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
     struct column_input *inputs =
         scan->inputs + request->count * sources->pack->input_count;
     uint64_t left = tablet->rows - scan->walk.row;
-    uint64_t most = launcher_rows_max(scan->launcher) - part->rows;
-    assert(request->count < LAUNCH_MORSELS
-           && part->rows < launcher_rows_max(scan->launcher));
+    uint64_t most = rows_max(scan) - part->rows;
+    assert(request->count < LAUNCH_MORSELS && part->rows < rows_max(scan));
     size_t copies = scan->copies.count;
     enum vdbq_status status =
         source_open(source, sources, tablet, &scan->copies, error);
@@ -414,8 +437,7 @@ static bool joins(const struct scan *scan, const struct part *part,
                   const struct launcher_request *request)
 {
     return is_short(scan, part) && request->count < LAUNCH_MORSELS
-           && walk_fits(&scan->walk,
-                        launcher_rows_max(scan->launcher) - part->rows);
+           && walk_fits(&scan->walk, rows_max(scan) - part->rows);
 }
 
 /* Starts the next part of the table. Whatever keeps a tablet from joining the

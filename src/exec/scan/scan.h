@@ -27,6 +27,9 @@ void scan_close(struct scan *scan);
 void scan_sink(struct scan *scan, struct sink *sink);
 /* From now on rows are added to groups. */
 void scan_tables(struct scan *scan, struct launch_tables *tables);
+/* From now on rows behind the bound of the sort that takes them are passed over;
+ * it outlives the scan. */
+void scan_bound(struct scan *scan, const struct launch_bound *bound);
 /* The ranges of what is in the tablets' facts; like scan_ranges(), but values
  * may be others. */
 bool scan_bounds(struct scan *scan, struct interval *ranges);

@@ -227,10 +227,17 @@ static void scan_stream_tables(struct stream *stream,
     scan_tables(((struct scan_stream *)stream)->scan, tables);
 }
 
+static void scan_stream_bound(struct stream *stream,
+                              const struct launch_bound *bound)
+{
+    scan_bound(((struct scan_stream *)stream)->scan, bound);
+}
+
 static const struct stream_device_calls device_calls = {
     .groups = scan_stream_groups,
     .bounds = scan_stream_bounds,
     .tables = scan_stream_tables,
+    .bound = scan_stream_bound,
     .device = scan_stream_device,
     .columns = scan_stream_columns,
     .sink = scan_stream_sink,

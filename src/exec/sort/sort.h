@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "exec/launch/launch_bound.h"
 #include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
 
@@ -65,6 +66,8 @@ void sort_top_finish(struct sort_top *top); /* accepts a zeroed struct */
 enum vdbq_status sort_top_add(struct sort_top *top,
                               const struct batches *batches,
                               struct error *error);
+/* What rows that come later need not be added, as far as it is known. */
+struct launch_bound sort_top_bound(const struct sort_top *top);
 /* Puts `rows` into their final order, `limit` of them at most. */
 enum vdbq_status sort_top_end(struct sort_top *top, struct error *error);
 

@@ -310,6 +310,13 @@ static enum vdbq_status add_round(struct sort_top *top,
     return status;
 }
 
+/* Whether what rows are kept can be told: threads may have found few more than
+ * are asked for, each with a bound of its own. */
+static bool can_bound(const struct sort_top *top)
+{
+    return !top->bounded && top->rows.rows > 0 && top->rows.rows >= top->limit;
+}
+
 /* Rows go in by rounds, each of as many as came before: with their bound few of
  * them are kept. */
 enum vdbq_status sort_top_add(struct sort_top *top,
@@ -324,6 +331,8 @@ enum vdbq_status sort_top_add(struct sort_top *top,
         round = round < rows - at ? round : rows - at;
         status = add_round(top, batches, at, at + round, error);
         top->seen += round;
+        if (status == VDBQ_OK && can_bound(top))
+            status = shrink(top, error);
     }
     return status;
 }
@@ -342,6 +351,18 @@ static void set_bound(struct sort_top *top)
     top->bound_null = row_set_is_null(column, last);
     top->bound = order_at(sort_type(column->type), column->values, last)
                  ^ (key->descending ? UINT64_MAX : 0);
+}
+
+/* With more keys than one those behind the first decide where it is as the
+ * bound's. */
+struct launch_bound sort_top_bound(const struct sort_top *top)
+{
+    u64 end = top->bound + (top->key_count > 1);
+    return (struct launch_bound){
+        .set = top->bounded && !top->bound_null && end >= top->bound,
+        .end = end,
+        .flip = top->keys[0].descending ? UINT64_MAX : 0
+    };
 }
 
 /* Keeps the first `count` rows of an order. */

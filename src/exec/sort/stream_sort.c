@@ -25,6 +25,7 @@ enum {
 struct sort_stream {
     struct stream head;          /* first */
     struct sort_top top;         /* few rows ...                       */
+    struct launch_bound bound;   /* ... that the scan below may know   */
     struct row_set materialised; /* ... or all                         */
     uint64_t rows_held;          /* ... rows that memory was taken for */
     struct sort_runs runs;       /* ... or sorted and put aside        */
@@ -63,10 +64,12 @@ static enum vdbq_status open_top(struct sort_stream *sort, struct error *error)
         status = batches_init(&batches, input->step->column_count, error);
     if (status != VDBQ_OK)
         return status;
+    stream_bound(input, step, &sort->bound);
     do {
         status = stream_batches(input, &batches, error);
         if (status == VDBQ_OK && batches.count > 0)
             status = sort_top_add(&sort->top, &batches, error);
+        sort->bound = sort_top_bound(&sort->top);
         if (status == VDBQ_OK)
             status = stop_pause(error);
     } while (status == VDBQ_OK && batches.count > 0);

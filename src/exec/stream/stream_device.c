@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "program/steps/sort_bound.h"
+
 struct device *stream_device(const struct stream *stream, uint64_t *room)
 {
     uint64_t unused;
@@ -55,6 +57,15 @@ void stream_sink(struct stream *stream, struct sink *sink)
 {
     assert(stream->calls->device != NULL && sink != NULL);
     stream->calls->device->sink(stream, sink);
+}
+
+void stream_bound(struct stream *stream, const struct step_sort *sort,
+                  const struct launch_bound *bound)
+{
+    const struct stream_device_calls *calls = stream->calls->device;
+    if (calls != NULL && calls->bound != NULL
+        && sort_bound_fits(&stream->step->scan.program, sort))
+        calls->bound(stream, bound);
 }
 
 enum vdbq_status stream_advance(struct stream *stream, bool *more,

@@ -9,6 +9,7 @@
 #include "base/threads/stop.h"
 #include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
+#include "exec/launch/launch_bound.h"
 #include "exec/launch/launch_tables.h"
 #include "exec/launch/sink.h"
 #include "exec/stream/stream.h"
@@ -49,6 +50,8 @@ struct stream_device_calls {
     struct device_column *(*bounds)(struct stream *stream);
     /* Groups take the rows, and no batch gives any. */
     void (*tables)(struct stream *stream, struct launch_tables *tables);
+    /* Rows behind the bound of a sort are passed over; of scans alone. */
+    void (*bound)(struct stream *stream, const struct launch_bound *bound);
     enum vdbq_status (*advance)(struct stream *stream, bool *more,
                                 struct error *error);
 };
@@ -143,6 +146,10 @@ struct device_column device_column_of(const struct step_column *column,
 /* A sink takes the rows, and no batch gives any: before the first are asked
  * for. */
 void stream_sink(struct stream *stream, struct sink *sink);
+/* A scan may pass over rows behind the sort's bound, which outlives it: before
+ * the first are asked for. */
+void stream_bound(struct stream *stream, const struct step_sort *sort,
+                  const struct launch_bound *bound);
 /* Has the sink take some more rows, maybe none; `*more`: they were not the
  * last ones. */
 enum vdbq_status stream_advance(struct stream *stream, bool *more,

@@ -11,6 +11,7 @@
 #include "plan/lower/lowering.h"
 #include "plan/make/node_select.h"
 #include "program/steps/group_sink.h"
+#include "program/steps/sort_bound.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_reads.h"
 
@@ -108,6 +109,15 @@ static bool fill_sort(struct lowering *lowering, const struct node *node,
     return lower_move_keys(lowering, &node->sort.keys, below, &sort->keys);
 }
 
+/* Has the scan below pass over rows behind those that the sort asks for. */
+static bool bound_scan(struct lowering *lowering, int input, int number)
+{
+    struct step *below = steps_at(lowering->steps, input);
+    const struct step_sort *sort = &steps_at(lowering->steps, number)->sort;
+    return below->kind != STEP_SCAN || sort->limit == UINT64_MAX
+           || sort_bound_add(&below->scan.program, sort);
+}
+
 enum vdbq_status lower_sort(struct lowering *lowering, struct node *node,
                             const bool *needed, int *map, int *number)
 {
@@ -127,7 +137,8 @@ enum vdbq_status lower_sort(struct lowering *lowering, struct node *node,
     return status != VDBQ_OK
                ? status
                : lower_status(lowering,
-                              fill_sort(lowering, node, below, *number, map));
+                              fill_sort(lowering, node, below, *number, map)
+                                  && bound_scan(lowering, input, *number));
 }
 
 /* The step of a node of which all columns are read, where they are. */

@@ -193,56 +193,27 @@ static void make_part(const struct program *program,
                                  .d = group->keys == 0 ? ADD_ONLY_GROUP : 0 });
 }
 
-/* The first instruction of that opcode; -1: there is none. */
-static int find_op(const struct program *program, enum opcode op)
-{
-    for (int pc = 0; pc < (int)program->code.count; pc++)
-        if (program_at(program, pc)->op == op)
-            return pc;
-    return -1;
-}
-
-/* Moves what stands from `pc` on behind the part; jumps to there lead to the
- * part, those over it over it. */
-static bool insert(struct program *program, int pc,
-                   const struct sink_part *part)
-{
-    int end = (int)program->code.count;
-    for (int i = 0; i < part->count; i++)
-        if (program_add(program, &part->code[i]) < 0)
-            return false;
-    for (int i = 0; i < end; i++) {
-        struct instruction *in = program_at(program, i);
-        if (op_operands(in->op)[2] == 'j' && in->c > pc)
-            in->c += part->count;
-    }
-    memmove(program_at(program, pc + part->count), program_at(program, pc),
-            (size_t)(end - pc) * sizeof *part->code);
-    memcpy(program_at(program, pc), part->code,
-           (size_t)part->count * sizeof *part->code);
-    return true;
-}
-
 bool group_sink_add(struct program *program, const struct step_group *group)
 {
     struct sink_part part;
-    if (find_op(program, OP_GROUP) >= 0 || !has_opcodes(program, group)
+    if (program_find(program, OP_GROUP) >= 0 || !has_opcodes(program, group)
         || program->code.count + SINK_MAX > VDBQ_CODE_MAX)
         return true;
     make_part(program, group, &part);
-    return insert(program, find_op(program, OP_RESULT), &part);
+    return program_insert(program, program_find(program, OP_RESULT), part.code,
+                          part.count);
 }
 
 bool group_sink_fits(const struct program *program,
                      const struct step_group *group)
 {
     struct sink_part part;
-    int first = find_op(program, OP_GROUP);
+    int first = program_find(program, OP_GROUP);
     bool fits = first >= 0 && has_opcodes(program, group);
     if (!fits)
         return false;
     make_part(program, group, &part);
-    fits = find_op(program, OP_RESULT) == first + part.count;
+    fits = program_find(program, OP_RESULT) == first + part.count;
     for (int i = 0; fits && i < part.count; i++) {
         const struct instruction *made = &part.code[i];
         const struct instruction *in = program_at(program, first + i);
