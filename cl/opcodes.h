@@ -197,6 +197,8 @@
     X(COUNT,       "Count",   "-",  COUNT,         NONE, NONE, GROUP,    1, "count NULLs at byte c of its record") \
     X(SUM_I32,     "Sum",     "I32", ADD,          NONE, I32,  GROUP,    1, "add r[a] to the sum at byte c of its record") \
     X(SUM_I64,     "Sum",     "I64", ADD,          NONE, I64,  GROUP,    1, "add r[a] to the sum at byte c of its record") \
+    X(SUM_F32,     "Sum",     "F32", ADD,          NONE, F32,  GROUP,    2, "add r[a] to the sum at byte c of its record") \
+    X(SUM_F64,     "Sum",     "F64", ADD,          NONE, F64,  GROUP,    2, "add r[a] to the sum at byte c of its record") \
     X(BEST_I32,    "Best",    "I32", ADD,          NONE, I32,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
     X(BEST_I64,    "Best",    "I64", ADD,          NONE, I64,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \
     X(BEST_F32,    "Best",    "F32", ADD,          NONE, F32,  GROUP,    1, "keep r[a] at byte c of its record, if no other is better") \

@@ -474,6 +474,7 @@ BEHIND(F64, order_f64)
 
 /* -------------------------------------------------------------- result -- */
 
+#include "sum.h"
 #include "result.cl"
 
 OP(RESULT)

@@ -260,6 +260,10 @@ static void table_begin(struct machine *m, u32 group)
     m->table = (GLOBAL u8 *)table;
 }
 
+/* Rows of a tile for each that is not live where the live ones are listed: those
+ * that go to one record wait for one another. */
+enum { DEAD_SHARE = 8 };
+
 OP(GROUP)
 {
     NO_B, NO_C, NO_D;
@@ -269,6 +273,8 @@ OP(GROUP)
     const u32 last = LAUNCH->table_copies - 1, bytes = LAUNCH->copy_bytes;
     const u32 nowhere = LAUNCH->table_copies * bytes;
     u32 *restrict slot = m->slot;
+    if (live_rows(m, k) < m->rows - m->rows / DEAD_SHARE)
+        list_rows(m, k);
     DEAR(slot[t] = LIVE ? ((u32)t & last) * bytes : nowhere;)
 }
 
@@ -308,9 +314,10 @@ OP(KEY_I64) KEY(I64, u64)
         EACH_LISTED(statement)                                               \
     else                                                                     \
         EACH { statement }
-/* Over the rows of a tile, one after the other. */
+/* Over the rows of a tile, one after the other; where they are listed, over the
+ * live ones. */
 #define EACH_ROW(statement)                                                  \
-    if (few_live(m, k))                                                      \
+    if (few_live(m, k) || m->listed)                                         \
         EACH_LISTED(statement;)                                              \
     else {                                                                   \
         UNROLL_4                                                             \
@@ -372,30 +379,138 @@ OP(SUM_I64)
                  record[2] += (u64)(value >> 32))
 }
 
-/* Keeps the greatest code, of the least value the complement. */
-#define BEST(T, ORDER)                                                       \
+/* Where a sum of floats is in a record (cl/sum.h), whose value is NULL in the rows
+ * that the word before it counts. */
+#define SUM_IN(record) ((GLOBAL struct sum *)((record) + 1))
+
+/* Adds a value to a sum that has no room for it, or lacks it for what is no
+ * number. */
+static void add_apart(GLOBAL struct sum *at, f64 value)
+{
+    struct sum sum = *at;
+    sum_add(&sum, value);
+    *at = sum;
+}
+
+/* Adds a value. An item adds no more than SUM_DIGITS_MAX. */
+static void add_real(GLOBAL struct sum *sum, f64 value)
+{
+    u64 digits[3];
+    if (!sum_fits(bits_of_f64(value), sum->top)) {
+        add_apart(sum, value);
+        return;
+    }
+    sum_digits(value * sum_scale(sum->top), digits);
+    for (u32 i = 0; i < 3; i++)
+        sum->limbs[i] += (i64)digits[i];
+}
+
+/* The only group's: the digits of a tile, or where a value has no room, value
+ * by value. */
+#define REAL_ONLY(T)                                                         \
+    {                                                                        \
+        GLOBAL struct sum *sum = SUM_IN(ONLY_RECORD(c));                     \
+        const f64 scale = sum_scale(sum->top);                               \
+        u64 high = 0, middle = 0, low = 0, beyond = 0;                       \
+        EACH_AT_ONCE(f64 left = (f64)A(T) * scale;                           \
+                     left = ADDED ? left : 0;                                \
+                     beyond |= fabs(left) < 0x1p31 ? 0 : 1;                  \
+                     high += sum_digit(&left, SUM_ROUND_0)                   \
+                             - bits_of_f64(SUM_ROUND_0);                     \
+                     middle += sum_digit(&left, SUM_ROUND_1)                 \
+                               - bits_of_f64(SUM_ROUND_1);                   \
+                     low += sum_digit(&left, SUM_ROUND_2)                    \
+                            - bits_of_f64(SUM_ROUND_2);)                     \
+        if (beyond) {                                                        \
+            EACH_ROW(add_real(sum, ADDED ? (f64)A(T) : 0))                   \
+            return;                                                          \
+        }                                                                    \
+        sum->limbs[0] += (i64)high;                                          \
+        sum->limbs[1] += (i64)middle;                                        \
+        sum->limbs[2] += (i64)low;                                           \
+    }
+/* Those of many groups: mostly their sums are as high as that of the tile's first
+ * row, for which the digits are made. */
+#define REAL_EACH(T)                                                         \
+    {                                                                        \
+        u64 high[VDBQ_TILE], middle[VDBQ_TILE], low[VDBQ_TILE];              \
+        const i32 t0 = (i32)m->kept[0];                                      \
+        const u32 top =                                                      \
+            SUM_IN((GLOBAL u64 *)(m->table + c + m->slot[t0]))->top;         \
+        const f64 scale = sum_scale(top);                                    \
+        EACH {                                                               \
+            f64 left = (f64)A(T) * scale;                                    \
+            high[t] = sum_digit(&left, SUM_ROUND_0)                          \
+                      - bits_of_f64(SUM_ROUND_0);                            \
+            middle[t] = sum_digit(&left, SUM_ROUND_1)                        \
+                        - bits_of_f64(SUM_ROUND_1);                          \
+            low[t] = sum_digit(&left, SUM_ROUND_2)                           \
+                     - bits_of_f64(SUM_ROUND_2);                             \
+        }                                                                    \
+        EACH_LISTED(GLOBAL struct sum *sum = SUM_IN(RECORD(c));              \
+                    u64 bits = bits_of_f64((f64)A(T));                       \
+                    if (FLAGGED)                                             \
+                        continue;                                            \
+                    if (sum->top != top || !sum_fits(bits, top)) {           \
+                        add_real(sum, (f64)A(T));                            \
+                        continue;                                            \
+                    }                                                        \
+                    sum->limbs[0] += (i64)high[t];                           \
+                    sum->limbs[1] += (i64)middle[t];                         \
+                    sum->limbs[2] += (i64)low[t];)                           \
+    }
+#define REAL(T)                                                              \
     {                                                                        \
         IF_GROUPED                                                           \
         count_flagged(m, k, b, c, d);                                        \
-        const u64 flip = (d & ADD_LEAST) ? 0xffffffffffffffffUL : 0;         \
         if (d & ADD_ONLY_GROUP) {                                            \
-            u64 best = ONLY_RECORD(c)[1];                                    \
-            EACH_AT_ONCE(u64 code =                                          \
-                             ADDED ? order_code(ORDER(A(T))) ^ flip : 0;     \
-                         best = code > best ? code : best;)                  \
-            ONLY_RECORD(c)[1] = best;                                        \
+            REAL_ONLY(T)                                                     \
+        } else if (few_live(m, k)) {                                         \
+            EACH_LISTED(if (!FLAGGED)                                        \
+                            add_real(SUM_IN(RECORD(c)), (f64)A(T));)         \
+        } else {                                                             \
+            list_rows(m, k);                                                 \
+            REAL_EACH(T)                                                     \
+        }                                                                    \
+    }
+
+OP(SUM_F32) REAL(F32)
+OP(SUM_F64) REAL(F64)
+
+/* Keeps the greatest code, of the least value the complement: WIDE has the orders
+ * of T, the first of them LEAST. */
+#define BEST(T, WIDE, LEAST, ORDER)                                          \
+    {                                                                        \
+        IF_GROUPED                                                           \
+        count_flagged(m, k, b, c, d);                                        \
+        const WIDE flip = (d & ADD_LEAST) ? -1 : 0;                          \
+        if (d & ADD_ONLY_GROUP) {                                            \
+            GLOBAL u64 *record = ONLY_RECORD(c);                             \
+            WIDE best = LEAST;                                               \
+            i32 any = 0;                                                     \
+            EACH_AT_ONCE(i32 added = ADDED;                                  \
+                         WIDE all = -(WIDE)added;                            \
+                         WIDE order = ((ORDER(A(T)) ^ flip) & all)           \
+                                      | (LEAST & ~all);                      \
+                         best = order > best ? order : best;                 \
+                         any |= added;)                                      \
+            if (any && order_code(best) > record[1])                         \
+                record[1] = order_code(best);                                \
         } else                                                               \
-            EACH_ROW(u64 code =                                              \
-                         ADDED_TO_OWN ? order_code(ORDER(A(T))) ^ flip : 0;  \
+            EACH_ROW(u64 code = order_code(ORDER(A(T)) ^ flip);              \
+                     code = ADDED_TO_OWN ? code : 0;                         \
                      GLOBAL u64 *record = RECORD(c);                         \
                      record[1] = code > record[1] ? code : record[1])        \
     }
 #define AS_IT_IS(value) (value)
 
-OP(BEST_I32) BEST(I32, AS_IT_IS)
-OP(BEST_I64) BEST(I64, AS_IT_IS)
-OP(BEST_F32) BEST(F32, order_f32)
-OP(BEST_F64) BEST(F64, order_f64)
+#define LEAST_I32 (-2147483647 - 1)
+#define LEAST_I64 (-9223372036854775807L - 1)
+
+OP(BEST_I32) BEST(I32, i32, LEAST_I32, AS_IT_IS)
+OP(BEST_I64) BEST(I64, i64, LEAST_I64, AS_IT_IS)
+OP(BEST_F32) BEST(F32, i32, LEAST_I32, order_f32)
+OP(BEST_F64) BEST(F64, i64, LEAST_I64, order_f64)
 
 #undef AS_IT_IS
 
@@ -439,6 +554,8 @@ OP(KEY_I64) NOTHING
 OP(COUNT) NOTHING
 OP(SUM_I32) NOTHING
 OP(SUM_I64) NOTHING
+OP(SUM_F32) NOTHING
+OP(SUM_F64) NOTHING
 OP(BEST_I32) NOTHING
 OP(BEST_I64) NOTHING
 OP(BEST_F32) NOTHING

@@ -124,4 +124,26 @@ static inline void sum_raise(struct sum *sum, u32 top)
     sum->top = (u16)top;
 }
 
+/* Whether a value, by its bits, is a number that needs no higher `top`. */
+static inline u32 sum_fits(u64 bits, u32 top)
+{
+    u64 exponent = bits >> 52 & 0x7ff;
+    return exponent <= 30 + 32 * (u64)top && exponent != 0x7ff;
+}
+
+/* Adds a value; the caller carries, after SUM_DIGITS_MAX of them at most. */
+static inline void sum_add(struct sum *sum, f64 value)
+{
+    u64 bits = bits_of_f64(value), digits[3];
+    if (!sum_fits(bits, sum->top)) {
+        sum->special |= (u16)sum_special(bits);
+        if (sum_special(bits) != 0)
+            return;
+        sum_raise(sum, sum_top(bits));
+    }
+    sum_digits(value * sum_scale(sum->top), digits);
+    for (u32 k = 0; k < 3; k++)
+        sum->limbs[k] += (i64)digits[k];
+}
+
 #endif

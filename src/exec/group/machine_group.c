@@ -15,11 +15,11 @@
 #include "program/steps/group_sink.h"
 
 enum {
-    TABLE_BYTES =
-        1 << 14,      /* of all copies: they share a core's first cache with
-                              the rows, and one thread merges them          */
-    COPIES_MAX = 8,   /* more than eight win nothing                   */
-    RECORDS_MIN = 512 /* more than these are merged by several threads */
+    TABLE_MOST = 1 << 17,   /* bytes: an item's table stays in its core's second
+                              cache */
+    COPIES_BYTES = 1 << 14, /* of all copies: in the first, with the rows */
+    COPIES_MAX = 8,         /* more than eight win nothing                   */
+    RECORDS_MIN = 512       /* more than these are merged by several threads */
 };
 
 struct machine_group {
@@ -88,7 +88,7 @@ static void merge_records(const struct machine_group *group, uint8_t *into,
 static void merge_item(const struct machine_group *group, uint8_t *into,
                        const uint8_t *from)
 {
-    uint64_t record[2 + GROUP_SINK_AGGREGATES_MAX * 3]; /* of 8 bytes each */
+    uint64_t record[2 + GROUP_SINK_AGGREGATES_MAX * GROUP_SINK_KEPT_MAX];
     struct group_record *head = (void *)record;
     assert(group->shape.control.out <= sizeof record);
     memcpy(record, from, group->shape.control.out);
@@ -151,7 +151,7 @@ static void place_tables(struct machine_group *group)
     tables->copy_bytes = (u32)(control->slots * control->out);
     tables->copies = 1;
     while (control->keys > 0 && tables->copies < COPIES_MAX
-           && 2 * tables->copies * tables->copy_bytes <= TABLE_BYTES)
+           && 2 * tables->copies * tables->copy_bytes <= COPIES_BYTES)
         tables->copies *= 2;
     tables->bytes = tables->copies * tables->copy_bytes + control->out;
     for (unsigned i = 0; i < control->keys; i++)
@@ -170,9 +170,9 @@ static bool fits(const struct device_group_params *params,
     if (!group_sink_fits(program, params->step)
         || !device_group_shape(params, shape))
         return false;
-    assert(shape->control.out == group_sink_record(params->step));
+    assert(shape->control.out == group_sink_record(program, params->step));
     return !shape->control.hashed
-           && shape->control.slots <= TABLE_BYTES / shape->control.out;
+           && shape->control.slots <= TABLE_MOST / shape->control.out;
 }
 
 enum vdbq_status machine_group_create(const struct device_group_params *params,

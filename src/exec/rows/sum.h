@@ -18,22 +18,4 @@ void sum_merge(struct sum *sum, const struct sum *other);
  * were added, NaN where these were of both signs or a NaN was. */
 double sum_value(const struct sum *sum);
 
-/* Adds a value; the caller carries, after SUM_DIGITS_MAX of them at most. */
-static inline void sum_add(struct sum *sum, double value)
-{
-    uint64_t bits = bits_of_f64(value), exponent = bits >> 52 & 0x7ff,
-             digits[3];
-
-    if (exponent > 30 + 32 * (uint64_t)sum->top) {
-        if (exponent == 0x7ff) {
-            sum->special |= (uint16_t)sum_special(bits);
-            return;
-        }
-        sum_raise(sum, sum_top(bits));
-    }
-    sum_digits(value * sum_scale(sum->top), digits);
-    for (unsigned k = 0; k < 3; k++)
-        sum->limbs[k] += (int64_t)digits[k];
-}
-
 #endif

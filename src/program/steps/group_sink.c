@@ -4,7 +4,7 @@
  */
 #include "program/steps/group_sink.h"
 
-#include <string.h>
+#include "cl/sum.h"
 
 /* Instructions of a part, at most. */
 enum { SINK_MAX = LAUNCH_KEYS + GROUP_SINK_AGGREGATES_MAX + 2 };
@@ -26,9 +26,12 @@ static enum opcode key_op(int type)
 
 static enum opcode sum_op(int type)
 {
-    return type == TYPE_I32   ? OP_SUM_I32
-           : type == TYPE_I64 ? OP_SUM_I64
-                              : OPCODES;
+    static const enum opcode ops[] = { [TYPE_NONE] = OPCODES,
+                                       [TYPE_I32] = OP_SUM_I32,
+                                       [TYPE_I64] = OP_SUM_I64,
+                                       [TYPE_F32] = OP_SUM_F32,
+                                       [TYPE_F64] = OP_SUM_F64 };
+    return ops[type];
 }
 
 static enum opcode best_op(int type)
@@ -97,11 +100,15 @@ static bool has_opcodes(const struct program *program,
 /* ------------------------------------------------------------- records -- */
 
 /* Bytes of what an aggregate keeps: first the rows that it passed over. */
-static unsigned kept_bytes(const struct step_aggregate *aggregate)
+static unsigned kept_bytes(const struct program *program,
+                           const struct step_aggregate *aggregate)
 {
+    int type = argument(program, aggregate).type;
     switch (aggregate_row(aggregate->function)->keeps) {
     case AGGREGATE_KEEPS_SUM:
-        return 3 * sizeof(u64);
+        return type == TYPE_F32 || type == TYPE_F64
+                   ? sizeof(u64) + sizeof(struct sum)
+                   : 3 * sizeof(u64);
     case AGGREGATE_KEEPS_BEST:
         return 2 * sizeof(u64);
     default:
@@ -111,17 +118,19 @@ static unsigned kept_bytes(const struct step_aggregate *aggregate)
 
 /* Where an aggregate's part of a record begins; that of one behind the last is
  * where the record ends. */
-static unsigned place_of(const struct step_group *group, size_t number)
+static unsigned place_of(const struct program *program,
+                         const struct step_group *group, size_t number)
 {
     unsigned at = 2 * sizeof(u64);
     for (size_t i = 0; i < number; i++)
-        at += kept_bytes(aggregate_at(group, i));
+        at += kept_bytes(program, aggregate_at(group, i));
     return at;
 }
 
-unsigned group_sink_record(const struct step_group *group)
+unsigned group_sink_record(const struct program *program,
+                           const struct step_group *group)
 {
-    return place_of(group, group->aggregates.count);
+    return place_of(program, group, group->aggregates.count);
 }
 
 /* Whether two aggregates keep the same. */
@@ -166,7 +175,7 @@ static void append_aggregate(const struct program *program,
            (struct instruction){ .op = op,
                                  .a = op == OP_COUNT ? 0 : value.register_,
                                  .b = value.null_register,
-                                 .c = (int)place_of(group, number),
+                                 .c = (int)place_of(program, group, number),
                                  .d = form,
                                  .comment = value.name });
 }
@@ -175,9 +184,10 @@ static void make_part(const struct program *program,
                       const struct step_group *group, struct sink_part *part)
 {
     part->count = 0;
-    append(part, (struct instruction){ .op = OP_GROUP,
-                                       .a = (int)group->keys,
-                                       .b = (int)group_sink_record(group) });
+    append(part,
+           (struct instruction){ .op = OP_GROUP,
+                                 .a = (int)group->keys,
+                                 .b = (int)group_sink_record(program, group) });
     for (unsigned i = 0; i < group->keys; i++) {
         struct program_result key = program_result(program, i);
         append(part, (struct instruction){ .op = key_op(key.type),
