@@ -37,7 +37,7 @@ PROBE_DENSE(I64, u64)
             DEAR({                                                           \
                 U at = (U)B(T) - base;                                       \
                 u32 bits = pick_u32(LIVE && at < count, words,               \
-                                    (u64)((i32)(at / BITMAP_KEYS) * 2));     \
+                                    (u64)(i32)((u32)(at / BITMAP_KEYS) * 2)); \
                 A(I32) = (i32)(bits >> (u32)(at % BITMAP_KEYS) & 1) - 1;     \
             })                                                               \
             return;                                                          \
