@@ -1269,13 +1269,14 @@ class Terminal:
 
     def end(self, typing=''):
         """Waits for its end; returns the exit code. Types that every half second: a Ctrl-D that
-        comes while no line is being edited is lost."""
+        comes while no line is being edited is lost, or becomes part of the line, which a
+        Ctrl-U empties."""
         limit, typed = time.monotonic() + 60, 0
         ended, status = os.waitpid(self.pid, os.WNOHANG)
         while not ended and time.monotonic() < limit:
             if typing and time.monotonic() > typed + 0.5:
                 with contextlib.suppress(OSError):  # it may have ended meanwhile
-                    self.type(typing)
+                    self.type(typing if typed == 0 else '\x15' + typing)
                 typed = time.monotonic()
             time.sleep(0.01)
             ended, status = os.waitpid(self.pid, os.WNOHANG)
