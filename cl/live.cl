@@ -126,10 +126,11 @@ static void list_rows(struct machine *m, i32 k)
     list_live(m, &live);
 }
 
-/* Whether few rows of the tile are live, so that they are listed. */
+/* Whether few rows of the tile are live, or none, so that they are listed. */
 static i32 few_live(struct machine *m, i32 k)
 {
-    if (live_rows(m, k) >= m->rows / FEW_SHARE)
+    i32 live = live_rows(m, k);
+    if (live > 0 && live >= m->rows / FEW_SHARE)
         return 0;
     list_rows(m, k);
     return 1;

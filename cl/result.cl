@@ -429,8 +429,8 @@ static void add_real(GLOBAL struct sum *sum, f64 value)
         sum->limbs[1] += (i64)middle;                                        \
         sum->limbs[2] += (i64)low;                                           \
     }
-/* Those of many groups: mostly their sums are as high as that of the tile's first
- * row, for which the digits are made. */
+/* Those of many groups, of rows of which there are some: mostly their sums are as
+ * high as that of the tile's first row, for which the digits are made. */
 #define REAL_EACH(T)                                                         \
     {                                                                        \
         u64 high[VDBQ_TILE], middle[VDBQ_TILE], low[VDBQ_TILE];              \
