@@ -200,31 +200,29 @@ static enum opcode opposite(enum opcode op)
     }
 }
 
-/* Whether a jump lands on an instruction. */
-static bool is_target(const struct program *program, int pc)
-{
-    for (size_t i = 0; i < program->code.count; i++) {
-        const struct instruction *in = program_at(program, (int)i);
-        if (op_facts(in->op)->effect == EFFECT_JUMP && in->c == pc)
-            return true;
-    }
-    return false;
-}
-
 /* Turns a jump over Invalid into the opposite one, which makes rows invalid
- * itself: one step for each tile, and nobody sleeps. */
-static void turn_jumps(const struct program *program, struct program_pack *pack)
+ * itself: one step for each tile, and nobody sleeps. False: no memory. */
+static bool turn_jumps(const struct program *program, struct arena *arena,
+                       struct program_pack *pack)
 {
-    for (int pc = 0; pc + 1 < (int)program->code.count; pc++) {
+    int count = (int)program->code.count;
+    bool *landed = arena_alloc(arena, (size_t)count + 1); /* on, by jumps */
+    if (landed == NULL)
+        return false;
+    memset(landed, 0, (size_t)count + 1);
+    for (int pc = 0; pc + 1 < count; pc++) {
         struct code *code = &pack->code[pc];
         enum opcode turned = opposite((enum opcode)code->op);
+        if (op_facts((enum opcode)code->op)->effect == EFFECT_JUMP)
+            landed[code->c] = true;
         if (turned == OPCODES || code->d != 1 || code->c != pc + 2
-            || code[1].op != OP_INVALID || is_target(program, pc + 1))
+            || code[1].op != OP_INVALID || landed[pc + 1])
             continue;
         code->op = (i32)turned;
         code->d = 0;
         code[1].op = OP_CONVERGE; /* does nothing */
     }
+    return true;
 }
 
 static bool loads_integers(enum opcode op)
@@ -363,7 +361,8 @@ enum vdbq_status program_pack(const struct program *program,
         pack_instruction(program, (int)pc, pack);
     if (pack->result_count > 0)
         find_result_inputs(program, pack);
-    turn_jumps(program, pack);
-    return find_looked_up(program, arena, pack) ? VDBQ_OK
-                                                : error_no_memory(error);
+    return turn_jumps(program, arena, pack)
+                   && find_looked_up(program, arena, pack)
+               ? VDBQ_OK
+               : error_no_memory(error);
 }

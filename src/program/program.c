@@ -52,6 +52,19 @@ bool program_insert(struct program *program, int pc,
     return true;
 }
 
+bool program_has(const struct program *program, int pc,
+                 const struct instruction *wanted, int count)
+{
+    bool has = pc >= 0 && pc + count <= (int)program->code.count;
+    for (int i = 0; has && i < count; i++) {
+        const struct instruction *in = program_at(program, pc + i);
+        has = in->op == wanted[i].op && in->a == wanted[i].a
+              && in->b == wanted[i].b && in->c == wanted[i].c
+              && in->d == wanted[i].d;
+    }
+    return has;
+}
+
 int program_find(const struct program *program, enum opcode op)
 {
     for (int pc = 0; pc < (int)program->code.count; pc++)

@@ -106,6 +106,9 @@ struct instruction *program_at(const struct program *program, int pc);
  * them, those over it over all. Strings as above; false: no memory. */
 bool program_insert(struct program *program, int pc,
                     const struct instruction *added, int count);
+/* Whether instructions `pc` and on do what these do; comments do not count. */
+bool program_has(const struct program *program, int pc,
+                 const struct instruction *wanted, int count);
 /* The first instruction of that opcode; -1: there is none. */
 int program_find(const struct program *program, enum opcode op);
 

@@ -215,10 +215,7 @@ static const struct program *scan_stream_groups(const struct stream *stream,
     if (scan->place.mode != MODE_MAPPED
         || device_facts(scan->place.device)->kind->group_items > 1)
         return NULL;
-    for (int pc = 0; pc < (int)program->code.count; pc++)
-        if (program_at(program, pc)->op == OP_GROUP)
-            return program;
-    return NULL;
+    return program_find(program, OP_GROUP) >= 0 ? program : NULL;
 }
 
 static void scan_stream_tables(struct stream *stream,

@@ -310,8 +310,8 @@ static enum vdbq_status add_round(struct sort_top *top,
     return status;
 }
 
-/* Whether what rows are kept can be told: threads may have found few more than
- * are asked for, each with a bound of its own. */
+/* Whether the rows at hand give the first bound: threads may have found few more
+ * than are asked for, each with a bound of its own. */
 static bool can_bound(const struct sort_top *top)
 {
     return !top->bounded && top->rows.rows > 0 && top->rows.rows >= top->limit;

@@ -219,16 +219,9 @@ bool group_sink_fits(const struct program *program,
 {
     struct sink_part part;
     int first = program_find(program, OP_GROUP);
-    bool fits = first >= 0 && has_opcodes(program, group);
-    if (!fits)
+    if (first < 0 || !has_opcodes(program, group))
         return false;
     make_part(program, group, &part);
-    fits = program_find(program, OP_RESULT) == first + part.count;
-    for (int i = 0; fits && i < part.count; i++) {
-        const struct instruction *made = &part.code[i];
-        const struct instruction *in = program_at(program, first + i);
-        fits = in->op == made->op && in->a == made->a && in->b == made->b
-               && in->c == made->c && in->d == made->d;
-    }
-    return fits;
+    return program_find(program, OP_RESULT) == first + part.count
+           && program_has(program, first, part.code, part.count);
 }

@@ -5,6 +5,8 @@
  */
 #include "program/steps/sort_bound.h"
 
+#include <assert.h>
+
 /* Instructions of a part, at most. */
 enum { BOUND_MAX = 2 };
 
@@ -98,18 +100,11 @@ bool sort_bound_fits(const struct program *program,
 {
     struct program_result key;
     struct bound_part part;
-    int end = program_find(program, OP_RESULT);
     if (!has_part(program) || !find_key(program, sort, &key))
         return false;
-    make_part(&key, 0, &part);
-    int first = end - part.count;
+    int count = key.null_register >= 0 ? 2 : 1;
+    int first = program_find(program, OP_RESULT) - count;
     make_part(&key, first, &part);
-    for (int i = 0; i < part.count; i++) {
-        const struct instruction *made = &part.code[i];
-        const struct instruction *in = program_at(program, first + i);
-        if (in->op != made->op || in->a != made->a || in->b != made->b
-            || in->c != made->c || in->d != made->d)
-            return false;
-    }
-    return true;
+    assert(part.count == count);
+    return program_has(program, first, part.code, count);
 }
