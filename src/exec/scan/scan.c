@@ -287,7 +287,7 @@ static void part_done(struct scan *scan)
 static enum vdbq_status part_landed(struct scan *scan, struct error *error)
 {
     part_close(scan, &scan->parts[scan->first], false);
-    return rows_done(scan) > 0 ? start_launches(scan, error) : VDBQ_OK;
+    return scan->rows_run > 0 ? start_launches(scan, error) : VDBQ_OK;
 }
 
 /* The next rows of the oldest launch in flight, where there is one; rows 0: it
@@ -336,7 +336,7 @@ void scan_close_up(struct scan *scan)
 bool scan_stays(const struct scan *scan)
 {
     return launcher_stays(scan->launcher)
-           && (scan->bound == NULL || rows_done(scan) > 0);
+           && (scan->bound == NULL || scan->rows_run > 0);
 }
 
 enum vdbq_status scan_advance(struct scan *scan, bool *more,
@@ -365,7 +365,7 @@ static uint64_t rows_max(const struct scan *scan)
 {
     uint64_t most = launcher_rows_max(scan->launcher);
     bool first =
-        rows_done(scan) == 0 && launcher_in_flight(scan->launcher) == 0;
+        scan->rows_run == 0 && launcher_in_flight(scan->launcher) == 0;
     return scan->bound != NULL && first && most > UNBOUNDED_ROWS
                ? UNBOUNDED_ROWS
                : most;
