@@ -364,8 +364,7 @@ static uint64_t morsel_bytes(const struct scan *scan,
 static uint64_t rows_max(const struct scan *scan)
 {
     uint64_t most = launcher_rows_max(scan->launcher);
-    bool first =
-        scan->rows_run == 0 && launcher_in_flight(scan->launcher) == 0;
+    bool first = scan->rows_run == 0 && launcher_in_flight(scan->launcher) == 0;
     return scan->bound != NULL && first && most > UNBOUNDED_ROWS
                ? UNBOUNDED_ROWS
                : most;
