@@ -219,6 +219,19 @@ static void print_steps(vdbq_query *query)
                    "once for each row that asks for it\n");
 }
 
+/* Why the host ran what a device could, where it did. */
+static void print_stand_in(enum stand_in why, struct text *lines)
+{
+    if (why == STANDS_IN_UNTIL_BUILT)
+        text_print(lines,
+                   "; kernels   of the CPU device are not there yet: the host "
+                   "runs this, and vdbq --kernels builds them behind\n");
+    else if (why == STANDS_IN_UNTIL_OPEN)
+        text_print(lines,
+                   "; opening   the CPU device takes longer than this: the "
+                   "host runs it, until queries read more rows\n");
+}
+
 enum vdbq_status explain_lines(vdbq_query *query)
 {
     text_finish(&query->lines);
@@ -226,10 +239,8 @@ enum vdbq_status explain_lines(vdbq_query *query)
     print_steps(query);
     print_change(&query->plan, &query->lines);
     query_clock_count(query);
-    if (query->plan.explain == AST_EXPLAIN_ANALYZE && query->builds_behind)
-        text_print(&query->lines,
-                   "; kernels   of the CPU device are not there yet: the host "
-                   "runs this, and vdbq --kernels builds them behind\n");
+    if (query->plan.explain == AST_EXPLAIN_ANALYZE)
+        print_stand_in(query->stands_in, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(query, limits_of(query), &query->lines);
     if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))

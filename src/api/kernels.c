@@ -4,6 +4,7 @@
  * one process at a time, the others wait for it and then find its kernels.
  */
 #include "api/kernels.h"
+#include "api/station.h"
 
 #include "cl/opcodes.h"
 #include "device/order.h"

@@ -298,7 +298,8 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
         status = hold_times(query, place->device, error);
     if (status != VDBQ_OK)
         return status;
-    query->builds_behind |= place->builds_behind;
+    if (place->stands_in > query->stands_in)
+        query->stands_in = place->stands_in;
     if (table != NULL || query->device == NULL)
         query->device = place->device;
     stream_list(device_facts(place->device)->name, query->device_text,
@@ -317,7 +318,7 @@ static void clear_stats(vdbq_query *query)
     query->counts = VECTOR(struct step_count);
     stream_stats_init(&query->stats);
     query->device = NULL;
-    query->builds_behind = false;
+    query->stands_in = STANDS_IN_NOT;
     query->device_text[0] = query->mode_text[0] = '\0';
     query->stats.sum.device = query->device_text;
     query->stats.sum.mode = query->mode_text;
@@ -443,6 +444,7 @@ static enum vdbq_status run_query(vdbq_query *query)
     query->failed = false;
     query->settings = db->options.settings;
     hear_cancel(query);
+    stations_settle(db);
     if (status == VDBQ_OK)
         status = start(query);
     query_clock_count(query);

@@ -77,15 +77,15 @@ struct vdbq_query {
     uint64_t row; /* of the batch, that comes next          */
     struct stream_stats stats;
     struct query_times times;
-    uint64_t counted_ns;   /* when stats.sum.total_ns was last counted */
-    struct vector counts;  /* of struct step_count: of EXPLAIN ANALYZE */
-    struct device *device; /* that a table is read on, or any; NULL:
+    uint64_t counted_ns;     /* when stats.sum.total_ns was last counted */
+    struct vector counts;    /* of struct step_count: of EXPLAIN ANALYZE */
+    struct device *device;   /* that a table is read on, or any; NULL:
                                 nothing ran                            */
-    struct vector timed;   /* struct device *: which keep times for the
+    struct vector timed;     /* struct device *: which keep times for the
                                 run, once each                         */
-    bool builds_behind;    /* some of it ran on the host since the kernels of
-                                the device are being built             */
-    char device_text[96];  /* where `stats` points: what ran, listed */
+    enum stand_in stands_in; /* some of it ran on the host in place of the
+                                CPU device                             */
+    char device_text[96];    /* where `stats` points: what ran, listed */
     char mode_text[64];
 
     struct vector cells;      /* struct text: the row's values that were

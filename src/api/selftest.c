@@ -3,6 +3,7 @@
  * vdbq_selftest(): the chosen device against the host.
  */
 #include "api/session.h"
+#include "api/station.h"
 #include "trial/selftest.h"
 
 enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report, void *context)

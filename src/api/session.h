@@ -6,7 +6,7 @@
 #ifndef VDBQ_API_SESSION_H
 #define VDBQ_API_SESSION_H
 
-#include "base/settings.h"
+#include "api/opener.h"
 #include "base/threads/stop.h"
 #include "data/pool/pool.h"
 #include "data/transaction/transaction.h"
@@ -20,26 +20,14 @@ struct options {
     char texts[SETTINGS_MAX][SETTING_BYTES_MAX]; /* by number of the setting */
 };
 
-/* A device with the tablets it works on, in host memory and in its own.
- * Stations stay until the connection ends, so that queries may keep one while
- * the options change. */
-struct station {
-    struct settings settings; /* that it was opened for, with the device and
-                                 the cores that were chosen; `map`: tablets
-                                 are used where they lie                    */
-    struct device *device;
-    struct pool *pool;
-    struct resident *resident;
-    struct dictionary_cache *dictionaries; /* beside the pool */
-    bool stands_in; /* the host's, which works in place of another device */
-    struct station *next;
-};
-
 struct vdbq {
-    struct database *database; /* NULL: it could not be opened   */
-    int process;               /* that opened it                 */
-    struct options options;    /* changed by vdbq_set() alone    */
-    struct station *stations;
+    struct database *database;       /* NULL: it could not be opened   */
+    int process;                     /* that opened it                 */
+    struct options options;          /* changed by vdbq_set() alone    */
+    struct station *stations;        /* device's; the newest first     */
+    struct opener *opener;           /* of the CPU device; NULL: none  */
+    uint64_t rows_stood_in;          /* that the host read in its place */
+    bool opening_failed;             /* it is left to those who wait   */
     uint64_t host_rows_max;          /* 0: not looked up yet           */
     unsigned host_cores;             /* likewise                       */
     struct vdbq_query *queries;      /* those that are open            */
@@ -106,6 +94,9 @@ enum vdbq_status options_init(vdbq *db);
 enum vdbq_status station_choose(vdbq *db, const struct settings *settings,
                                 uint64_t rows, struct station **station);
 void stations_close(vdbq *db);
+/* Before a query runs: takes the device that was opened behind, once it is
+ * open and no other query of the connection runs. */
+void stations_settle(vdbq *db);
 
 /* What plans of the connection keep to. */
 struct plan_limits plan_limits_now(vdbq *db);

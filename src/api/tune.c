@@ -4,6 +4,7 @@
  */
 #include "trial/tune.h"
 #include "api/session.h"
+#include "api/station.h"
 
 enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
 {

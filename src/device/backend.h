@@ -14,8 +14,8 @@
 #include "device/kernel.h"
 #include "device/tuning.h"
 
-/* The calls of device.h, for one kind of device; none may be NULL but for
- * those of kernel.h, which are there together or not at all. */
+/* The calls of device.h, for one kind of device; none may be NULL but
+ * memory_over, and those of kernel.h, which are there together or not at all. */
 struct device_backend {
     /* Frees the device, and the machines that were built for it. */
     void (*close)(struct device *device);
@@ -26,6 +26,12 @@ struct device_backend {
                                       struct device_memory **memory,
                                       struct error *error);
     enum vdbq_status (*memory_wrap)(struct device *device, const void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error);
+    /* Pinned memory, held by the host, that is `bytes`; NULL where the kind has
+     * no compiler to wait for, so that no other stands in for it. */
+    enum vdbq_status (*memory_over)(struct device *device, void *bytes,
                                     uint64_t size_bytes,
                                     struct device_memory **memory,
                                     struct error *error);
@@ -126,6 +132,8 @@ struct device_memory {
     enum memory_place place; /* who can reach it */
     uint64_t size_bytes;     /* as it was asked for */
     void *host; /* where the host reaches it; NULL: the device holds it */
+    struct device_memory *under; /* whose bytes it uses, which goes with it;
+                                    NULL: its own, or nobody's here; device.c's */
 };
 
 /* Groups that a launch takes. */

@@ -219,10 +219,34 @@ enum vdbq_status device_memory_wrap(struct device *device, const void *bytes,
                                         error);
 }
 
+enum vdbq_status device_memory_move(struct device *device,
+                                    struct device_memory **memory,
+                                    struct error *error)
+{
+    struct device_memory *under = *memory, *over;
+    uint64_t size_bytes = under->size_bytes;
+    enum vdbq_status status;
+
+    assert(device->facts.shares_memory && under->host != NULL);
+    assert(device->backend->memory_over != NULL && under->device != device);
+    if (size_bytes > device->facts.buffer_max_bytes)
+        return too_large(device, size_bytes, error);
+    status = device->backend->memory_over(device, under->host, size_bytes,
+                                          &over, error);
+    if (status == VDBQ_OK) {
+        over->under = under;
+        *memory = over;
+    }
+    return status;
+}
+
 void device_memory_destroy(struct device_memory *memory)
 {
-    if (memory != NULL)
+    while (memory != NULL) {
+        struct device_memory *under = memory->under;
         memory->device->backend->memory_destroy(memory);
+        memory = under;
+    }
 }
 
 uint64_t device_memory_size(const struct device_memory *memory)

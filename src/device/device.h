@@ -80,6 +80,13 @@ enum vdbq_status device_memory_wrap(struct device *device, const void *bytes,
                                     uint64_t size_bytes,
                                     struct device_memory **memory,
                                     struct error *error);
+/* Has a device that shares the host's memory go on with pinned memory of
+ * another one that does, where it lies: `*memory` becomes the device's, held by
+ * the host as before. The other device is closed later than this one. Fails as
+ * device_memory_create() does; nothing has changed then. */
+enum vdbq_status device_memory_move(struct device *device,
+                                    struct device_memory **memory,
+                                    struct error *error);
 void device_memory_destroy(struct device_memory *memory);
 /* Ends the use of a memory that the next query is likely to need again: the
  * device keeps it for a device_memory_create() of about its size, which then

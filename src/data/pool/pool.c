@@ -85,6 +85,48 @@ void pool_destroy(struct pool *pool)
     memory_release(pool);
 }
 
+/* Whether nobody works on any tablet. */
+static bool is_idle(const struct pool *pool)
+{
+    size_t count = 0;
+
+    for (const struct lru_link *at = pool->idle.oldest; at != NULL;
+         at = at->newer)
+        count++;
+    return count == pool->names.slot_count;
+}
+
+/* Whether the device can go on with a slot that nobody uses. */
+static bool slot_moves(struct slot *slot, struct device *device)
+{
+    struct device_times times = { 0 };
+    struct error ignored;
+
+    return slot->mapped == NULL
+           && device_memory_take(slot->shown.memory, &times, &ignored)
+                  == VDBQ_OK
+           && device_memory_move(device, &slot->shown.memory, &ignored)
+                  == VDBQ_OK;
+}
+
+bool pool_move(struct pool *pool, struct device *device, uint64_t budget_bytes)
+{
+    struct slot *slot = idle_slot(pool->idle.oldest), *newer;
+    struct error ignored;
+
+    if (!is_idle(pool))
+        return false;
+    pool->device = device;
+    pool->budget_bytes = budget_bytes;
+    for (; slot != NULL; slot = newer) {
+        newer = idle_slot(slot->idle.newer);
+        if (pool_slot_arrive(pool, slot, &ignored) == VDBQ_OK
+            && (pool->used_bytes > budget_bytes || !slot_moves(slot, device)))
+            pool_slot_drop(pool, slot);
+    }
+    return true;
+}
+
 uint64_t pool_load_ns(const struct pool *pool)
 {
     return pool->load_ns;

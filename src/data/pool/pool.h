@@ -33,6 +33,11 @@ bool pool_maps(const struct pool *pool);
 void pool_destroy(struct pool *pool);
 /* Lets all tablets go that nobody works on. */
 void pool_empty(struct pool *pool);
+/* Has the pool serve another device from now on, within another budget; both
+ * devices share the host's memory, and the former one is closed later. Tablets
+ * stay where they lie, as far as the device can reach them. False: somebody
+ * works on some; then nothing has changed. */
+bool pool_move(struct pool *pool, struct device *device, uint64_t budget_bytes);
 
 /* Columns of a tablet in memory; the pool's. */
 struct pool_slot {

@@ -24,6 +24,7 @@ static const struct device_backend backend = {
     .close = opencl_close,
     .memory_create = opencl_memory_create,
     .memory_wrap = opencl_memory_wrap,
+    .memory_over = opencl_memory_over,
     .memory_destroy = opencl_memory_destroy,
     .memory_give = opencl_memory_give,
     .memory_take = opencl_memory_take,

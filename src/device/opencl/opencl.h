@@ -113,6 +113,10 @@ enum vdbq_status opencl_memory_wrap(struct device *device, const void *bytes,
                                     uint64_t size_bytes,
                                     struct device_memory **memory,
                                     struct error *error);
+enum vdbq_status opencl_memory_over(struct device *device, void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error);
 void opencl_memory_destroy(struct device_memory *memory);
 enum vdbq_status opencl_memory_give(struct device_memory *memory,
                                     struct device_times *times,

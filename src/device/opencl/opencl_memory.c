@@ -60,31 +60,64 @@ enum vdbq_status opencl_memory_create(struct device *device,
                       (unsigned long long)device->facts.memory_bytes);
 }
 
-/* The driver copies nothing where host and device share memory. */
+/* A buffer over bytes of the host's, which the driver does not copy where host
+ * and device share memory; held by the device. NULL: the error says why. */
+static struct opencl_memory *
+over_bytes(struct opencl *opencl, enum memory_place place, cl_mem_flags access,
+           void *bytes, uint64_t size_bytes, struct error *error)
+{
+    struct opencl_memory *made = memory_zeroed(1, sizeof *made);
+    cl_int code;
+
+    if (made == NULL) {
+        error_no_memory(error);
+        return NULL;
+    }
+    made->head = (struct device_memory){ .device = &opencl->head,
+                                         .place = place,
+                                         .size_bytes = size_bytes };
+    made->buffer =
+        opencl_calls.CreateBuffer(opencl->context, access | CL_MEM_USE_HOST_PTR,
+                                  size_bytes, bytes, &code);
+    if (opencl_check(code, "clCreateBuffer", error) == VDBQ_OK)
+        return made;
+    opencl_memory_destroy(&made->head);
+    return NULL;
+}
+
 enum vdbq_status opencl_memory_wrap(struct device *device, const void *bytes,
                                     uint64_t size_bytes,
                                     struct device_memory **memory,
                                     struct error *error)
 {
-    struct opencl *opencl = (struct opencl *)device;
-    struct opencl_memory *made = memory_zeroed(1, sizeof *made);
-    enum vdbq_status status;
-    cl_int code;
+    struct opencl_memory *made =
+        over_bytes((struct opencl *)device, MEMORY_DEVICE, CL_MEM_READ_ONLY,
+                   (void *)bytes, size_bytes, error);
 
     if (made == NULL)
-        return error_no_memory(error);
-    made->head = (struct device_memory){ .device = device,
-                                         .place = MEMORY_DEVICE,
-                                         .size_bytes = size_bytes };
-    made->buffer = opencl_calls.CreateBuffer(
-        opencl->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size_bytes,
-        (void *)bytes, &code);
-    status = opencl_check(code, "clCreateBuffer", error);
-    if (status == VDBQ_OK)
-        *memory = &made->head;
-    else
+        return error->status;
+    *memory = &made->head;
+    return VDBQ_OK;
+}
+
+enum vdbq_status opencl_memory_over(struct device *device, void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error)
+{
+    uint64_t ignored = 0;
+    struct opencl_memory *made =
+        over_bytes((struct opencl *)device, MEMORY_PINNED, CL_MEM_READ_WRITE,
+                   bytes, size_bytes, error);
+
+    if (made == NULL)
+        return error->status;
+    if (map(made, &ignored, error) != VDBQ_OK) {
         opencl_memory_destroy(&made->head);
-    return status;
+        return error->status;
+    }
+    *memory = &made->head;
+    return VDBQ_OK;
 }
 
 /* Bytes that one thread zeroes at a time: most of it is the system's work,

@@ -14,6 +14,13 @@ struct dictionary_cache;
 struct pool;
 struct resident;
 
+/* Whether it is the host in place of the CPU device, and until when. */
+enum stand_in {
+    STANDS_IN_NOT,
+    STANDS_IN_UNTIL_OPEN, /* it is opened behind, once that pays */
+    STANDS_IN_UNTIL_BUILT /* its kernels are being compiled behind */
+};
+
 struct run_place {
     struct device *device;
     struct pool *pool;         /* of the database and that device; NULL: no
@@ -23,8 +30,7 @@ struct run_place {
     enum run_mode mode;                    /* never MODE_AUTO               */
     bool takes; /* rows where they are: the device may do what other steps
                    do with a scan's rows                                  */
-    bool builds_behind; /* it is the host until the kernels of the device that
-                           is meant are built                             */
+    enum stand_in stands_in;         /* where it is the host              */
     const struct settings *settings; /* of the run, which they outlive      */
 };
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/session.h"
+#include "api/station.h"
 #include "device/backend.h"
 #include "fixtures/answer.h"
 

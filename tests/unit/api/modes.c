@@ -19,7 +19,7 @@
 #include "base/os/os.h"
 #include "fixtures/answer.h"
 #include "fixtures/settings.h"
-#include "api/session.h"
+#include "api/station.h"
 #include "cl/launch.h"
 #include "data/transaction/transaction.h"
 #include "device/opencl/find.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "api/session.h"
+#include "api/station.h"
 #include "device/opencl/opencl.h"
 #include "fixtures/answer.h"
 #include "fixtures/device_rig.h"

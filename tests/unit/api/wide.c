@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "fixtures/answer.h"
-#include "api/session.h"
+#include "api/station.h"
 #include "device/kind.h"
 
 /* Work-items of a group, rows of an item, and how queries are run. */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread owns the device until it has ended. A connection that is closed
+ * meanwhile waits for it: a driver cannot be left half open.
+ */
+#include "api/opener.h"
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "base/threads/parallel.h"
+
+struct opener {
+    struct settings settings;
+    struct device_machine_params machine; /* to be loaded */
+    pthread_t thread;
+    atomic_bool ended;     /* set by the thread when it is done */
+    struct device *device; /* NULL: it cannot be used */
+};
+
+/* Loads the machine, if that asks no compiler; closes the device if not. */
+static void load(struct opener *opener)
+{
+    struct device_times ignored = { 0 };
+    struct device_machine *machine;
+    struct error error;
+
+    if (device_machine_is_kept(opener->device, &opener->machine)
+        && device_machine(opener->device, &opener->machine, &machine, &ignored,
+                          &error)
+               == VDBQ_OK)
+        return;
+    device_close(opener->device);
+    opener->device = NULL;
+}
+
+static void *open_device(void *context)
+{
+    struct opener *opener = context;
+    const struct device_params params = { .choice = opener->settings.device,
+                                          .cores = opener->settings.cores,
+                                          .tried_only = true };
+    struct error error;
+
+    if (device_open(&params, &opener->device, &error) != VDBQ_OK)
+        opener->device = NULL;
+    if (opener->device != NULL)
+        load(opener);
+    atomic_store(&opener->ended, true);
+    return NULL;
+}
+
+struct opener *opener_start(const struct settings *settings,
+                            const struct device_machine_params *machine)
+{
+    struct opener *opener = memory_zeroed(1, sizeof *opener);
+
+    if (opener == NULL)
+        return NULL;
+    opener->settings = *settings;
+    opener->machine = *machine;
+    if (parallel_start(&opener->thread, 1, open_device, opener) == 0) {
+        memory_release(opener);
+        return NULL;
+    }
+    return opener;
+}
+
+const struct settings *opener_settings(const struct opener *opener)
+{
+    return &opener->settings;
+}
+
+bool opener_ended(const struct opener *opener)
+{
+    return atomic_load(&opener->ended);
+}
+
+struct device *opener_finish(struct opener *opener)
+{
+    pthread_join(opener->thread, NULL);
+    struct device *device = opener->device;
+
+    memory_release(opener);
+    return device;
+}
