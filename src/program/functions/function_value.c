@@ -23,20 +23,38 @@ size_t utf8_length(const char *at, const char *end)
     return length;
 }
 
+/* Whether as many characters of a byte begin at `at`: no byte of these, nor the
+ * one behind them, continues another. */
+enum { PLAIN_BYTES = 7 };
+static bool plain_at(const char *at, const char *end)
+{
+    uint64_t bytes;
+    if (end - at < (ptrdiff_t)sizeof bytes)
+        return false;
+    memcpy(&bytes, at, sizeof bytes);
+    return (bytes & UINT64_C(0x8080808080808080)) == 0;
+}
+
 size_t utf8_count(struct vdbq_text text)
 {
     size_t count = 0;
-    const char *end = text.bytes + text.length;
-    for (const char *at = text.bytes; at < end; at += utf8_length(at, end))
-        count++;
+    const char *at = text.bytes, *end = text.bytes + text.length;
+    while (at < end) {
+        bool plain = plain_at(at, end);
+        at += plain ? PLAIN_BYTES : utf8_length(at, end);
+        count += plain ? PLAIN_BYTES : 1;
+    }
     return count;
 }
 
 size_t utf8_offset(struct vdbq_text text, size_t count)
 {
     const char *at = text.bytes, *end = text.bytes + text.length;
-    while (count-- > 0 && at < end)
-        at += utf8_length(at, end);
+    while (count > 0 && at < end) {
+        bool plain = count >= PLAIN_BYTES && plain_at(at, end);
+        at += plain ? PLAIN_BYTES : utf8_length(at, end);
+        count -= plain ? PLAIN_BYTES : 1;
+    }
     return (size_t)(at - text.bytes);
 }
 
