@@ -262,12 +262,39 @@ LOOK_UP(I32)
 LOOK_UP(I64)
 LOOK_UP(F64)
 
+/* As look_up_I32(), of flags too, which few words of memory hold. */
+static void look_up_flag(struct machine *restrict m, i32 k, i32 a, i32 b, u64 at)
+{
+    GLOBAL const struct lookup *table =
+        (GLOBAL const struct lookup *)(m->control + at);
+    GLOBAL const u8 *restrict flags = (GLOBAL const u8 *)(table + 1);
+    u32 count = table->count;
+    if (table->flags == 0) {
+        look_up_I32(m, k, a, b, at);
+        return;
+    }
+    DEAR({
+        u32 word = (u32)B(I32);
+        A(I32) = pick_u8(word < count, flags, word);
+    })
+}
+
+/* The numbers of the words whose codes r[a] has. */
+static void number_words(struct machine *m, i32 k, i32 a, u64 order_codes)
+{
+    u32 before = (u32)order_codes;
+    if ((order_codes & ORDER_CODES_ADD) != 0)
+        EACH A(I32) = (I32)((u32)A(I32) + before);
+    else
+        look_up_I32(m, k, a, a, order_codes);
+}
+
 static void load_word(struct machine *m, i32 k, i32 a, i32 d,
                       GLOBAL const struct column_input *input)
 {
     load_I32(m, k, a, d, input);
     if (input->order_codes != 0 && wanted(m, k, d))
-        look_up_I32(m, k, a, a, input->order_codes);
+        number_words(m, k, a, input->order_codes);
 }
 
 /* A row's NULL flag. On a GPU the bits of a tile lie in one byte, and of bytes

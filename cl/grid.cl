@@ -142,7 +142,7 @@ static void axis_word(struct machine *m, i32 k, i32 a, i32 b, i32 c)
                              : m->build_inputs[b].order_codes;
     axis_I32(m, k, a, b, c);
     if (order_codes != 0 && some_live(m, k))
-        look_up_I32(m, k, a, a, order_codes);
+        number_words(m, k, a, order_codes);
 }
 
 static void axis_left_null(struct machine *m, i32 a, u64 nulls)

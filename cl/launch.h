@@ -54,9 +54,11 @@ struct column_input {
                      multiple of PACKED_LANES; ENCODING_RUNS: the number
                      in the tablet of row 0, a multiple of 64             */
     u64 order_codes;    /* of a column of words: offset in the control block of
-                     the i32 number of each code, a struct lookup; 0: a
+                     the i32 number of each code, a struct lookup; or
+                     ORDER_CODES_ADD and what is added to a code; 0: a
                      code is its number                                   */
 };
+#define ORDER_CODES_ADD 0x8000000000000000UL
 #define INPUT_ALL_NULL 0xffffffffffffffffUL
 
 /* Operand d of Column and Rowid in a specialised program: 1 + the encoding
@@ -115,10 +117,11 @@ enum index_kind { INDEX_DENSE, INDEX_HASHED, INDEX_BITMAP };
 #define FILTER_BIT(slot, hash) \
     ((u32)(slot) % FILTER_SLOTS * 8 + (u32)((hash) >> 61))
 
-/* A table of values, one a word; behind it they lie, 4 or 8 bytes each. */
+/* A table of values, one a word; behind it they lie, 4 or 8 bytes each, or one
+ * where all are 0 or 1. */
 struct lookup {
-    u32 count;    /* words from here on have the value 0 */
-    u32 reserved; /* 0 */
+    u32 count; /* words from here on have the value 0 */
+    u32 flags; /* 1: the values of an i32 are a byte each; 0 */
 };
 
 /* A result column: where its values go; offsets into the result buffer. Groups

@@ -64,7 +64,7 @@ static u64 lookup_at(const struct machine *m, i32 c)
     return ((GLOBAL const u64 *)(m->control + launch->lookups))[c];
 }
 
-OP(LOOKUP_I32) { NO_D; look_up_I32(m, k, a, b, lookup_at(m, c)); }
+OP(LOOKUP_I32) { NO_D; look_up_flag(m, k, a, b, lookup_at(m, c)); }
 OP(LOOKUP_I64) { NO_D; look_up_I64(m, k, a, b, lookup_at(m, c)); }
 OP(LOOKUP_F64) { NO_D; look_up_F64(m, k, a, b, lookup_at(m, c)); }
 OP(LOOKUP_WORD) { op_LOOKUP_I32(m, k, a, b, c, d); }

@@ -244,7 +244,7 @@ struct program_pack {
  * that leaves nothing open. */
 struct run_lookup {
     const void *values;
-    unsigned width; /* bytes of one */
+    unsigned width; /* bytes of one: 1 where all are 0 or 1 */
     uint32_t count; /* words behind have 0 */
 };
 struct run_values {

@@ -333,21 +333,26 @@ bool selftest_open(const struct program *program,
 {
     u64 state = 362436069;
     i64 *bits = arena_alloc(arena, TABLE_VALUES * sizeof *bits);
+    u8 *flags = arena_alloc(arena, TABLE_VALUES);
     struct run_lookup *lookups =
         arena_alloc(arena, (pack->lookup_count + 1) * sizeof *lookups);
-    if (bits == NULL || lookups == NULL)
+    if (bits == NULL || flags == NULL || lookups == NULL)
         return false;
-    for (unsigned i = 0; i < TABLE_VALUES; i++)
+    for (unsigned i = 0; i < TABLE_VALUES; i++) {
         bits[i] = (i64)random_bits(&state) >> i % 64;
+        flags[i] = bits[i] & 1;
+    }
     *values = (struct run_values){ .slots = bits, .lookups = lookups };
     for (unsigned i = 0; i < pack->slot_count; i++) {
         const struct program_slot *slot = &pack->slots[i];
-        const struct op_facts *op = op_facts(program_at(program, slot->pc)->op);
-        if (op->form == FORM_LOOKUP)
-            lookups[slot->place] =
-                (struct run_lookup){ .values = bits,
-                                     .width = type_width(op->writes),
-                                     .count = TABLE_VALUES };
+        enum opcode op = program_at(program, slot->pc)->op;
+        bool flag = op == OP_LOOKUP_NULL || op == OP_LOOKUP_FAILS;
+        if (op_facts(op)->form == FORM_LOOKUP)
+            lookups[slot->place] = (struct run_lookup){
+                .values = flag ? (const void *)flags : bits,
+                .width = flag ? 1 : type_width(op_facts(op)->writes),
+                .count = TABLE_VALUES
+            };
     }
     for (unsigned i = 0; i < pack->input_count; i++) {
         const struct program_table *table = vector_at(&program->tables, 0);

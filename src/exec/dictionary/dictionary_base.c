@@ -107,21 +107,77 @@ static struct dictionary *join_picked(struct dictionary_base *base,
     return dictionary;
 }
 
-/* Joins the dictionaries of one input, whose words are only looked up, or of
- * all others: `input` is -1. */
+/* Joins the dictionaries of all inputs whose words are not only looked up. */
 static struct dictionary *
 join_inputs(struct dictionary_base *base,
-            const struct dictionary_base_params *params, long input)
+            const struct dictionary_base_params *params)
 {
     size_t count = base->morsels * base->inputs;
     struct dictionary **picked =
         arena_alloc(&base->arena, (count + 1) * sizeof(struct dictionary *));
-    for (size_t i = 0; picked != NULL && i < count; i++) {
-        size_t of = i % base->inputs;
-        if (input < 0 ? !params->looked_up[of] : of == (size_t)input)
+    for (size_t i = 0; picked != NULL && i < count; i++)
+        if (!params->looked_up[i % base->inputs])
             picked[i] = params->dictionaries[i];
-    }
     return picked != NULL ? join_picked(base, picked, params->threads) : NULL;
+}
+
+/* Puts the parts one behind the other; false: no memory, or too many words. */
+static bool list_parts(struct dictionary_base *base, const struct parts *parts,
+                       struct word_list *list)
+{
+    uint64_t words = 0;
+    list->firsts =
+        arena_alloc(&base->arena, (parts->count + 1) * sizeof *list->firsts);
+    if (list->firsts == NULL)
+        return false;
+    list->parts = parts->dictionaries;
+    for (; list->count < parts->count; list->count++) {
+        words += list->parts[list->count]->count;
+        if (words > UINT32_MAX)
+            return false;
+        list->firsts[list->count + 1] = (uint32_t)words;
+        dictionary_hold(list->parts[list->count]);
+    }
+    return true;
+}
+
+/* How many words a list has before those of one of its parts. */
+static uint32_t words_before(const struct word_list *list,
+                             struct dictionary *dictionary)
+{
+    struct dictionary **at = bsearch(&dictionary, list->parts, list->count,
+                                     sizeof *list->parts, compare_addresses);
+    return list->firsts[at - list->parts];
+}
+
+/* Lists the words of an input that are only looked up, and notes what its codes
+ * stand for; false: no memory. */
+static bool list_input(struct dictionary_base *base,
+                       const struct dictionary_base_params *params,
+                       unsigned input)
+{
+    struct parts parts = { 0 };
+    struct word_list *list = arena_alloc(&base->arena, sizeof *list);
+    struct dictionary **picked =
+        arena_alloc(&base->arena, (base->morsels + 1) * sizeof *picked);
+    base->looked_up[input] = list;
+    for (size_t i = 0; picked != NULL && i < base->morsels; i++)
+        picked[i] = params->dictionaries[i * base->inputs + input];
+    if (list == NULL || picked == NULL
+        || !find_parts(&parts, picked, base->morsels, &base->arena)
+        || !list_parts(base, &parts, list))
+        return false;
+    for (size_t i = 0; i < base->morsels; i++) {
+        size_t place = i * base->inputs + input;
+        if (picked[i] == NULL)
+            continue;
+        base->counts[place] = picked[i]->count;
+        base->is_text[input] = true;
+        base->order_codes[place] =
+            (struct order_codes){ .count = picked[i]->count,
+                                  .before = words_before(list, picked[i]) };
+    }
+    return true;
 }
 
 /* Joins the dictionaries and notes for each column its order codes. */
@@ -139,13 +195,11 @@ static bool fill(struct dictionary_base *base,
     if (base->order_codes == NULL || base->counts == NULL
         || base->is_text == NULL || base->looked_up == NULL)
         return false;
-    base->dictionary = join_inputs(base, params, -1);
+    base->dictionary = join_inputs(base, params);
     bool filled = base->dictionary != NULL;
     for (unsigned i = 0; filled && i < base->inputs; i++)
-        if (params->looked_up[i]) {
-            base->looked_up[i] = join_inputs(base, params, i);
-            filled = base->looked_up[i] != NULL;
-        }
+        if (params->looked_up[i])
+            filled = list_input(base, params, i);
     return filled;
 }
 
@@ -178,7 +232,9 @@ void dictionary_base_release(struct dictionary_base *base)
         return;
     dictionary_release(base->dictionary);
     for (unsigned i = 0; base->looked_up != NULL && i < base->inputs; i++)
-        dictionary_release(base->looked_up[i]);
+        for (size_t k = 0;
+             base->looked_up[i] != NULL && k < base->looked_up[i]->count; k++)
+            dictionary_release(base->looked_up[i]->parts[k]);
     arena_finish(&base->arena);
     memory_release(base);
 }

@@ -205,15 +205,20 @@ static bool make_order_codes(struct making *making)
     return order_codes != NULL;
 }
 
-/* The most bytes that the order codes of a morsel take. */
-static u64 order_codes_bytes(const struct run_dictionary *table)
+/* The most bytes that the order codes of a morsel take; notes whether any code
+ * is not its number. */
+static u64 order_codes_bytes(struct run_dictionary *table)
 {
     u64 most = 0;
     for (size_t morsel = 0; morsel < table->base->morsels; morsel++) {
         u64 size = 0;
-        for (unsigned i = 0; i < table->base->inputs; i++)
-            size += order_codes_size(
-                &table->order_codes[morsel * table->base->inputs + i]);
+        for (unsigned i = 0; i < table->base->inputs; i++) {
+            const struct order_codes *codes =
+                &table->order_codes[morsel * table->base->inputs + i];
+            size += order_codes_size(codes);
+            table->has_order_codes |=
+                codes->order_codes != NULL || codes->before > 0;
+        }
         most = size > most ? size : most;
     }
     return most;
@@ -228,17 +233,16 @@ void run_dictionary_range(const struct run_dictionary *table, size_t morsel,
     uint32_t count = table->base->counts[place];
     if (count == 0)
         return;
-    *low = order_codes->order_codes != NULL ? order_codes->order_codes[0] : 0;
-    *high = order_codes->order_codes != NULL
-                ? order_codes->order_codes[count - 1]
-                : (i64)count - 1;
+    bool listed = order_codes->order_codes != NULL;
+    *low = listed ? order_codes->order_codes[0] : (i64)order_codes->before;
+    *high = listed ? order_codes->order_codes[count - 1] : *low + count - 1;
 }
 
 const struct order_codes *
 run_dictionary_codes(const struct run_dictionary *table, size_t morsel)
 {
     assert(morsel < table->base->morsels);
-    return table->values.order_codes_bytes > 0
+    return table->has_order_codes
                ? &table->order_codes[morsel * table->base->inputs]
                : NULL;
 }

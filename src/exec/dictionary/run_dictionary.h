@@ -7,9 +7,9 @@
  * and the order codes: which number each code of a column stands for.
  *
  * Words of an input that are only looked up are none of the run's: they keep
- * their numbers in a dictionary of their own, and so do the tables of what the
- * calls give for them. Whatever else they are, in no order and few or many, no
- * other word moves for their sake.
+ * their numbers in a list of their own (word_list.h), and so do the tables of
+ * what the calls give for them. Whatever else they are, in no order and few or
+ * many, no other word moves for their sake, and nobody sorts them.
  *
  * Dictionaries come from where rows come from: a table's tablets, the morsels
  * of another step's rows, build rows. Where a run adds no word to those of one
@@ -19,6 +19,7 @@
 #define VDBQ_EXEC_RUN_DICTIONARY_H
 
 #include "data/tablet/dictionary.h"
+#include "exec/dictionary/word_list.h"
 #include "exec/launch/control.h"
 #include "program/parameter.h"
 
@@ -28,10 +29,11 @@ struct dictionary_base {
     /* all entries of all dictionaries, sorted, but of those that are looked up
      * apart; held */
     struct dictionary *dictionary;
-    struct dictionary **looked_up; /* of input f: its words, apart; held; NULL:
-                                       `dictionary` has them */
-    unsigned inputs;               /* column inputs of the program */
-    size_t morsels;                /* of the table's tablets */
+    struct word_list **looked_up; /* of input f: its words, apart, whose
+                                     dictionaries are held; NULL: `dictionary`
+                                     has them */
+    unsigned inputs;              /* column inputs of the program */
+    size_t morsels;               /* of the table's tablets */
     bool *is_text; /* whether input f has words                   */
     /* of input f in morsel c: [c * inputs + f]; numbers of its words */
     struct order_codes *order_codes;
@@ -61,6 +63,7 @@ struct run_dictionary {
     struct run_values values; /* for launcher_params                        */
     /* as those of dictionary_base */
     struct order_codes *order_codes;
+    bool has_order_codes; /* else every code is its number */
     /* one a column of build rows */
     struct order_codes *build_order_codes;
     struct dictionary_base *base; /* the table's dictionaries; held */

@@ -15,7 +15,7 @@ enum { CALL_ROWS = 16 }; /* that one call takes as long as */
 
 /* The call with this text, for these words, or NULL. */
 static struct call *find_call(const struct making *making, const char *text,
-                              const struct dictionary *looked_up)
+                              const struct word_list *looked_up)
 {
     for (size_t i = 0; i < making->calls.count; i++) {
         struct call *call = vector_at(&making->calls, i);
@@ -32,6 +32,15 @@ struct call *word_call_find(struct making *making, const struct instruction *in)
     return call;
 }
 
+struct word_list word_call_words(const struct making *making,
+                                 const struct call *call,
+                                 struct word_list_room *room)
+{
+    return call->looked_up != NULL
+               ? *call->looked_up
+               : word_list_of(making->table->dictionary, room);
+}
+
 /* Its texts are words, or will never be. */
 static void call_release(struct call *call)
 {
@@ -45,21 +54,19 @@ static void call_release(struct call *call)
 
 /* A call's words, shared out to threads. */
 struct computing {
-    const struct dictionary *dictionary;
+    struct word_list words;
     struct call *call;
 };
 
-/* Computes the call for one word; false: no memory. A word without a result has
+/* Computes the call for a word that is among the arguments; false: no memory. A word without a result has
  * a text without bytes, whose length is why. Why a call fails nobody asks:
  * `refused` is room for it, which takes longer to clear than many a call. */
 static bool compute(const struct computing *computing,
-                    struct function_value *arguments, uint32_t word,
-                    struct arena *arena, struct vdbq_text *text,
-                    struct error *refused)
+                    struct function_value *arguments, struct arena *arena,
+                    struct vdbq_text *text, struct error *refused)
 {
     const struct function_lookup *lookup = &computing->call->lookup;
     struct function_value value;
-    arguments[lookup->open].text = dictionary_text(computing->dictionary, word);
     enum vdbq_status status = function_call(
         lookup->function, arguments, lookup->count, arena, &value, refused);
     if (status == VDBQ_OK && !value.null) {
@@ -79,13 +86,17 @@ static bool compute_all(const struct computing *computing,
 {
     struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
     struct error refused = { 0 };
+    unsigned open = computing->call->lookup.open;
     uint64_t since = 0;
+    size_t part = 0;
     bool done = true;
     memcpy(arguments, computing->call->lookup.arguments, sizeof arguments);
-    for (uint32_t i = 0; i < share->count && done; i++)
-        done = compute(computing, arguments, share->first + i, arena, &texts[i],
-                       &refused)
+    for (uint32_t i = 0; i < share->count && done; i++) {
+        arguments[open].text =
+            word_list_text(&computing->words, share->first + i, &part);
+        done = compute(computing, arguments, arena, &texts[i], &refused)
                && !stop_after(&since, CALL_ROWS);
+    }
     return done;
 }
 
@@ -175,13 +186,12 @@ static bool take_texts(struct making *making, struct call *call)
 /* Computes a call for all words that are there. */
 static enum vdbq_status compute_texts(struct making *making, struct call *call)
 {
-    struct computing computing = {
-        .dictionary = call->looked_up != NULL ? call->looked_up
-                                              : making->table->dictionary,
-        .call = call,
-    };
+    struct word_list_room room;
+    struct computing computing = { .words =
+                                       word_call_words(making, call, &room),
+                                   .call = call };
     call->places = NULL;
-    if (!make_shares(making, call, computing.dictionary->count))
+    if (!make_shares(making, call, word_list_count(&computing.words)))
         return stop_or_no_memory(making->error);
     parallel_run(call->share_count, compute_share, &computing);
     return take_texts(making, call) ? VDBQ_OK
@@ -195,7 +205,7 @@ static enum vdbq_status read_call(struct making *making,
                                   const struct instruction *in,
                                   struct call **call)
 {
-    const struct dictionary *looked_up = making->looked_up[in->b];
+    const struct word_list *looked_up = making->looked_up[in->b];
     *call = find_call(making, in->name, looked_up);
     if (*call != NULL)
         return VDBQ_OK;

@@ -45,7 +45,7 @@ enum { CALL_TABLES_MAX = 8 }; /* at least the opcodes that look up */
 struct call {
     const char *text; /* of the call as the program has it, and ... */
     /* ... the words that are its own (rule 3), NULL: all; both find it again */
-    const struct dictionary *looked_up;
+    const struct word_list *looked_up;
     int operand;                   /* register that it was computed for last */
     struct function_lookup lookup; /* the function and its arguments */
     /* where the result is a text */
@@ -62,7 +62,7 @@ struct making {
     const struct run_dictionary_params *params; /* of the caller */
     struct program_pack pack;                   /* of the program */
     /* of each register: the words apart that it holds; NULL: it has others */
-    const struct dictionary **looked_up;
+    const struct word_list **looked_up;
     struct vector calls;   /* of struct call                             */
     uint32_t **build_side; /* numbers of the words of inner columns now  */
     uint32_t *renumbered;  /* base's numbers now; NULL: they are the same */
@@ -97,6 +97,10 @@ bool word_call_renumber(struct making *making, const uint32_t *numbers);
 /* The call of an instruction that looks up; it was read. */
 struct call *word_call_find(struct making *making,
                             const struct instruction *in);
+/* The words that a call is computed for, those of the run in `room`. */
+struct word_list word_call_words(const struct making *making,
+                                 const struct call *call,
+                                 struct word_list_room *room);
 
 /* ---------------------------------------------- run_dictionary_table.c -- */
 

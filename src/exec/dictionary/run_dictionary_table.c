@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 #include "exec/dictionary/run_dictionary_inner.h"
+
+enum { CALL_ROWS = 16 }; /* that one call takes as long as */
 
 /* Filling the tables of a call, words shared out to threads. */
 struct filling {
     const struct call *call;
-    const struct dictionary *dictionary; /* the words */
+    struct word_list words;
     unsigned threads;
     bool starved[PARALLEL_THREADS_MAX]; /* of a thread: there was no memory */
 };
@@ -36,9 +39,98 @@ static void put_result(const struct call *call, uint32_t word,
             memcpy(to, &value->integer, sizeof value->integer);
         else if (table->op == OP_LOOKUP_F64 && given)
             memcpy(to, &value->real, sizeof value->real);
+        else if (table->width == 1)
+            *to = (char)narrow;
         else if (table->width == sizeof narrow)
             memcpy(to, &narrow, sizeof narrow);
     }
+}
+
+/* What one thread works with. */
+struct working {
+    const struct filling *filling;
+    struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
+    struct arena arena;   /* of texts on the way */
+    struct error refused; /* why a call fails, which nobody asks */
+    bool starved;         /* there was no memory */
+};
+
+/* Computes the call for a word, and puts it into its tables. */
+static void compute_word(struct working *working, uint32_t word,
+                         struct vdbq_text text)
+{
+    const struct function_lookup *lookup = &working->filling->call->lookup;
+    struct function_value value;
+    working->arguments[lookup->open].text = text;
+    enum vdbq_status status =
+        function_call(lookup->function, working->arguments, lookup->count,
+                      &working->arena, &value, &working->refused);
+    put_result(working->filling->call, word, status, &value);
+    working->starved = status == VDBQ_NO_MEMORY;
+}
+
+/* The word, from `word` on, that byte `place` of the dictionary belongs to: near
+ * ones are tried first. */
+static uint32_t word_with(const struct dictionary *words, uint32_t word,
+                          size_t place)
+{
+    uint32_t high = word, step = 1;
+    while (high < words->count && words->ends[high] <= place) {
+        word = high + 1;
+        high = words->count - high > step ? high + step : words->count;
+        step *= 2;
+    }
+    while (word < high) {
+        uint32_t middle = word + (high - word) / 2;
+        if (words->ends[middle] <= place)
+            word = middle + 1;
+        else
+            high = middle;
+    }
+    return word;
+}
+
+/* Computes the call for those words [first, end) of a dictionary that have the
+ * bytes which it needs; for all others it gives 0, which the tables have. Of
+ * the list's words `before` come before these. */
+static void search_words(struct working *working,
+                         const struct dictionary *words, uint32_t first,
+                         uint32_t end, uint32_t before)
+{
+    const struct function_lookup *lookup = &working->filling->call->lookup;
+    const char *at = dictionary_text(words, first).bytes;
+    const char *stop = words->bytes + words->ends[end - 1];
+    uint64_t since = 0;
+    for (uint32_t word = first; word < end && !working->starved; word++) {
+        at = function_lookup_next(lookup, at, stop);
+        if (at == NULL || stop_after(&since, CALL_ROWS))
+            return;
+        word = word_with(words, word, (size_t)(at - words->bytes));
+        compute_word(working, before + word, dictionary_text(words, word));
+        at = words->bytes + words->ends[word];
+    }
+}
+
+/* Searches words [first, end) of the list, dictionary by dictionary. */
+static void search_list(struct working *working, uint32_t first, uint32_t end)
+{
+    const struct word_list *list = &working->filling->words;
+    for (size_t i = 0; i < list->count; i++) {
+        uint32_t from = list->firsts[i], to = list->firsts[i + 1];
+        uint32_t low = first > from ? first : from, high = end < to ? end : to;
+        if (low < high)
+            search_words(working, list->parts[i], low - from, high - from,
+                         from);
+    }
+}
+
+/* Computes the call for words [first, end) of the list, each. */
+static void compute_list(struct working *working, uint32_t first, uint32_t end)
+{
+    size_t part = 0;
+    for (uint32_t i = first; i < end && !working->starved; i++)
+        compute_word(working, i,
+                     word_list_text(&working->filling->words, i, &part));
 }
 
 /* Computes a call that gives numbers for the words of one thread. */
@@ -46,23 +138,17 @@ static void compute_share(void *context, unsigned share)
 {
     struct filling *filling = context;
     const struct function_lookup *lookup = &filling->call->lookup;
-    uint64_t count = filling->dictionary->count;
-    uint64_t end = count * (share + 1) / filling->threads;
-    struct function_value arguments[FUNCTION_ARGUMENTS_MAX], value;
-    struct arena arena = { 0 };
-    struct error refused = { 0 };
-    enum vdbq_status status = VDBQ_OK;
-    memcpy(arguments, lookup->arguments, sizeof arguments);
-    for (uint64_t i = count * share / filling->threads;
-         i < end && status != VDBQ_NO_MEMORY; i++) {
-        arguments[lookup->open].text =
-            dictionary_text(filling->dictionary, (uint32_t)i);
-        status = function_call(lookup->function, arguments, lookup->count,
-                               &arena, &value, &refused);
-        put_result(filling->call, (uint32_t)i, status, &value);
-    }
-    filling->starved[share] = status == VDBQ_NO_MEMORY;
-    arena_finish(&arena);
+    uint64_t count = word_list_count(&filling->words);
+    uint32_t first = (uint32_t)(count * share / filling->threads);
+    uint32_t end = (uint32_t)(count * (share + 1) / filling->threads);
+    struct working working = { .filling = filling };
+    memcpy(working.arguments, lookup->arguments, sizeof working.arguments);
+    if (function_lookup_needs(lookup))
+        search_list(&working, first, end);
+    else
+        compute_list(&working, first, end);
+    filling->starved[share] = working.starved;
+    arena_finish(&working.arena);
 }
 
 /* Puts the numbers of texts that a share of the words has. */
@@ -84,22 +170,29 @@ static void put_share(void *context, unsigned number)
 /* Fills the tables of a call; false: no memory. */
 static bool fill_tables(const struct making *making, const struct call *call)
 {
-    struct filling filling = {
-        .call = call,
-        .dictionary = call->looked_up != NULL ? call->looked_up
-                                              : making->table->dictionary,
-    };
+    struct word_list_room room;
+    struct filling filling = { .call = call,
+                               .words = word_call_words(making, call, &room) };
     bool filled = true;
     if (call->lookup.function->result == VDBQ_TEXT) {
         parallel_run(call->share_count, put_share, &filling);
         return true;
     }
-    filling.threads =
-        parallel_threads(making->params->threads, filling.dictionary->count);
+    filling.threads = parallel_threads(making->params->threads,
+                                       word_list_count(&filling.words));
     parallel_run(filling.threads, compute_share, &filling);
     for (unsigned i = 0; i < filling.threads; i++)
         filled &= !filling.starved[i];
     return filled;
+}
+
+/* Bytes of a value that an instruction looks up. */
+static unsigned width_of(const struct instruction *in, const struct call *call)
+{
+    bool flag = in->op == OP_LOOKUP_NULL || in->op == OP_LOOKUP_FAILS
+                || (in->op == OP_LOOKUP_I32
+                    && call->lookup.function->result == VDBQ_BOOLEAN);
+    return flag ? 1 : type_width(op_facts(in->op)->writes);
 }
 
 /* Makes a table for an instruction that is the first to look it up. */
@@ -107,17 +200,17 @@ static bool make_table(struct making *making, const struct instruction *in,
                        struct run_lookup *lookup)
 {
     struct call *call = word_call_find(making, in);
-    const struct dictionary *words =
-        call->looked_up != NULL ? call->looked_up : making->table->dictionary;
-    unsigned width = type_width(op_facts(in->op)->writes);
+    struct word_list_room room;
+    struct word_list words = word_call_words(making, call, &room);
+    uint32_t count = word_list_count(&words);
+    unsigned width = width_of(in, call);
     char *values =
-        arena_alloc(&making->table->arena, width * ((size_t)words->count + 1));
+        arena_alloc(&making->table->arena, width * ((size_t)count + 1));
     assert(call->table_count < CALL_TABLES_MAX);
     call->tables[call->table_count++] =
         (struct call_table){ .op = in->op, .width = width, .values = values };
-    *lookup = (struct run_lookup){ .values = values,
-                                   .width = width,
-                                   .count = words->count };
+    *lookup =
+        (struct run_lookup){ .values = values, .width = width, .count = count };
     return values != NULL;
 }
 

@@ -86,7 +86,7 @@ static struct launch_head layout(const struct program *program,
 static u64 put_table(u8 *block, u64 at, const void *table, unsigned width,
                      u32 count)
 {
-    struct lookup head = { .count = count };
+    struct lookup head = { .count = count, .flags = width == 1 };
     memcpy(block + at, &head, sizeof head);
     memcpy(block + at + sizeof head, table, (size_t)width * count);
     return at + table_size(width, count);
@@ -173,6 +173,8 @@ u64 control_order_codes(u8 *block, u64 at,
                         const struct order_codes *order_codes,
                         struct column_input *input)
 {
+    if (order_codes->order_codes == NULL && order_codes->before > 0)
+        input->order_codes = ORDER_CODES_ADD | order_codes->before;
     if (order_codes->order_codes == NULL)
         return at;
     input->order_codes = at;

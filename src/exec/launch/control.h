@@ -10,12 +10,13 @@
 #include "cl/launch.h"
 #include "program/program.h"
 
-/* The numbers of the words that the codes of one input stand for; NULL: a code
+/* The numbers of the words that the codes of one input stand for; zeroed: a code
  * is its number. */
 struct order_codes {
-    /* of each dictionary entry its place in order; NULL: none */
+    /* of each dictionary entry its number; NULL: `before` and the code */
     const i32 *order_codes;
-    u32 count; /* entries */
+    u32 count;  /* entries */
+    u32 before; /* words of other dictionaries */
 };
 /* Bytes that they take in a control block. */
 u64 order_codes_size(const struct order_codes *order_codes);

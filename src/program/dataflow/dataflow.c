@@ -296,6 +296,8 @@ static struct interval looked_up(const struct run_lookup *table, int type,
     int64_t integer;
     int32_t narrow;
     double real;
+    if (table->width == 1)
+        return (struct interval){ .low = *at, .high = *at };
     if (type == TYPE_F64) {
         memcpy(&real, at, sizeof real);
         return interval_real(real);

@@ -78,4 +78,11 @@ enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
                                       struct function_lookup *lookup,
                                       struct error *error);
 
+/* Whether a call gives 0 for every text without some bytes, so that they may be
+ * looked for in many texts that lie one behind the other ... */
+bool function_lookup_needs(const struct function_lookup *lookup);
+/* ... where they are first in [at, end); NULL: nowhere. */
+const char *function_lookup_next(const struct function_lookup *lookup,
+                                 const char *at, const char *end);
+
 #endif

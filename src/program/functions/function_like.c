@@ -174,6 +174,8 @@ struct pattern {
     bool any;          /* there is an "any"; without one, all is one literal */
     bool begins, ends; /* the first literal begins the text; the last ends it */
     size_t least;      /* bytes of all literals                      */
+    const struct literal *needed; /* the longest that may be anywhere; NULL:
+                                     there is none of several bytes    */
 };
 
 static bool pattern_matches(const struct pattern *pattern,
@@ -251,6 +253,17 @@ static bool read_pattern(const struct style *style, struct place from,
     return true;
 }
 
+/* The literal that tells most of a text that has it somewhere. */
+static const struct literal *find_needed(const struct pattern *pattern)
+{
+    const struct literal *needed = NULL;
+    for (unsigned i = pattern->begins; i < pattern->count; i++)
+        if (pattern->literals[i].length > 1
+            && (needed == NULL || pattern->literals[i].length > needed->length))
+            needed = &pattern->literals[i];
+    return needed;
+}
+
 /* Makes room for a pattern of so many bytes; NULL: no memory. */
 static struct pattern *pattern_room(struct arena *arena, size_t length)
 {
@@ -293,9 +306,28 @@ bool function_pattern_read(struct function_lookup *lookup, struct arena *arena)
     struct style style = style_of(lookup->arguments, lookup->count, globs);
     struct pattern *pattern = pattern_room(arena, text.length);
     struct place from = { text.bytes, text.bytes + text.length };
-    if (pattern != NULL && read_pattern(&style, from, pattern))
+    if (pattern != NULL && read_pattern(&style, from, pattern)) {
+        pattern->needed = find_needed(pattern);
         lookup->arguments[1].pattern = pattern;
+    }
     return pattern != NULL;
+}
+
+static const struct literal *needed_of(const struct function_lookup *lookup)
+{
+    const struct pattern *pattern = lookup->arguments[1].pattern;
+    return pattern != NULL ? pattern->needed : NULL;
+}
+
+bool function_lookup_needs(const struct function_lookup *lookup)
+{
+    return needed_of(lookup) != NULL;
+}
+
+const char *function_lookup_next(const struct function_lookup *lookup,
+                                 const char *at, const char *end)
+{
+    return literal_find_far(needed_of(lookup), at, end);
 }
 
 static enum vdbq_status match(struct function_call_state *state, bool globs)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Eight places are tried at once: bytes of a 64-bit number that become 0 where
- * the text has the literal's first two bytes. Few places do; only there all
- * bytes are compared.
+ * Blocks of places are passed over, with the device's vectors, where no place
+ * has three bytes of the literal. Then eight places are tried at once: bytes of
+ * a 64-bit number that become 0 where the text has the literal's first two
+ * bytes. Few places do; only there all bytes are compared.
  */
 #include "program/functions/literal.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { PLACES = 8 };
+#include "base/threads/parallel.h"
+
+enum { PLACES = 8, BLOCK = 64 };
 static const uint64_t every_byte = 0x0101010101010101;
 
 void literal_add(struct literal *literal, char byte, bool folds)
@@ -71,6 +74,35 @@ static const char *first_of(const struct literal *literal, uint64_t places,
     return NULL;
 }
 
+/* Passes over blocks of places, of which all bytes lie before `end`, as long as
+ * the literal is at none of them. */
+PARALLEL_CLONES
+static const char *pass_blocks(const struct literal *literal, const char *at,
+                               const char *end)
+{
+    const size_t second = literal->head.second, last = literal->length - 1;
+    const unsigned char bytes[] = { (unsigned char)literal->bytes[0],
+                                    (unsigned char)literal->bytes[second],
+                                    (unsigned char)literal->bytes[last] };
+    const unsigned char cases[] = { (unsigned char)literal->cases[0],
+                                    (unsigned char)literal->cases[second],
+                                    (unsigned char)literal->cases[last] };
+    for (; (size_t)(end - at) >= BLOCK + last; at += BLOCK) {
+        const unsigned char *from = (const unsigned char *)at;
+        unsigned char any = 0;
+        for (size_t i = 0; i < BLOCK; i++) {
+            unsigned char differ =
+                (unsigned char)(((from[i] | cases[0]) ^ bytes[0])
+                                | ((from[i + second] | cases[1]) ^ bytes[1])
+                                | ((from[i + last] | cases[2]) ^ bytes[2]));
+            any |= differ == 0;
+        }
+        if (any)
+            break;
+    }
+    return at;
+}
+
 const char *literal_find(const struct literal *literal, const char *at,
                          const char *end)
 {
@@ -91,4 +123,19 @@ const char *literal_find(const struct literal *literal, const char *at,
             break;
     }
     return found;
+}
+
+const char *literal_find_far(const struct literal *literal, const char *at,
+                             const char *end)
+{
+    const char *found = NULL;
+    for (;;) {
+        at = pass_blocks(literal, at, end);
+        if ((size_t)(end - at) < BLOCK + literal->length)
+            return literal_find(literal, at, end);
+        found = literal_find(literal, at, at + BLOCK + literal->length - 1);
+        if (found != NULL)
+            return found;
+        at += BLOCK;
+    }
 }

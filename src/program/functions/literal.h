@@ -31,8 +31,11 @@ void literal_finish(struct literal *literal);
 
 /* Whether the bytes at `at`, of which there are enough, are the literal. */
 bool literal_at(const struct literal *literal, const char *at);
-/* The first place where the literal is in [at, end); NULL: none. */
+/* The first place where the literal is in [at, end); NULL: none. The other one
+ * is for long texts in which it is rare. */
 const char *literal_find(const struct literal *literal, const char *at,
                          const char *end);
+const char *literal_find_far(const struct literal *literal, const char *at,
+                             const char *end);
 
 #endif

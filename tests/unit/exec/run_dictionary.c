@@ -304,6 +304,8 @@ static uint32_t number_now(const struct run_dictionary *table, uint32_t word)
 static int64_t looked_up_value(const struct run_lookup *lookup, uint32_t number)
 {
     assert_true(number < lookup->count);
+    if (lookup->width == 1)
+        return ((const uint8_t *)lookup->values)[number];
     if (lookup->width == 8)
         return ((const int64_t *)lookup->values)[number];
     return ((const int32_t *)lookup->values)[number];
