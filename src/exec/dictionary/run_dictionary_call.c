@@ -58,9 +58,10 @@ struct computing {
     struct call *call;
 };
 
-/* Computes the call for a word that is among the arguments; false: no memory. A word without a result has
- * a text without bytes, whose length is why. Why a call fails nobody asks:
- * `refused` is room for it, which takes longer to clear than many a call. */
+/* Computes the call for a word that is among the arguments; false: no memory. A
+ * word without a result has a text without bytes, whose length is why. Why a
+ * call fails nobody asks: `refused` is room for it, which takes longer to clear
+ * than many a call. */
 static bool compute(const struct computing *computing,
                     struct function_value *arguments, struct arena *arena,
                     struct vdbq_text *text, struct error *refused)
