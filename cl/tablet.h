@@ -10,7 +10,8 @@
  *        0     8  magic        "VDBQTABL"
  *        8     4  format       the least that describes it: 1 knows PLAIN and
  *                              SEQUENCE only, 2 CONSTANT and PACKED, too, 3
- *                              columns of words, 4 (TABLET_FORMAT) RUNS
+ *                              columns of words, 4 RUNS, 5 (TABLET_FORMAT)
+ *                              packed words
  *       12     4  columns      C; the primary key is one of them
  *       16     8  rows         N, at least 1
  *       24     8  size         of the whole block, a multiple of 64
@@ -38,7 +39,8 @@
 #define TABLET_FORMAT_FIRST 1
 #define TABLET_FORMAT_ENCODED 2
 #define TABLET_FORMAT_WORDS 3
-#define TABLET_FORMAT 4
+#define TABLET_FORMAT_RUNS 4
+#define TABLET_FORMAT 5
 #define TABLET_ALIGN 64
 /* Where the next area starts, at or behind `offset`. */
 #define TABLET_ALIGNED(offset) \
@@ -69,7 +71,9 @@ enum { VDBQ_ENCODINGS(ENCODING_NUMBER) ENCODINGS };
  *       16     4  type         TYPE_I32 .. TYPE_WORD
  *       20     1  encoding     ENCODING_...
  *       21     1  bits         of a code of ENCODING_PACKED, 1 to 32; else 0
- *       22     2  reserved     0
+ *       22     1  words_packed of TYPE_WORD, in a file: 1 where its words are
+ *                              packed; else 0
+ *       23     1  reserved     0
  *       24     4  width        bytes of a value
  *       28     4  words        of TYPE_WORD: where its words are, in units of
  *                              64 bytes from the variable-size area's start;
@@ -164,6 +168,45 @@ struct tablet_words {
 #define TABLET_WORDS_SIZE(count, bytes)                                     \
     TABLET_ALIGNED(sizeof(struct tablet_words) + (u64)(count) * 4 + (bytes))
 
+/*
+ * In a file the words of a column may be packed: neighbouring words are a unit,
+ * which Zstandard compresses by itself (RFC 8878), so that one word costs no more
+ * than its unit.
+ *
+ *   offset  size  field
+ *        0     4  count    W, as above
+ *        4     4  bytes    B, as above
+ *        8     4  units    U
+ *       12     4  packed   P, bytes of all units
+ *       16  16*U  struct words_unit of each
+ *        .     P  the units, one behind the other
+ *        .     .  0 up to a multiple of 64 bytes
+ *
+ * A unit of N words is compressed from: N numbers, with how many bytes of the
+ * word before it each word begins (none, the first one); N numbers, how many
+ * bytes follow; and these bytes, word by word (front coding: Witten, Moffat,
+ * Bell, Managing Gigabytes, section 4.1). A number is 7 bits a byte, lowest
+ * first; all bytes but its last have bit 7 set.
+ */
+struct packed_words {
+    u32 count;
+    u32 bytes;
+    u32 units;
+    u32 packed;
+};
+struct words_unit {
+    u32 words;  /* N */
+    u32 bytes;  /* of its words */
+    u32 raw;    /* bytes that it is compressed from */
+    u32 packed; /* bytes that it is compressed to */
+};
+#define UNIT_RAW 65536          /* bytes, unless it is one word */
+#define UNIT_RATIO_MAX 1024     /* bytes of words for one of packed ones */
+/* Bytes of the area of packed words. */
+#define PACKED_WORDS_SIZE(units, packed)                                    \
+    TABLET_ALIGNED(sizeof(struct packed_words) +                            \
+                   (u64)(units) * sizeof(struct words_unit) + (packed))
+
 /* A code, from the words of its lane that hold its first and its last bit;
  * they may be the same one. `shift` is the place of the first bit. */
 static inline u32 packed_code(u32 first, u32 last, u32 shift, u32 mask)
@@ -177,7 +220,8 @@ struct tablet_column {
     u32 type;
     u8 encoding;
     u8 bits;
-    u8 reserved1[2];
+    u8 words_packed;
+    u8 reserved1;
     u32 width;
     u32 words;
     u64 null_count;

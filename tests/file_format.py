@@ -171,8 +171,59 @@ def stored(tablet, column, i):
     return base + packed_code(tablet, column['values'], column['bits'], i)
 
 
+def unzstd(data, size):
+    library = ctypes.CDLL('libzstd.so.1')
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    library.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
+                                        ctypes.c_size_t]
+    room = ctypes.create_string_buffer(size + 1)
+    found = library.ZSTD_decompress(room, size, bytes(data), len(data))
+    assert found == size, 'a unit has another size'
+    return room.raw[:size]
+
+
+def numbers_at(data, at, count):
+    """So many numbers of 7 bits a byte, and where they end."""
+    found = []
+    for _ in range(count):
+        value = shift = 0
+        while data[at] & 128:
+            value, shift, at = value | (data[at] & 127) << shift, shift + 7, at + 1
+        found.append(value | data[at] << shift)
+        at += 1
+    return found, at
+
+
+def unit_texts(raw, words):
+    shared, at = numbers_at(raw, 0, words)
+    rest, at = numbers_at(raw, at, words)
+    texts, before = [], b''
+    for same, more in zip(shared, rest):
+        before = before[:same] + raw[at:at + more]
+        texts.append(before)
+        at += more
+    assert at == len(raw), 'bytes of a unit are left'
+    return texts
+
+
+def packed_dictionary(tablet, at):
+    head, found = fixed('packed_dictionary', tablet, at), []
+    first = at + 16 + 16 * head['units']
+    for i in range(head['units']):
+        unit = fixed('unit', tablet, at + 16 + 16 * i)
+        texts = unit_texts(unzstd(tablet[first:first + unit['packed']], unit['raw']),
+                           unit['words'])
+        assert unit['bytes'] == sum(map(len, texts)), 'bytes of a unit'
+        first += unit['packed']
+        found += texts
+    assert (len(found), sum(map(len, found))) == (head['count'], head['bytes']), 'texts'
+    return [text.decode('utf-8') for text in found]
+
+
 def dictionary(tablet, head, column):
     at = head['variable'] + column['words'] * 64
+    if column['words_packed']:
+        return packed_dictionary(tablet, at)
     words = fixed('dictionary', tablet, at)
     ends = [number(tablet, at + 8 + 4 * i, 4) for i in range(words['count'])]
     first = at + 8 + 4 * words['count']
@@ -209,7 +260,7 @@ def facts_of(described, values, texts):
 
 
 def read_column(checks, tablet, head, entry, described, i):
-    """The values of column i of a tablet, and the name of its encoding."""
+    """The values of column i of a tablet, and what it takes to read them."""
     at = 64 + 64 * i
     column = fixed('tablet_column', tablet, at)
     name = described['name']
@@ -225,7 +276,7 @@ def read_column(checks, tablet, head, entry, described, i):
         checks.equal((facts['null_count'], facts['minimum'], facts['maximum']),
                      facts_of(described, values, texts), f'{name}: facts')
     return [None if v is None else shown(described, v, texts) for v in values], \
-        ENCODINGS[column['encoding']]
+        {ENCODINGS[column['encoding']]} | ({'packed words'} if column['words_packed'] else set())
 
 
 def read_tablet(checks, data, table, entry):
@@ -239,7 +290,7 @@ def read_tablet(checks, data, table, entry):
                  (table['columns'], entry['rows'], entry['size'], table['key']), 'tablet')
     columns = [read_column(checks, tablet, head, entry, described, i)
                for i, described in enumerate(table['column'])]
-    return list(zip(*(values for values, _ in columns))), {name for _, name in columns}
+    return list(zip(*(values for values, _ in columns))), set().union(*(met for _, met in columns))
 
 
 # --------------------------------------------------------------- samples --
@@ -289,9 +340,9 @@ def check_sample(checks, data, table, place, rows):
 
 COLUMNS = '''id integer primary key, same integer not null, few smallint, many bigint, real float,
   wide double, word text, flag boolean default true, money decimal(9,2), day date,
-  moment timestamp, nothing text, run integer, unique (id, many)'''
+  moment timestamp, nothing text, run integer, note text, unique (id, many)'''
 ROW = '''({id}, 7, {few}, {many}, {real}, {wide}, {word}, {flag}, {money}, {day}, {moment}, null,
-  {run})'''
+  {run}, {note})'''
 
 
 def row(i):
@@ -303,6 +354,8 @@ def row(i):
         word=(f"'it''s é {i * 31 % 97}'" if i else f"'{'é' * 300}'") if some else 'null',
         money=f'{i * 13 % 999 - 400}.25',
         day=f"date '19{i % 90 + 10}-03-01'", run=i // 100,
+        note=f"'a note of many, é{i * 7919 % 10007} {'and on ' * (i % 9)}"
+             f"{'z' * 70000 * (i == 903)}'",
         moment=f"timestamp '20{i % 30 + 10}-12-24 18:30:0{i % 10}.5'")
 
 
@@ -351,7 +404,8 @@ def check_database(checks, binary, path):
         rows, met = rows + more, met | encodings
     check_rows(checks, rows, ask(binary, path, 'select * from t').splitlines())
     check_samples(checks, data, head, catalogue, rows)
-    needs = (1, 3) if 'RUNS' in met else (0, 2)
+    features = ('RUNS' in met) + 2 * ('packed words' in met)
+    needs = (features, 3 if features else 2)
     checks.equal((head['features_read'], head['version_read']), needs, 'features of the head')
     return met
 
@@ -393,7 +447,7 @@ def check_page(checks, met):
     names = {int(number): name for name, number
              in re.findall(r'_\(([A-Z]+), [a-z]+, (\d+)\)', source)}
     checks.equal(ENCODINGS, names, 'encodings of the page, and of cl/tablet.h')
-    checks.equal(met, set(names.values()), 'encodings that were met')
+    checks.equal(met, {*names.values(), 'packed words'}, 'encodings that were met')
     header = (ROOT / 'src' / 'api' / 'vdbq.h').read_text()
     types = {int(number): name for name, number
              in re.findall(r'^    VDBQ_([A-Z]+) = (\d+),?\s+/\*', header, re.M)}

@@ -13,6 +13,7 @@
 #include "data/database/samples.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
+#include "data/tablet/tablet_pack.h"
 #include "data/database/unique_set.h"
 
 static enum vdbq_status refresh_locked(struct database *database,
@@ -320,23 +321,53 @@ void snapshot_close(struct snapshot *snapshot)
 
 /* ------------------------------------------------------------ tablets -- */
 
-enum vdbq_status tablet_load(struct database *database,
-                             const struct table *table,
-                             const struct tablet_ref *tablet, void *block,
-                             struct error *error)
+/* Reads the bytes of a tablet, whose checksum is right. */
+static enum vdbq_status read_bytes(const struct database *database,
+                                   const struct table *table,
+                                   const struct tablet_ref *tablet,
+                                   struct block *block, struct error *error)
 {
-    size_t size = (size_t)tablet->size_bytes;
-    enum vdbq_status status =
-        file_read(&database->file, block, size, tablet->offset, error);
-
-    if (status == VDBQ_OK)
-        status = tablet_check_sum(database, table, tablet,
-                                  block_checksum(block, size), error);
+    *block = block_create(tablet->size_bytes);
+    if (block->bytes == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = file_read(&database->file, block->bytes,
+                                        block->size, tablet->offset, error);
     if (status == VDBQ_OK)
         status =
-            tablet_check(table, block, tablet->size_bytes, tablet->rows, error);
+            tablet_check_sum(database, table, tablet,
+                             block_checksum(block->bytes, block->size), error);
+    return status;
+}
+
+/* Unpacks a tablet of a file that has packed words. */
+static enum vdbq_status unpack(const struct table *table,
+                               const struct tablet_ref *tablet,
+                               struct block *block, struct error *error)
+{
+    const struct tablet *head = block->bytes;
+    if (block->size < tablet_head_size(table->column_count)
+        || head->columns != table->column_count || !tablet_is_packed(head))
+        return VDBQ_OK; /* what else is wrong is told by the check */
+    enum vdbq_status status =
+        tablet_check_head(table, head, tablet->size_bytes, tablet->rows, error);
+    return status == VDBQ_OK ? tablet_unpack(block, error) : status;
+}
+
+enum vdbq_status tablet_load(struct database *database,
+                             const struct table *table,
+                             const struct tablet_ref *tablet,
+                             struct block *block, struct error *error)
+{
+    enum vdbq_status status = read_bytes(database, table, tablet, block, error);
+
+    if (status == VDBQ_OK)
+        status = unpack(table, tablet, block, error);
+    if (status == VDBQ_OK)
+        status =
+            tablet_check(table, block->bytes, block->size, tablet->rows, error);
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
-        status = tablet_check_facts(database, table, tablet, block, i, error);
+        status =
+            tablet_check_facts(database, table, tablet, block->bytes, i, error);
     return status;
 }
 
@@ -360,17 +391,10 @@ enum vdbq_status tablet_check_bytes(const struct database *database,
                                     const struct tablet_ref *tablet,
                                     struct error *error)
 {
-    struct block block = block_create(tablet->size_bytes);
-    enum vdbq_status status;
+    struct block block;
+    enum vdbq_status status =
+        read_bytes(database, table, tablet, &block, error);
 
-    if (block.bytes == NULL)
-        return error_no_memory(error);
-    status = file_read(&database->file, block.bytes, block.size, tablet->offset,
-                       error);
-    if (status == VDBQ_OK)
-        status =
-            tablet_check_sum(database, table, tablet,
-                             block_checksum(block.bytes, block.size), error);
     block_destroy(&block);
     return status;
 }

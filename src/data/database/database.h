@@ -38,12 +38,13 @@ enum vdbq_status snapshot_open(struct database *database,
                                struct snapshot *snapshot, struct error *error);
 void snapshot_close(struct snapshot *snapshot); /* accepts a zeroed one */
 
-/* Reads a tablet's bytes into `block` (tablet->size_bytes of room), checks
- * checksum and layout against the table, and returns CORRUPT with the facts
- * where anything is wrong. */
+struct block;
+/* Reads a tablet, as memory has it, into a new `*block`, which is the caller's
+ * whatever it returns; checks checksum and layout against the table, and
+ * returns CORRUPT with the facts where anything is wrong; IO, NO_MEMORY. */
 enum vdbq_status tablet_load(struct database *database,
                              const struct table *table,
-                             const struct tablet_ref *tablet, void *block,
-                             struct error *error);
+                             const struct tablet_ref *tablet,
+                             struct block *block, struct error *error);
 
 #endif

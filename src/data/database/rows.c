@@ -211,12 +211,10 @@ enum vdbq_status rows_add_ref(struct rows *rows, struct database *database,
                               const struct tablet_ref *tablet,
                               struct error *error)
 {
-    struct block block = block_create(tablet->size_bytes);
-    enum vdbq_status status;
+    struct block block;
+    enum vdbq_status status =
+        tablet_load(database, table, tablet, &block, error);
 
-    if (block.bytes == NULL)
-        return error_no_memory(error);
-    status = tablet_load(database, table, tablet, block.bytes, error);
     if (status == VDBQ_OK && !rows_add_tablet(rows, block.bytes))
         status = stop_or_no_memory(error);
     block_destroy(&block);

@@ -7,6 +7,7 @@
 
 #include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
+#include "data/tablet/tablet_pack.h"
 
 /* What a tablet is made of, as rows give it. */
 struct encoded {
@@ -76,7 +77,7 @@ static struct block make_block(const struct tablet_source *source,
 }
 
 struct block rows_block(const struct rows *rows, const struct table *table,
-                        enum encoding_choice choice, struct column_facts *facts,
+                        struct rows_form form, struct column_facts *facts,
                         uint64_t *features)
 {
     size_t count = table->column_count;
@@ -89,11 +90,13 @@ struct block rows_block(const struct rows *rows, const struct table *table,
                                               .vectors = encoded.vectors,
                                               .dictionaries =
                                                   encoded.dictionaries,
-                                              .choice = choice };
+                                              .choice = form.choice };
         block = make_block(&source, encoded.columns, facts);
         for (size_t i = 0; i < count; i++)
             *features |= encoding_at(encoded.columns[i].encoding)->feature;
     }
     encoded_finish(&encoded, count);
+    if (block.bytes != NULL && form.packs && tablet_pack(&block))
+        *features |= FEATURE_PACKED_WORDS;
     return block;
 }

@@ -9,11 +9,17 @@
 #include "data/tablet/block.h"
 #include "data/tablet/encoding.h"
 
+/* How a tablet is to be stored. */
+struct rows_form {
+    enum encoding_choice choice;
+    bool packs; /* words, where that pays: for a file */
+};
+
 /* A block with the tablet of all rows, of which there is one, and the facts of
  * the table's columns; `*features` gets those that its encodings need. Without
  * bytes, there is no memory. */
 struct block rows_block(const struct rows *rows, const struct table *table,
-                        enum encoding_choice choice, struct column_facts *facts,
+                        struct rows_form form, struct column_facts *facts,
                         uint64_t *features);
 
 #endif

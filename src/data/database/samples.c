@@ -83,7 +83,9 @@ static struct block encode(const struct sample *sample,
 
     if (facts != NULL && describe(table, &arena, &described)
         && add_rows(sample, &described, &rows))
-        block = rows_block(&rows, &described, CHOOSE_PLAIN, facts, &features);
+        block = rows_block(&rows, &described,
+                           (struct rows_form){ .choice = CHOOSE_PLAIN }, facts,
+                           &features);
     assert(features == 0);
     rows_finish(&rows);
     arena_finish(&arena);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/file/file.h"
-#include "data/tablet/encoding.h"
+#include "data/tablet/tablet_pack.h"
 
 _Static_assert(sizeof(struct file_head) == 120, "layout of file_head");
 _Static_assert(sizeof(struct file_head) <= 512, "file rule 3");
@@ -43,10 +43,10 @@ void file_seal_head(struct file_head *head, uint32_t format)
         return;
     head->features &= FILE_SAMPLES;
     head->features_write = 0;
-    head->features_read &= encoding_features();
+    head->features_read &= tablet_features();
     head->version_read = head->version_write = FILE_VERSION(0, 2);
     if (head->features_read != 0)
-        head->version_read = encoding_version(head->features_read);
+        head->version_read = tablet_version(head->features_read);
     head->reserved = 0;
     head->checksum_all =
         block_checksum(head, offsetof(struct file_head, checksum_all));
@@ -347,7 +347,7 @@ static enum vdbq_status check_readable(const struct file *file, unsigned which,
     assert(which < FILE_HEADS);
     const struct file_head *head = &file->heads[which];
 
-    if ((head->features_read & ~encoding_features()) == 0)
+    if ((head->features_read & ~tablet_features()) == 0)
         return VDBQ_OK;
     error_set(error, VDBQ_CORRUPT, "%s: needs vdbq %u.%u or newer", file->path,
               (unsigned)(head->version_read >> 16),

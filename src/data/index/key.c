@@ -261,17 +261,17 @@ static enum vdbq_status compare_tablet(struct database *database,
                                        const struct vector *codes,
                                        struct error *error)
 {
-    struct block block = block_create(tablet->size_bytes);
+    struct block block = { 0 };
     uint64_t *own = memory_zeroed(tablet->rows, sizeof *own);
     void *room = memory_zeroed(tablet->rows, sizeof(uint64_t));
     enum vdbq_status status;
     uint64_t common;
 
-    if (block.bytes == NULL || own == NULL || room == NULL) {
+    if (own == NULL || room == NULL) {
         status = error_no_memory(error);
         goto release_all;
     }
-    status = tablet_load(database, table, tablet, block.bytes, error);
+    status = tablet_load(database, table, tablet, &block, error);
     if (status != VDBQ_OK)
         goto release_all;
     if (!codes_of_tablet(table, &block, tablet->rows, own, room))

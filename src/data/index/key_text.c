@@ -91,14 +91,12 @@ static enum vdbq_status compare_tablet(const struct dictionary *keys,
                                        const struct tablet_ref *tablet,
                                        struct error *error)
 {
-    struct block block = block_create(tablet->size_bytes);
+    struct block block;
     struct dictionary *dictionary = NULL;
     struct vdbq_text common;
-    enum vdbq_status status;
+    enum vdbq_status status =
+        tablet_load(database, table, tablet, &block, error);
 
-    if (block.bytes == NULL)
-        return error_no_memory(error);
-    status = tablet_load(database, table, tablet, block.bytes, error);
     if (status == VDBQ_OK) {
         dictionary = dictionary_of_tablet(block.bytes, table->key);
         if (dictionary == NULL)

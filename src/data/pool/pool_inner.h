@@ -29,6 +29,7 @@ struct slot {
     struct load *load;          /* NULL: none is under way               */
     bool *wanted;               /* one a column; lies behind this struct */
     struct tablet *head, *here; /* likewise: see struct projection   */
+    struct words_place *words;  /* likewise                            */
     struct slot *chain;         /* the next in its bucket                */
     struct lru_link idle;       /* among those that nobody uses          */
 };

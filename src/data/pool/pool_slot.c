@@ -49,13 +49,15 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     unsigned columns = want->table->column_count;
     size_t head = tablet_head_size(columns);
     struct slot *made = memory_zeroed(
-        1, sizeof *made + 2 * head + columns * sizeof made->wanted[0]);
+        1, sizeof *made + 2 * head
+               + columns * (sizeof made->words[0] + sizeof made->wanted[0]));
 
     if (made == NULL)
         return NULL;
     made->head = (struct tablet *)(void *)(made + 1);
     made->here = (struct tablet *)(void *)((char *)made->head + head);
-    made->wanted = (bool *)((char *)made->here + head);
+    made->words = (struct words_place *)(void *)((char *)made->here + head);
+    made->wanted = (bool *)(made->words + columns);
     made->shown.tablet = made->here;
     made->shown.whole = made->head;
     made->identity = want->tablet->identity;
@@ -115,13 +117,16 @@ static enum vdbq_status slot_prepare(struct pool *pool,
                                      .tablet = want->tablet,
                                      .wanted = slot->wanted,
                                      .head = slot->head,
-                                     .here = slot->here };
+                                     .here = slot->here,
+                                     .words = slot->words };
     enum vdbq_status status = projection_read_head(&projection, error);
 
     if (status != VDBQ_OK)
         return status;
     take_over(pool, want, &projection);
-    status = pool_memory_give(pool, slot, &projection, error);
+    status = projection_find_words(&projection, error);
+    if (status == VDBQ_OK)
+        status = pool_memory_give(pool, slot, &projection, error);
     return status == VDBQ_OK ? start_load(pool, slot, &projection, error)
                              : status;
 }

@@ -25,8 +25,10 @@ enum { READ_BYTES = 256 << 10 };
 struct stream {
     const struct projection *projection;
     struct checksum whole;
-    uint8_t *scratch; /* READ_BYTES bytes               */
-    uint64_t at;      /* in the tablet             */
+    uint8_t *scratch;  /* READ_BYTES bytes               */
+    uint64_t at;       /* in the tablet             */
+    const char *fault; /* of packed words, of which the checksum is not known
+                          yet; NULL: there is none */
     struct error *error;
 };
 
@@ -71,11 +73,68 @@ enum vdbq_status projection_prove(const struct projection *projection,
 
 /* --------------------------------------------------------------- head -- */
 
+static bool has_words(const struct projection *projection, unsigned column)
+{
+    return projection->table->columns[column].type == VDBQ_TEXT;
+}
+
+/* Whether a text column is wanted. */
+static bool wants_words(const struct projection *projection)
+{
+    for (unsigned i = 0; i < projection->table->column_count; i++)
+        if (projection->wanted[i] && has_words(projection, i))
+            return true;
+    return false;
+}
+
+/* What is wrong with a part is told as damage of the whole tablet, where its
+ * checksum is wrong, too. */
+static enum vdbq_status tell_damage(const struct projection *projection,
+                                    struct error *error)
+{
+    const struct error of_part = *error;
+    enum vdbq_status status = tablet_check_bytes(
+        projection->database, projection->table, projection->tablet, error);
+
+    if (status == VDBQ_OK)
+        *error = of_part;
+    return error->status;
+}
+
+/* Finds the words of text columns, which lie one behind the other. */
+static enum vdbq_status find_words(const struct projection *projection,
+                                   struct error *error)
+{
+    const struct tablet *head = projection->head;
+    uint64_t at = head->variable;
+
+    for (unsigned i = 0; i < projection->table->column_count; i++) {
+        uint64_t offset = tablet_words_offset(head, i);
+        struct packed_words start;
+        enum vdbq_status status = VDBQ_OK;
+        if (!has_words(projection, i))
+            continue;
+        if (offset > 0)
+            status =
+                file_read(&projection->database->file, &start, sizeof start,
+                          projection->tablet->offset + offset, error);
+        if (status != VDBQ_OK)
+            return status;
+        if (offset == 0
+            || !tablet_words_place(head, i, &start, &at, &projection->words[i]))
+            return error_set(
+                error, VDBQ_CORRUPT,
+                "table %s, column %s: the words of a tablet do not "
+                "lie inside, in order",
+                projection->table->name, projection->table->columns[i].name);
+    }
+    return VDBQ_OK;
+}
+
 enum vdbq_status projection_read_head(const struct projection *projection,
                                       struct error *error)
 {
     const struct tablet_ref *tablet = projection->tablet;
-    struct error of_head;
     enum vdbq_status status;
 
     if (tablet->size_bytes < head_size(projection))
@@ -91,24 +150,13 @@ enum vdbq_status projection_read_head(const struct projection *projection,
         return status;
     status = tablet_check_head(projection->table, projection->head,
                                tablet->size_bytes, tablet->rows, error);
-    if (status != VDBQ_CORRUPT)
-        return status;
-    of_head = *error; /* damage is told as that of the whole tablet */
-    status = tablet_check_bytes(projection->database, projection->table, tablet,
-                                error);
-    if (status == VDBQ_OK)
-        *error = of_head;
-    return error->status;
+    return status == VDBQ_CORRUPT ? tell_damage(projection, error) : status;
 }
 
-/* Whether a text column is wanted: then the words of all are. */
-static bool wants_words(const struct projection *projection)
+enum vdbq_status projection_find_words(const struct projection *projection,
+                                       struct error *error)
 {
-    for (unsigned i = 0; i < projection->table->column_count; i++)
-        if (projection->wanted[i]
-            && projection->table->columns[i].type == VDBQ_TEXT)
-            return true;
-    return false;
+    return wants_words(projection) ? find_words(projection, error) : VDBQ_OK;
 }
 
 bool projection_may_stay(const struct projection *projection)
@@ -135,6 +183,26 @@ static uint64_t place_area(const struct projection *projection,
     return place;
 }
 
+/* Says where the words of the wanted columns will be, from `at` on; returns
+ * where they end. */
+static uint64_t lay_out_words(const struct projection *projection, uint64_t at)
+{
+    struct tablet *here = projection->here;
+    struct tablet_column *columns = (struct tablet_column *)(here + 1);
+
+    here->variable = wants_words(projection) ? at : 0;
+    here->variable_size = 0;
+    for (unsigned i = 0; i < projection->table->column_count; i++) {
+        columns[i].words = columns[i].words_packed = 0;
+        if (!projection->wanted[i] || !has_words(projection, i))
+            continue;
+        columns[i].words = (uint32_t)(here->variable_size / TABLET_ALIGN);
+        here->variable_size += projection->words[i].sizes.memory;
+    }
+    here->format = tablet_format(columns, here->columns);
+    return at + here->variable_size;
+}
+
 uint64_t projection_lay_out(const struct projection *projection)
 {
     uint64_t at = head_size(projection);
@@ -156,10 +224,7 @@ uint64_t projection_lay_out(const struct projection *projection)
                 columns[i].values = to;
         }
     }
-    projection->here->variable = wants_words(projection) ? at : 0;
-    projection->here->variable_size =
-        wants_words(projection) ? projection->head->variable_size : 0;
-    at += projection->here->variable_size;
+    at = lay_out_words(projection, at);
     if (!projection->in_place)
         projection->here->size = at;
     return at;
@@ -240,23 +305,64 @@ static enum vdbq_status prove_column(struct stream *stream, unsigned column,
     return status;
 }
 
-/* Reads the words of all columns. */
-static enum vdbq_status read_words(struct stream *stream, uint8_t *block,
-                                   uint64_t *sum)
+/* Reads packed words, and unpacks them at `to`. What is wrong with them is the
+ * stream's fault, for now. */
+static enum vdbq_status read_packed(struct stream *stream,
+                                    const struct words_place *place,
+                                    uint8_t *to, struct checksum *sum)
+{
+    struct block packed = block_create(place->sizes.file);
+    enum vdbq_status status;
+
+    if (packed.bytes == NULL)
+        return error_no_memory(stream->error);
+    status =
+        read_on(stream, place->offset + place->sizes.file, packed.bytes, sum);
+    if (status == VDBQ_OK && stream->fault == NULL)
+        stream->fault = words_unpack(packed.bytes, &place->sizes, to);
+    block_destroy(&packed);
+    return status;
+}
+
+/* Reads the words of a text column, and what lies before them; into the
+ * projection if they are wanted. `*sum` is that of their bytes in the file. */
+static enum vdbq_status read_words(struct stream *stream, unsigned column,
+                                   uint8_t *block, uint64_t *sum)
 {
     const struct projection *projection = stream->projection;
-    const struct tablet *head = projection->head;
-    enum vdbq_status status = read_on(stream, head->variable, NULL, NULL);
+    const struct words_place *place = &projection->words[column];
+    const struct tablet_column *here = tablet_column(projection->here, column);
+    uint8_t *to = NULL;
+    enum vdbq_status status = read_on(stream, place->offset, NULL, NULL);
     struct checksum words;
 
+    if (projection->wanted[column])
+        to = block + projection->here->variable
+             + (uint64_t)here->words * TABLET_ALIGN;
     checksum_begin(&words);
     if (status == VDBQ_OK)
-        status = read_on(
-            stream, head->variable + head->variable_size,
-            wants_words(projection) ? block + projection->here->variable : NULL,
-            &words);
+        status =
+            to != NULL
+                    && tablet_column(projection->head, column)->words_packed
+                           != 0
+                ? read_packed(stream, place, to, &words)
+                : read_on(stream, place->offset + place->sizes.file, to,
+                          &words);
     *sum = checksum_end(&words);
     return status;
+}
+
+static enum vdbq_status tell_fault(const struct stream *stream)
+{
+    const struct projection *projection = stream->projection;
+
+    if (stream->fault == NULL)
+        return VDBQ_OK;
+    return error_set(
+        stream->error, VDBQ_CORRUPT,
+        "%s: table %s: the tablet at byte %llu is damaged: %s",
+        database_path(projection->database), projection->table->name,
+        (unsigned long long)projection->tablet->offset, stream->fault);
 }
 
 /* Reads all of the tablet. */
@@ -266,7 +372,8 @@ static enum vdbq_status prove_bytes(const struct projection *projection,
     struct stream stream = { .projection = projection,
                              .error = error,
                              .scratch = memory_resize(NULL, READ_BYTES) };
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status =
+        wants_words(projection) ? VDBQ_OK : find_words(projection, error);
 
     if (stream.scratch == NULL)
         return error_no_memory(error);
@@ -276,8 +383,11 @@ static enum vdbq_status prove_bytes(const struct projection *projection,
     for (unsigned i = 0;
          i < projection->table->column_count && status == VDBQ_OK; i++)
         status = prove_column(&stream, i, block);
-    if (status == VDBQ_OK && projection->head->variable_size > 0)
-        status = read_words(&stream, block, &projection->proof->words);
+    for (unsigned i = 0;
+         i < projection->table->column_count && status == VDBQ_OK; i++)
+        if (has_words(projection, i))
+            status = read_words(&stream, i, block,
+                                &projection->proof->column[i].words);
     if (status == VDBQ_OK)
         status = read_on(&stream, projection->tablet->size_bytes, NULL, NULL);
     memory_release(stream.scratch);
@@ -285,6 +395,8 @@ static enum vdbq_status prove_bytes(const struct projection *projection,
         status = tablet_check_sum(projection->database, projection->table,
                                   projection->tablet,
                                   checksum_end(&stream.whole), error);
+    if (status == VDBQ_OK)
+        status = tell_fault(&stream);
     projection->proof->head =
         block_checksum(projection->head, head_size(projection));
     projection->proof->whole = status == VDBQ_OK;
@@ -323,20 +435,22 @@ static enum vdbq_status has_changed(const struct projection *projection,
                      (unsigned long long)projection->tablet->offset);
 }
 
+/* Reads the words of a column, of which the sum is known. */
 static enum vdbq_status put_words(const struct projection *projection,
-                                  uint8_t *block, struct error *error)
+                                  unsigned column, uint8_t *block,
+                                  struct error *error)
 {
     struct stream stream = { .projection = projection,
                              .error = error,
-                             .at = projection->head->variable };
+                             .at = projection->words[column].offset };
     uint64_t sum;
     enum vdbq_status status;
 
     checksum_begin(&stream.whole);
-    status = read_words(&stream, block, &sum);
-    if (status == VDBQ_OK && sum != projection->proof->words)
+    status = read_words(&stream, column, block, &sum);
+    if (status == VDBQ_OK && sum != projection->proof->column[column].words)
         status = has_changed(projection, error);
-    return status;
+    return status == VDBQ_OK ? tell_fault(&stream) : status;
 }
 
 enum vdbq_status projection_put_head(const struct projection *projection,
@@ -348,8 +462,7 @@ enum vdbq_status projection_put_head(const struct projection *projection,
     if (projection->in_place)
         return VDBQ_OK;
     memcpy(block, projection->here, head_size(projection));
-    return wants_words(projection) ? put_words(projection, block, error)
-                                   : VDBQ_OK;
+    return VDBQ_OK;
 }
 
 enum vdbq_status projection_put_column(const struct projection *projection,
@@ -365,7 +478,10 @@ enum vdbq_status projection_put_column(const struct projection *projection,
         return status;
     if (sum != projection->proof->column[column].sum)
         return has_changed(projection, error);
-    return check_values(projection, column, block, error);
+    if (has_words(projection, column))
+        status = put_words(projection, column, block, error);
+    return status == VDBQ_OK ? check_values(projection, column, block, error)
+                             : status;
 }
 
 /* ------------------------------------------------------------- values -- */

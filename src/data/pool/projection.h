@@ -14,16 +14,19 @@
 
 #include "data/database/database.h"
 #include "data/pool/proof.h"
+#include "data/tablet/tablet_pack.h"
 
 struct projection {
     struct database *database;
     const struct table *table;
     const struct tablet_ref *tablet;
-    bool *wanted;        /* one a column                              */
-    bool in_place;       /* the block is the tablet, in the file      */
-    struct tablet *head; /* as it is in the file, with room for the
+    bool *wanted;              /* one a column                              */
+    bool in_place;             /* the block is the tablet, in the file      */
+    struct tablet *head;       /* as it is in the file, with room for the
                               columns' descriptions                     */
-    struct tablet *here; /* likewise, as it lies in the projection    */
+    struct tablet *here;       /* likewise, as it lies in the projection    */
+    struct words_place *words; /* one a column: of a text column's words in
+                                  the tablet                              */
     struct tablet_proof *proof;
 };
 
@@ -31,6 +34,10 @@ struct projection {
  * CORRUPT, IO, NO_MEMORY. */
 enum vdbq_status projection_read_head(const struct projection *projection,
                                       struct error *error);
+/* Finds out where words are and what they take, if some are wanted, and proves
+ * that they lie inside the tablet. Fails likewise. */
+enum vdbq_status projection_find_words(const struct projection *projection,
+                                       struct error *error);
 /* Whether the wanted columns may stay in place: no bits of theirs do any harm,
  * which words and their codes could. */
 bool projection_may_stay(const struct projection *projection);

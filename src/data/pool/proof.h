@@ -4,7 +4,7 @@
  * as a whole once, and had its checksum, may be read again in projections: each
  * column's bytes are compared with the sum that was taken of them then, so
  * bytes from a file are as little trusted as the first time. What is known
- * takes some 16 bytes a column, under a limit; behind it all is forgotten,
+ * takes some 24 bytes a column, under a limit; behind it all is forgotten,
  * and proven anew where it is read again.
  */
 #ifndef VDBQ_DATA_PROOF_H
@@ -13,8 +13,9 @@
 #include "data/catalogue/catalogue.h"
 
 struct column_proof {
-    uint64_t sum; /* XXH3 of its areas, one after the other           */
-    bool checked; /* its values are what the head says of them        */
+    uint64_t sum;   /* XXH3 of its areas, one after the other         */
+    uint64_t words; /* XXH3 of its words as the file has them         */
+    bool checked;   /* its values are what the head says of them        */
 };
 
 struct tablet_proof {
@@ -24,7 +25,6 @@ struct tablet_proof {
     uint64_t head;  /* XXH3 of its head                         */
     unsigned users; /* loads that are under way                 */
     struct tablet_proof *chain;
-    uint64_t words; /* XXH3 of the words of all text columns    */
     struct column_proof column[];
 };
 

@@ -215,7 +215,7 @@ static u64 runs_bytes(const struct column_input *input, u64 rows)
 }
 
 const struct encoding encoding_runs = { .name = "runs",
-                                        .format = TABLET_FORMAT,
+                                        .format = TABLET_FORMAT_RUNS,
                                         .feature = 1u << 0,
                                         .version = ENCODING_VERSION(0, 3),
                                         .counts = true,

@@ -28,6 +28,8 @@ uint32_t tablet_format(const struct tablet_column *columns, unsigned count)
             format = TABLET_FORMAT_WORDS;
         if (encoding != NULL && encoding->format > format)
             format = encoding->format;
+        if (columns[i].words_packed != 0)
+            format = TABLET_FORMAT;
     }
     return format;
 }

@@ -182,8 +182,9 @@ static const char *column_fault(const struct check *check,
         return "the type is not the table's";
     if (column->width != type_width(type_machine(type)))
         return "the width is not the type's";
-    if (column->reserved1[0] != 0 || column->reserved1[1] != 0
-        || (type != VDBQ_TEXT && column->words != 0))
+    if (column->words_packed != 0)
+        return "packed words are those of a file"; /* they were unpacked */
+    if (column->reserved1 != 0 || (type != VDBQ_TEXT && column->words != 0))
         return "a reserved field is not 0";
     fault = values_fault(check, column, stored_type(type));
     if (fault != NULL)

@@ -279,6 +279,17 @@ static enum vdbq_status take_in(struct rows *rows, struct database *database,
 
 /* -------------------------------------------------------------- build -- */
 
+/* Words are packed where bytes go to a disk. */
+static struct rows_form form_of(const struct database *database)
+{
+    enum encoding_choice choice = database->file.settings->encoding;
+    bool on_disk = database->file.calls != &os_memory_files;
+
+    return (struct rows_form){ .choice = choice,
+                               .packs = choice == CHOOSE_PACKED
+                                        || (choice == CHOOSE_AUTO && on_disk) };
+}
+
 /* A build of the rows that wait; NULL: no memory. They are empty then. */
 static struct tablet_build *add_build(struct new_rows *new_rows,
                                       const struct writer *writer,
@@ -291,7 +302,7 @@ static struct tablet_build *add_build(struct new_rows *new_rows,
     *build = (struct tablet_build){
         .rows = new_rows->rows,
         .table = table,
-        .choice = writer->database->file.settings->encoding,
+        .form = form_of(writer->database),
         .facts = arena_alloc(&new_rows->arena,
                              table->column_count * sizeof *build->facts),
     };

@@ -4,12 +4,11 @@
 #include <assert.h>
 
 #include "base/threads/parallel.h"
-#include "data/database/rows_block.h"
 
 void tablet_build_run(struct tablet_build *build)
 {
     assert(build->block.bytes == NULL);
-    build->block = rows_block(&build->rows, build->table, build->choice,
+    build->block = rows_block(&build->rows, build->table, build->form,
                               build->facts, &build->features);
 }
 

@@ -8,16 +8,14 @@
 
 #include <pthread.h>
 
-#include "data/database/rows.h"
 #include "base/threads/stop.h"
-#include "data/tablet/block.h"
-#include "data/tablet/encoding.h"
+#include "data/database/rows_block.h"
 
 /* One tablet. Until it is waited for, its thread alone touches it. */
 struct tablet_build {
     struct rows rows;          /* it is made of                              */
     const struct table *table; /* stays as it is until it is waited for      */
-    enum encoding_choice choice;
+    struct rows_form form;
     struct column_facts *facts; /* of the table's columns; the caller's      */
     uint64_t features;          /* that the tablet needs                     */
     struct block block;         /* the tablet; without bytes: no memory      */

@@ -86,10 +86,10 @@ static void assert_ids(struct database *database, const char *name,
     assert_int_equal(table->tablet_count, tablets);
     for (size_t i = 0; i < tablets; i++) {
         const struct tablet_ref *tablet = &table->tablets[i];
-        struct block block = block_create(tablet->size_bytes);
+        struct block block;
         int32_t *ids = malloc(tablet->rows * sizeof *ids);
         assert_int_equal(tablet->row_first, row);
-        if (tablet_load(database, table, tablet, block.bytes, ERROR) != VDBQ_OK)
+        if (tablet_load(database, table, tablet, &block, ERROR) != VDBQ_OK)
             fail_msg("%s", ERROR->message);
         tablet_values(block.bytes, 0, ids);
         for (uint32_t k = 0; k < tablet->rows; k++)

@@ -423,10 +423,10 @@ static void rows_of_every_type_come_back(void **state)
         table = catalogue_table(snapshot.catalogue, "x");
         assert_int_equal(table->rows, 80);
         for (size_t i = 0; i < table->tablet_count; i++) {
-            struct block block = block_create(table->tablets[i].size_bytes);
-            assert_int_equal(tablet_load(database, table, &table->tablets[i],
-                                         block.bytes, ERROR),
-                             VDBQ_OK);
+            struct block block;
+            assert_int_equal(
+                tablet_load(database, table, &table->tablets[i], &block, ERROR),
+                VDBQ_OK);
             check_tablet(block.bytes, first);
             first += (int)table->tablets[i].rows;
             block_destroy(&block);
@@ -536,11 +536,10 @@ static void damaged_words_are_refused(void **state)
     assert_int_equal(append(database, values.vectors, 20), VDBQ_OK);
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table = catalogue_table(snapshot.catalogue, "x");
-    block = block_create(table->tablets[0].size_bytes);
-    copy = block_create(block.size);
     assert_int_equal(
-        tablet_load(database, table, &table->tablets[0], block.bytes, ERROR),
+        tablet_load(database, table, &table->tablets[0], &block, ERROR),
         VDBQ_OK);
+    copy = block_create(block.size);
     for (size_t i = 0; i < block.size * 8; i++) {
         memcpy(copy.bytes, block.bytes, block.size);
         ((uint8_t *)copy.bytes)[i / 8] ^= (uint8_t)(1u << (i % 8));

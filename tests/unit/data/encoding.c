@@ -319,7 +319,7 @@ static void refuses_common(struct tablet_column *column)
     REFUSES(column->base, INT64_MAX);
     REFUSES(column->bits, 33);
     REFUSES(column->bits, 255);
-    REFUSES(column->reserved1[0], 1);
+    REFUSES(column->reserved1, 1);
     REFUSES(column->width, column->width ^ 12);
 }
 

@@ -116,10 +116,9 @@ static void assert_has(const struct pool_slot *slot, size_t tablet,
     const struct tablet_ref *ref = &table->tablets[tablet];
     const void *bytes = device_memory_host(slot->memory);
     static uint8_t values[TABLET_ROWS * 8], expected[TABLET_ROWS * 8];
-    struct block whole = block_create(ref->size_bytes);
+    struct block whole;
 
-    assert_int_equal(tablet_load(database, table, ref, whole.bytes, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(tablet_load(database, table, ref, &whole, ERROR), VDBQ_OK);
     tablet_values(whole.bytes, column, expected);
     tablet_values(bytes, column, values);
     assert_memory_equal(values, expected,
@@ -249,12 +248,11 @@ static void changed_bytes_are_found_again(void **state)
 {
     const struct tablet_ref *ref = &table->tablets[1];
     struct pool *pool = make_pool(page_round(ref->size_bytes));
-    struct block block = block_create(ref->size_bytes);
+    struct block block;
     uint64_t values, nulls;
 
     (void)state;
-    assert_int_equal(tablet_load(database, table, ref, block.bytes, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(tablet_load(database, table, ref, &block, ERROR), VDBQ_OK);
     values = ref->offset + tablet_column(block.bytes, BIG)->values;
     nulls = ref->offset + tablet_column(block.bytes, BIG)->nulls;
     block_destroy(&block);

@@ -194,13 +194,13 @@ static void assert_sees(const struct pool_slot *slot, size_t tablet,
                         unsigned column)
 {
     const struct tablet_ref *ref = &table->tablets[tablet];
-    struct block whole = block_create(ref->size_bytes);
+    struct block whole;
     size_t size;
     uint8_t *seen = bytes_seen(slot, column, &size);
-    const struct tablet_column *from = tablet_column(whole.bytes, column);
+    const struct tablet_column *from;
 
-    assert_int_equal(tablet_load(database, table, ref, whole.bytes, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(tablet_load(database, table, ref, &whole, ERROR), VDBQ_OK);
+    from = tablet_column(whole.bytes, column);
     assert_memory_equal(seen, (uint8_t *)whole.bytes + from->values, size);
     assert_memory_equal(slot->whole, whole.bytes, tablet_head_size(COLUMNS));
     free(seen);

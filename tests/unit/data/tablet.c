@@ -334,7 +334,7 @@ static void damaged_columns_are_refused(void **state)
         REFUSES(&made, column->encoding, ENCODING_PACKED);
         REFUSES(&made, column->bits, 1);
         REFUSES(&made, column->encoding, 255);
-        REFUSES(&made, column->reserved1[1], 1);
+        REFUSES(&made, column->reserved1, 1);
         REFUSES(&made, column->words, 1);
         REFUSES(&made, column->width, column->width * 2);
         REFUSES(&made, column->width, 0);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words of a tablet as a file has them: packed (cl/tablet.h), or as memory has
+ * them. In memory words are never packed.
+ */
+#ifndef VDBQ_DATA_WORDS_PACK_H
+#define VDBQ_DATA_WORDS_PACK_H
+
+#include <stdbool.h>
+
+#include "cl/tablet.h"
+
+/* Bytes of the area of words in memory. */
+uint64_t words_size(const struct tablet_words *words);
+
+/* Packs words into `to`, which has room for words_size() bytes. Bytes of the
+ * area, a multiple of 64; 0: they save less than an eighth, or there is no
+ * memory. */
+uint64_t words_pack(const struct tablet_words *words, void *to);
+
+/* Bytes of an area in a file and in memory, as its first bytes say. */
+struct words_sizes {
+    uint64_t file, memory;
+};
+/* False: no packed words say that. `start` has sizeof(struct packed_words)
+ * bytes. */
+bool words_sizes(const void *start, bool packed, struct words_sizes *sizes);
+
+/* Unpacks an area of sizes->file bytes into sizes->memory bytes at `to`, of
+ * whatever bytes: what is wrong with them, or NULL. What they unpack to is as
+ * little trusted as words that are not packed. */
+const char *words_unpack(const void *packed, const struct words_sizes *sizes,
+                         void *to);
+
+#endif
