@@ -29,7 +29,7 @@ struct computing {
     const struct map_call *call;
     const struct function *function; /* found by the step's name */
     unsigned count;                  /* of `shares` */
-    struct share shares[PARALLEL_THREADS_MAX];
+    struct share *shares;
 };
 
 static bool makes_texts(const struct map_call *call)
@@ -193,17 +193,23 @@ static enum vdbq_status join_words(struct computing *computing,
 
 /* -------------------------------------------------------------- shares -- */
 
-static void deal(struct computing *computing)
+/* Deals the rows out; false: no memory. */
+static bool deal(struct computing *computing)
 {
     uint64_t rows = computing->call->batch->rows;
     computing->count =
         parallel_threads(computing->call->threads, rows * CALL_ROWS);
+    computing->shares =
+        memory_zeroed(computing->count, sizeof *computing->shares);
+    if (computing->shares == NULL)
+        return false;
     for (uint64_t i = 0; i < computing->count; i++) {
         uint64_t first = rows * i / computing->count;
         uint64_t end = rows * (i + 1) / computing->count;
-        computing->shares[i] =
-            (struct share){ .first = first, .rows = end - first };
+        computing->shares[i].first = first;
+        computing->shares[i].rows = end - first;
     }
+    return true;
 }
 
 static void shares_finish(struct computing *computing)
@@ -212,6 +218,7 @@ static void shares_finish(struct computing *computing)
         dictionary_release(computing->shares[i].dictionary);
         memory_release(computing->shares[i].numbers);
     }
+    memory_release(computing->shares);
 }
 
 enum vdbq_status map_compute(const struct map_call *call, uint64_t *rows,
@@ -225,7 +232,8 @@ enum vdbq_status map_compute(const struct map_call *call, uint64_t *rows,
     assert(computing.function != NULL);
     *rows = call->batch->rows;
     *dictionary = NULL;
-    deal(&computing);
+    if (!deal(&computing))
+        return error_no_memory(error);
     parallel_run(computing.count, compute_share, &computing);
     if (makes_texts(call))
         status = join_words(&computing, dictionary, error);

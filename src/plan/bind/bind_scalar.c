@@ -238,10 +238,32 @@ struct expression *scalar_like(struct binder *binder, const struct call *call)
 
 /* ----------------------------------------------------------- the table -- */
 
+/* Tells what is wrong with a pattern that is a constant. */
+static bool check_pattern(struct binder *binder, const struct call *call)
+{
+    const struct function *function = function_find(call->name);
+    struct vdbq_text texts[FUNCTION_ARGUMENTS_MAX] = { { 0 } };
+    struct error error = { 0 };
+
+    for (unsigned i = 0; i < call->count; i++) {
+        const struct expression *e = call->arguments[i];
+        if (e->kind == EXPRESSION_CONSTANT && !e->constant.null
+            && e->type == VDBQ_TEXT)
+            texts[i] = e->constant.text;
+    }
+    if (function_pattern_check(function, texts, call->count, &error) == VDBQ_OK)
+        return true;
+    error_at(binder->error, error.status, call->arguments[1]->at, "%s",
+             error.message);
+    return false;
+}
+
 /* A function that the host computes, as it is. */
 static struct expression *scalar_host(struct binder *binder,
                                       const struct call *call)
 {
+    if (!check_pattern(binder, call))
+        return NULL;
     return expression_call(binder, call->name, call->arguments, call->count,
                            call->tree->at);
 }

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 
 struct pattern;
+struct regexp;
 
 struct function_value {
     bool null;             /* the other fields say nothing */
@@ -25,6 +26,7 @@ struct function_value {
     struct vdbq_text text; /* of TEXT                                    */
     /* the text as it was read once, for like and glob; NULL: it was not   */
     const struct pattern *pattern;
+    const struct regexp *regexp; /* likewise, of regular expressions */
 };
 
 enum { FUNCTION_ARGUMENTS_MAX = 8 };
@@ -77,6 +79,13 @@ struct function_lookup {
 enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
                                       struct function_lookup *lookup,
                                       struct error *error);
+
+/* Whether a pattern, with what goes with it, is one that a function takes, as
+ * far as it is constant: of the arguments that are none the bytes are NULL.
+ * Fails with RANGE and what is wrong, NO_MEMORY. */
+enum vdbq_status function_pattern_check(const struct function *function,
+                                        const struct vdbq_text *texts,
+                                        unsigned count, struct error *error);
 
 /* Whether a call gives 0 for every text without some bytes, so that they may be
  * looked for in many texts that lie one behind the other ... */

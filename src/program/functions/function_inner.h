@@ -47,6 +47,9 @@ enum vdbq_status function_text_copy(struct function_call_state *state,
  * one of literals; other calls stay as they are. False: no memory. */
 bool function_pattern_read(struct function_lookup *lookup, struct arena *arena);
 
+/* Likewise, of calls with regular expressions. */
+bool function_regexp_read(struct function_lookup *lookup, struct arena *arena);
+
 /* Computes a function of the table. */
 #define FUNCTION_BODY(name)                                                    \
     enum vdbq_status function_##name(struct function_call_state *state)

@@ -133,6 +133,8 @@ enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
         return refuse(&reading, "no ) and end");
     if (lookup->count < lookup->function->least || !reading.open)
         return refuse(&reading, "too few arguments");
-    return function_pattern_read(lookup, arena) ? VDBQ_OK
-                                                : error_no_memory(error);
+    return function_pattern_read(lookup, arena)
+                   && function_regexp_read(lookup, arena)
+               ? VDBQ_OK
+               : error_no_memory(error);
 }

@@ -95,6 +95,19 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "as like")                                                            \
     BOUND(glob, 2, 2, like,                                                    \
          "whether the second text is GLOB the first, a pattern")               \
+    HOST(regexp_matches, 2, 3, BOOLEAN, "TTT", FAILS, regexp_matches,          \
+         "whether the second text, a regular expression, matches some of the " \
+         "first; the third has options")                                       \
+    HOST(regexp_like, 2, 3, BOOLEAN, "TTT", FAILS, regexp_matches,             \
+         "as regexp_matches")                                                  \
+    HOST(regexp_full_match, 2, 3, BOOLEAN, "TTT", FAILS, regexp_full_match,    \
+         "... matches all of the first")                                       \
+    HOST(regexp_extract, 2, 4, TEXT, "TTIT", FAILS, regexp_extract,            \
+         "what the regular expression, or a group of it, matches first; an "   \
+         "empty text: nothing")                                                \
+    HOST(regexp_replace, 3, 4, TEXT, "TTTT", FAILS, regexp_replace,            \
+         "with the first match, or with option g each, replaced by the third " \
+         "text, in which \\\\1 is the first group")                              \
     /* choices and types */                                                    \
     BOUND(coalesce, 1, MANY, coalesce,                                         \
          "the first value that is not NULL")                                   \

@@ -28,8 +28,8 @@ enum {
 static const char *const tables[] = {
     "create table d (i integer)",
     "insert into d values (0), (1), (2), (3), (4), (5), (6), (7)",
-    "create table t as select a.i + 8 * b.i as k, 's' || c.i || d.i as s"
-    " from d a, d b, d c, d d, d e, d f, (select * from d limit 2) g",
+    ("create table t as select a.i + 8 * b.i as k, 's' || c.i || d.i as s"
+     " from d a, d b, d c, d d, d e, d f, (select * from d limit 2) g"),
 };
 
 static const char query[] =
