@@ -36,8 +36,8 @@ SQLITE |= {
     'octet_length': Peer('length(CAST({0} AS BLOB))', TEXTS)}
 # What is called otherwise there.
 SAME = {'least': 'min', 'greatest': 'max', 'if': 'iif', 'ascii': 'unicode', 'ilike': 'like',
-        'ILIKE': 'LIKE'}
-SQLITE |= {ours: SQLITE[theirs] for ours, theirs in SAME.items()}
+        'ILIKE': 'LIKE', 'regexp_like': 'regexp_matches'}
+SQLITE |= {ours: SQLITE[theirs] for ours, theirs in SAME.items() if theirs in SQLITE}
 SQLITE |= {ours: Peer(None, TEXTS) for ours in (
     'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
 # What no peer has, or only with another meaning.
@@ -65,9 +65,11 @@ def text_of(form, peer):
 DUCKDB = {name: Peer(None, types) for names, types in (
     ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
     ('year month day hour minute', 'YW'), ('second extract date_part date_trunc', 'YW'),
+    ('regexp_matches regexp_full_match regexp_extract regexp_replace', 'T'),
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
-           'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW')}
+           'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW'),
+           'regexp_like': DUCKDB['regexp_matches']}
 
 
 class Sqlite:

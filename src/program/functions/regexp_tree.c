@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { DEPTH_MAX = 200 /* of parentheses */, CHARACTER_MAX = 0x10ffff };
+enum { DEPTH_MAX = 100 /* of parentheses */, CHARACTER_MAX = 0x10ffff };
 
 struct flags {
     bool folds, dot_breaks, lines, lazy; /* i, s, m, U */

@@ -125,7 +125,7 @@ static bool write_star(struct writing *writing, const struct regexp_node *node,
 static bool write_repeat(struct writing *writing,
                          const struct regexp_node *node)
 {
-    int splits[REGEXP_REPEAT_MAX], count = 0;
+    int last = -1, split; /* splits lead to those before them, for now */
     bool written = true;
 
     for (int i = 0;
@@ -140,12 +140,17 @@ static bool write_repeat(struct writing *writing,
                && (node->least > 0
                        ? write_plus(writing, node->left, node->lazy)
                        : write_star(writing, node->left, node->lazy));
-    for (int i = node->least; i < node->most && written; i++)
-        written =
-            write_optional(writing, node->left, node->lazy, &splits[count++]);
-    for (int i = 0; i < count && written; i++)
-        set_split(writing, splits[i], (uint32_t)splits[i] + 1,
-                  next_code(writing), node->lazy);
+    for (int i = node->least; i < node->most && written; i++) {
+        written = write_optional(writing, node->left, node->lazy, &split);
+        if (written)
+            code_at(writing, split)->a = (uint32_t)last;
+        last = written ? split : last;
+    }
+    for (; last >= 0 && written; last = split) {
+        split = (int)code_at(writing, last)->a;
+        set_split(writing, last, (uint32_t)last + 1, next_code(writing),
+                  node->lazy);
+    }
     return written;
 }
 
