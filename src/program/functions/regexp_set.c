@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of characters, and what a backslash makes of the character behind it.
+ */
+#include "program/functions/regexp_reading.h"
+
+#include <string.h>
+
+enum { CHARACTER_MAX = 0x10ffff };
+
+/* ----------------------------------------------------------------- sets -- */
+
+static bool add_range(struct reading *reading, uint32_t low, uint32_t high)
+{
+    const struct regexp_range range = { low, high };
+
+    if (vector_append(&reading->ranges, &range, 1))
+        return true;
+    error_no_memory(reading->error);
+    return false;
+}
+
+/* Adds what is in none of so many ranges, which ascend. */
+static bool add_others(struct reading *reading,
+                       const struct regexp_range *ranges, unsigned count)
+{
+    uint32_t low = 0;
+    bool added = true;
+
+    for (unsigned i = 0; i < count && added; i++) {
+        if (ranges[i].low > low)
+            added = add_range(reading, low, ranges[i].low - 1);
+        low = ranges[i].high + 1;
+    }
+    return added && add_range(reading, low, CHARACTER_MAX);
+}
+
+/* Classes with a name of one letter, or of several in [: :]. */
+static const struct class
+{
+    const char *name;
+    unsigned count;
+    struct regexp_range ranges[4]; /* ascending */
+} classes[] = {
+    { "d", 1, { { '0', '9' } } },
+    { "s", 3, { { '\t', '\n' }, { '\f', '\r' }, { ' ', ' ' } } },
+    { "w", 4, { { '0', '9' }, { 'A', 'Z' }, { '_', '_' }, { 'a', 'z' } } },
+    { "alnum", 3, { { '0', '9' }, { 'A', 'Z' }, { 'a', 'z' } } },
+    { "alpha", 2, { { 'A', 'Z' }, { 'a', 'z' } } },
+    { "ascii", 1, { { 0, 127 } } },
+    { "blank", 2, { { '\t', '\t' }, { ' ', ' ' } } },
+    { "cntrl", 2, { { 0, 31 }, { 127, 127 } } },
+    { "digit", 1, { { '0', '9' } } },
+    { "graph", 1, { { '!', '~' } } },
+    { "lower", 1, { { 'a', 'z' } } },
+    { "print", 1, { { ' ', '~' } } },
+    { "punct", 4, { { '!', '/' }, { ':', '@' }, { '[', '`' }, { '{', '~' } } },
+    { "space", 2, { { '\t', '\r' }, { ' ', ' ' } } },
+    { "upper", 1, { { 'A', 'Z' } } },
+    { "word", 4, { { '0', '9' }, { 'A', 'Z' }, { '_', '_' }, { 'a', 'z' } } },
+    { "xdigit", 3, { { '0', '9' }, { 'A', 'F' }, { 'a', 'f' } } },
+};
+
+static const struct class *find_class(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strlen(classes[i].name) == length
+            && memcmp(classes[i].name, name, length) == 0)
+            return &classes[i];
+    return NULL;
+}
+
+static bool add_class(struct reading *reading, const struct class *class,
+                      bool inverted)
+{
+    bool added = true;
+
+    if (inverted)
+        return add_others(reading, class->ranges, class->count);
+    for (unsigned i = 0; i < class->count && added; i++)
+        added = add_range(reading, class->ranges[i].low, class->ranges[i].high);
+    return added;
+}
+
+/* The class of a backslash and a letter that is next, a capital for all others;
+ * NULL: there is none. */
+const struct class *reading_peek_class(const struct reading *reading,
+                                       bool *inverted)
+{
+    char letter;
+
+    if (reading->end - reading->at < 2 || reading->at[0] != '\\')
+        return NULL;
+    letter = (char)(reading->at[1] | 0x20);
+    *inverted = reading->at[1] != letter;
+    return letter == 'd' || letter == 's' || letter == 'w'
+               ? find_class(&letter, 1)
+               : NULL;
+}
+
+/* Whether the ranges have a character. */
+static bool has(const struct regexp_set *set, uint32_t character)
+{
+    bool found = false;
+
+    for (unsigned i = 0; i < set->count && !found; i++)
+        found =
+            character >= set->ranges[i].low && character <= set->ranges[i].high;
+    return found != set->inverted;
+}
+
+/* Letters of either case join those that are there. */
+static bool fold_ranges(struct reading *reading)
+{
+    size_t count = reading->ranges.count;
+    bool added = true;
+
+    for (uint32_t letter = 'a'; letter <= 'z' && added; letter++) {
+        struct regexp_set set = { .ranges = reading->ranges.items,
+                                  .count = (unsigned)count };
+        bool is_small = has(&set, letter), is_capital = has(&set, letter - 32);
+        if (is_small != is_capital)
+            added = add_range(reading, is_small ? letter - 32 : letter,
+                              is_small ? letter - 32 : letter);
+    }
+    return added;
+}
+
+/* The node of a set of the ranges at hand. */
+static struct regexp_node *make_set(struct reading *reading, bool inverted)
+{
+    struct regexp_set *set;
+    struct regexp_range *ranges;
+
+    if (reading->flags.folds && !fold_ranges(reading))
+        return NULL;
+    ranges = arena_alloc(reading->arena,
+                         (reading->ranges.count + 1) * sizeof *ranges);
+    set = vector_add(&reading->sets);
+    if (ranges == NULL || set == NULL) {
+        error_no_memory(reading->error);
+        return NULL;
+    }
+    memcpy(ranges, reading->ranges.items,
+           reading->ranges.count * sizeof *ranges);
+    *set = (struct regexp_set){ .ranges = ranges,
+                                .count = (unsigned)reading->ranges.count,
+                                .inverted = inverted };
+    for (uint32_t i = 0; i < 128; i++)
+        set->ascii[i / 32] |= (uint32_t)has(set, i) << i % 32;
+    reading->ranges.count = 0;
+    return reading_make_one(reading, REGEXP_SET,
+                            (uint32_t)reading->sets.count - 1);
+}
+
+/* -------------------------------------------------------------- escapes -- */
+
+int reading_digit(char digit)
+{
+    return digit >= '0' && digit <= '9'   ? digit - '0'
+           : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
+           : digit >= 'A' && digit <= 'F' ? digit - 'A' + 10
+                                          : 16;
+}
+
+/* Reads digits of a base, `least` to `most` of them; false: they are fewer, or
+ * the number is no character. */
+bool reading_take_number(struct reading *reading, int base, unsigned least,
+                         unsigned most, uint32_t *number)
+{
+    unsigned count = 0;
+
+    for (*number = 0; count < most && reading->at < reading->end
+                      && reading_digit(*reading->at) < base;
+         count++)
+        *number =
+            *number * (uint32_t)base + (uint32_t)reading_digit(*reading->at++);
+    return count >= least && *number <= CHARACTER_MAX;
+}
+
+/* Reads \x41 or \x{41}, from behind the x. */
+static bool take_hexadecimal(struct reading *reading, uint32_t *character)
+{
+    if (!reading_take(reading, "{"))
+        return reading_take_number(reading, 16, 2, 2, character);
+    return reading_take_number(reading, 16, 1, 6, character)
+           && reading_take(reading, "}");
+}
+
+/* Reads what follows a backslash, which stands for one character; false: it
+ * does not. */
+bool reading_take_escape(struct reading *reading, uint32_t *character)
+{
+    static const char letters[] = "aftnrv", meant[] = "\a\f\t\n\r\v";
+    const char *at = reading->at, *letter;
+
+    if (at == reading->end)
+        return false;
+    if (*at >= '0' && *at <= '7')
+        return reading_take_number(reading, 8, *at == '0' ? 1 : 2, 3,
+                                   character);
+    if (reading_take(reading, "x"))
+        return take_hexadecimal(reading, character);
+    letter = strchr(letters, *at);
+    if (letter != NULL && *at != '\0') {
+        *character = (unsigned char)meant[letter - letters];
+        reading->at++;
+        return true;
+    }
+    if (reading_is_letter((unsigned char)*at) || reading_digit(*at) < 10)
+        return false;
+    *character = reading_take_character(reading);
+    return true;
+}
+
+/* ------------------------------------------------------------- brackets -- */
+
+/* Reads [:name:] or [:^name:]; false: that is not next, or there is no such
+ * class, which is told. */
+static bool take_named(struct reading *reading, bool *taken)
+{
+    const char *from = reading->at, *name = from + 2, *stop;
+    const struct class *class;
+    bool inverted;
+
+    *taken = false;
+    if (!reading_is_next(reading, "[:"))
+        return true;
+    stop = memchr(name, ':', (size_t)(reading->end - name));
+    if (stop == NULL || stop + 1 >= reading->end || stop[1] != ']')
+        return true;
+    inverted = *name == '^';
+    name += inverted;
+    class = stop - name > 1 ? find_class(name, (size_t)(stop - name)) : NULL;
+    if (class == NULL) {
+        reading_refuse(reading, from, "a class that is unknown");
+        return false;
+    }
+    reading->at = stop + 2;
+    *taken = true;
+    return add_class(reading, class, inverted);
+}
+
+/* Reads one end of a range in brackets; false: there is none. */
+static bool take_end(struct reading *reading, uint32_t *character)
+{
+    if (reading_take(reading, "\\"))
+        return reading_take_escape(reading, character);
+    if (reading->at == reading->end)
+        return false;
+    *character = reading_take_character(reading);
+    return true;
+}
+
+/* Reads a character in brackets, or a range of them. */
+static bool take_range(struct reading *reading)
+{
+    const char *from = reading->at;
+    uint32_t low, high;
+
+    if (!take_end(reading, &low)) {
+        reading_refuse(reading, from, "an escape that is unknown");
+        return false;
+    }
+    high = low;
+    if (reading->end - reading->at > 1 && reading->at[0] == '-'
+        && reading->at[1] != ']') {
+        reading->at++;
+        if (!take_end(reading, &high) || high < low) {
+            reading_refuse(reading, from, "a range that is none");
+            return false;
+        }
+    }
+    return add_range(reading, low, high);
+}
+
+/* Reads a set, from behind its bracket. */
+struct regexp_node *reading_set(struct reading *reading)
+{
+    const char *from = reading->at - 1;
+    bool inverted = reading_take(reading, "^"), first = true, taken = true,
+         not ;
+
+    reading->ranges.count = 0;
+    for (; taken && (first || !reading_is_next(reading, "]")); first = false) {
+        const struct class *class = reading_peek_class(reading, &not );
+        bool named;
+        if (reading->at == reading->end)
+            return reading_refuse(reading, from, "a [ without its ]");
+        if (class != NULL) {
+            reading->at += 2;
+            taken = add_class(reading, class, not );
+            continue;
+        }
+        taken = take_named(reading, &named);
+        if (taken && !named)
+            taken = take_range(reading);
+    }
+    if (!taken)
+        return NULL;
+    reading->at++;
+    return make_set(reading, inverted);
+}
+
+struct regexp_node *reading_class(struct reading *reading,
+                                  const struct class *class, bool inverted)
+{
+    reading->at += 2;
+    reading->ranges.count = 0;
+    return add_class(reading, class, inverted) ? make_set(reading, false)
+                                               : NULL;
+}
