@@ -238,7 +238,8 @@ struct expression *scalar_like(struct binder *binder, const struct call *call)
 
 /* ----------------------------------------------------------- the table -- */
 
-/* Tells what is wrong with a pattern that is a constant. */
+/* Tells what is wrong with a pattern that is a constant; of a call with a NULL,
+ * which is NULL, nobody asks. */
 static bool check_pattern(struct binder *binder, const struct call *call)
 {
     const struct function *function = function_find(call->name);
@@ -247,8 +248,9 @@ static bool check_pattern(struct binder *binder, const struct call *call)
 
     for (unsigned i = 0; i < call->count; i++) {
         const struct expression *e = call->arguments[i];
-        if (e->kind == EXPRESSION_CONSTANT && !e->constant.null
-            && e->type == VDBQ_TEXT)
+        if (e->kind == EXPRESSION_CONSTANT && e->constant.null)
+            return true;
+        if (e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_TEXT)
             texts[i] = e->constant.text;
     }
     if (function_pattern_check(function, texts, call->count, &error) == VDBQ_OK)
