@@ -306,7 +306,7 @@ static enum vdbq_status prove_column(struct stream *stream, unsigned column,
 }
 
 /* Reads packed words, and unpacks them at `to`. What is wrong with them is the
- * stream's fault, for now. */
+ * stream's fault: it is told once the checksum is known. */
 static enum vdbq_status read_packed(struct stream *stream,
                                     const struct words_place *place,
                                     uint8_t *to, struct checksum *sum)

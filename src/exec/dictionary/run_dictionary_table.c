@@ -127,8 +127,10 @@ static void search_list(struct working *working, uint32_t first, uint32_t end)
 /* Computes the call for words [first, end) of the list, each. */
 static void compute_list(struct working *working, uint32_t first, uint32_t end)
 {
+    uint64_t since = 0;
     size_t part = 0;
-    for (uint32_t i = first; i < end && !working->starved; i++)
+    for (uint32_t i = first;
+         i < end && !working->starved && !stop_after(&since, CALL_ROWS); i++)
         compute_word(working, i,
                      word_list_text(&working->filling->words, i, &part));
 }

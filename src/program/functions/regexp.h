@@ -88,7 +88,7 @@ struct regexp_match {
 };
 /* Looks for a match from byte `from` on; `whole`: it must be all of the text
  * from there. `*found` says whether there is one. `match` may be NULL. Fails
- * with NO_MEMORY. */
+ * with NO_MEMORY, CANCELLED. */
 enum vdbq_status regexp_find(const struct regexp *regexp, struct vdbq_text text,
                              size_t from, bool whole,
                              struct regexp_match *match, bool *found,

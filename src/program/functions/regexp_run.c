@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hostile.h"
+#include "base/threads/stop.h"
 
 uint32_t regexp_character(const char *at, const char *end, unsigned *bytes)
 {
@@ -375,9 +376,11 @@ static bool move_ways(struct pike *pike, struct ways *from, struct ways *to,
     return false;
 }
 
+/* Leaves early where it is to stop. */
 static bool run_pike(struct pike *pike)
 {
     struct search *search = pike->search;
+    uint64_t since = 0; /* instructions */
     struct ways *now = &pike->ways[0], *then = &pike->ways[1], *other;
     bool found = false;
 
@@ -385,7 +388,8 @@ static bool run_pike(struct pike *pike)
          at = behind(search, at)) {
         size_t start[PLACES];
         bool begins = !found && (!search->whole || at == search->from);
-        if (now->count == 0 && !begins)
+        if ((now->count == 0 && !begins)
+            || stop_after(&since, now->count + (uint64_t)1))
             break;
         for (unsigned i = 0; i < PLACES; i++)
             start[i] = REGEXP_NOWHERE;
@@ -426,7 +430,7 @@ static enum vdbq_status try_pike(struct search *search, bool *found,
     *found = run_pike(&pike);
     memory_release(room);
     memory_release(numbers);
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* ----------------------------------------------------------------- find -- */

@@ -125,7 +125,8 @@ static bool write_star(struct writing *writing, const struct regexp_node *node,
 static bool write_repeat(struct writing *writing,
                          const struct regexp_node *node)
 {
-    int last = -1, split; /* splits lead to those before them, for now */
+    int last = -1,
+        split; /* each split leads to the one before, until all are set */
     bool written = true;
 
     for (int i = 0;
