@@ -9,6 +9,19 @@
  * more than 4 GiB. */
 struct dictionary *dictionary_room(uint32_t count, uint64_t bytes);
 
+/* Where word i begins, or would behind the last. */
+static inline uint32_t dictionary_start(const struct dictionary *dictionary,
+                                        uint32_t i)
+{
+    return i > 0 ? dictionary->ends[i - 1] : 0;
+}
+
+/* Writes words [first, end) of one behind `count` words of `bytes` bytes of
+ * another, which has room for them. */
+void dictionary_copy(struct dictionary *to, uint32_t count, uint32_t bytes,
+                     const struct dictionary *from, uint32_t first,
+                     uint32_t end);
+
 /* Words that may be half made where the thread was asked to stop: they are
  * released then, and NULL is returned. */
 struct dictionary *dictionary_unless_stopped(struct dictionary *dictionary);

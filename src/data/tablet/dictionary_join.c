@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Joining dictionaries: the order of texts is cut into pieces of about as many
- * words; a thread joins what all parts have in one piece. Pieces are joined by
- * halves, and then put one behind the other.
+ * words; a thread merges what all parts have in one piece. Once it is known how
+ * many words there are they are written, the pieces one behind the other.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -12,202 +12,15 @@
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "data/tablet/dictionary_inner.h"
+#include "data/tablet/dictionary_merge.h"
 #include "data/tablet/dictionary_sort.h"
-
-/* Words [first, end) of a dictionary. */
-struct span {
-    const struct dictionary *dictionary; /* NULL: it has no words */
-    struct dictionary *made; /* it was made here and is to be released; NULL: it
-                                is another's                               */
-    uint32_t first, end;
-};
-
-/* Where word i begins, or would behind the last. */
-static uint32_t start_of(const struct dictionary *dictionary, uint32_t i)
-{
-    return i > 0 ? dictionary->ends[i - 1] : 0;
-}
-
-static uint32_t words_in(const struct span *span)
-{
-    return span->end - span->first;
-}
-
-static uint64_t bytes_of(const struct span *span)
-{
-    return words_in(span) == 0 ? 0
-                               : start_of(span->dictionary, span->end)
-                                     - start_of(span->dictionary, span->first);
-}
-
-/* ----------------------------------------------------------- two spans -- */
-
-/* Two spans become a dictionary, of which `count` words are written. */
-struct joining {
-    const struct span *span[2];
-    uint32_t *numbers[2]; /* of each span's words in it */
-    struct dictionary *dictionary;
-    uint32_t count, bytes; /* words, and bytes of them */
-};
-
-/* Writes words [first, end) behind `count` words of `bytes` bytes; how many
- * bytes these are. */
-static uint32_t copy_words(struct dictionary *to, uint32_t count,
-                           uint32_t bytes, const struct dictionary *from,
-                           uint32_t first, uint32_t end)
-{
-    uint32_t *ends = (uint32_t *)to->ends + count;
-    uint32_t start = start_of(from, first);
-    uint32_t size = start_of(from, end) - start;
-    memcpy((char *)to->bytes + bytes, from->bytes + start, size);
-    for (uint32_t i = 0; i < end - first; i++)
-        ends[i] = from->ends[first + i] - start + bytes;
-    return size;
-}
-
-/* Writes words [first, end) of a span. */
-static void put_words(struct joining *joining, unsigned which, uint32_t first,
-                      uint32_t end)
-{
-    const struct span *span = joining->span[which];
-    uint32_t *numbers = joining->numbers[which] + (first - span->first);
-    if (first == end)
-        return;
-    joining->bytes += copy_words(joining->dictionary, joining->count,
-                                 joining->bytes, span->dictionary, first, end);
-    for (uint32_t i = 0; i < end - first; i++)
-        numbers[i] = joining->count + i;
-    joining->count += end - first;
-}
-
-/* The first word of a span, from `low` on, that is not less than the text:
- * near ones are tried first. `*same`: it is the text. */
-static uint32_t first_from(const struct span *span, uint32_t low,
-                           struct vdbq_text text, bool *same)
-{
-    uint32_t high = low, step = 1;
-    int order = -1;
-    while (high < span->end && order < 0) {
-        order = text_compare(dictionary_text(span->dictionary, high), text);
-        if (order < 0) {
-            low = high + 1;
-            high = span->end - high > step ? high + step : span->end;
-            step *= 2;
-        }
-    }
-    while (low < high && order != 0) {
-        uint32_t middle = low + (high - low) / 2;
-        order = text_compare(dictionary_text(span->dictionary, middle), text);
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *same = order == 0;
-    return high;
-}
-
-/* Joins them; the first span is the one with more words. */
-static struct dictionary *join_two(struct joining *joining)
-{
-    const struct span *more = joining->span[0], *less = joining->span[1];
-    uint32_t i = more->first;
-    uint64_t words = (uint64_t)words_in(more) + words_in(less);
-    if (words > UINT32_MAX)
-        return NULL;
-    joining->dictionary =
-        dictionary_room((uint32_t)words, bytes_of(more) + bytes_of(less));
-    if (joining->dictionary == NULL)
-        return NULL;
-    for (uint32_t k = less->first; k < less->end; k++) {
-        bool same;
-        if (stop_at(k - less->first)) {
-            dictionary_release(joining->dictionary);
-            return NULL;
-        }
-        uint32_t to =
-            first_from(more, i, dictionary_text(less->dictionary, k), &same);
-        put_words(joining, 0, i, to);
-        i = to;
-        if (same)
-            joining->numbers[1][k - less->first] = joining->count;
-        else
-            put_words(joining, 1, k, k + 1);
-    }
-    put_words(joining, 0, i, more->end);
-    joining->dictionary->count = joining->count;
-    return joining->dictionary;
-}
-
-/* ---------------------------------------------------------- many spans -- */
-
-/* The numbers of spans go through one more table. */
-static void follow(const struct span *spans, size_t count,
-                   uint32_t *const *numbers, const uint32_t *table)
-{
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < words_in(&spans[i]) && !stop_at(k); k++)
-            numbers[i][k] = table[numbers[i][k]];
-}
-
-/* Joins two halves, of which the first has `middle` spans. */
-static bool join_halves(const struct span *spans, size_t count, size_t middle,
-                        uint32_t *const *numbers, const struct span *halves,
-                        struct span *joined)
-{
-    uint32_t *tables[2] = { NULL, NULL };
-    uint32_t words[2];
-    for (unsigned i = 0; i < 2; i++) {
-        words[i] = words_in(&halves[i]);
-        tables[i] =
-            memory_resize(NULL, ((size_t)words[i] + 1) * sizeof *tables[i]);
-    }
-    unsigned more = words[1] > words[0];
-    *joined = (struct span){ 0 };
-    if (tables[0] != NULL && tables[1] != NULL)
-        joined->made = join_two(
-            &(struct joining){ .span = { &halves[more], &halves[!more] },
-                               .numbers = { tables[more], tables[!more] } });
-    if (joined->made != NULL) {
-        joined->dictionary = joined->made;
-        joined->end = joined->made->count;
-        follow(spans, middle, numbers, tables[0]);
-        follow(spans + middle, count - middle, numbers + middle, tables[1]);
-    }
-    memory_release(tables[0]);
-    memory_release(tables[1]);
-    return joined->made != NULL;
-}
-
-/* Joins spans, of which there is one at least, halves first. False: no
- * memory. */
-static bool join_spans(const struct span *spans, size_t count,
-                       uint32_t *const *numbers, struct span *joined)
-{
-    size_t middle = count / 2;
-    struct span halves[2] = { { 0 }, { 0 } };
-    if (count == 1) {
-        *joined = spans[0];
-        for (uint32_t k = 0; k < words_in(joined); k++)
-            numbers[0][k] = k;
-        return true;
-    }
-    bool done = join_spans(spans, middle, numbers, &halves[0])
-                && join_spans(spans + middle, count - middle, numbers + middle,
-                              &halves[1])
-                && join_halves(spans, count, middle, numbers, halves, joined);
-    dictionary_release(halves[0].made);
-    dictionary_release(halves[1].made);
-    return done;
-}
 
 /* -------------------------------------------------------------- pieces -- */
 
 /* What all parts have between two texts, and what becomes of it. */
 struct piece {
-    struct span *spans; /* one a part */
-    uint32_t **numbers; /* of these words, among those of the piece at first */
-    struct span joined;
+    struct merge_span *spans; /* one a part */
+    struct merge merge;       /* of them    */
     bool done;
     uint32_t count, bytes; /* words and bytes of the pieces before */
 };
@@ -258,23 +71,27 @@ static bool end_piece(struct pieces *pieces, unsigned i,
                       const struct vdbq_text *before)
 {
     struct piece *piece = &pieces->pieces[i];
+    uint64_t words = 0;
     piece->spans =
         arena_alloc(&pieces->arena, pieces->part_count * sizeof *piece->spans);
-    piece->numbers = arena_alloc(&pieces->arena,
-                                 pieces->part_count * sizeof *piece->numbers);
-    if (piece->spans == NULL || piece->numbers == NULL)
+    if (piece->spans == NULL)
         return false;
     for (size_t p = 0; p < pieces->part_count; p++) {
-        struct span *span = &piece->spans[p];
+        struct merge_span *span = &piece->spans[p];
         span->dictionary = pieces->parts[p];
         span->first = i > 0 ? piece[-1].spans[p].end : 0;
         span->end = words_of(span->dictionary);
         if (before != NULL)
             dictionary_find(span->dictionary, *before, &span->end);
         assert(span->first <= span->end);
-        piece->numbers[p] = pieces->numbers[p] + span->first;
+        span->numbers = pieces->numbers[p] + span->first;
+        words += span->end - span->first;
     }
-    return true;
+    piece->merge = (struct merge){ .spans = piece->spans,
+                                   .span_count = pieces->part_count,
+                                   .sources = memory_resize(
+                                       NULL, (words + 1) * sizeof(uint32_t)) };
+    return piece->merge.sources != NULL;
 }
 
 /* Cuts the order of texts; false: no memory. */
@@ -297,48 +114,55 @@ static bool cut_pieces(struct pieces *pieces, uint64_t words)
     return cut;
 }
 
-static void join_piece(void *context, unsigned i)
+static void merge_piece(void *context, unsigned i)
 {
     struct pieces *pieces = context;
-    struct piece *piece = &pieces->pieces[i];
-    piece->done = join_spans(piece->spans, pieces->part_count, piece->numbers,
-                             &piece->joined);
+    pieces->pieces[i].done = dictionary_merge(&pieces->pieces[i].merge);
 }
 
-/* Puts a piece behind those before it. */
-static void put_piece(void *context, unsigned i)
+/* Writes a piece behind those before it. */
+static void write_piece(void *context, unsigned i)
 {
     const struct pieces *pieces = context;
-    const struct piece *piece = &pieces->pieces[i];
-    copy_words(pieces->dictionary, piece->count, piece->bytes,
-               piece->joined.dictionary, piece->joined.first,
-               piece->joined.end);
-    for (size_t p = 0; p < pieces->part_count; p++)
-        for (uint32_t k = 0; k < words_in(&piece->spans[p]); k++)
-            piece->numbers[p][k] += piece->count;
+    struct piece *piece = &pieces->pieces[i];
+    piece->done = dictionary_merge_write(&piece->merge, pieces->dictionary,
+                                         piece->count, piece->bytes);
+    for (size_t p = 0;
+         piece->done && piece->count > 0 && p < pieces->part_count; p++) {
+        const struct merge_span *span = &piece->spans[p];
+        for (uint32_t k = 0; k < span->end - span->first; k++)
+            span->numbers[k] += piece->count;
+    }
 }
 
-/* Puts the pieces together; NULL: no memory. */
-static struct dictionary *put_pieces(struct pieces *pieces)
+static bool all_done(const struct pieces *pieces)
+{
+    for (unsigned i = 0; i < pieces->count; i++)
+        if (!pieces->pieces[i].done)
+            return false;
+    return true;
+}
+
+/* Writes the words of all pieces; NULL: no memory. */
+static struct dictionary *write_pieces(struct pieces *pieces)
 {
     uint64_t count = 0, bytes = 0;
     for (unsigned i = 0; i < pieces->count; i++) {
         struct piece *piece = &pieces->pieces[i];
-        if (!piece->done)
-            return NULL;
         piece->count = (uint32_t)count;
         piece->bytes = (uint32_t)bytes;
-        count += words_in(&piece->joined);
-        bytes += bytes_of(&piece->joined);
+        count += piece->merge.count;
+        bytes += piece->merge.bytes;
     }
-    if (pieces->count == 1)
-        return dictionary_hold(pieces->pieces->joined.made);
     if (count > UINT32_MAX)
         return NULL;
     pieces->dictionary = dictionary_room((uint32_t)count, bytes);
     if (pieces->dictionary != NULL)
-        parallel_run(pieces->count, put_piece, pieces);
-    return pieces->dictionary;
+        parallel_run(pieces->count, write_piece, pieces);
+    if (all_done(pieces))
+        return pieces->dictionary;
+    dictionary_release(pieces->dictionary);
+    return NULL;
 }
 
 /* Joins several parts by pieces. */
@@ -356,11 +180,12 @@ static struct dictionary *join_parts(struct dictionary *const *parts,
         words += words_of(parts[i]);
     pieces.count = parallel_threads(threads, words);
     if (cut_pieces(&pieces, words)) {
-        parallel_run(pieces.count, join_piece, &pieces);
-        dictionary = put_pieces(&pieces);
-        for (unsigned i = 0; i < pieces.count; i++)
-            dictionary_release(pieces.pieces[i].joined.made);
+        parallel_run(pieces.count, merge_piece, &pieces);
+        if (all_done(&pieces))
+            dictionary = write_pieces(&pieces);
     }
+    for (unsigned i = 0; pieces.pieces != NULL && i < pieces.count; i++)
+        memory_release(pieces.pieces[i].merge.sources);
     arena_finish(&pieces.arena);
     return dictionary;
 }

@@ -7,12 +7,10 @@
  */
 #include "data/tablet/dictionary_sort.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/threads/stop.h"
 
-enum { HEAD_BYTES = 8, FEW = 24 };
+enum { HEAD_BYTES = sizeof(uint64_t), FEW = 24 };
 
 struct item {
     uint64_t head;  /* eight bytes of the text           */
@@ -52,17 +50,6 @@ bool dictionary_sort(const struct vdbq_text *texts, uint32_t count,
     return !stop_asked();
 }
 
-static uint64_t head_at(struct vdbq_text text, size_t depth)
-{
-    size_t left = text.length > depth ? text.length - depth : 0;
-    uint64_t head = 0;
-
-    if (left > 0)
-        memcpy(&head, text.bytes + depth,
-               left < HEAD_BYTES ? left : HEAD_BYTES);
-    return __builtin_bswap64(head);
-}
-
 /* Sets the heads; the bits in which they are not all the same. */
 static uint64_t set_heads(const struct sorting *sorting, struct item *items,
                           uint32_t count, size_t depth)
@@ -70,7 +57,7 @@ static uint64_t set_heads(const struct sorting *sorting, struct item *items,
     uint64_t differ = 0;
 
     for (uint32_t i = 0; i < count && !stop_at(i); i++) {
-        items[i].head = head_at(sorting->texts[items[i].place], depth);
+        items[i].head = text_head(sorting->texts[items[i].place], depth);
         differ |= items[i].head ^ items[0].head;
     }
     return differ;

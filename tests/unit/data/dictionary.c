@@ -129,7 +129,10 @@ static struct dictionary *make_random(uint64_t *from, size_t count,
                  : kind == 1 ? "5%08u"
                              : "x\xff%u",
                  number);
-        texts[i] = text_of(number == 7 ? "" : rooms[i]);
+        texts[i] =
+            text_of(number == 7   ? ""
+                    : number == 9 ? "\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+                                  : rooms[i]);
     }
     struct dictionary *made = dictionary_make(texts, count, NULL);
     assert_non_null(made);
@@ -175,6 +178,7 @@ static void expect_joined(struct dictionary *const *parts, size_t count,
 static void many_words_are_joined_by_pieces(void **state)
 {
     static const size_t counts[][5] = { { 60000, 60000, 3, 0, 40000 },
+                                        { 0, 90000 },
                                         { 3, 90000 },
                                         { 90000, 1, 70000 },
                                         { 0, 0, 0 },
