@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/query.h"
+#include "base/paged.h"
 #include "base/slabs.h"
 #include "device/kind.h"
 
@@ -256,8 +257,8 @@ void stations_settle(vdbq *db)
 }
 
 /* Of what tablets may take, which have the rest; and of what was asked for, for
- * slabs that no query has. */
-enum { HELD_PART = 2, KEPT_PART = 16 };
+ * slabs that no query has, and for large arrays of words. */
+enum { HELD_PART = 2, KEPT_PART = 16, WORDS_PART = 8 };
 
 uint64_t steps_memory(const struct settings *settings)
 {
@@ -266,6 +267,7 @@ uint64_t steps_memory(const struct settings *settings)
         bytes = HOST_SHARE(os_memory_bytes());
     else
         slabs_keep(bytes / KEPT_PART);
+    paged_limit(bytes / WORDS_PART);
     return bytes / HELD_PART;
 }
 

@@ -38,6 +38,16 @@ void account_close(struct account *account)
     atomic_fetch_sub(&process.used_bytes, account->plan_bytes);
 }
 
+void account_process_take(uint64_t bytes)
+{
+    atomic_fetch_add(&process.used_bytes, bytes);
+}
+
+void account_process_give(uint64_t bytes)
+{
+    atomic_fetch_sub(&process.used_bytes, bytes);
+}
+
 const atomic_uint_fast64_t *account_process_bytes(void)
 {
     return &process.used_bytes;

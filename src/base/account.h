@@ -64,7 +64,11 @@ void account_give_all(struct account_share *share);
 /* Notes bytes that were written to a temporary file. */
 void account_spilled(struct account_share *share, uint64_t bytes);
 
-/* What all queries of the process hold. */
+/* Bytes that the process holds for queries whichever they are, until they are
+ * given back. */
+void account_process_take(uint64_t bytes);
+void account_process_give(uint64_t bytes);
+/* What all queries of the process hold, with those. */
 const atomic_uint_fast64_t *account_process_bytes(void);
 
 #endif

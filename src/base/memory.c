@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/paged.h"
 #include "base/slabs.h"
 #include "base/hostile.h"
 
@@ -34,6 +35,7 @@ enum {
 struct arena_block {
     struct arena_block *next; /* filled before this one */
     size_t used, size;        /* bytes after the head   */
+    bool paged;               /* it lies in a file      */
 };
 
 /* The block's head, rounded up so that the bytes behind it are aligned. */
@@ -108,6 +110,21 @@ void *arena_alloc(struct arena *arena, size_t size)
     return memset(memory, 0, size);
 }
 
+void *arena_alloc_paged(struct arena *arena, size_t size)
+{
+    /* a block that is filled is never the head: that would have room */
+    struct arena_block *head = arena->head, *block = NULL;
+    if (head != NULL && size <= SIZE_MAX / 2)
+        block = paged_alloc_in_file(HEAD_SIZE + size);
+    if (block == NULL)
+        return arena_alloc(arena, size);
+    *block = (struct arena_block){
+        .next = head->next, .used = size, .size = size, .paged = true
+    };
+    head->next = block;
+    return (char *)block + HEAD_SIZE;
+}
+
 char *arena_copy(struct arena *arena, const char *bytes, size_t length)
 {
     char *copy = length < SIZE_MAX ? arena_alloc(arena, length + 1) : NULL;
@@ -123,7 +140,10 @@ void arena_finish(struct arena *arena)
 
     while (block != NULL) {
         struct arena_block *next = block->next;
-        memory_release(block);
+        if (block->paged)
+            paged_release(block);
+        else
+            memory_release(block);
         block = next;
     }
     arena->head = NULL;
@@ -135,7 +155,7 @@ size_t arena_bytes(const struct arena *arena)
 
     for (const struct arena_block *block = arena->head; block != NULL;
          block = block->next)
-        bytes += HEAD_SIZE + block->size;
+        bytes += block->paged ? 0 : HEAD_SIZE + block->size;
     return bytes;
 }
 
@@ -155,6 +175,7 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
         return NULL;
     block->used = 0;
     block->size = size;
+    block->paged = false;
     block->next = alone ? head->next : head;
     if (alone)
         head->next = block;

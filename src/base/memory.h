@@ -36,10 +36,12 @@ struct arena {
 
 /* Zeroed memory, aligned for any type, that lives until arena_finish(). */
 void *arena_alloc(struct arena *arena, size_t size);
+/* The same of large arrays, which may lie in a temporary file (paged.h). */
+void *arena_alloc_paged(struct arena *arena, size_t size);
 /* A copy of `length` bytes, ended by a NUL. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 void arena_finish(struct arena *arena);
-/* Bytes of memory that it has. */
+/* Bytes of memory that it has, without those in files. */
 size_t arena_bytes(const struct arena *arena);
 
 #endif

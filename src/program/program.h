@@ -246,13 +246,15 @@ struct run_lookup {
     const void *values;
     unsigned width; /* bytes of one: 1 where all are 0 or 1 */
     uint32_t count; /* words behind have 0 */
+    unsigned own;   /* 1 + the input whose words alone these are, of which a
+                       launch gets those of its morsels; 0: any words     */
 };
 struct run_values {
     const int64_t *slots; /* bits, for each slot of the pack; those of
                              lookups are not used                          */
     const struct run_lookup *lookups; /* one a table                       */
-    /* bytes of the order codes of one morsel, at most; from
-     * order_codes_size() */
+    /* bytes of the order codes of one morsel, at most, from order_codes_size(),
+     * and of the values of its own words, from own_table_size() */
     uint64_t order_codes_bytes;
 };
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/os/os.h"
+#include "base/paged.h"
 
 static const uint64_t tell_every_ns = 20000000;
 
@@ -185,6 +186,7 @@ bool stop_asked(void)
 {
     struct stop *stop = working.stop;
     note_ask(stop != NULL);
+    paged_put_away();
     if (tells(stop)) {
         uint64_t now = os_time_ns();
         if (now - stop->told_ns >= tell_every_ns)

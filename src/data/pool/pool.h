@@ -57,6 +57,7 @@ struct pool_want {
     const struct tablet_ref *tablet; /* to load */
     const unsigned *columns;         /* of the table; NULL: all of them */
     unsigned column_count;           /* of `columns` */
+    bool codes; /* of texts their codes are enough: who asks has the words */
 };
 
 /* Memory for tablets, the host's or a device's, that has no room for one. */

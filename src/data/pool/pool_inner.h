@@ -28,6 +28,7 @@ struct slot {
     bool ahead;                 /* pool_ahead() made it, nobody had it   */
     struct load *load;          /* NULL: none is under way               */
     bool *wanted;               /* one a column; lies behind this struct */
+    bool codes;                 /* of texts, without their words         */
     struct tablet *head, *here; /* likewise: see struct projection   */
     struct words_place *words;  /* likewise                            */
     struct slot *chain;         /* the next in its bucket                */

@@ -53,16 +53,25 @@ static struct slot *first_of_tablet(const struct pool_names *names,
     return of_tablet(*bucket_of(names, want->tablet->identity), want);
 }
 
+/* Whether a slot has a column as it is wanted: a text with its words, unless
+ * codes are enough. */
+static bool has(const struct slot *slot, const struct pool_want *want,
+                unsigned column)
+{
+    bool text = want->table->columns[column].type == VDBQ_TEXT;
+    return slot->wanted[column] && !(text && slot->codes && !want->codes);
+}
+
 /* Whether a slot of the tablet has every column that is wanted. */
 static bool has_all(const struct slot *slot, const struct pool_want *want)
 {
     bool all = true;
 
     for (unsigned i = 0; i < want->column_count; i++)
-        all &= slot->wanted[want->columns[i]];
+        all &= has(slot, want, want->columns[i]);
     for (unsigned i = 0; want->columns == NULL && i < want->table->column_count;
          i++)
-        all &= slot->wanted[i];
+        all &= has(slot, want, i);
     return all;
 }
 

@@ -62,6 +62,7 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     made->shown.whole = made->head;
     made->identity = want->tablet->identity;
     made->ahead = ahead;
+    made->codes = want->codes;
     for (unsigned i = 0; i < want->column_count; i++)
         made->wanted[want->columns[i]] = true;
     for (unsigned i = 0; want->columns == NULL && i < columns; i++)
@@ -69,11 +70,26 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     return made;
 }
 
+/* What was proven of the tablet; words come with codes that were not compared
+ * with them. */
+static enum vdbq_status find_proof(struct pool *pool, struct slot *slot,
+                                   struct projection *projection,
+                                   struct error *error)
+{
+    projection->proof = proofs_find(&pool->proofs, projection->tablet,
+                                    projection->table->column_count);
+    if (projection->proof == NULL)
+        return error_no_memory(error);
+    slot->codes &= projection_codes_known(projection);
+    projection->codes = slot->codes;
+    return VDBQ_OK;
+}
+
 /* While there is room for both, the columns that another slot of the tablet
  * has are wanted, too, and that slot leaves: a table that fits comes together
  * column by column. */
 static void take_over(struct pool *pool, const struct pool_want *want,
-                      struct projection *projection)
+                      struct slot *slot, struct projection *projection)
 {
     struct slot *other = pool_names_find_idle(&pool->names, want, false);
     uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
@@ -82,6 +98,7 @@ static void take_over(struct pool *pool, const struct pool_want *want,
         return;
     for (unsigned i = 0; i < want->table->column_count; i++)
         projection->wanted[i] |= other->wanted[i];
+    slot->codes &= other->codes;
     pool_slot_drop(pool, other);
 }
 
@@ -100,10 +117,6 @@ static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
     }
     if (status != VDBQ_OK)
         return status;
-    projection->proof = proofs_find(&pool->proofs, projection->tablet,
-                                    projection->table->column_count);
-    if (projection->proof == NULL)
-        return error_no_memory(error);
     return load_start(pool->workers, projection, block, &slot->load, error);
 }
 
@@ -123,8 +136,10 @@ static enum vdbq_status slot_prepare(struct pool *pool,
 
     if (status != VDBQ_OK)
         return status;
-    take_over(pool, want, &projection);
-    status = projection_find_words(&projection, error);
+    take_over(pool, want, slot, &projection);
+    status = find_proof(pool, slot, &projection, error);
+    if (status == VDBQ_OK)
+        status = projection_find_words(&projection, error);
     if (status == VDBQ_OK)
         status = pool_memory_give(pool, slot, &projection, error);
     return status == VDBQ_OK ? start_load(pool, slot, &projection, error)

@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-#include "data/tablet/block.h"
 #include "data/database/database_inner.h"
-#include "data/tablet/tablet_inner.h"
+#include "data/pool/projection_inner.h"
+#include "data/tablet/block.h"
 
 /* Bytes that are read and summed up at a time: few enough to be in a core's
  * own cache when they are summed up. */
@@ -38,11 +38,6 @@ static enum vdbq_status check_values(const struct projection *projection,
                                      unsigned column, const uint8_t *block,
                                      struct error *error);
 
-static uint64_t head_size(const struct projection *projection)
-{
-    return tablet_head_size(projection->table->column_count);
-}
-
 bool projection_proven(const struct projection *projection)
 {
     return projection->proof->whole;
@@ -63,184 +58,12 @@ enum vdbq_status projection_prove(const struct projection *projection,
     enum vdbq_status status = prove_bytes(projection, block, error);
 
     if (!projection->in_place)
-        memcpy(block, projection->here, head_size(projection));
+        memcpy(block, projection->here, projection_head_size(projection));
     for (unsigned i = 0;
          i < projection->table->column_count && status == VDBQ_OK; i++)
         if (projection->wanted[i])
             status = check_values(projection, i, block, error);
     return status;
-}
-
-/* --------------------------------------------------------------- head -- */
-
-static bool has_words(const struct projection *projection, unsigned column)
-{
-    return projection->table->columns[column].type == VDBQ_TEXT;
-}
-
-/* Whether a text column is wanted. */
-static bool wants_words(const struct projection *projection)
-{
-    for (unsigned i = 0; i < projection->table->column_count; i++)
-        if (projection->wanted[i] && has_words(projection, i))
-            return true;
-    return false;
-}
-
-/* What is wrong with a part is told as damage of the whole tablet, where its
- * checksum is wrong, too. */
-static enum vdbq_status tell_damage(const struct projection *projection,
-                                    struct error *error)
-{
-    const struct error of_part = *error;
-    enum vdbq_status status = tablet_check_bytes(
-        projection->database, projection->table, projection->tablet, error);
-
-    if (status == VDBQ_OK)
-        *error = of_part;
-    return error->status;
-}
-
-/* Finds the words of text columns, which lie one behind the other. */
-static enum vdbq_status find_words(const struct projection *projection,
-                                   struct error *error)
-{
-    const struct tablet *head = projection->head;
-    uint64_t at = head->variable;
-
-    for (unsigned i = 0; i < projection->table->column_count; i++) {
-        uint64_t offset = tablet_words_offset(head, i);
-        struct packed_words start;
-        enum vdbq_status status = VDBQ_OK;
-        if (!has_words(projection, i))
-            continue;
-        if (offset > 0)
-            status =
-                file_read(&projection->database->file, &start, sizeof start,
-                          projection->tablet->offset + offset, error);
-        if (status != VDBQ_OK)
-            return status;
-        if (offset == 0
-            || !tablet_words_place(head, i, &start, &at, &projection->words[i]))
-            return error_set(
-                error, VDBQ_CORRUPT,
-                "table %s, column %s: the words of a tablet do not "
-                "lie inside, in order",
-                projection->table->name, projection->table->columns[i].name);
-    }
-    return VDBQ_OK;
-}
-
-enum vdbq_status projection_read_head(const struct projection *projection,
-                                      struct error *error)
-{
-    const struct tablet_ref *tablet = projection->tablet;
-    enum vdbq_status status;
-
-    if (tablet->size_bytes < head_size(projection))
-        return error_set(error, VDBQ_CORRUPT,
-                         "%s: table %s: the tablet at "
-                         "byte %llu is too small",
-                         database_path(projection->database),
-                         projection->table->name,
-                         (unsigned long long)tablet->offset);
-    status = file_read(&projection->database->file, projection->head,
-                       head_size(projection), tablet->offset, error);
-    if (status != VDBQ_OK)
-        return status;
-    status = tablet_check_head(projection->table, projection->head,
-                               tablet->size_bytes, tablet->rows, error);
-    return status == VDBQ_CORRUPT ? tell_damage(projection, error) : status;
-}
-
-enum vdbq_status projection_find_words(const struct projection *projection,
-                                       struct error *error)
-{
-    return wants_words(projection) ? find_words(projection, error) : VDBQ_OK;
-}
-
-bool projection_may_stay(const struct projection *projection)
-{
-    return file_maps(&projection->database->file) && !wants_words(projection);
-}
-
-/* Bytes of the pages that an area lies in. */
-static uint64_t pages_of(const struct tablet_area *area)
-{
-    uint64_t first = area->offset / PAGE_BYTES * PAGE_BYTES;
-
-    return page_round(area->offset + area->size) - first;
-}
-
-/* Where an area of a wanted column is in the projection, whose areas so far end
- * `*at` bytes behind its start. */
-static uint64_t place_area(const struct projection *projection,
-                           const struct tablet_area *area, uint64_t *at)
-{
-    uint64_t place = projection->in_place ? area->offset : *at;
-
-    *at += projection->in_place ? pages_of(area) : area->size;
-    return place;
-}
-
-/* Says where the words of the wanted columns will be, from `at` on; returns
- * where they end. */
-static uint64_t lay_out_words(const struct projection *projection, uint64_t at)
-{
-    struct tablet *here = projection->here;
-    struct tablet_column *columns = (struct tablet_column *)(here + 1);
-
-    here->variable = wants_words(projection) ? at : 0;
-    here->variable_size = 0;
-    for (unsigned i = 0; i < projection->table->column_count; i++) {
-        columns[i].words = columns[i].words_packed = 0;
-        if (!projection->wanted[i] || !has_words(projection, i))
-            continue;
-        columns[i].words = (uint32_t)(here->variable_size / TABLET_ALIGN);
-        here->variable_size += projection->words[i].sizes.memory;
-    }
-    here->format = tablet_format(columns, here->columns);
-    return at + here->variable_size;
-}
-
-uint64_t projection_lay_out(const struct projection *projection)
-{
-    uint64_t at = head_size(projection);
-    struct tablet_column *columns;
-
-    memcpy(projection->here, projection->head, at);
-    columns = (struct tablet_column *)(projection->here + 1);
-    for (unsigned i = 0; i < projection->table->column_count; i++) {
-        struct tablet_area areas[TABLET_AREAS_MAX];
-        unsigned count =
-            tablet_areas(&columns[i], projection->tablet->rows, areas);
-        for (unsigned k = 0; k < count; k++) {
-            uint64_t to = 0;
-            if (projection->wanted[i])
-                to = place_area(projection, &areas[k], &at);
-            if (areas[k].offset == columns[i].nulls)
-                columns[i].nulls = to;
-            else
-                columns[i].values = to;
-        }
-    }
-    at = lay_out_words(projection, at);
-    if (!projection->in_place)
-        projection->here->size = at;
-    return at;
-}
-
-enum vdbq_status projection_map(const struct projection *projection,
-                                const void **block, struct error *error)
-{
-    return file_map(&projection->database->file, projection->tablet->offset,
-                    projection->tablet->size_bytes, block, error);
-}
-
-void projection_unmap(struct database *database, const void *block,
-                      uint64_t tablet_bytes)
-{
-    file_unmap(&database->file, block, tablet_bytes);
 }
 
 /* -------------------------------------------------------------- bytes -- */
@@ -305,23 +128,57 @@ static enum vdbq_status prove_column(struct stream *stream, unsigned column,
     return status;
 }
 
+/* Packed words that are read piece by piece. */
+struct packed_stream {
+    struct stream *stream;
+    uint64_t end;         /* of their area, in the tablet */
+    uint8_t *bytes;       /* the last piece */
+    size_t room;          /* of `bytes` */
+    struct checksum *sum; /* of them */
+    enum vdbq_status status;
+};
+
+static const void *next_packed(void *context, size_t size)
+{
+    struct packed_stream *packed = context;
+    struct stream *stream = packed->stream;
+
+    if (packed->status != VDBQ_OK || size > packed->end - stream->at)
+        return NULL;
+    if (size > packed->room) {
+        uint8_t *more = memory_resize(packed->bytes, size);
+        if (more == NULL) {
+            packed->status = error_no_memory(stream->error);
+            return NULL;
+        }
+        packed->bytes = more;
+        packed->room = size;
+    }
+    packed->status =
+        read_on(stream, stream->at + size, packed->bytes, packed->sum);
+    return packed->status == VDBQ_OK ? packed->bytes : NULL;
+}
+
 /* Reads packed words, and unpacks them at `to`. What is wrong with them is the
  * stream's fault: it is told once the checksum is known. */
 static enum vdbq_status read_packed(struct stream *stream,
                                     const struct words_place *place,
                                     uint8_t *to, struct checksum *sum)
 {
-    struct block packed = block_create(place->sizes.file);
-    enum vdbq_status status;
+    struct packed_stream packed = { .stream = stream,
+                                    .end = place->offset + place->sizes.file,
+                                    .sum = sum };
+    const struct words_source source = { next_packed, &packed };
+    const char *fault = words_unpack(&source, &place->sizes, to);
 
-    if (packed.bytes == NULL)
-        return error_no_memory(stream->error);
-    status =
-        read_on(stream, place->offset + place->sizes.file, packed.bytes, sum);
-    if (status == VDBQ_OK && stream->fault == NULL)
-        stream->fault = words_unpack(packed.bytes, &place->sizes, to);
-    block_destroy(&packed);
-    return status;
+    if (stream->fault == NULL)
+        stream->fault = fault;
+    while (packed.status == VDBQ_OK && stream->at < packed.end) {
+        uint64_t left = packed.end - stream->at;
+        next_packed(&packed, left < UNIT_RAW ? (size_t)left : UNIT_RAW);
+    }
+    memory_release(packed.bytes);
+    return packed.status;
 }
 
 /* Reads the words of a text column, and what lies before them; into the
@@ -336,7 +193,7 @@ static enum vdbq_status read_words(struct stream *stream, unsigned column,
     enum vdbq_status status = read_on(stream, place->offset, NULL, NULL);
     struct checksum words;
 
-    if (projection->wanted[column])
+    if (projection->wanted[column] && !projection->codes)
         to = block + projection->here->variable
              + (uint64_t)here->words * TABLET_ALIGN;
     checksum_begin(&words);
@@ -372,20 +229,22 @@ static enum vdbq_status prove_bytes(const struct projection *projection,
     struct stream stream = { .projection = projection,
                              .error = error,
                              .scratch = memory_resize(NULL, READ_BYTES) };
-    enum vdbq_status status =
-        wants_words(projection) ? VDBQ_OK : find_words(projection, error);
+    enum vdbq_status status = projection_wants_words(projection)
+                                  ? VDBQ_OK
+                                  : projection_place_words(projection, error);
 
     if (stream.scratch == NULL)
         return error_no_memory(error);
     checksum_begin(&stream.whole);
-    checksum_add(&stream.whole, projection->head, head_size(projection));
-    stream.at = head_size(projection);
+    checksum_add(&stream.whole, projection->head,
+                 projection_head_size(projection));
+    stream.at = projection_head_size(projection);
     for (unsigned i = 0;
          i < projection->table->column_count && status == VDBQ_OK; i++)
         status = prove_column(&stream, i, block);
     for (unsigned i = 0;
          i < projection->table->column_count && status == VDBQ_OK; i++)
-        if (has_words(projection, i))
+        if (projection_has_words(projection, i))
             status = read_words(&stream, i, block,
                                 &projection->proof->column[i].words);
     if (status == VDBQ_OK)
@@ -398,7 +257,7 @@ static enum vdbq_status prove_bytes(const struct projection *projection,
     if (status == VDBQ_OK)
         status = tell_fault(&stream);
     projection->proof->head =
-        block_checksum(projection->head, head_size(projection));
+        block_checksum(projection->head, projection_head_size(projection));
     projection->proof->whole = status == VDBQ_OK;
     return status;
 }
@@ -456,12 +315,12 @@ static enum vdbq_status put_words(const struct projection *projection,
 enum vdbq_status projection_put_head(const struct projection *projection,
                                      uint8_t *block, struct error *error)
 {
-    if (block_checksum(projection->head, head_size(projection))
+    if (block_checksum(projection->head, projection_head_size(projection))
         != projection->proof->head)
         return has_changed(projection, error);
     if (projection->in_place)
         return VDBQ_OK;
-    memcpy(block, projection->here, head_size(projection));
+    memcpy(block, projection->here, projection_head_size(projection));
     return VDBQ_OK;
 }
 
@@ -478,7 +337,7 @@ enum vdbq_status projection_put_column(const struct projection *projection,
         return status;
     if (sum != projection->proof->column[column].sum)
         return has_changed(projection, error);
-    if (has_words(projection, column))
+    if (projection_has_words(projection, column) && !projection->codes)
         status = put_words(projection, column, block, error);
     return status == VDBQ_OK ? check_values(projection, column, block, error)
                              : status;

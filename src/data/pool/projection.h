@@ -21,6 +21,7 @@ struct projection {
     const struct table *table;
     const struct tablet_ref *tablet;
     bool *wanted;              /* one a column                              */
+    bool codes;                /* of texts, without their words             */
     bool in_place;             /* the block is the tablet, in the file      */
     struct tablet *head;       /* as it is in the file, with room for the
                               columns' descriptions                     */
@@ -59,6 +60,9 @@ void projection_unmap(struct database *database, const void *block,
  * They fail with CORRUPT, IO, NO_MEMORY.
  */
 
+/* Whether codes may come without words: those of all texts that are wanted were
+ * compared with theirs before. */
+bool projection_codes_known(const struct projection *projection);
 /* Whether the tablet is proven, so that columns may be read alone. */
 bool projection_proven(const struct projection *projection);
 /* Whether bytes are to be read for it: all but what is in place and known. */

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/paged.h"
 #include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
 #include "data/tablet/dictionary_sort.h"
@@ -26,7 +27,7 @@ struct dictionary *dictionary_hold(struct dictionary *dictionary)
 void dictionary_release(struct dictionary *dictionary)
 {
     if (dictionary != NULL && --dictionary->holders == 0)
-        memory_release(dictionary);
+        paged_release(dictionary);
 }
 
 struct vdbq_text dictionary_text(const struct dictionary *dictionary,
@@ -103,8 +104,7 @@ struct dictionary *dictionary_room(uint32_t count, uint64_t bytes)
 
     if (bytes > UINT32_MAX)
         return NULL;
-    dictionary =
-        memory_resize(NULL, sizeof *dictionary + ends + (size_t)bytes + 1);
+    dictionary = paged_alloc(sizeof *dictionary + ends + (size_t)bytes + 1);
     if (dictionary == NULL)
         return NULL;
     *dictionary =
@@ -284,7 +284,7 @@ struct dictionary *dictionary_of_tablet(const void *block, unsigned column)
 
     if (dictionary == NULL)
         return NULL;
-    memcpy((uint32_t *)dictionary->ends, ends, head->count * sizeof *ends);
-    memcpy((char *)dictionary->bytes, ends + head->count, head->bytes);
+    paged_copy((uint32_t *)dictionary->ends, ends, head->count * sizeof *ends);
+    paged_copy((char *)dictionary->bytes, ends + head->count, head->bytes);
     return dictionary;
 }

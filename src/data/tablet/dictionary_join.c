@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/paged.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "data/tablet/dictionary_inner.h"
@@ -89,8 +90,8 @@ static bool end_piece(struct pieces *pieces, unsigned i,
     }
     piece->merge = (struct merge){ .spans = piece->spans,
                                    .span_count = pieces->part_count,
-                                   .sources = memory_resize(
-                                       NULL, (words + 1) * sizeof(uint32_t)) };
+                                   .sources = paged_alloc((words + 1)
+                                                          * sizeof(uint32_t)) };
     return piece->merge.sources != NULL;
 }
 
@@ -130,7 +131,7 @@ static void write_piece(void *context, unsigned i)
     for (size_t p = 0;
          piece->done && piece->count > 0 && p < pieces->part_count; p++) {
         const struct merge_span *span = &piece->spans[p];
-        for (uint32_t k = 0; k < span->end - span->first; k++)
+        for (uint32_t k = 0; k < span->end - span->first && !stop_at(k); k++)
             span->numbers[k] += piece->count;
     }
 }
@@ -185,7 +186,7 @@ static struct dictionary *join_parts(struct dictionary *const *parts,
             dictionary = write_pieces(&pieces);
     }
     for (unsigned i = 0; pieces.pieces != NULL && i < pieces.count; i++)
-        memory_release(pieces.pieces[i].merge.sources);
+        paged_release(pieces.pieces[i].merge.sources);
     arena_finish(&pieces.arena);
     return dictionary;
 }
@@ -208,8 +209,8 @@ struct dictionary *dictionary_join(struct dictionary *const *parts,
     for (size_t i = 0; room && i < count; i++) {
         own[i] = numbers != NULL ? numbers[i] : NULL;
         if (own[i] == NULL)
-            own[i] = memory_resize(NULL, ((size_t)words_of(parts[i]) + 1)
-                                             * sizeof **own);
+            own[i] =
+                paged_alloc(((size_t)words_of(parts[i]) + 1) * sizeof **own);
         room = own[i] != NULL;
     }
     if (room)
@@ -218,7 +219,7 @@ struct dictionary *dictionary_join(struct dictionary *const *parts,
                                   : join_parts(parts, count, own, threads);
     for (size_t i = 0; own != NULL && i < count; i++)
         if (numbers == NULL || numbers[i] == NULL)
-            memory_release(own[i]);
+            paged_release(own[i]);
     memory_release(own);
     return dictionary_unless_stopped(dictionary);
 }

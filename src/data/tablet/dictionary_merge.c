@@ -16,7 +16,10 @@
 #include "data/tablet/dictionary_inner.h"
 #include "data/tablet/dictionary_sort.h"
 
-enum { WINS = 8 }; /* in a row, before a runner is asked how far it is ahead */
+enum {
+    WINS = 8, /* in a row, before a runner is asked how far it is ahead */
+    TOGETHER_MAX = 16 * STOP_ROWS /* words that are taken or written at once */
+};
 
 struct runner {
     uint64_t head; /* eight bytes of its word; when it has none: all 1 */
@@ -195,6 +198,7 @@ static void take_ahead(struct race *race, uint32_t winner)
     uint32_t end = is_home(next) ? span->end : end_before(runner, next->text);
     if (runner->at == end)
         return;
+    end = end - runner->at > TOGETHER_MAX ? runner->at + TOGETHER_MAX : end;
     uint32_t last = dictionary_start(span->dictionary, end)
                     - dictionary_start(span->dictionary, runner->at);
     merge->bytes += last;
@@ -209,10 +213,13 @@ static void take_ahead(struct race *race, uint32_t winner)
 
 static void run(struct race *race)
 {
+    const struct merge *merge = race->merge;
     uint32_t winner = race->count > 1 ? first_race(race, 1) : 0;
     uint32_t before = winner;
+    uint64_t since = 0;
     unsigned wins = 0;
-    for (uint64_t i = 1; !is_home(&race->runners[winner]) && !stop_at(i); i++) {
+    while (!is_home(&race->runners[winner])) {
+        uint32_t count = merge->count;
         take(race, &race->runners[winner]);
         wins = winner == before ? wins + 1 : 0;
         before = winner;
@@ -221,6 +228,8 @@ static void run(struct race *race)
             wins = 0;
         }
         winner = race_again(race, winner);
+        if (stop_after(&since, 1 + merge->count - count))
+            return;
     }
 }
 
@@ -258,7 +267,8 @@ static uint32_t words_together(const struct merge *merge, uint32_t number,
 {
     const struct merge_span *span = &merge->spans[merge->sources[number]];
     uint32_t count = 1;
-    while (number + count < merge->count && at + count < span->end
+    while (count < TOGETHER_MAX && number + count < merge->count
+           && at + count < span->end
            && merge->sources[number + count] == merge->sources[number]
            && span->numbers[at + count - span->first] == number + count)
         count++;

@@ -144,10 +144,12 @@ static const char *take_words(const struct tablet *from, unsigned column,
     struct tablet_column *to = column_of(head, column);
     const uint8_t *area = (const uint8_t *)from + place->offset;
     uint8_t *words = (uint8_t *)head + head->size;
+    struct words_area packed = { area, area + place->sizes.file };
+    const struct words_source source = words_in_memory(&packed);
     const char *fault = NULL;
 
     if (to->words_packed != 0)
-        fault = words_unpack(area, &place->sizes, words);
+        fault = words_unpack(&source, &place->sizes, words);
     else
         memcpy(words, area, (size_t)place->sizes.memory);
     to->words = (uint32_t)(head->variable_size / TABLET_ALIGN);

@@ -7,6 +7,8 @@
 #define VDBQ_DATA_WORDS_PACK_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "cl/tablet.h"
 
@@ -26,10 +28,23 @@ struct words_sizes {
  * bytes. */
 bool words_sizes(const void *start, bool packed, struct words_sizes *sizes);
 
-/* Unpacks an area of sizes->file bytes into sizes->memory bytes at `to`, of
- * whatever bytes: what is wrong with them, or NULL. What they unpack to is as
- * little trusted as words that are not packed. */
-const char *words_unpack(const void *packed, const struct words_sizes *sizes,
-                         void *to);
+/* Packed bytes in order: the next `size` ones, which stay until they are asked
+ * for again; NULL: there are none, for a reason that `context` knows. */
+struct words_source {
+    const void *(*next)(void *context, size_t size);
+    void *context;
+};
+/* Those that lie in memory; `area` is theirs. */
+struct words_area {
+    const uint8_t *at, *end; /* what is left */
+};
+struct words_source words_in_memory(struct words_area *area);
+
+/* Unpacks an area of sizes->file bytes, of whatever bytes, into sizes->memory
+ * bytes at `to`: what is wrong with them, or NULL. No more is asked for than the
+ * area has, and behind a fault nothing. What they unpack to is as little trusted
+ * as words that are not packed. */
+const char *words_unpack(const struct words_source *source,
+                         const struct words_sizes *sizes, void *to);
 
 #endif

@@ -58,7 +58,7 @@ static struct dictionary *join_parts(struct dictionary_base *base,
     for (size_t i = 0; i < parts->count; i++) {
         size_t size =
             (parts->dictionaries[i]->count + (size_t)1) * sizeof(uint32_t);
-        parts->numbers[i] = arena_alloc(&base->arena, size);
+        parts->numbers[i] = arena_alloc_paged(&base->arena, size);
         if (parts->numbers[i] == NULL)
             return NULL;
     }

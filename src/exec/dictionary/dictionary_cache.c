@@ -154,8 +154,9 @@ read_tablet(const struct dictionary_cache_params *params, size_t tablet,
     struct pool_slot *slot;
     unsigned columns[COLUMNS_MAX];
     struct pool_want want = want_of(params, tablet, columns);
-    enum vdbq_status status =
-        pool_pin(params->place->pool, &want, &slot, error);
+    enum vdbq_status status = stop_pause(error);
+    if (status == VDBQ_OK)
+        status = pool_pin(params->place->pool, &want, &slot, error);
     if (status != VDBQ_OK)
         return status;
     status = device_memory_take(slot->memory, params->times, error);

@@ -40,8 +40,8 @@ static bool add_build(struct making *making)
         struct dictionary *dictionary = making->params->build_side[i];
         if (dictionary == NULL || !word_build_first(making, i))
             continue;
-        uint32_t *numbers = arena_alloc(arena, (dictionary->count + (size_t)1)
-                                                   * sizeof *numbers);
+        uint32_t *numbers = arena_alloc_paged(
+            arena, (dictionary->count + (size_t)1) * sizeof *numbers);
         if (numbers == NULL || !word_grow_by(making, dictionary, numbers))
             return false;
         making->build_side[i] = numbers;
@@ -163,8 +163,8 @@ static bool renumber_order_codes(struct making *making,
     uint32_t count = from->order_codes
                          ? from->count
                          : making->params->base->dictionary->count;
-    i32 *order_codes = arena_alloc(&making->table->arena,
-                                   (count + (size_t)1) * sizeof *order_codes);
+    i32 *order_codes = arena_alloc_paged(
+        &making->table->arena, (count + (size_t)1) * sizeof *order_codes);
     if (order_codes == NULL)
         return false;
     for (uint32_t i = 0; i < count && !stop_at(i); i++)
@@ -205,10 +205,27 @@ static bool make_order_codes(struct making *making)
     return order_codes != NULL;
 }
 
-/* The most bytes that the order codes of a morsel take; notes whether any code
- * is not its number. */
-static u64 order_codes_bytes(struct run_dictionary *table)
+/* Bytes of the values of a morsel's own words. */
+static u64 own_bytes(const struct making *making, size_t morsel)
 {
+    const struct run_dictionary *table = making->table;
+    const struct order_codes *order_codes =
+        &table->order_codes[morsel * table->base->inputs];
+    u64 size = 0;
+    for (unsigned i = 0; i < making->pack.lookup_count; i++) {
+        const struct run_lookup *lookup = &making->lookups[i];
+        if (lookup->own > 0)
+            size += own_table_size(lookup->width,
+                                   order_codes[lookup->own - 1].count);
+    }
+    return size;
+}
+
+/* The most bytes that the order codes of a morsel take, and values of its own
+ * words; notes whether any code is not its number. */
+static u64 order_codes_bytes(const struct making *making)
+{
+    struct run_dictionary *table = making->table;
     u64 most = 0;
     for (size_t morsel = 0; morsel < table->base->morsels; morsel++) {
         u64 size = 0;
@@ -216,9 +233,9 @@ static u64 order_codes_bytes(struct run_dictionary *table)
             const struct order_codes *codes =
                 &table->order_codes[morsel * table->base->inputs + i];
             size += order_codes_size(codes);
-            table->has_order_codes |=
-                codes->order_codes != NULL || codes->before > 0;
+            table->has_order_codes |= codes->count > 0;
         }
+        size += own_bytes(making, morsel);
         most = size > most ? size : most;
     }
     return most;
@@ -297,7 +314,7 @@ static enum vdbq_status make(struct making *making)
     table->values =
         (struct run_values){ .slots = making->slots,
                              .lookups = making->lookups,
-                             .order_codes_bytes = order_codes_bytes(table) };
+                             .order_codes_bytes = order_codes_bytes(making) };
     return VDBQ_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/paged.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "exec/dictionary/run_dictionary_inner.h"
@@ -126,7 +127,8 @@ static bool make_shares(struct making *making, struct call *call,
     struct arena *arena = &making->table->arena;
     call->share_count = parallel_threads(making->params->threads, count);
     call->shares = arena_alloc(arena, call->share_count * sizeof *call->shares);
-    uint32_t *codes = arena_alloc(arena, (count + (size_t)1) * sizeof *codes);
+    uint32_t *codes =
+        arena_alloc_paged(arena, (count + (size_t)1) * sizeof *codes);
     if (call->shares == NULL || codes == NULL)
         return false;
     for (uint64_t i = 0; i < call->share_count; i++) {
@@ -153,8 +155,8 @@ static struct dictionary *join_shares(struct making *making, struct call *call)
             return NULL;
         parts[i] = share->dictionary;
         numbers[i] = share->numbers =
-            arena_alloc(&making->table->arena,
-                        (parts[i]->count + (size_t)1) * sizeof **numbers);
+            arena_alloc_paged(&making->table->arena,
+                              (parts[i]->count + (size_t)1) * sizeof **numbers);
         if (numbers[i] == NULL)
             return NULL;
     }
@@ -168,9 +170,8 @@ static bool take_texts(struct making *making, struct call *call)
 {
     struct dictionary *more = join_shares(making, call);
     uint32_t *places =
-        more == NULL
-            ? NULL
-            : memory_resize(NULL, (more->count + (size_t)1) * sizeof *places);
+        more == NULL ? NULL
+                     : paged_alloc((more->count + (size_t)1) * sizeof *places);
     bool added = places != NULL && word_grow_by(making, more, places);
     for (unsigned i = 0; added && i < call->share_count; i++) {
         struct call_share *share = &call->shares[i];
@@ -179,7 +180,7 @@ static bool take_texts(struct making *making, struct call *call)
                     places);
     }
     call_release(call);
-    memory_release(places);
+    paged_release(places);
     dictionary_release(more);
     return added;
 }
@@ -259,8 +260,8 @@ static bool renumber_call(struct making *making, struct call *call,
         return true;
     const uint32_t *before = call->places;
     if (before == NULL)
-        call->places =
-            arena_alloc(&making->table->arena, count * sizeof *call->places);
+        call->places = arena_alloc_paged(&making->table->arena,
+                                         count * sizeof *call->places);
     if (call->places != NULL)
         word_follow(making, call->places, before, count, numbers);
     return call->places != NULL;

@@ -7,7 +7,9 @@
 
 #include <assert.h>
 
+#include "base/paged.h"
 #include "base/threads/parallel.h"
+#include "base/threads/stop.h"
 
 /* ----------------------------------------------------------- renumbering -- */
 
@@ -35,7 +37,7 @@ static void follow_share(void *context, unsigned share)
     uint64_t end = following->count * (share + 1) / following->threads;
     const uint32_t *from = following->from, *numbers = following->numbers;
     uint64_t i = following->count * share / following->threads;
-    for (; i < end; i++)
+    for (; i < end && !stop_at(i); i++)
         following->to[i] = numbers[from != NULL ? from[i] : i];
 }
 
@@ -69,7 +71,7 @@ static bool renumber(struct making *making, const uint32_t *numbers)
     uint32_t count = making->params->base->dictionary->count;
     const uint32_t *before = making->renumbered;
     if (before == NULL)
-        making->renumbered = arena_alloc(
+        making->renumbered = arena_alloc_paged(
             &making->table->arena, (count + (size_t)1) * sizeof(uint32_t));
     if (making->renumbered == NULL)
         return false;
@@ -101,8 +103,8 @@ bool word_grow_by(struct making *making, struct dictionary *more,
         return true;
     struct dictionary *parts[2] = { table->dictionary, more };
     uint32_t *numbers[2] = { NULL, more_numbers };
-    numbers[0] = memory_resize(NULL, (table->dictionary->count + (size_t)1)
-                                         * sizeof **numbers);
+    numbers[0] =
+        paged_alloc((table->dictionary->count + (size_t)1) * sizeof **numbers);
     struct dictionary *all =
         numbers[0] != NULL
             ? dictionary_join(parts, 2, numbers, making->params->threads)
@@ -110,7 +112,7 @@ bool word_grow_by(struct making *making, struct dictionary *more,
     bool same = all != NULL && all->count == table->dictionary->count;
     assert(all == NULL || all->count >= table->dictionary->count);
     bool joined = all != NULL && (same || renumber(making, numbers[0]));
-    memory_release(numbers[0]);
+    paged_release(numbers[0]);
     dictionary_release(joined ? table->dictionary : all);
     if (joined)
         table->dictionary = all;
@@ -123,14 +125,13 @@ bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
     assert(count == 0 || (texts != NULL && numbers != NULL));
     struct dictionary *more = dictionary_make(texts, count, numbers);
     uint32_t *places =
-        more == NULL
-            ? NULL
-            : memory_resize(NULL, (more->count + (size_t)1) * sizeof *places);
+        more == NULL ? NULL
+                     : paged_alloc((more->count + (size_t)1) * sizeof *places);
     bool added = places != NULL && word_grow_by(making, more, places);
     for (size_t i = 0; added && i < count; i++)
         if (texts[i].bytes != NULL)
             numbers[i] = places[numbers[i]];
-    memory_release(places);
+    paged_release(places);
     dictionary_release(more);
     return added;
 }

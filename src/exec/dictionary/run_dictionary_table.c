@@ -197,6 +197,16 @@ static unsigned width_of(const struct instruction *in, const struct call *call)
     return flag ? 1 : type_width(op_facts(in->op)->writes);
 }
 
+/* 1 + the input whose own words a call is for; 0: it is for all. */
+static unsigned own_of(const struct making *making, const struct call *call)
+{
+    const struct dictionary_base *base = making->params->base;
+    for (unsigned i = 0; call->looked_up != NULL && i < base->inputs; i++)
+        if (base->looked_up[i] == call->looked_up)
+            return 1 + i;
+    return 0;
+}
+
 /* Makes a table for an instruction that is the first to look it up. */
 static bool make_table(struct making *making, const struct instruction *in,
                        struct run_lookup *lookup)
@@ -207,12 +217,14 @@ static bool make_table(struct making *making, const struct instruction *in,
     uint32_t count = word_list_count(&words);
     unsigned width = width_of(in, call);
     char *values =
-        arena_alloc(&making->table->arena, width * ((size_t)count + 1));
+        arena_alloc_paged(&making->table->arena, width * ((size_t)count + 1));
     assert(call->table_count < CALL_TABLES_MAX);
     call->tables[call->table_count++] =
         (struct call_table){ .op = in->op, .width = width, .values = values };
-    *lookup =
-        (struct run_lookup){ .values = values, .width = width, .count = count };
+    *lookup = (struct run_lookup){ .values = values,
+                                   .width = width,
+                                   .count = count,
+                                   .own = own_of(making, call) };
     return values != NULL;
 }
 

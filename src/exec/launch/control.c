@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lays out control blocks: struct launch_head, inputs and outputs first, then
- * code, constants, what is known of build rows, and lookup tables; order codes
- * come last.
+ * Lays out control blocks: struct launch_head, inputs, outputs and places of
+ * lookup tables first, then code, constants, what is known of build rows, and
+ * lookup tables; order codes come last, with the tables of own words.
  */
 #include "exec/launch/control.h"
 
@@ -17,13 +17,21 @@ static u64 table_size(unsigned width, u32 count)
     return TABLET_ALIGNED(sizeof(struct lookup) + (u64)width * count);
 }
 
-/* Bytes of all lookup tables. */
+u64 own_table_size(unsigned width, u32 count)
+{
+    return table_size(width, count);
+}
+
+/* Bytes of the lookup tables that are the same for all launches. */
 static u64 tables_size(const struct program_pack *pack,
                        const struct run_values *values)
 {
     u64 size = 0;
     for (unsigned i = 0; i < pack->lookup_count; i++)
-        size += table_size(values->lookups[i].width, values->lookups[i].count);
+        size += values->lookups[i].own > 0
+                    ? 0
+                    : table_size(values->lookups[i].width,
+                                 values->lookups[i].count);
     return size;
 }
 
@@ -65,20 +73,22 @@ static struct launch_head layout(const struct program *program,
     launch.outputs = TABLET_ALIGNED(launch.inputs
                                     + (u64)LAUNCH_MORSELS * pack->input_count
                                           * sizeof(struct column_input));
-    launch.code = TABLET_ALIGNED(launch.outputs
-                                 + launch.output_count * sizeof(struct output));
+    launch.lookups = TABLET_ALIGNED(
+        launch.outputs + launch.output_count * sizeof(struct output));
+    launch.code =
+        TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64));
     launch.constants =
         TABLET_ALIGNED(launch.code + program->code.count * sizeof(struct code));
-    launch.lookups =
-        TABLET_ALIGNED(launch.constants + pack->constant_count * sizeof(i64));
     launch.build_inputs =
-        TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64));
+        TABLET_ALIGNED(launch.constants + pack->constant_count * sizeof(i64));
     launch.indexes = TABLET_ALIGNED(
         launch.build_inputs + pack->build_count * sizeof(struct build_input));
     control->head_size = launch.code;
     control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
                           + build_order_codes_size(pack, build_side);
     control->order_codes_size = values->order_codes_bytes;
+    control->lookups = values->lookups;
+    control->lookup_count = pack->lookup_count;
     return launch;
 }
 
@@ -99,7 +109,7 @@ static u64 put_values(u8 *block, const struct program *program,
 {
     struct launch_head *launch = control_head(block);
     i64 *constants = (i64 *)(void *)(block + launch->constants);
-    u64 *places = (u64 *)(void *)(block + launch->lookups);
+    u64 *places = control_lookups(block);
     u64 at = tables_at(launch, pack);
     for (unsigned i = 0; i < pack->slot_count; i++) {
         const struct program_slot *slot = &pack->slots[i];
@@ -109,6 +119,8 @@ static u64 put_values(u8 *block, const struct program *program,
     }
     for (unsigned i = 0; i < pack->lookup_count; i++) {
         const struct run_lookup *lookup = &values->lookups[i];
+        if (lookup->own > 0)
+            continue;
         places[i] = at;
         at = put_table(block, at, lookup->values, lookup->width, lookup->count);
     }
@@ -170,16 +182,47 @@ u64 order_codes_size(const struct order_codes *order_codes)
 }
 
 u64 control_order_codes(u8 *block, u64 at,
-                        const struct order_codes *order_codes,
+                        const struct order_codes *order_codes, u32 before,
                         struct column_input *input)
 {
-    if (order_codes->order_codes == NULL && order_codes->before > 0)
-        input->order_codes = ORDER_CODES_ADD | order_codes->before;
+    if (order_codes->order_codes == NULL && before > 0)
+        input->order_codes = ORDER_CODES_ADD | before;
     if (order_codes->order_codes == NULL)
         return at;
     input->order_codes = at;
     return put_table(block, at, order_codes->order_codes, sizeof(i32),
                      order_codes->count);
+}
+
+/* Writes the values of a table that the morsels' own words have. */
+static u64 put_own_table(const struct run_lookup *lookup, u8 *block, u64 at,
+                         const struct order_codes *const *order_codes)
+{
+    struct lookup *head = (struct lookup *)(void *)(block + at);
+    u8 *to = block + at + sizeof *head;
+    *head = (struct lookup){ .flags = lookup->width == 1 };
+    for (unsigned i = 0; i < LAUNCH_MORSELS && order_codes[i] != NULL; i++) {
+        const struct order_codes *words = &order_codes[i][lookup->own - 1];
+        u64 size = (u64)lookup->width * words->count;
+        assert(words->before + words->count <= lookup->count);
+        memcpy(to,
+               (const u8 *)lookup->values + (u64)lookup->width * words->before,
+               size);
+        to += size;
+        head->count += words->count;
+    }
+    return at + table_size(lookup->width, head->count);
+}
+
+u64 control_own_tables(const struct control *control, u8 *block, u64 at,
+                       const struct order_codes *const *order_codes, u8 *head)
+{
+    for (unsigned i = 0; i < control->lookup_count; i++)
+        if (control->lookups[i].own > 0) {
+            control_lookups(head)[i] = at;
+            at = put_own_table(&control->lookups[i], block, at, order_codes);
+        }
+    return at;
 }
 
 struct launch_head *control_head(u8 *block)
@@ -200,4 +243,9 @@ struct column_input *control_inputs(u8 *block, unsigned morsel)
 struct output *control_outputs(u8 *block)
 {
     return (struct output *)(void *)(block + control_head(block)->outputs);
+}
+
+u64 *control_lookups(u8 *block)
+{
+    return (u64 *)(void *)(block + control_head(block)->lookups);
 }

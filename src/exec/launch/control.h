@@ -15,11 +15,13 @@
 struct order_codes {
     /* of each dictionary entry its number; NULL: `before` and the code */
     const i32 *order_codes;
-    u32 count;  /* entries */
-    u32 before; /* words of other dictionaries */
+    u32 count;  /* entries; 0 where numbers are codes and it is nobody's own */
+    u32 before; /* words of other dictionaries, where they are an input's own */
 };
 /* Bytes that they take in a control block. */
 u64 order_codes_size(const struct order_codes *order_codes);
+/* Bytes that an input's own table takes there of a morsel with so many words. */
+u64 own_table_size(unsigned width, u32 count);
 
 /* The build rows of a program, in memory that the device holds: what
  * cl/launch.h says of them, in the order of the pack's lists. `order_codes` in
@@ -37,7 +39,10 @@ struct control {
     u8 *bytes;            /* of the program's arena; `fixed_size` of them   */
     u64 fixed_size;       /* all before the order codes, which change       */
     u64 order_codes_size; /* of these, for one morsel, at most */
-    u64 head_size; /* struct launch_head, inputs and outputs: these change */
+    u64 head_size; /* struct launch_head, inputs, outputs and places of lookup
+                      tables: these change                                */
+    const struct run_lookup *lookups; /* one a table */
+    unsigned lookup_count;            /* of `lookups` */
 };
 
 /* Lays the block out and fills in what stays the same. `build_side` may be NULL
@@ -50,14 +55,21 @@ enum vdbq_status control_init(struct control *control,
                               struct arena *arena, struct error *error);
 
 /* Writes order codes to a block at `at`, and where they are into `input`; gives
- * the place behind them. */
+ * the place behind them. `before`: words of the morsels before it in a launch
+ * that are the input's own. */
 u64 control_order_codes(u8 *block, u64 at,
-                        const struct order_codes *order_codes,
+                        const struct order_codes *order_codes, u32 before,
                         struct column_input *input);
+/* Writes tables of own words to a block at `at`, and where they are into a head;
+ * gives the place behind them. `order_codes`: those of each morsel of a launch;
+ * NULL: there is none. */
+u64 control_own_tables(const struct control *control, u8 *block, u64 at,
+                       const struct order_codes *const *order_codes, u8 *head);
 
 /* The parts of a block (or of a copy of its head) that change. */
 struct launch_head *control_head(u8 *block);
 struct column_input *control_inputs(u8 *block, unsigned morsel);
 struct output *control_outputs(u8 *block);
+u64 *control_lookups(u8 *block);
 
 #endif

@@ -41,8 +41,7 @@ void launch_finish(struct launch *launch)
     device_job_destroy(launch->job);
     result_finish(&launch->result);
     device_memory_release(launch->data);
-    device_memory_release(launch->staging);
-    device_memory_release(launch->control);
+    launch_room_finish(launch);
     vector_finish(&launch->copies);
 }
 

@@ -44,7 +44,8 @@ struct launch {
                                       what `steps_room` steps say          */
     struct device_memory *data;    /* inputs that were copied in; or NULL    */
     struct device_memory *staging; /* pinned: see launch_in.c                */
-    unsigned steps_room;  /* steps that control and staging hold progress of */
+    uint64_t held_bytes; /* of `control` and `staging`, for the account       */
+    unsigned steps_room; /* steps that control and staging hold progress of */
     u64 order_codes_room; /* bytes of order codes that they hold, likewise */
     bool control_sent;    /* the device has staging's control block */
     /* ... with these in it, one a morsel, or NULL */

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/account.h"
 #include "cl/tablet.h"
 #include "exec/launch/column_input.h"
 
@@ -69,6 +70,15 @@ struct progress *launch_progress(const struct launch *launch)
     return (struct progress *)(void *)staging(launch, progress_at(launch));
 }
 
+void launch_room_finish(struct launch *launch)
+{
+    device_memory_release(launch->staging);
+    device_memory_release(launch->control);
+    account_process_give(launch->held_bytes);
+    launch->staging = launch->control = NULL;
+    launch->held_bytes = 0;
+}
+
 enum vdbq_status launch_room(struct launch *launch,
                              const struct launcher_request *request,
                              struct error *error)
@@ -82,9 +92,7 @@ enum vdbq_status launch_room(struct launch *launch,
     steps = steps > launch->steps_room ? steps : launch->steps_room;
     if (order_codes > launch->order_codes_room)
         launch->order_codes_room = order_codes;
-    device_memory_release(launch->staging);
-    device_memory_release(launch->control);
-    launch->staging = launch->control = NULL;
+    launch_room_finish(launch);
     launch->control_sent = false;
     launch->steps_room = steps;
     enum vdbq_status status = device_memory_create(
@@ -99,6 +107,9 @@ enum vdbq_status launch_room(struct launch *launch,
         launch->steps_room = 0;
         return status;
     }
+    launch->held_bytes = device_memory_size(launch->staging)
+                         + device_memory_size(launch->control);
+    account_process_take(launch->held_bytes);
     u8 *start = staging(launch, launch_progress_start(launch));
     memset(start, 0, progress_bytes(steps));
     ((struct progress *)(void *)start)->fault = NO_FAULT;
@@ -253,6 +264,17 @@ static bool same_order_codes(const struct launch *launch,
     return launch->control_sent;
 }
 
+/* Words of an input's own that the morsels before one have. */
+static u32 own_before(const struct launch *launch, unsigned morsel,
+                      unsigned input)
+{
+    u32 before = 0;
+    for (unsigned i = 0; i < morsel; i++)
+        if (launch->order_codes[i][input].order_codes == NULL)
+            before += launch->order_codes[i][input].count;
+    return before;
+}
+
 /* Puts the order codes of a morsel's inputs behind `at`, and where they are
  * into the inputs; `there`: they are there from the last time. */
 static u64 morsel_order_codes(struct launch *launch, unsigned morsel, u64 at,
@@ -267,8 +289,20 @@ static u64 morsel_order_codes(struct launch *launch, unsigned morsel, u64 at,
                 control_inputs(staging(launch, 0), morsel)[i].order_codes;
         else
             at = control_order_codes(staging(launch, 0), at, &order_codes[i],
-                                     &inputs[i]);
+                                     own_before(launch, morsel, i), &inputs[i]);
     }
+    return at;
+}
+
+/* The same of the tables of own words. */
+static u64 own_tables(struct launch *launch, u64 at, bool there)
+{
+    const struct control *control = launch->params->control;
+    if (!there)
+        return control_own_tables(control, staging(launch, 0), at,
+                                  launch->order_codes, launch->head);
+    memcpy(control_lookups(launch->head), control_lookups(staging(launch, 0)),
+           control->lookup_count * sizeof(u64));
     return at;
 }
 
@@ -284,6 +318,7 @@ static bool put_order_codes(struct launch *launch,
             i < request->count ? request->morsels[i].order_codes : NULL;
         end = morsel_order_codes(launch, i, end, same);
     }
+    end = own_tables(launch, end, same);
     if (!same)
         launch->order_codes_end = end;
     return !same && end > at;

@@ -16,6 +16,9 @@ enum vdbq_status launch_room(struct launch *launch,
                              const struct launcher_request *request,
                              struct error *error);
 
+/* Gives it back. */
+void launch_room_finish(struct launch *launch);
+
 /* Where progress as it starts is in `control`; where on the host it is as it
  * ended, and how many bytes of it come back. */
 u64 launch_progress_start(const struct launch *launch);

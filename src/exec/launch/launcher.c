@@ -145,6 +145,17 @@ static unsigned ring_of(enum run_mode mode)
     return mode == MODE_SERIAL ? 1 : LAUNCHER_RING_MAX;
 }
 
+/* The same of a launcher: where a launch has much to say it runs long enough for
+ * the host's thread to have its turn, and each one holds that twice. */
+static unsigned ring_in(const struct launcher *launcher)
+{
+    enum { MUCH = 1 << 20, TWO = 2 };
+    const struct control *control = &launcher->control;
+    unsigned ring = ring_of(launcher->mode);
+    bool much = control->fixed_size + control->order_codes_size > MUCH;
+    return launcher->mode == MODE_MAPPED && much && ring > TWO ? TWO : ring;
+}
+
 /* Makes the launches that may be under way at the same time. */
 static enum vdbq_status make_ring(struct launcher *launcher,
                                   const struct run_build_side *build_side,
@@ -162,7 +173,7 @@ static enum vdbq_status make_ring(struct launcher *launcher,
         .narrow_rows_max = ring_of(launcher->mode) > 1 ? rows / 2 : 0,
         .share = -1,
     };
-    launcher->ring = ring_of(launcher->mode);
+    launcher->ring = ring_in(launcher);
     assert(launcher->ring > 0 && launcher->ring <= LAUNCHER_RING_MAX);
     for (unsigned i = 0; i < launcher->ring && status == VDBQ_OK; i++)
         status = launch_init(&launcher->launches[i], &launcher->shared,

@@ -60,7 +60,8 @@ static struct pool_want want_of(const struct source_params *params,
     return (struct pool_want){ .table = params->table,
                                .tablet = ref,
                                .columns = params->columns,
-                               .column_count = params->column_count };
+                               .column_count = params->column_count,
+                               .codes = true };
 }
 
 bool source_ahead(const struct source_params *params,

@@ -130,6 +130,54 @@ static void what_is_in_stays(void **state)
     pool_destroy(pool);
 }
 
+/* Pins the column of texts alone. */
+static struct pool_slot *pin_texts(struct pool *pool, bool codes)
+{
+    unsigned column = 0;
+    struct pool_want want = { .table = table,
+                              .tablet = &table->tablets[1],
+                              .columns = &column,
+                              .column_count = 1,
+                              .codes = codes };
+    struct pool_slot *slot;
+
+    while (table->columns[column].type != VDBQ_TEXT)
+        column++;
+    if (pool_pin(pool, &want, &slot, ERROR) != VDBQ_OK)
+        fail_msg("%s", ERROR->message);
+    return slot;
+}
+
+/* Codes come alone once they were compared with their words, and with these for
+ * who wants them. */
+static void codes_come_without_their_words(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * TABLETS);
+    static const bool codes[] = { true, true, false, true };
+    static const bool words[] = { true, false, true, true };
+    uint64_t first = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof codes; i++) {
+        struct pool_slot *slot;
+        uint64_t sum = 0;
+        if (i == 1)
+            pool_empty(pool);
+        slot = pin_texts(pool, codes[i]);
+        const char *block = device_memory_host(slot->memory);
+        assert_int_equal(slot->tablet->variable_size > 0, words[i]);
+        for (unsigned k = 0; k < slot->tablet->columns; k++)
+            if (tablet_column(slot->tablet, k)->type == TYPE_WORD)
+                sum = block_checksum(
+                    block + tablet_column(slot->tablet, k)->values,
+                    tablet_column(slot->tablet, k)->bits * TABLET_ROWS / 8);
+        first = i == 0 ? sum : first;
+        assert_int_equal(sum, first);
+        pool_release(pool, slot);
+    }
+    pool_destroy(pool);
+}
+
 static void the_budget_holds(void **state)
 {
     uint64_t budget = slot_bytes * 3 + 100;
@@ -312,6 +360,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_in_stays),
+        cmocka_unit_test(codes_come_without_their_words),
         cmocka_unit_test(the_budget_holds),
         cmocka_unit_test(the_least_recently_used_leaves),
         cmocka_unit_test(others_share_the_budget),

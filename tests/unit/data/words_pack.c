@@ -56,10 +56,12 @@ static struct tablet_words *make_words(void)
 static const char *unpack(const void *packed, const struct words_sizes *sizes,
                           uint8_t *to)
 {
+    struct words_area area = { packed, (const uint8_t *)packed + sizes->file };
+    const struct words_source source = words_in_memory(&area);
     const char *fault;
 
     memset(to, 0xaa, sizes->memory + GUARD);
-    fault = words_unpack(packed, sizes, to);
+    fault = words_unpack(&source, sizes, to);
     for (unsigned i = 0; i < GUARD; i++)
         assert_int_equal(to[sizes->memory + i], 0xaa);
     return fault;

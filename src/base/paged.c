@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each piece has a head, which says whether it is a file's. Files' pieces are
+ * in a list beside them: to walk it touches no page of theirs.
+ */
+#include "base/paged.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/account.h"
+#include "base/memory.h"
+
+enum {
+    PAGE = 4096,    /* smaller ones are no file's */
+    PIECE = 1 << 20 /* bytes that are copied at a time */
+};
+static const uint64_t stay_ns = 2 * 1000000; /* between two that leave */
+
+/* A piece that lies in a file. */
+struct mapping {
+    struct mapping *next, *before; /* in the list */
+    size_t size;                   /* with its head */
+    void *memory;
+};
+
+union head {
+    struct {
+        struct mapping *mapping; /* NULL: it lies in memory, ... */
+        size_t size; /* ... and has so many bytes, this one's, too */
+    };
+    max_align_t aligned;
+};
+
+static atomic_uint_fast64_t limit = UINT64_MAX, in_memory, in_files, left_ns;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mapping *mappings; /* all, under `lock` */
+
+void paged_limit(uint64_t bytes)
+{
+    atomic_store(&limit, bytes);
+}
+
+uint64_t paged_in_files(void)
+{
+    return atomic_load(&in_files);
+}
+
+/* Puts a mapping into the list. */
+static void link_mapping(struct mapping *mapping)
+{
+    pthread_mutex_lock(&lock);
+    mapping->next = mappings;
+    if (mappings != NULL)
+        mappings->before = mapping;
+    mappings = mapping;
+    pthread_mutex_unlock(&lock);
+}
+
+static void unlink_mapping(struct mapping *mapping)
+{
+    pthread_mutex_lock(&lock);
+    if (mapping->next != NULL)
+        mapping->next->before = mapping->before;
+    if (mapping->before != NULL)
+        mapping->before->next = mapping->next;
+    else
+        mappings = mapping->next;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Memory of zeroes that lies in a file without a name, which has room for all of
+ * it; NULL: there is none. */
+static void *file_memory(size_t size)
+{
+    const char *folder = getenv("TMPDIR");
+    folder = folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    void *memory = MAP_FAILED;
+    if (file < 0)
+        return NULL;
+    /* room that is taken now is there when it is written */
+    if (posix_fallocate(file, 0, (off_t)size) == 0)
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static uint64_t time_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Memory of a file, with its head. */
+static void *map(size_t size)
+{
+    struct mapping *mapping = memory_zeroed(1, sizeof *mapping);
+    union head *head = mapping != NULL ? file_memory(size) : NULL;
+    if (head == NULL) {
+        memory_release(mapping);
+        return NULL;
+    }
+    mapping->size = size;
+    mapping->memory = head;
+    head->mapping = mapping;
+    link_mapping(mapping);
+    atomic_fetch_add(&in_files, size);
+    return head + 1;
+}
+
+void *paged_alloc_in_file(size_t size)
+{
+    if (size < PAGE || size > SIZE_MAX / 2
+        || atomic_load(&in_memory) + size <= atomic_load(&limit))
+        return NULL;
+    return map(size + sizeof(union head));
+}
+
+void *paged_alloc(size_t size)
+{
+    void *memory = paged_alloc_in_file(size);
+    if (memory != NULL || size > SIZE_MAX / 2)
+        return memory;
+    size += sizeof(union head);
+    union head *head = memory_resize(NULL, size);
+    if (head == NULL)
+        return NULL;
+    *head = (union head){ .size = size };
+    atomic_fetch_add(&in_memory, size);
+    account_process_take(size);
+    return head + 1;
+}
+
+void paged_release(void *memory)
+{
+    if (memory == NULL)
+        return;
+    union head *head = (union head *)memory - 1;
+    struct mapping *mapping = head->mapping;
+    if (mapping == NULL) {
+        atomic_fetch_sub(&in_memory, head->size);
+        account_process_give(head->size);
+        memory_release(head);
+        return;
+    }
+    unlink_mapping(mapping);
+    atomic_fetch_sub(&in_files, mapping->size);
+    munmap(mapping->memory, mapping->size);
+    memory_release(mapping);
+}
+
+void paged_copy(void *to, const void *from, size_t size)
+{
+    for (size_t at = 0; at < size; at += PIECE) {
+        size_t left = size - at;
+        memcpy((char *)to + at, (const char *)from + at,
+               left < PIECE ? left : PIECE);
+        paged_put_away();
+    }
+}
+
+void paged_put_away(void)
+{
+    if (atomic_load_explicit(&in_files, memory_order_relaxed) == 0)
+        return;
+    uint_fast64_t now = time_ns(), left = atomic_load(&left_ns);
+    if (now - left < stay_ns
+        || !atomic_compare_exchange_strong(&left_ns, &left, now))
+        return;
+    pthread_mutex_lock(&lock);
+    for (const struct mapping *at = mappings; at != NULL; at = at->next)
+        madvise(at->memory, at->size, MADV_DONTNEED);
+    pthread_mutex_unlock(&lock);
+}
