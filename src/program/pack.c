@@ -10,6 +10,7 @@
 
 #include "cl/bits.h"
 #include "cl/tablet.h"
+#include "program/pack_words.h"
 
 /* The bits by which a device knows a constant. */
 static int64_t constant_bits(const struct instruction *in)
@@ -250,85 +251,6 @@ static void find_result_inputs(const struct program *program,
     }
 }
 
-/* ----------------------------------------------------------- looked up -- */
-
-/* Which inputs' words are only looked up. Each register has one writer. */
-struct looking {
-    const struct program *program;
-    struct program_pack *pack;
-    int *inputs; /* of each register: 1 + the input whose words it holds */
-    int *firsts; /* of each table: the instruction that looks up first */
-};
-
-/* The words that the register holds are more than looked up. */
-static void read_words(const struct looking *looking, int register_)
-{
-    int input = looking->inputs[register_];
-    if (input > 0)
-        looking->pack->looked_up[input - 1] = false;
-}
-
-/* A table of the words of two inputs, or of other words, is nobody's own. */
-static void look_up(const struct looking *looking, int pc)
-{
-    int register_ = program_at(looking->program, pc)->b;
-    int *first = &looking->firsts[looking->pack->code[pc].c];
-    if (*first == 0)
-        *first = pc;
-    int other = program_at(looking->program, *first)->b;
-    if (looking->inputs[other] != looking->inputs[register_]) {
-        read_words(looking, other);
-        read_words(looking, register_);
-    }
-}
-
-static void read_operands(const struct looking *looking, int pc)
-{
-    const struct instruction *in = program_at(looking->program, pc);
-    const int operands[] = { in->a, in->b, in->c, in->d };
-    const char *letters = op_operands(in->op);
-    assert(strlen(letters) == sizeof operands / sizeof *operands);
-    for (int i = 0; i < 4; i++)
-        if (letters[i] == 'r' || letters[i] == 'x')
-            read_words(looking, operands[i]);
-}
-
-static void find_words(const struct looking *looking)
-{
-    for (size_t pc = 0; pc < looking->program->code.count; pc++) {
-        const struct instruction *in = program_at(looking->program, (int)pc);
-        if ((in->op != OP_COLUMN_WORD && in->op != OP_ROWID_WORD) || in->c > 0)
-            continue;
-        int input = looking->pack->code[pc].b;
-        looking->inputs[in->a] = 1 + input;
-        looking->pack->looked_up[input] = true;
-    }
-}
-
-static bool find_looked_up(const struct program *program, struct arena *arena,
-                           struct program_pack *pack)
-{
-    struct looking looking = {
-        .program = program,
-        .pack = pack,
-        .inputs = arena_alloc(arena, (program->registers + (size_t)1)
-                                         * sizeof *looking.inputs),
-        .firsts = arena_alloc(arena, (pack->lookup_count + (size_t)1)
-                                         * sizeof *looking.firsts),
-    };
-    if (looking.inputs == NULL || looking.firsts == NULL)
-        return false;
-    find_words(&looking);
-    for (size_t pc = 0; pc < program->code.count; pc++)
-        if (op_facts(program_at(program, (int)pc)->op)->form == FORM_LOOKUP)
-            look_up(&looking, (int)pc);
-        else
-            read_operands(&looking, (int)pc);
-    for (unsigned i = 0; i < pack->result_count; i++)
-        read_words(&looking, program_result(program, i).register_);
-    return true;
-}
-
 enum vdbq_status program_pack(const struct program *program,
                               struct arena *arena, struct program_pack *pack,
                               struct error *error)
@@ -338,7 +260,7 @@ enum vdbq_status program_pack(const struct program *program,
         .code = arena_alloc(arena, count * sizeof *pack->code),
         .constants = arena_alloc(arena, count * sizeof *pack->constants),
         .inputs = arena_alloc(arena, count * sizeof *pack->inputs),
-        .looked_up = arena_alloc(arena, count * sizeof *pack->looked_up),
+        .uses = arena_alloc(arena, count * sizeof *pack->uses),
         .build_inputs = arena_alloc(arena, count * sizeof *pack->inputs),
         .indexes = arena_alloc(arena, count * sizeof *pack->inputs),
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
@@ -346,7 +268,7 @@ enum vdbq_status program_pack(const struct program *program,
                                                 * sizeof *pack->result_inputs),
         .result_count = program_results(program),
     };
-    if (!pack->code || !pack->constants || !pack->inputs || !pack->looked_up
+    if (!pack->code || !pack->constants || !pack->inputs || !pack->uses
         || !pack->build_inputs || !pack->indexes || !pack->slots
         || !pack->result_inputs)
         return error_no_memory(error);
@@ -362,7 +284,7 @@ enum vdbq_status program_pack(const struct program *program,
     if (pack->result_count > 0)
         find_result_inputs(program, pack);
     return turn_jumps(program, arena, pack)
-                   && find_looked_up(program, arena, pack)
+                   && pack_word_uses(program, arena, pack)
                ? VDBQ_OK
                : error_no_memory(error);
 }

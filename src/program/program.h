@@ -213,12 +213,31 @@ struct program_input {
     int cursor;
     int column; /* -1: the primary key */
 };
+/* The number that a text constant may have where it is none of the words, by what
+ * is asked of it. */
+enum text_fit {
+    FIT_UNUSED, /* nothing is asked: any number                         */
+    FIT_NONE,   /* it is to be a word                                   */
+    FIT_EQUAL,  /* which words it equals: one that no word has          */
+    FIT_NEXT,   /* which words are less: that of the first greater word */
+    FIT_LAST    /* which words are greater: that of the last less word  */
+};
+
 /* What a run fills before it starts: of TEXT and PARAMETER_... constant
  * number `place`, of LOOKUP_... table number `place`. Two lookups of the same
  * call share a table; then the first alone is here. */
 struct program_slot {
     int pc;
     unsigned place;
+    /* of a text: */
+    bool compared; /* only with words that are WORDS_COMPARED */
+    enum text_fit fit;
+};
+/* What a program does with the words of an input. */
+enum words_use {
+    WORDS_ANY,
+    WORDS_LOOKED_UP, /* they are looked up, in tables of their own */
+    WORDS_COMPARED   /* they are compared with constants           */
 };
 struct program_pack {
     struct code *code; /* one an instruction of the program   */
@@ -226,8 +245,7 @@ struct program_pack {
     unsigned constant_count;
     struct program_input *inputs;
     unsigned input_count;
-    bool *looked_up; /* of each input: its words are only looked up, in tables
-                         that no other words are looked up in */
+    enum words_use *uses; /* of each input: what its words are for */
     struct program_input *build_inputs;
     unsigned build_count;
     struct program_input *indexes; /* the columns that are probed         */

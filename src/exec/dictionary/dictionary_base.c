@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostile.h"
 #include "exec/dictionary/run_dictionary.h"
 
 /* The different dictionaries, in the order of their addresses. */
@@ -107,16 +108,30 @@ static struct dictionary *join_picked(struct dictionary_base *base,
     return dictionary;
 }
 
-/* Joins the dictionaries of all inputs whose words are not only looked up. */
+/* Whether there are so many words that are compared that they stay apart. Few
+ * have numbers of their own that are known before. */
+static bool has_many_compared(const struct dictionary_base_params *params)
+{
+    enum { MANY = HOSTILE(4, 1 << 16) };
+    size_t count = params->morsels * params->inputs;
+    uint64_t words = 0;
+    for (size_t i = 0; i < count; i++)
+        if (params->dictionaries[i] != NULL
+            && params->uses[i % params->inputs] == WORDS_COMPARED)
+            words += params->dictionaries[i]->count;
+    return words > MANY;
+}
+
+/* Joins the dictionaries of all inputs whose words are not apart. */
 static struct dictionary *
 join_inputs(struct dictionary_base *base,
-            const struct dictionary_base_params *params)
+            const struct dictionary_base_params *params, const bool *apart)
 {
     size_t count = base->morsels * base->inputs;
     struct dictionary **picked =
         arena_alloc(&base->arena, (count + 1) * sizeof(struct dictionary *));
     for (size_t i = 0; picked != NULL && i < count; i++)
-        if (!params->looked_up[i % base->inputs])
+        if (!apart[i % base->inputs])
             picked[i] = params->dictionaries[i];
     return picked != NULL ? join_picked(base, picked, params->threads) : NULL;
 }
@@ -150,8 +165,8 @@ static uint32_t words_before(const struct word_list *list,
     return list->firsts[at - list->parts];
 }
 
-/* Lists the words of an input that are only looked up, and notes what its codes
- * stand for; false: no memory. */
+/* Lists the words of an input that are apart, and notes what its codes stand
+ * for; false: no memory. */
 static bool list_input(struct dictionary_base *base,
                        const struct dictionary_base_params *params,
                        unsigned input)
@@ -160,7 +175,7 @@ static bool list_input(struct dictionary_base *base,
     struct word_list *list = arena_alloc(&base->arena, sizeof *list);
     struct dictionary **picked =
         arena_alloc(&base->arena, (base->morsels + 1) * sizeof *picked);
-    base->looked_up[input] = list;
+    base->apart[input] = list;
     for (size_t i = 0; picked != NULL && i < base->morsels; i++)
         picked[i] = params->dictionaries[i * base->inputs + input];
     if (list == NULL || picked == NULL
@@ -190,15 +205,21 @@ static bool fill(struct dictionary_base *base,
     base->counts =
         arena_alloc(&base->arena, (count + 1) * sizeof *base->counts);
     base->is_text = arena_alloc(&base->arena, base->inputs + (size_t)1);
-    base->looked_up = arena_alloc(&base->arena, (base->inputs + (size_t)1)
-                                                    * sizeof *base->looked_up);
+    base->apart = arena_alloc(&base->arena,
+                              (base->inputs + (size_t)1) * sizeof *base->apart);
     if (base->order_codes == NULL || base->counts == NULL
-        || base->is_text == NULL || base->looked_up == NULL)
+        || base->is_text == NULL || base->apart == NULL)
         return false;
-    base->dictionary = join_inputs(base, params);
+    bool *apart = arena_alloc(&base->arena, base->inputs + (size_t)1);
+    bool many = has_many_compared(params);
+    for (unsigned i = 0; apart != NULL && i < base->inputs; i++)
+        apart[i] = params->uses[i] == WORDS_LOOKED_UP
+                   || (params->uses[i] == WORDS_COMPARED && many);
+    if (apart != NULL)
+        base->dictionary = join_inputs(base, params, apart);
     bool filled = base->dictionary != NULL;
     for (unsigned i = 0; filled && i < base->inputs; i++)
-        if (params->looked_up[i])
+        if (apart[i])
             filled = list_input(base, params, i);
     return filled;
 }
@@ -231,10 +252,10 @@ void dictionary_base_release(struct dictionary_base *base)
     if (base == NULL || --base->holders > 0)
         return;
     dictionary_release(base->dictionary);
-    for (unsigned i = 0; base->looked_up != NULL && i < base->inputs; i++)
-        for (size_t k = 0;
-             base->looked_up[i] != NULL && k < base->looked_up[i]->count; k++)
-            dictionary_release(base->looked_up[i]->parts[k]);
+    for (unsigned i = 0; base->apart != NULL && i < base->inputs; i++)
+        for (size_t k = 0; base->apart[i] != NULL && k < base->apart[i]->count;
+             k++)
+            dictionary_release(base->apart[i]->parts[k]);
     arena_finish(&base->arena);
     memory_release(base);
 }

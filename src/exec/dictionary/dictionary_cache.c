@@ -19,7 +19,7 @@ struct entry {
     struct identity state;        /* of the table's rows */
     unsigned input_count;         /* of the program that asked */
     unsigned *columns;            /* of the inputs        */
-    bool *looked_up;              /* of the inputs: as in program_pack */
+    enum words_use *uses;         /* of the inputs: as in program_pack */
     struct dictionary_base *base; /* NULL: a free entry  */
     uint64_t used;                /* the clock when it was last asked for */
 };
@@ -37,7 +37,7 @@ struct dictionary_cache *dictionary_cache_create(void)
 static void entry_finish(struct entry *entry)
 {
     memory_release(entry->columns);
-    memory_release(entry->looked_up);
+    memory_release(entry->uses);
     dictionary_base_release(entry->base);
     *entry = (struct entry){ 0 };
 }
@@ -71,7 +71,7 @@ static bool is_of(const struct entry *entry,
         return false;
     for (unsigned i = 0; i < entry->input_count; i++)
         if (entry->columns[i] != column_of(params, i)
-            || entry->looked_up[i] != params->pack->looked_up[i])
+            || entry->uses[i] != params->pack->uses[i])
             return false;
     return true;
 }
@@ -96,15 +96,14 @@ static void keep(const struct dictionary_cache_params *params,
                           .used = ++params->place->dictionaries->clock };
     made.columns =
         memory_zeroed(made.input_count + (size_t)1, sizeof *made.columns);
-    made.looked_up =
-        memory_zeroed(made.input_count + (size_t)1, sizeof *made.looked_up);
-    if (made.columns == NULL || made.looked_up == NULL) {
+    made.uses = memory_zeroed(made.input_count + (size_t)1, sizeof *made.uses);
+    if (made.columns == NULL || made.uses == NULL) {
         entry_finish(&made);
         return;
     }
     for (unsigned i = 0; i < made.input_count; i++) {
         made.columns[i] = column_of(params, i);
-        made.looked_up[i] = params->pack->looked_up[i];
+        made.uses[i] = params->pack->uses[i];
     }
     made.base = dictionary_base_hold(base);
     entry_finish(place);
@@ -193,12 +192,12 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
         status = read_tablet(params, i, dictionaries + i * inputs, error);
     }
     if (status == VDBQ_OK) {
-        *base = dictionary_base_make(&(struct dictionary_base_params){
-            .dictionaries = dictionaries,
-            .morsels = tablets,
-            .inputs = inputs,
-            .looked_up = params->pack->looked_up,
-            .threads = params->threads });
+        *base = dictionary_base_make(
+            &(struct dictionary_base_params){ .dictionaries = dictionaries,
+                                              .morsels = tablets,
+                                              .inputs = inputs,
+                                              .uses = params->pack->uses,
+                                              .threads = params->threads });
         if (*base == NULL)
             status = stop_or_no_memory(error);
     }

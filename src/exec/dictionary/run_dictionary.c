@@ -83,10 +83,11 @@ static const struct parameter *parameter_of(const struct making *making,
                : &none;
 }
 
-/* The text of a constant or a parameter; without bytes: it has none. */
-static struct vdbq_text constant_text(const struct making *making,
-                                      const struct instruction *in)
+struct vdbq_text word_constant_text(const struct making *making,
+                                    const struct program_slot *slot)
 {
+    const struct instruction *in =
+        program_at(making->params->program, slot->pc);
     const struct parameter *parameter;
     struct vdbq_text text = { 0 };
     if (in->op == OP_TEXT)
@@ -119,7 +120,14 @@ static i64 parameter_bits(const struct making *making,
     }
 }
 
-/* Gives every text constant a number in the dictionary. */
+/* Whether the number of a slot's text is its place among the constants. */
+static bool is_place(const struct making *making,
+                     const struct program_slot *slot)
+{
+    return slot->compared && making->table->constants != NULL;
+}
+
+/* Gives every other text constant that is to be a word a number. */
 static enum vdbq_status add_constants(struct making *making)
 {
     struct arena *arena = &making->table->arena;
@@ -129,27 +137,42 @@ static enum vdbq_status add_constants(struct making *making)
     if (texts == NULL || numbers == NULL)
         return stop_or_no_memory(making->error);
     for (unsigned i = 0; i < count; i++)
-        texts[i] = constant_text(making, program_at(making->params->program,
-                                                    making->pack.slots[i].pc));
+        if (!is_place(making, &making->pack.slots[i])
+            && making->pack.slots[i].fit == FIT_NONE)
+            texts[i] = word_constant_text(making, &making->pack.slots[i]);
     return word_grow_by_texts(making, texts, count, numbers)
                ? VDBQ_OK
                : stop_or_no_memory(making->error);
+}
+
+/* The number of a text constant: its word's, or what fits where there is none. */
+static i64 text_number(const struct making *making,
+                       const struct program_slot *slot)
+{
+    struct vdbq_text text = word_constant_text(making, slot);
+    uint32_t number = 0;
+    if (text.bytes == NULL)
+        return 0;
+    if (is_place(making, slot))
+        return word_constant_number(making, text);
+    if (dictionary_find(making->table->dictionary, text, &number)
+        || slot->fit == FIT_NEXT)
+        return number;
+    assert(slot->fit != FIT_NONE);
+    return slot->fit == FIT_LAST ? (i64)number - 1 : -1;
 }
 
 /* Writes the slots of constants and parameters, once all words are there. */
 static void fill_slots(struct making *making)
 {
     for (unsigned i = 0; i < making->pack.slot_count; i++) {
+        const struct program_slot *slot = &making->pack.slots[i];
         const struct instruction *in =
-            program_at(making->params->program, making->pack.slots[i].pc);
-        struct vdbq_text text = constant_text(making, in);
-        uint32_t number = 0;
-        if (text.bytes != NULL)
-            dictionary_find(making->table->dictionary, text, &number);
+            program_at(making->params->program, slot->pc);
         making->slots[i] = op_facts(in->op)->form == FORM_PARAMETER
                                    && in->op != OP_PARAMETER_WORD
                                ? parameter_bits(making, in)
-                               : (i64)number;
+                               : text_number(making, slot);
     }
 }
 
@@ -183,7 +206,7 @@ static bool make_order_codes(struct making *making)
     const struct dictionary_base *base = making->params->base;
     size_t count = base->morsels * base->inputs;
     making->table->order_codes = base->order_codes;
-    if (making->renumbered == NULL)
+    if (making->renumbered == NULL && making->table->constants == NULL)
         return true;
     struct order_codes *order_codes =
         arena_alloc(&making->table->arena, (count + 1) * sizeof *order_codes);
@@ -192,7 +215,12 @@ static bool make_order_codes(struct making *making)
         size_t last = i < base->inputs ? i : i - base->inputs;
         if (!base->is_text[i % base->inputs])
             continue;
-        if (base->looked_up[i % base->inputs] != NULL)
+        if (words_compared(making, (unsigned)(i % base->inputs))) {
+            if (!word_places(making, i / base->inputs,
+                             (unsigned)(i % base->inputs), &order_codes[i]))
+                return false;
+        } else if (base->apart[i % base->inputs] != NULL
+                   || making->renumbered == NULL)
             order_codes[i] = base->order_codes[i];
         else if (last != i
                  && base->order_codes[last].order_codes
@@ -278,7 +306,7 @@ static bool find_looked_up(struct making *making)
         const struct instruction *in = program_at(program, (int)pc);
         if ((in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD) && in->c == 0)
             making->looked_up[in->a] =
-                making->params->base->looked_up[making->pack.code[pc].b];
+                making->params->base->apart[making->pack.code[pc].b];
     }
     return making->looked_up != NULL;
 }
@@ -299,6 +327,8 @@ static enum vdbq_status make(struct making *making)
         || !find_looked_up(making))
         return error_no_memory(making->error);
     if (!add_build(making))
+        return stop_or_no_memory(making->error);
+    if (!word_constants(making))
         return stop_or_no_memory(making->error);
     status = add_constants(making);
     if (status == VDBQ_OK)
@@ -339,6 +369,7 @@ enum vdbq_status run_dictionary_init(struct run_dictionary *table,
 void run_dictionary_finish(struct run_dictionary *table)
 {
     dictionary_release(table->dictionary);
+    dictionary_release(table->constants);
     dictionary_base_release(table->base);
     arena_finish(&table->arena);
     *table = (struct run_dictionary){ 0 };

@@ -9,7 +9,9 @@
  * Words of an input that are only looked up are none of the run's: they keep
  * their numbers in a list of their own (word_list.h), and so do the tables of
  * what the calls give for them. Whatever else they are, in no order and few or
- * many, no other word moves for their sake, and nobody sorts them.
+ * many, no other word moves for their sake, and nobody sorts them. The same goes
+ * for many words that are only compared with constants: the number of such a
+ * word is its place among these.
  *
  * Dictionaries come from where rows come from: a table's tablets, the morsels
  * of another step's rows, build rows. Where a run adds no word to those of one
@@ -26,15 +28,14 @@
 /* Words of all dictionaries together. Never changes; shared by counting. */
 struct dictionary_base {
     unsigned holders; /* dictionary_base_release() frees it at 0 */
-    /* all entries of all dictionaries, sorted, but of those that are looked up
-     * apart; held */
+    /* all entries of all dictionaries, sorted, but of those that are apart;
+     * held */
     struct dictionary *dictionary;
-    struct word_list **looked_up; /* of input f: its words, apart, whose
-                                     dictionaries are held; NULL: `dictionary`
-                                     has them */
-    unsigned inputs;              /* column inputs of the program */
-    size_t morsels;               /* of the table's tablets */
-    bool *is_text; /* whether input f has words                   */
+    struct word_list **apart; /* of input f: its words, whose dictionaries are
+                                 held; NULL: `dictionary` has them        */
+    unsigned inputs;          /* column inputs of the program */
+    size_t morsels;           /* of the table's tablets */
+    bool *is_text;            /* whether input f has words                   */
     /* of input f in morsel c: [c * inputs + f]; numbers of its words */
     struct order_codes *order_codes;
     uint32_t *counts;   /* words of the dictionaries: likewise        */
@@ -47,9 +48,9 @@ struct dictionary_base_params {
     struct dictionary *const *dictionaries;
     size_t morsels;
     unsigned inputs;
-    const bool *looked_up; /* whether input f has words apart (program_pack);
-                              not used where there are no inputs */
-    unsigned threads;      /* that join them at most; 0: one */
+    const enum words_use *uses; /* of input f, as program_pack() says; not used
+                                   where there are no inputs              */
+    unsigned threads;           /* that join them at most; 0: one */
 };
 /* NULL: no memory. */
 struct dictionary_base *
@@ -64,6 +65,8 @@ struct run_dictionary {
     /* as those of dictionary_base */
     struct order_codes *order_codes;
     bool has_order_codes; /* else every code is its number */
+    /* those that words which are apart are compared with; or NULL */
+    struct dictionary *constants;
     /* one a column of build rows */
     struct order_codes *build_order_codes;
     struct dictionary_base *base; /* the table's dictionaries; held */

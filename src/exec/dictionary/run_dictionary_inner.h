@@ -11,8 +11,10 @@
  * 2. Each growth gives every word a new number; the order never changes. All
  *    that holds numbers follows: the base's words, those of build rows, and
  *    what calls gave.
- * 3. Words of an input that are only looked up are none of these; the calls for
- *    them are computed for them alone, and their numbers stay.
+ * 3. Words of an input that are apart are none of these. The calls for those that
+ *    are looked up are computed for them alone, and their numbers stay; the
+ *    number of one that is compared is odd if it is one of the constants, and
+ *    even between two of them. The constants are none of the words either.
  */
 #ifndef VDBQ_EXEC_RUN_DICTIONARY_INNER_H
 #define VDBQ_EXEC_RUN_DICTIONARY_INNER_H
@@ -71,6 +73,12 @@ struct making {
     struct error *error;        /* where the first failure is written */
 };
 
+/* --------------------------------------------------- run_dictionary.c -- */
+
+/* The text of a slot's constant or parameter; without bytes: it has none. */
+struct vdbq_text word_constant_text(const struct making *making,
+                                    const struct program_slot *slot);
+
 /* ---------------------------------------------- run_dictionary_grow.c -- */
 
 /* Joins more words to those that are there and gives their numbers. False: no
@@ -86,6 +94,19 @@ void word_follow(const struct making *making, uint32_t *to,
                  const uint32_t *from, uint32_t count, const uint32_t *numbers);
 /* Whether a column of build rows is the first one with its words. */
 bool word_build_first(const struct making *making, unsigned column);
+
+/* ------------------------------------------- run_dictionary_compare.c -- */
+
+/* Whether an input's words are numbered by the constants that they are compared
+ * with. */
+bool words_compared(const struct making *making, unsigned input);
+/* Collects these constants. False: no memory. */
+bool word_constants(struct making *making);
+/* The number of one. */
+i64 word_constant_number(const struct making *making, struct vdbq_text text);
+/* The numbers of such words of an input in a morsel. False: no memory. */
+bool word_places(const struct making *making, size_t morsel, unsigned input,
+                 struct order_codes *order_codes);
 
 /* ---------------------------------------------- run_dictionary_call.c -- */
 

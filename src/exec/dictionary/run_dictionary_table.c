@@ -202,7 +202,7 @@ static unsigned own_of(const struct making *making, const struct call *call)
 {
     const struct dictionary_base *base = making->params->base;
     for (unsigned i = 0; call->looked_up != NULL && i < base->inputs; i++)
-        if (base->looked_up[i] == call->looked_up)
+        if (base->apart[i] == call->looked_up)
             return 1 + i;
     return 0;
 }

@@ -149,7 +149,7 @@ static enum vdbq_status make_base(struct scan_grid *grid,
                 .dictionaries = dictionaries,
                 .morsels = 1,
                 .inputs = inputs,
-                .looked_up = grid->pack.looked_up,
+                .uses = grid->pack.uses,
                 .threads = stream_threads(grid->head.params) })
                  : NULL;
     dictionary_release(none);

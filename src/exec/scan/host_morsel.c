@@ -82,7 +82,7 @@ static enum vdbq_status make_base(struct host_morsels *morsels,
                     .dictionaries = dictionaries,
                     .morsels = 1,
                     .inputs = pack.input_count,
-                    .looked_up = pack.looked_up,
+                    .uses = pack.uses,
                     .threads = stream_threads(params->stream) })
                 : NULL;
     dictionary_release(none);

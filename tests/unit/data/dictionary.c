@@ -145,7 +145,7 @@ static struct dictionary *make_random(uint64_t *from, size_t count,
 static void expect_joined(struct dictionary *const *parts, size_t count,
                           unsigned threads)
 {
-    uint32_t *numbers[5] = { NULL };
+    uint32_t **numbers = calloc(count, sizeof *numbers);
     size_t words = 0;
     for (size_t i = 0; i < count; i++) {
         numbers[i] = malloc((parts[i]->count + 1u) * sizeof **numbers);
@@ -171,8 +171,33 @@ static void expect_joined(struct dictionary *const *parts, size_t count,
         assert_true(met[i]);
     for (size_t i = 0; i < count; i++)
         free(numbers[i]);
+    free(numbers);
     free(met);
     dictionary_release(all);
+}
+
+/* Parts of few words, most of which others have, too. */
+static void many_parts_are_joined(void **state)
+{
+    enum { PARTS = 700, WORDS = 4, KINDS = 130 };
+    struct dictionary *parts[PARTS];
+    (void)state;
+    for (unsigned count = 1; count <= PARTS; count += 1 + count / 3) {
+        for (unsigned i = 0; i < count; i++) {
+            char rooms[WORDS][12];
+            struct vdbq_text texts[WORDS];
+            for (unsigned k = 0; k < WORDS; k++) {
+                sprintf(rooms[k], "w%u", (unsigned)chance_below(KINDS));
+                texts[k] = text_of(rooms[k]);
+            }
+            parts[i] = dictionary_make(texts, chance_below(WORDS + 1), NULL);
+            assert_non_null(parts[i]);
+        }
+        expect_joined(parts, count, 1);
+        expect_joined(parts, count, 5);
+        for (unsigned i = 0; i < count; i++)
+            dictionary_release(parts[i]);
+    }
 }
 
 static void many_words_are_joined_by_pieces(void **state)
@@ -567,6 +592,7 @@ int main(void)
         cmocka_unit_test(many_words_are_found_again),
         cmocka_unit_test(joined_words_keep_their_order),
         cmocka_unit_test(many_words_are_joined_by_pieces),
+        cmocka_unit_test(many_parts_are_joined),
         cmocka_unit_test(dates_and_times_are_read_and_printed),
         cmocka_unit_test(decimals_are_rounded_and_bounded),
         cmocka_unit_test(utf8_is_told_apart),

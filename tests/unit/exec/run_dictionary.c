@@ -69,7 +69,7 @@ static struct vdbq_text text_of(const char *bytes)
 static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
 {
     struct dictionary *dictionaries[MORSELS] = { NULL };
-    const bool looked_up = false;
+    const enum words_use use = WORDS_ANY;
     for (size_t c = 0; c < morsels; c++) {
         struct vdbq_text all[ROWS];
         for (int i = 0; i < ROWS; i++)
@@ -81,7 +81,7 @@ static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
         &(struct dictionary_base_params){ .dictionaries = dictionaries,
                                           .morsels = morsels,
                                           .inputs = 1,
-                                          .looked_up = &looked_up });
+                                          .uses = &use });
     assert_non_null(base);
     for (size_t c = 0; c < morsels; c++)
         dictionary_release(dictionaries[c]);
@@ -216,11 +216,66 @@ static void one_dictionary_needs_no_ranks(void **state)
     assert_int_equal(table.values.slots[0], codes[0][1]);
     run_dictionary_finish(&table);
     make_table(&table, &program, base, "Bea");
-    assert_int_equal(table.dictionary->count, ROWS + 1);
-    assert_non_null(run_dictionary_codes(&table, 0));
+    assert_ptr_equal(table.dictionary, base->dictionary);
+    assert_int_equal(table.values.slots[0], -1);
     run_dictionary_finish(&table);
     dictionary_base_release(base);
     program_finish(&program);
+}
+
+/* A constant that no word is has a number that each comparison takes for what it
+ * is; two that ask for different ones make it a word. */
+static void constants_fit_between_words(void **state)
+{
+    static const struct {
+        const char *comparisons;
+        enum text_fit fit;
+    } cases[] = {
+        { "Eq.I32 0 1 %d 0\n", FIT_EQUAL },
+        { "Lt.I32 0 1 %d 0\n", FIT_NEXT },
+        { "Ge.I32 0 1 %d 0\n", FIT_NEXT },
+        { "Le.I32 0 1 %d 0\n", FIT_LAST },
+        { "Lt.I32 1 0 %d 0\n", FIT_LAST },
+        { "Gt.I32 1 0 %d 0\n", FIT_NEXT },
+        { "IsLt.I32 2 1 0\n", FIT_LAST },
+        { "IsLe.I32 2 1 0\n", FIT_NEXT },
+        { "IsLt.I32 2 0 1\nIsLe.I32 3 1 0\n", FIT_NEXT },
+        { "IsLt.I32 2 0 1\nIsEq.I32 3 1 0\n", FIT_NONE },
+        { "IsEq.I32 2 1 1\n", FIT_NONE },
+        { "Choose.I32 2 0 1 0\n", FIT_NONE },
+    };
+    int32_t codes[MORSELS][ROWS];
+    struct dictionary_base *base = make_base(1, codes);
+    uint32_t next;
+    (void)state;
+    assert_false(dictionary_find(base->dictionary, text_of("Bea"), &next));
+    const int64_t numbers[] = {
+        [FIT_EQUAL] = -1, [FIT_NEXT] = next, [FIT_LAST] = (int64_t)next - 1
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024], comparisons[256];
+        struct program program;
+        struct run_dictionary table;
+        int lines = 0;
+        for (const char *at = cases[i].comparisons; *at != '\0'; at++)
+            lines += *at == '\n';
+        snprintf(comparisons, sizeof comparisons, cases[i].comparisons,
+                 lines + 5);
+        snprintf(text, sizeof text,
+                 "Table 0 0 0 0 \"t\"\nResultColumn 1 0 0 0 \"x\"\n"
+                 "Parallel 0 0 %d\nColumn.WORD 0 0 0\nParameter.WORD 1 0\n"
+                 "%sResult 0 1\nConverge\nFinish\n",
+                 lines + 7, comparisons);
+        make_program(&program, text);
+        make_table(&table, &program, base, "Bea");
+        assert_int_equal(table.dictionary->count,
+                         ROWS + (cases[i].fit == FIT_NONE));
+        if (cases[i].fit != FIT_NONE)
+            assert_int_equal(table.values.slots[0], numbers[cases[i].fit]);
+        run_dictionary_finish(&table);
+        program_finish(&program);
+    }
+    dictionary_base_release(base);
 }
 
 static void malformed_calls_are_refused(void **state)
@@ -371,17 +426,16 @@ static void many_words_are_shared_out(void **state)
     (void)state;
     for (unsigned i = 0; i < 4; i++) {
         bool looked_up = i / 2 == 0;
+        enum words_use use = looked_up ? WORDS_LOOKED_UP : WORDS_ANY;
         char text[2048];
         struct program program;
         struct run_dictionary table;
         snprintf(text, sizeof text, "%sResult %d 1\nConverge\nFinish\n",
                  many_text, looked_up ? 2 : 0);
         make_program(&program, text);
-        struct dictionary_base *base = dictionary_base_make(
-            &(struct dictionary_base_params){ .dictionaries = &words,
-                                              .morsels = 1,
-                                              .inputs = 1,
-                                              .looked_up = &looked_up });
+        struct dictionary_base *base = dictionary_base_make(&(
+            struct dictionary_base_params){
+            .dictionaries = &words, .morsels = 1, .inputs = 1, .uses = &use });
         assert_non_null(base);
         assert_int_equal(
             run_dictionary_init(&table,
@@ -404,24 +458,34 @@ static void many_words_are_shared_out(void **state)
     dictionary_release(words);
 }
 
-/* Which inputs' words are only looked up. */
-static void words_that_are_more_than_looked_up_are_known(void **state)
+/* What the words of an input are for. */
+static void what_words_are_for_is_known(void **state)
 {
     static const struct {
         const char *text;
-        bool looked_up;
+        enum words_use use;
     } programs[] = {
-        { "Lookup.I32 2 0 0 0 \"like(?, 'a%')\"\n", true },
-        { "Lookup.WORD 2 0 0 0 \"lower(?)\"\n", true },
-        { "IsEq.I32 2 0 1\n", false },
-        { "Lookup.I32 2 1 0 0 \"like(?, 'a%')\"\n", true },
+        { "Lookup.I32 2 0 0 0 \"like(?, 'a%')\"\n", WORDS_LOOKED_UP },
+        { "Lookup.WORD 2 0 0 0 \"lower(?)\"\n", WORDS_LOOKED_UP },
+        { "IsEq.I32 2 0 1\n", WORDS_COMPARED },
+        { "Lookup.I32 2 1 0 0 \"like(?, 'a%')\"\n", WORDS_LOOKED_UP },
         { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
           "Lookup.I32 2 1 0 0 \"like(?, 'a%')\"\n",
-          false },
+          WORDS_ANY },
         { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
           "Lookup.I32 2 1 0 0 \"like(?, 'b%')\"\n",
           true },
-        { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\nIsLt.I32 2 0 1\n", false },
+        { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\nIsLt.I32 2 0 1\n", WORDS_ANY },
+        { "Lookup.WORD 3 0 0 0 \"lower(?)\"\nIsLt.I32 2 3 1\n",
+          WORDS_LOOKED_UP },
+        { "Column.WORD 4 0 0\nIsEq.I32 3 0 1\nIsEq.I32 2 4 1\n",
+          WORDS_COMPARED },
+        { "Column.WORD 4 0 0\nIsEq.I32 3 0 1\nIsEq.I32 2 4 0\n", WORDS_ANY },
+        { "Column.WORD 4 0 0\nIsEq.I32 3 0 1\nIsEq.I32 2 4 1\n"
+          "IsLt.I32 5 4 4\n",
+          WORDS_ANY },
+        { "Neq.I32 0 1 6 0\nInteger.I32 2 1\n", WORDS_COMPARED },
+        { "Choose.I32 2 0 1 0\n", WORDS_ANY },
     };
     (void)state;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
@@ -441,7 +505,7 @@ static void words_that_are_more_than_looked_up_are_known(void **state)
         make_program(&program, text);
         assert_int_equal(program_pack(&program, &arena, &pack, &error),
                          VDBQ_OK);
-        assert_int_equal(pack.looked_up[0], programs[i].looked_up);
+        assert_int_equal(pack.uses[0], programs[i].use);
         arena_finish(&arena);
         program_finish(&program);
     }
@@ -452,9 +516,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_follow_the_words),
         cmocka_unit_test(one_dictionary_needs_no_ranks),
+        cmocka_unit_test(constants_fit_between_words),
         cmocka_unit_test(malformed_calls_are_refused),
         cmocka_unit_test(many_words_are_shared_out),
-        cmocka_unit_test(words_that_are_more_than_looked_up_are_known),
+        cmocka_unit_test(what_words_are_for_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

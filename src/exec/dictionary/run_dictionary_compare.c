@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many words that are only compared with constants: what counts of a word is
+ * where it stands among these. Constant i of n, in their order, has the number
+ * 2 i + 1; a word between two of them has the even number between theirs. Words
+ * of a tablet are sorted, so that each constant is looked for once in it.
+ */
+#include "exec/dictionary/run_dictionary_inner.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/threads/stop.h"
+
+bool words_compared(const struct making *making, unsigned input)
+{
+    return making->params->base->apart[input] != NULL
+           && making->pack.uses[input] == WORDS_COMPARED;
+}
+
+/* Whether any words are. */
+static bool compares_any(const struct making *making)
+{
+    bool any = false;
+    for (unsigned i = 0; i < making->pack.input_count; i++)
+        any |= words_compared(making, i);
+    return any;
+}
+
+bool word_constants(struct making *making)
+{
+    unsigned count = making->pack.slot_count;
+    struct vdbq_text *texts =
+        arena_alloc(&making->table->arena, (count + 1) * sizeof *texts);
+    if (texts == NULL)
+        return false;
+    if (!compares_any(making))
+        return true;
+    for (unsigned i = 0; i < count; i++)
+        if (making->pack.slots[i].compared)
+            texts[i] = word_constant_text(making, &making->pack.slots[i]);
+    making->table->constants = dictionary_make(texts, count, NULL);
+    return making->table->constants != NULL;
+}
+
+i64 word_constant_number(const struct making *making, struct vdbq_text text)
+{
+    uint32_t number = 0;
+    if (text.bytes != NULL)
+        dictionary_find(making->table->constants, text, &number);
+    return 2 * (i64)number + 1;
+}
+
+/* The words of an input in a morsel, which have some. */
+static const struct dictionary *words_of(const struct making *making,
+                                         const struct order_codes *order_codes,
+                                         unsigned input)
+{
+    const struct word_list *list = making->params->base->apart[input];
+    size_t low = 0, high = list->count;
+    while (low + 1 < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->firsts[middle] <= order_codes->before)
+            low = middle;
+        else
+            high = middle;
+    }
+    return list->parts[low];
+}
+
+static void put_number(i32 *numbers, uint32_t first, uint32_t end, i32 number)
+{
+    for (uint32_t i = first; i < end && !stop_at(i - first); i++)
+        numbers[i] = number;
+}
+
+bool word_places(const struct making *making, size_t morsel, unsigned input,
+                 struct order_codes *order_codes)
+{
+    const struct dictionary_base *base = making->params->base;
+    const struct dictionary *constants = making->table->constants;
+    const struct order_codes *from =
+        &base->order_codes[morsel * base->inputs + input];
+    if (from->count == 0)
+        return true;
+    const struct dictionary *words = words_of(making, from, input);
+    i32 *numbers = arena_alloc_paged(
+        &making->table->arena, (from->count + (size_t)1) * sizeof *numbers);
+    uint32_t first = 0;
+    assert(words->count == from->count);
+    if (numbers == NULL)
+        return false;
+    for (uint32_t i = 0; i < constants->count; i++) {
+        uint32_t end;
+        bool there =
+            dictionary_find(words, dictionary_text(constants, i), &end);
+        put_number(numbers, first, end, 2 * (i32)i);
+        first = end + there;
+        if (there)
+            numbers[end] = 2 * (i32)i + 1;
+    }
+    put_number(numbers, first, from->count, 2 * (i32)constants->count);
+    *order_codes =
+        (struct order_codes){ .order_codes = numbers, .count = from->count };
+    return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program does with words. */
+#ifndef VDBQ_PROGRAM_PACK_WORDS_H
+#define VDBQ_PROGRAM_PACK_WORDS_H
+
+#include "program/program.h"
+
+/* Sets the uses of inputs of a pack whose slots are made, and which slots are
+ * only compared. False: no memory. */
+bool pack_word_uses(const struct program *program, struct arena *arena,
+                    struct program_pack *pack);
+
+#endif
