@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the functions share. Texts are UTF-8; a byte that is none
- * counts as a character of its own or as part of the one before it, so that
- * every text has characters.
+ * What the files of the functions share.
  */
 #ifndef VDBQ_PROGRAM_FUNCTION_INNER_H
 #define VDBQ_PROGRAM_FUNCTION_INNER_H
@@ -11,6 +9,7 @@
 
 #include "program/functions/function.h"
 #include "program/functions/function_table.h"
+#include "program/functions/utf8.h"
 
 /* A call on its way. */
 struct function_call_state {
@@ -23,16 +22,6 @@ struct function_call_state {
 
 /* The most bytes of a text that a function makes. */
 enum { FUNCTION_TEXT_MAX = 1 << 28 };
-
-/* Whether the byte continues a character of UTF-8. */
-bool utf8_continues(char byte);
-/* Bytes of the character at `at`, up to `end`; at least 1. */
-size_t utf8_length(const char *at, const char *end);
-/* Characters of a text, and bytes of its first `count` ones. */
-size_t utf8_count(struct vdbq_text text);
-size_t utf8_offset(struct vdbq_text text, size_t count);
-/* Writes a character, at most 4 bytes; those that are none become U+FFFD. */
-size_t utf8_write(int64_t character, char *bytes);
 
 /* Room for a text that is the value; NULL: no memory. */
 char *function_room(struct function_call_state *state, size_t length);

@@ -281,8 +281,8 @@ static enum vdbq_status replace_next(struct replacing *replacing, bool *more,
     }
     *more = replacing->at < text.length;
     if (*more)
-        regexp_character(text.bytes + replacing->at, text.bytes + text.length,
-                         &bytes);
+        utf8_character(text.bytes + replacing->at, text.bytes + text.length,
+                       &bytes);
     text_add(&replacing->made, text.bytes + replacing->at, *more ? bytes : 0);
     replacing->at += *more ? bytes : 0;
     return VDBQ_OK;

@@ -196,7 +196,7 @@ static bool is_among(const char *at, size_t length, struct vdbq_text set)
 static const char *last_character(const char *begin, const char *end)
 {
     const char *at = end - 1;
-    while (at > begin && end - at < 4 && ((unsigned char)*at & 0xc0) == 0x80)
+    while (at > begin && end - at < 4 && utf8_continues(*at))
         at--;
     return at;
 }

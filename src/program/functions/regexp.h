@@ -94,9 +94,6 @@ enum vdbq_status regexp_find(const struct regexp *regexp, struct vdbq_text text,
                              struct regexp_match *match, bool *found,
                              struct error *error);
 
-/* The character at `at`, and its bytes; U+FFFD of one byte where there is none
- * of UTF-8. */
-uint32_t regexp_character(const char *at, const char *end, unsigned *bytes);
 /* Whether a set has a character. */
 bool regexp_in_set(const struct regexp_set *set, uint32_t character);
 

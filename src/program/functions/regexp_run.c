@@ -13,29 +13,7 @@
 
 #include "base/hostile.h"
 #include "base/threads/stop.h"
-
-uint32_t regexp_character(const char *at, const char *end, unsigned *bytes)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const unsigned char *byte = (const unsigned char *)at;
-    unsigned size = *byte < 0x80   ? 1
-                    : *byte < 0xc2 ? 0
-                    : *byte < 0xe0 ? 2
-                    : *byte < 0xf0 ? 3
-                    : *byte < 0xf5 ? 4
-                                   : 0;
-    uint32_t character = size == 1 ? *byte : *byte & (0x7fu >> size);
-    bool sound = size > 0 && size <= (size_t)(end - at);
-
-    for (unsigned i = 1; sound && i < size; i++) {
-        sound = (byte[i] & 0xc0) == 0x80;
-        character = character << 6 | (byte[i] & 0x3fu);
-    }
-    sound = sound && character >= least[size] && character <= 0x10ffff
-            && (character < 0xd800 || character > 0xdfff);
-    *bytes = sound ? size : 1;
-    return sound ? character : 0xfffd;
-}
+#include "program/functions/utf8.h"
 
 bool regexp_in_set(const struct regexp_set *set, uint32_t character)
 {
@@ -123,8 +101,8 @@ static unsigned step(const struct search *search,
 
     if (at >= search->length)
         return 0;
-    character = regexp_character(search->bytes + at,
-                                 search->bytes + search->length, &bytes);
+    character = utf8_character(search->bytes + at,
+                               search->bytes + search->length, &bytes);
     return takes(search, code, character) ? bytes : 0;
 }
 
@@ -146,8 +124,8 @@ static size_t behind(const struct search *search, size_t at)
     unsigned bytes = 1;
 
     if (at < search->length)
-        regexp_character(search->bytes + at, search->bytes + search->length,
-                         &bytes);
+        utf8_character(search->bytes + at, search->bytes + search->length,
+                       &bytes);
     return at + bytes;
 }
 

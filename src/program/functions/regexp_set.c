@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CHARACTER_MAX = 0x10ffff };
+#include "program/functions/utf8.h"
 
 /* ----------------------------------------------------------------- sets -- */
 
@@ -32,7 +32,7 @@ static bool add_others(struct reading *reading,
             added = add_range(reading, low, ranges[i].low - 1);
         low = ranges[i].high + 1;
     }
-    return added && add_range(reading, low, CHARACTER_MAX);
+    return added && add_range(reading, low, UTF8_MAX);
 }
 
 /* Classes with a name of one letter, or of several in [: :]. */
@@ -175,7 +175,7 @@ bool reading_take_number(struct reading *reading, int base, unsigned least,
          count++)
         *number =
             *number * (uint32_t)base + (uint32_t)reading_digit(*reading->at++);
-    return count >= least && *number <= CHARACTER_MAX;
+    return count >= least && *number <= UTF8_MAX;
 }
 
 /* Reads \x41 or \x{41}, from behind the x. */

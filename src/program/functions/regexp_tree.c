@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "program/functions/utf8.h"
+
 enum { DEPTH_MAX = 100 /* of parentheses */ };
 
 static struct regexp_node *read_or(struct reading *reading);
@@ -79,7 +81,7 @@ bool reading_take(struct reading *reading, const char *text)
 uint32_t reading_take_character(struct reading *reading)
 {
     unsigned bytes;
-    uint32_t character = regexp_character(reading->at, reading->end, &bytes);
+    uint32_t character = utf8_character(reading->at, reading->end, &bytes);
 
     reading->at += bytes;
     return character;

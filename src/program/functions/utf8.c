@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Characters of a text, found by their bytes.
+ */
+#include "program/functions/utf8.h"
+
+#include <string.h>
+
+bool utf8_continues(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t utf8_length(const char *at, const char *end)
+{
+    size_t length = 1;
+    while (length < 4 && at + length < end && utf8_continues(at[length]))
+        length++;
+    return length;
+}
+
+/* Whether as many characters of a byte begin at `at`: no byte of these, nor the
+ * one behind them, continues another. */
+enum { PLAIN_BYTES = 7 };
+static bool plain_at(const char *at, const char *end)
+{
+    uint64_t bytes;
+    if (end - at < (ptrdiff_t)sizeof bytes)
+        return false;
+    memcpy(&bytes, at, sizeof bytes);
+    return (bytes & UINT64_C(0x8080808080808080)) == 0;
+}
+
+size_t utf8_count(struct vdbq_text text)
+{
+    size_t count = 0;
+    const char *at = text.bytes, *end = text.bytes + text.length;
+    while (at < end) {
+        bool plain = plain_at(at, end);
+        at += plain ? PLAIN_BYTES : utf8_length(at, end);
+        count += plain ? PLAIN_BYTES : 1;
+    }
+    return count;
+}
+
+size_t utf8_offset(struct vdbq_text text, size_t count)
+{
+    const char *at = text.bytes, *end = text.bytes + text.length;
+    while (count > 0 && at < end) {
+        bool plain = count >= PLAIN_BYTES && plain_at(at, end);
+        at += plain ? PLAIN_BYTES : utf8_length(at, end);
+        count -= plain ? PLAIN_BYTES : 1;
+    }
+    return (size_t)(at - text.bytes);
+}
+
+size_t utf8_write(int64_t character, char *bytes)
+{
+    bool none = character < 0 || character > UTF8_MAX
+                || (character >= 0xd800 && character < 0xe000);
+    unsigned c = none ? UTF8_NONE : (unsigned)character;
+    if (c < 0x80) {
+        bytes[0] = (char)c;
+        return 1;
+    }
+    size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    for (size_t i = length; i-- > 1; c >>= 6)
+        bytes[i] = (char)(0x80 | (c & 0x3f));
+    bytes[0] = (char)(first[length] | c);
+    return length;
+}
