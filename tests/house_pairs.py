@@ -5,8 +5,8 @@ from collections import defaultdict
 
 SHARED = 6   # lines that are not empty, one behind the other
 NOTE = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
-# Lines that every file has: they make no pair by themselves.
-BOILERPLATE = re.compile(r'#|[{}();,\s]*$|(?:enum|struct) \w+ \w+;$|return [\w>.-]+;$|'
+# Lines that every file has, and a table's numbers: they make no pair by themselves.
+BOILERPLATE = re.compile(r'#|[-\d{}();,\s]*$|(?:enum|struct) \w+ \w+;$|return [\w>.-]+;$|'
                          r'\[\w+\] = |[X_]\(|INSTANTIATE|%|static const ')
 
 

@@ -13,11 +13,12 @@ build_packages=(
     libxxhash-dev libzstd-dev libedit-dev libgsl-dev
 )
 
-# To check as well: unit tests, vdbq.h as C++, a device that reports misuse,
-# libFuzzer, and git, which tells the project's files from others.
+# To check as well: unit tests, what knows the case of letters, vdbq.h as C++, a
+# device that reports misuse, libFuzzer, and git, which tells the project's files
+# from others.
 # shellcheck disable=SC2034
-check_packages=("${build_packages[@]}" g++ libcmocka-dev oclgrind clang clang-format
-                libclang-rt-14-dev git)
+check_packages=("${build_packages[@]}" g++ libcmocka-dev libutf8proc-dev unicode-data oclgrind
+                clang clang-format libclang-rt-14-dev git)
 
 # Prints those of the named packages that are not installed.
 missing_packages()

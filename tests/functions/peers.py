@@ -36,13 +36,13 @@ SQLITE |= {
     'octet_length': Peer('length(CAST({0} AS BLOB))', TEXTS)}
 # What is called otherwise there.
 SAME = {'least': 'min', 'greatest': 'max', 'if': 'iif', 'ascii': 'unicode', 'ilike': 'like',
-        'ILIKE': 'LIKE', 'regexp_like': 'regexp_matches'}
+        'ILIKE': 'LIKE', 'regexp_like': 'regexp_matches', 'lcase': 'lower', 'ucase': 'upper'}
 SQLITE |= {ours: SQLITE[theirs] for ours, theirs in SAME.items() if theirs in SQLITE}
 SQLITE |= {ours: Peer(None, TEXTS) for ours in (
     'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
 # What no peer has, or only with another meaning.
 ALONE = {
-    'now', 'timestamp', 'typeof',
+    'now', 'timestamp', 'typeof', 'casefold',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     *(f'cast {name}' for name in (
         'decimal', 'decimal(18,0)', 'decimal(18,18)', 'decimal(4,2)', 'numeric', 'float', 'float4',
@@ -69,7 +69,9 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
            'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW'),
-           'regexp_like': DUCKDB['regexp_matches']}
+           'regexp_like': DUCKDB['regexp_matches'],
+           'unicode_lower': Peer('lower({0})', 'ITYW'),
+           'unicode_upper': Peer("replace(upper({0}), 'ẞ', 'ß')", 'ITYW')}
 
 
 class Sqlite:

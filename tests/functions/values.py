@@ -7,7 +7,8 @@ from collections import namedtuple
 Value = namedtuple('Value', 'sql sqlite duckdb')
 LONG = 'x' * 300 + 'ä'
 TEXTS = ('', 'abc', 'aBc', 'A', 'b', '%b%', 'a%', '_b_', '*[b-d]?', '%Y-%m-%d %H:%M:%f', '%',
-         'a,b,c', ',', "it's", 'äöü€😀', ' 7 ', '-5', '12', '1e3', '2.50', 'inf', 'nan',
+         'a,b,c', ',', "it's", 'äöü€😀', 'Äßıİ\u212aſǅȺΣς', ' 7 ', '-5', '12', '1e3',
+         '2.50', 'inf', 'nan',
          '2024-02-29',
          '2023-02-29', '2024-02-29 12:30:15.5', '0000-01-01', '9999-12-31', '2000-01-31T23:59Z',
          'year', 'month', 'true', '12:30', '+1 month', '-1.5 days', 'start of year', 'weekday 0',

@@ -36,6 +36,16 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "ASCII letters as small ones")                                        \
     HOST(upper, 1, 1, TEXT, "T", PLAIN, upper,                                 \
          "ASCII letters as capitals")                                          \
+    HOST(lcase, 1, 1, TEXT, "T", PLAIN, lower,                                 \
+         "as lower")                                                           \
+    HOST(ucase, 1, 1, TEXT, "T", PLAIN, upper,                                 \
+         "as upper")                                                           \
+    HOST(unicode_lower, 1, 1, TEXT, "T", PLAIN, unicode_lower,                 \
+         "letters of Unicode as small ones")                                   \
+    HOST(unicode_upper, 1, 1, TEXT, "T", PLAIN, unicode_upper,                 \
+         "letters of Unicode as capitals")                                     \
+    HOST(casefold, 1, 1, TEXT, "T", PLAIN, casefold,                           \
+         "equal for texts that differ in the case of letters alone")           \
     HOST(length, 1, 1, BIGINT, "T", PLAIN, length,                             \
          "number of characters")                                               \
     HOST(octet_length, 1, 1, BIGINT, "T", PLAIN, octet_length,                 \

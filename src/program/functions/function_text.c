@@ -18,33 +18,6 @@ static enum vdbq_status too_long(struct function_call_state *state)
 
 /* --------------------------------------------------------- whole texts -- */
 
-static char changed(char letter, bool upper)
-{
-    char first = upper ? 'a' : 'A';
-    bool changes = letter >= first && letter <= first + 25;
-    return changes ? (char)(letter ^ 0x20) : letter;
-}
-
-static enum vdbq_status change(struct function_call_state *state, bool upper)
-{
-    struct vdbq_text text = TEXT(0);
-    char *to = function_room(state, text.length);
-    if (to == NULL)
-        return error_no_memory(state->error);
-    for (size_t i = 0; i < text.length; i++)
-        to[i] = changed(text.bytes[i], upper);
-    return VDBQ_OK;
-}
-
-FUNCTION_BODY(lower)
-{
-    return change(state, false);
-}
-FUNCTION_BODY(upper)
-{
-    return change(state, true);
-}
-
 FUNCTION_BODY(length)
 {
     state->value->integer = (int64_t)utf8_count(TEXT(0));

@@ -4,8 +4,9 @@
  * pattern becomes a small program; a text is matched in time that grows with
  * the pattern times the text, whatever both are (Thompson 1968; Cox, Regular
  * Expression Matching: the Virtual Machine Approach, 2009). Characters are
- * those of UTF-8; a byte that is none is U+FFFD. Letters match in either case
- * where that is asked for, if they are ASCII.
+ * those of UTF-8; a byte that is none is U+FFFD. Where letters match in either
+ * case, k, K and U+212A, the sign of Kelvin, are the same: what Unicode folds
+ * to one character (letter.h).
  */
 #ifndef VDBQ_PROGRAM_REGEXP_H
 #define VDBQ_PROGRAM_REGEXP_H
@@ -24,7 +25,7 @@ enum {
 
 enum regexp_op {
     REGEXP_CHAR,       /* the character `a`                             */
-    REGEXP_FOLDED,     /* the ASCII letter `a`, a small one, or its capital */
+    REGEXP_FOLDED,     /* a character that is folded to `a`             */
     REGEXP_SET,        /* one of set `a`                                */
     REGEXP_ANY,        /* any character                                 */
     REGEXP_NO_BREAK,   /* any but a line break                          */
@@ -45,7 +46,7 @@ struct regexp_code {
     uint32_t a, b;
 };
 
-/* Characters from `low` to `high`. */
+/* Characters from `low` to `high`. In a set ranges ascend and do not touch. */
 struct regexp_range {
     uint32_t low, high;
 };

@@ -13,18 +13,24 @@
 
 #include "base/hostile.h"
 #include "base/threads/stop.h"
+#include "program/functions/letter.h"
 #include "program/functions/utf8.h"
 
 bool regexp_in_set(const struct regexp_set *set, uint32_t character)
 {
-    bool found = false;
+    unsigned low = 0, behind = set->count;
 
     if (character < 128)
         return set->ascii[character / 32] >> character % 32 & 1;
-    for (unsigned i = 0; i < set->count && !found; i++)
-        found =
-            character >= set->ranges[i].low && character <= set->ranges[i].high;
-    return found != set->inverted;
+    while (low < behind) {
+        unsigned middle = low + (behind - low) / 2;
+        if (set->ranges[middle].high < character)
+            low = middle + 1;
+        else
+            behind = middle;
+    }
+    return (low < set->count && set->ranges[low].low <= character)
+           != set->inverted;
 }
 
 /* What is looked for, and where. */
@@ -80,7 +86,9 @@ static bool takes(const struct search *search, const struct regexp_code *code,
     case REGEXP_CHAR:
         return character == code->a;
     case REGEXP_FOLDED:
-        return character < 128 && (character | 0x20) == code->a;
+        return (character < 128 ? character | 0x20
+                                : letter_changed(character, LETTER_FOLD))
+               == code->a;
     case REGEXP_SET:
         return regexp_in_set(&search->regexp->sets[code->a], character);
     case REGEXP_ANY:

@@ -4,13 +4,15 @@
  */
 #include "program/functions/regexp_reading.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "program/functions/letter.h"
 #include "program/functions/utf8.h"
 
 /* ----------------------------------------------------------------- sets -- */
 
-static bool add_range(struct reading *reading, uint32_t low, uint32_t high)
+static bool append_range(struct reading *reading, uint32_t low, uint32_t high)
 {
     const struct regexp_range range = { low, high };
 
@@ -20,19 +22,65 @@ static bool add_range(struct reading *reading, uint32_t low, uint32_t high)
     return false;
 }
 
-/* Adds what is in none of so many ranges, which ascend. */
-static bool add_others(struct reading *reading,
-                       const struct regexp_range *ranges, unsigned count)
+/* Adds a range, and where the flags say so what differs from a character of it
+ * in case alone. */
+static bool add_range(struct reading *reading, uint32_t low, uint32_t high)
 {
-    uint32_t low = 0;
-    bool added = true;
+    bool added = append_range(reading, low, high);
 
-    for (unsigned i = 0; i < count && added; i++) {
-        if (ranges[i].low > low)
-            added = add_range(reading, low, ranges[i].low - 1);
-        low = ranges[i].high + 1;
+    if (!reading->flags.folds)
+        return added;
+    for (uint32_t c = letter_next(low); c <= high && added;
+         c = letter_next(c + 1))
+        for (uint32_t other = letter_changed(c, LETTER_NEXT);
+             other != c && added; other = letter_changed(other, LETTER_NEXT))
+            if (other < low || other > high)
+                added = append_range(reading, other, other);
+    return added;
+}
+
+static int compare_ranges(const void *a_, const void *b_)
+{
+    const struct regexp_range *a = a_, *b = b_;
+
+    return (a->low > b->low) - (a->low < b->low);
+}
+
+/* The ranges from number `from` on ascend then, and do not touch. */
+static void sort_ranges(struct reading *reading, size_t from)
+{
+    struct regexp_range *ranges =
+        VECTOR_ITEMS(&reading->ranges, struct regexp_range);
+    size_t count = reading->ranges.count, kept = from;
+
+    if (count == from)
+        return;
+    qsort(ranges + from, count - from, sizeof *ranges, compare_ranges);
+    for (size_t i = from + 1; i < count; i++)
+        if (ranges[i].low > ranges[kept].high + 1)
+            ranges[++kept] = ranges[i];
+        else if (ranges[i].high > ranges[kept].high)
+            ranges[kept].high = ranges[i].high;
+    reading->ranges.count = kept + 1;
+}
+
+/* What was in none of the ranges from number `from` on takes their place. */
+static bool invert_ranges(struct reading *reading, size_t from)
+{
+    struct regexp_range *ranges =
+        VECTOR_ITEMS(&reading->ranges, struct regexp_range);
+    size_t kept = from;
+    uint32_t low = 0;
+
+    sort_ranges(reading, from);
+    for (size_t i = from; i < reading->ranges.count; i++) {
+        struct regexp_range range = ranges[i];
+        if (range.low > low)
+            ranges[kept++] = (struct regexp_range){ low, range.low - 1 };
+        low = range.high + 1;
     }
-    return added && add_range(reading, low, UTF8_MAX);
+    reading->ranges.count = kept;
+    return low > UTF8_MAX || append_range(reading, low, UTF8_MAX);
 }
 
 /* Classes with a name of one letter, or of several in [: :]. */
@@ -70,16 +118,17 @@ static const struct class *find_class(const char *name, size_t length)
     return NULL;
 }
 
+/* Adds a class or, with all that its letters match in either case, what is not
+ * in it. */
 static bool add_class(struct reading *reading, const struct class *class,
                       bool inverted)
 {
+    size_t from = reading->ranges.count;
     bool added = true;
 
-    if (inverted)
-        return add_others(reading, class->ranges, class->count);
     for (unsigned i = 0; i < class->count && added; i++)
         added = add_range(reading, class->ranges[i].low, class->ranges[i].high);
-    return added;
+    return added && (!inverted || invert_ranges(reading, from));
 }
 
 /* The class of a backslash and a letter that is next, a capital for all others;
@@ -98,32 +147,15 @@ const struct class *reading_peek_class(const struct reading *reading,
                : NULL;
 }
 
-/* Whether the ranges have a character. */
-static bool has(const struct regexp_set *set, uint32_t character)
+/* Notes which characters of ASCII are in a set. */
+static void note_ascii(struct regexp_set *set)
 {
-    bool found = false;
-
-    for (unsigned i = 0; i < set->count && !found; i++)
-        found =
-            character >= set->ranges[i].low && character <= set->ranges[i].high;
-    return found != set->inverted;
-}
-
-/* Letters of either case join those that are there. */
-static bool fold_ranges(struct reading *reading)
-{
-    size_t count = reading->ranges.count;
-    bool added = true;
-
-    for (uint32_t letter = 'a'; letter <= 'z' && added; letter++) {
-        struct regexp_set set = { .ranges = reading->ranges.items,
-                                  .count = (unsigned)count };
-        bool is_small = has(&set, letter), is_capital = has(&set, letter - 32);
-        if (is_small != is_capital)
-            added = add_range(reading, is_small ? letter - 32 : letter,
-                              is_small ? letter - 32 : letter);
-    }
-    return added;
+    for (unsigned i = 0; i < set->count; i++)
+        for (uint32_t c = set->ranges[i].low;
+             c < 128 && c <= set->ranges[i].high; c++)
+            set->ascii[c / 32] |= UINT32_C(1) << c % 32;
+    for (unsigned i = 0; i < 4; i++)
+        set->ascii[i] ^= set->inverted ? UINT32_MAX : 0;
 }
 
 /* The node of a set of the ranges at hand. */
@@ -132,8 +164,7 @@ static struct regexp_node *make_set(struct reading *reading, bool inverted)
     struct regexp_set *set;
     struct regexp_range *ranges;
 
-    if (reading->flags.folds && !fold_ranges(reading))
-        return NULL;
+    sort_ranges(reading, 0);
     ranges = arena_alloc(reading->arena,
                          (reading->ranges.count + 1) * sizeof *ranges);
     set = vector_add(&reading->sets);
@@ -141,13 +172,13 @@ static struct regexp_node *make_set(struct reading *reading, bool inverted)
         error_no_memory(reading->error);
         return NULL;
     }
-    memcpy(ranges, reading->ranges.items,
-           reading->ranges.count * sizeof *ranges);
+    if (reading->ranges.count > 0)
+        memcpy(ranges, reading->ranges.items,
+               reading->ranges.count * sizeof *ranges);
     *set = (struct regexp_set){ .ranges = ranges,
                                 .count = (unsigned)reading->ranges.count,
                                 .inverted = inverted };
-    for (uint32_t i = 0; i < 128; i++)
-        set->ascii[i / 32] |= (uint32_t)has(set, i) << i % 32;
+    note_ascii(set);
     reading->ranges.count = 0;
     return reading_make_one(reading, REGEXP_SET,
                             (uint32_t)reading->sets.count - 1);

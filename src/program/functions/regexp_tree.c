@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "program/functions/letter.h"
 #include "program/functions/utf8.h"
 
 enum { DEPTH_MAX = 100 /* of parentheses */ };
@@ -55,8 +56,10 @@ bool reading_is_letter(uint32_t character)
 struct regexp_node *reading_make_character(struct reading *reading,
                                            uint32_t character)
 {
-    return reading->flags.folds && reading_is_letter(character)
-               ? reading_make_one(reading, REGEXP_FOLDED, character | 0x20)
+    return reading->flags.folds
+                   && letter_changed(character, LETTER_NEXT) != character
+               ? reading_make_one(reading, REGEXP_FOLDED,
+                                  letter_changed(character, LETTER_FOLD))
                : reading_make_one(reading, REGEXP_CHAR, character);
 }
 

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+#include "program/functions/letter.h"
+#include "program/functions/utf8.h"
+
 struct writing {
     struct vector code; /* of struct regexp_code */
     struct error *error;
@@ -225,23 +228,32 @@ static void add_wide(struct regexp *regexp)
         regexp->first[i] = true;
 }
 
+/* Adds the first byte of a character; UTF8_NONE is many bytes that are none. */
+static void add_character(struct regexp *regexp, uint32_t character)
+{
+    char bytes[4];
+
+    if (character == UTF8_NONE)
+        add_wide(regexp);
+    utf8_write(character, bytes);
+    regexp->first[(unsigned char)bytes[0]] = true;
+}
+
 static void add_first(struct regexp *regexp, const struct regexp_code *code)
 {
-    bool folded = code->op == REGEXP_FOLDED;
+    uint32_t other = code->a;
 
-    for (unsigned i = 0; i < 128; i++)
-        regexp->first[i] |= code->op == REGEXP_ANY
-                            || code->op == REGEXP_NO_BREAK
-                            || (code->op == REGEXP_SET
-                                && regexp_in_set(&regexp->sets[code->a], i));
-    if (code->op == REGEXP_CHAR || folded) {
-        if (code->a < 128)
-            regexp->first[code->a] = true;
-        if (folded)
-            regexp->first[code->a - 32] = true;
+    if (code->op == REGEXP_CHAR || code->op == REGEXP_FOLDED) {
+        do {
+            add_character(regexp, other);
+            other = letter_changed(other, LETTER_NEXT);
+        } while (code->op == REGEXP_FOLDED && other != code->a);
+        return;
     }
-    if (!folded && (code->op != REGEXP_CHAR || code->a >= 128))
-        add_wide(regexp);
+    for (unsigned i = 0; i < 128; i++)
+        regexp->first[i] |=
+            code->op != REGEXP_SET || regexp_in_set(&regexp->sets[code->a], i);
+    add_wide(regexp);
 }
 
 static void find_firsts(struct firsts *firsts)
