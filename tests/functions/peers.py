@@ -36,7 +36,9 @@ SQLITE |= {
     'octet_length': Peer('length(CAST({0} AS BLOB))', TEXTS)}
 # What is called otherwise there.
 SAME = {'least': 'min', 'greatest': 'max', 'if': 'iif', 'ascii': 'unicode', 'ilike': 'like',
-        'ILIKE': 'LIKE', 'regexp_like': 'regexp_matches', 'lcase': 'lower', 'ucase': 'upper'}
+        'ILIKE': 'LIKE', 'regexp_like': 'regexp_matches', 'lcase': 'lower', 'ucase': 'upper',
+        'char_length': 'length', 'character_length': 'length', 'len': 'length', 'ord': 'unicode',
+        'chr': 'char', 'strpos': 'instr', 'strlen': 'octet_length'}
 SQLITE |= {ours: SQLITE[theirs] for ours, theirs in SAME.items() if theirs in SQLITE}
 SQLITE |= {ours: Peer(None, TEXTS) for ours in (
     'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
@@ -65,7 +67,10 @@ def text_of(form, peer):
 DUCKDB = {name: Peer(None, types) for names, types in (
     ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
     ('year month day hour minute', 'YW'), ('second extract date_part date_trunc', 'YW'),
-    ('regexp_matches regexp_full_match regexp_extract regexp_replace', 'T'),
+    ('regexp_matches regexp_full_match regexp_extract regexp_replace regexp_escape', 'T'),
+    ('prefix suffix translate bit_length', 'IT'),
+    ('levenshtein editdist3 damerau_levenshtein hamming mismatches jaccard jaro_similarity '
+     'jaro_winkler_similarity', 'T'),
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
            'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW'),
@@ -152,6 +157,8 @@ class Difference(namedtuple('Difference', 'peer names why holds')):
 
 COMPARED = '=,<>,<,<=,>,>=,IS,IS NOT,IS DISTINCT FROM,IS NOT DISTINCT FROM,IN,NOT IN,' \
     'BETWEEN AND,NOT BETWEEN AND,min,max,least,greatest,nullif'
+DISTANCES = 'levenshtein,editdist3,damerau_levenshtein,hamming,mismatches,jaccard,' \
+    'jaro_similarity,jaro_winkler_similarity'
 CLOCKS = 'date,time,datetime,julianday,unixepoch,strftime'
 
 
@@ -171,7 +178,7 @@ def has_null(values):
 DIFFERENCES = (
     Difference('sqlite3', 'coalesce,min,max', 'one argument is enough',
                lambda letters, values, ours, theirs: len(values) == 1),
-    Difference('sqlite3', 'char', 'a NULL gives NULL',
+    Difference('sqlite3', 'char,chr', 'a NULL gives NULL',
                lambda letters, values, ours, theirs: has_null(values) and ours is None),
     Difference('sqlite3', 'replace', 'with nothing to replace, sqlite3 gives the first as it is',
                lambda letters, values, ours, theirs: values[1] == ''),
@@ -183,6 +190,10 @@ DIFFERENCES = (
                lambda letters, values, ours, theirs: 'M' in letters),
     Difference('DuckDB', 'left,right,repeat,lpad,rpad,split_part', 'DuckDB counts in 32 bits',
                lambda letters, values, ours, theirs: beyond_32_bits(values)),
+    Difference('DuckDB', DISTANCES, 'characters are compared, not bytes',
+               lambda letters, values, ours, theirs: not ''.join(map(str, values)).isascii()),
+    Difference('DuckDB', 'hamming,mismatches,jaccard', 'an empty text is a text',
+               lambda letters, values, ours, theirs: '' in values and theirs is None),
     Difference('DuckDB', '+,-', 'arithmetic of integers has 64 bits',
                lambda letters, values, ours, theirs: set(letters) == {'I'} and theirs is None),
     Difference('sqlite3', 'round', 'digits that are no integer are rounded to one',

@@ -57,7 +57,8 @@ int64_t text_integer(struct vdbq_text text);
 double text_real(struct vdbq_text text);
 
 /* Calls it; no argument is NULL. Texts that it makes live in `arena`. Fails
- * with RANGE or TYPE where the function `fails`, else with NO_MEMORY. */
+ * with RANGE or TYPE where the function `fails`, else with NO_MEMORY or
+ * CANCELLED. */
 enum vdbq_status function_call(const struct function *function,
                                const struct function_value *arguments,
                                unsigned count, struct arena *arena,

@@ -332,3 +332,30 @@ FUNCTION_BODY(regexp_replace)
     arena_finish(&matching.arena);
     return status;
 }
+
+/* --------------------------------------------------------------- escape -- */
+
+/* Whether a byte stands for itself in a pattern, wherever it is. */
+static bool is_plain(char byte)
+{
+    unsigned char letter = (unsigned char)byte | 0x20;
+
+    return (unsigned char)byte >= 128 || byte == '_'
+           || (byte >= '0' && byte <= '9') || (letter >= 'a' && letter <= 'z');
+}
+
+FUNCTION_BODY(regexp_escape)
+{
+    struct vdbq_text text = TEXT(0);
+    char *room = function_room(state, 2 * text.length), *to = room;
+
+    if (room == NULL)
+        return error_no_memory(state->error);
+    for (size_t i = 0; i < text.length; i++) {
+        if (!is_plain(text.bytes[i]))
+            *to++ = '\\';
+        *to++ = text.bytes[i];
+    }
+    state->value->text.length = (size_t)(to - room);
+    return VDBQ_OK;
+}

@@ -48,8 +48,18 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "equal for texts that differ in the case of letters alone")           \
     HOST(length, 1, 1, BIGINT, "T", PLAIN, length,                             \
          "number of characters")                                               \
+    HOST(char_length, 1, 1, BIGINT, "T", PLAIN, length,                        \
+         "as length")                                                          \
+    HOST(character_length, 1, 1, BIGINT, "T", PLAIN, length,                   \
+         "as length")                                                          \
+    HOST(len, 1, 1, BIGINT, "T", PLAIN, length,                                \
+         "as length")                                                          \
     HOST(octet_length, 1, 1, BIGINT, "T", PLAIN, octet_length,                 \
          "number of bytes")                                                    \
+    HOST(strlen, 1, 1, BIGINT, "T", PLAIN, octet_length,                       \
+         "as octet_length")                                                    \
+    HOST(bit_length, 1, 1, BIGINT, "T", PLAIN, bit_length,                     \
+         "number of bits")                                                     \
     HOST(substr, 2, 3, TEXT, "TII", PLAIN, substr,                             \
          "characters from a position on, counted from 1, or from the end if "  \
          "negative; so many of them, or if negative those before")             \
@@ -65,6 +75,11 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "with each second text replaced by the third")                        \
     HOST(instr, 2, 2, BIGINT, "TT", PLAIN, instr,                              \
          "where the second text starts in the first, from 1; 0: nowhere")      \
+    HOST(strpos, 2, 2, BIGINT, "TT", PLAIN, instr,                             \
+         "as instr")                                                           \
+    HOST(translate, 3, 3, TEXT, "TTT", PLAIN, translate,                       \
+         "with each character of the second text replaced by the one at its "  \
+         "place in the third, or left out if that is shorter")                 \
     BOUND(concat, 1, MANY, concat,                                             \
          "all values as texts, one after another, but NULLs")                  \
     BOUND(concat_ws, 2, MANY, concat_ws,                                       \
@@ -86,6 +101,10 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "whether the first text starts with the second")                      \
     HOST(ends_with, 2, 2, BOOLEAN, "TT", PLAIN, ends_with,                     \
          "whether the first text ends with the second")                        \
+    HOST(prefix, 2, 2, BOOLEAN, "TT", PLAIN, starts_with,                      \
+         "as starts_with")                                                     \
+    HOST(suffix, 2, 2, BOOLEAN, "TT", PLAIN, ends_with,                        \
+         "as ends_with")                                                       \
     HOST(contains, 2, 2, BOOLEAN, "TT", PLAIN, contains,                       \
          "whether the second text is in the first")                            \
     HOST(split_part, 3, 3, TEXT, "TTI", PLAIN, split_part,                     \
@@ -97,8 +116,30 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "code point of the first character; NULL: there is none")             \
     HOST(ascii, 1, 1, BIGINT, "T", NULLS, unicode,                             \
          "as unicode")                                                         \
+    HOST(ord, 1, 1, BIGINT, "T", NULLS, unicode,                               \
+         "as unicode")                                                         \
     HOST(char, 1, 8, TEXT, "IIIIIIII", PLAIN, char,                            \
          "characters of these code points")                                    \
+    HOST(chr, 1, 1, TEXT, "I", PLAIN, char,                                    \
+         "as char")                                                            \
+    HOST(levenshtein, 2, 2, BIGINT, "TT", PLAIN, levenshtein,                  \
+         "how many characters are to be added, left out or replaced to come "  \
+         "from one text to the other")                                         \
+    HOST(editdist3, 2, 2, BIGINT, "TT", PLAIN, levenshtein,                    \
+         "as levenshtein")                                                     \
+    HOST(damerau_levenshtein, 2, 2, BIGINT, "TT", PLAIN, damerau_levenshtein,  \
+         "... or to change places")                                            \
+    HOST(hamming, 2, 2, BIGINT, "TT", FAILS, hamming,                          \
+         "at how many places texts of one length have other characters")       \
+    HOST(mismatches, 2, 2, BIGINT, "TT", FAILS, hamming,                       \
+         "as hamming")                                                         \
+    HOST(jaccard, 2, 2, DOUBLE, "TT", PLAIN, jaccard,                          \
+         "how many characters both texts have, of those that one has")         \
+    HOST(jaro_similarity, 2, 2, DOUBLE, "TT", PLAIN, jaro_similarity,          \
+         "0 to 1 by the characters that both have near the same place")        \
+    HOST(jaro_winkler_similarity, 2, 2, DOUBLE, "TT", PLAIN,                   \
+         jaro_winkler_similarity,                                              \
+         "... more where both begin with the same ones")                       \
     BOUND(like, 2, 3, like,                                                    \
          "whether the second text is LIKE the first, a pattern")               \
     BOUND(ilike, 2, 3, like,                                                   \
@@ -118,6 +159,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
     HOST(regexp_replace, 3, 4, TEXT, "TTTT", FAILS, regexp_replace,            \
          "with the first match, or with option g each, replaced by the third " \
          "text, in which \\\\1 is the first group")                              \
+    HOST(regexp_escape, 1, 1, TEXT, "T", PLAIN, regexp_escape,                 \
+         "as a regular expression that matches it")                            \
     /* choices and types */                                                    \
     BOUND(coalesce, 1, MANY, coalesce,                                         \
          "the first value that is not NULL")                                   \

@@ -30,6 +30,12 @@ FUNCTION_BODY(octet_length)
     return VDBQ_OK;
 }
 
+FUNCTION_BODY(bit_length)
+{
+    state->value->integer = 8 * (int64_t)TEXT(0).length;
+    return VDBQ_OK;
+}
+
 FUNCTION_BODY(reverse)
 {
     struct vdbq_text text = TEXT(0);
@@ -298,6 +304,45 @@ FUNCTION_BODY(replace)
         at = next + what.length;
     }
     memcpy(to, at, (size_t)(end - at));
+    return VDBQ_OK;
+}
+
+/* What a character becomes: that of `to` at the place where it is first in
+ * `from`, or nothing where `to` is shorter; or itself. */
+static struct vdbq_text translated(struct vdbq_text character,
+                                   struct vdbq_text from, struct vdbq_text to)
+{
+    const char *end = from.bytes + from.length, *to_end = to.bytes + to.length;
+    const char *by = to.bytes;
+    for (const char *at = from.bytes; at < end;) {
+        size_t length = utf8_length(at, end);
+        size_t by_length = by < to_end ? utf8_length(by, to_end) : 0;
+        if (length == character.length
+            && memcmp(at, character.bytes, length) == 0)
+            return (struct vdbq_text){ by, by_length };
+        at += length;
+        by += by_length;
+    }
+    return character;
+}
+
+/* (A character has at most four bytes.) */
+FUNCTION_BODY(translate)
+{
+    struct vdbq_text text = TEXT(0);
+    const char *end = text.bytes + text.length;
+    char *room = function_room(state, 4 * utf8_count(text)), *to = room;
+    if (room == NULL)
+        return error_no_memory(state->error);
+    for (const char *at = text.bytes; at < end;) {
+        struct vdbq_text one = { at, utf8_length(at, end) };
+        struct vdbq_text by = translated(one, TEXT(1), TEXT(2));
+        if (by.length > 0)
+            memcpy(to, by.bytes, by.length);
+        to += by.length;
+        at += one.length;
+    }
+    state->value->text.length = (size_t)(to - room);
     return VDBQ_OK;
 }
 
