@@ -35,7 +35,7 @@ FLOORS = {
 # is not listed has one room.
 ROOMS = {
     'src/base': ('.', 'os', 'threads'),
-    'src/program': ('functions', '.', 'dataflow', 'steps'),
+    'src/program': ('letters', 'functions', '.', 'dataflow', 'steps'),
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
     'src/data': ('catalogue', 'tablet', 'file', 'database', 'pool', 'index', 'transaction'),
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'bind', 'condition',

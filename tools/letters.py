@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the table of letters' cases from the files of a version of Unicode.
+"""Writes the tables of letters from the files of a version of Unicode.
 
     letters.py [--check] FOLDER OUT
 
 FOLDER has UnicodeData.txt and CaseFolding.txt of one version, as Debian's
 package unicode-data has them in /usr/share/unicode. OUT is
-src/program/functions/letter_table.h, which is committed: who builds needs no
-such folder. --check writes nothing and fails where OUT is not what would be
-written.
+src/program/letters, where letter_table.h and accent_table.h are committed:
+who builds needs no such folder. --check writes nothing and fails where they are
+not what would be written.
 
-What a character becomes in each case is a row of distances to add. Characters
-lie in blocks; equal blocks, of which most have no letter with a case, are kept
-once.
+letter_table.h: what a character becomes in each case is a row of distances to
+add. Characters lie in blocks; equal blocks, of which most have no letter with a
+case, are kept once. accent_table.h: marks, and what is left of a character
+without those that it has.
 """
 import argparse
 import re
@@ -20,7 +21,7 @@ import sys
 from pathlib import Path
 
 SHIFT = 6  # of it the table is smallest: a block has 1 << SHIFT characters
-HEAD = '''/* SPDX-License-Identifier: MIT */
+LETTER_HEAD = '''/* SPDX-License-Identifier: MIT */
 /*
  * The cases of letters in Unicode {version}: its simple mappings, of one
  * character each. Made by tools/letters.py; letter.c alone includes it.
@@ -38,22 +39,58 @@ HEAD = '''/* SPDX-License-Identifier: MIT */
 enum {{ LETTER_SHIFT = {shift}, LETTER_BEHIND = 0x{behind:x} }};
 
 '''
+ACCENT_HEAD = '''/* SPDX-License-Identifier: MIT */
+/*
+ * Marks and accents in Unicode {version}. Made by tools/letters.py; accent.c
+ * alone includes it.
+ */
+#ifndef VDBQ_PROGRAM_ACCENT_TABLE_H
+#define VDBQ_PROGRAM_ACCENT_TABLE_H
+
+#include <stdint.h>
+
+/* clang-format off */
+
+'''
 TAIL = '''/* clang-format on */
 
 #endif
 '''
 
 
-def read_cases(folder):
-    """What a character becomes: capital letters, small ones."""
-    upper, lower = {}, {}
-    for line in (folder / 'UnicodeData.txt').read_text('utf-8').splitlines():
-        fields = line.split(';')
-        character = int(fields[0], 16)
-        for mapping, field in ((upper, fields[12]), (lower, fields[13])):
-            if field:
-                mapping[character] = int(field, 16)
-    return upper, lower
+def read_data(folder):
+    """The fields of each character that has a row of its own."""
+    lines = (folder / 'UnicodeData.txt').read_text('utf-8').splitlines()
+    return {int(line.split(';', 1)[0], 16): line.split(';') for line in lines}
+
+
+def cases_of(data):
+    """What characters become: capital letters, small ones."""
+    return tuple({c: int(fields[at], 16) for c, fields in data.items() if fields[at]}
+                 for at in (12, 13))
+
+
+def is_mark(data, character):
+    """(Those without a row, between two that have one, are no marks.)"""
+    return character in data and data[character][2] in ('Mn', 'Mc', 'Me')
+
+
+def decomposed(data, character):
+    """The characters that it is made of, by canonical decomposition."""
+    parts = data[character][5].split() if character in data else []
+    if not parts or parts[0].startswith('<'):
+        return [character]
+    return [d for part in parts for d in decomposed(data, int(part, 16))]
+
+
+def bases_of(data):
+    """To each character that is another one with marks that other one."""
+    bases = {}
+    for character in data:
+        left = [c for c in decomposed(data, character) if not is_mark(data, c)]
+        if left != [character] and not is_mark(data, character):
+            bases[character], = left
+    return bases
 
 
 def read_folding(folder):
@@ -97,12 +134,27 @@ def lines_of(values, width):
     return ''.join(f'    {row},\n' for row in rows)
 
 
-def source(folder):
-    """The text of the file."""
+def ranges_of(characters):
+    """First and last of each run of characters, which ascend."""
+    ranges = []
+    for character in characters:
+        if ranges and ranges[-1][1] == character - 1:
+            ranges[-1][1] = character
+        else:
+            ranges.append([character, character])
+    return ranges
+
+
+def pairs(name, values):
+    rows = [f'{{ 0x{a:x}, 0x{b:x} }}' for a, b in values]
+    return f'static const uint32_t {name}[{len(rows)}][2] = {{\n{lines_of(rows, 4)}}};\n\n'
+
+
+def letter_table(folder, data):
     folded, version = read_folding(folder)
-    index, blocks, rows = table([*read_cases(folder), folded, circles(folded)])
+    index, blocks, rows = table([*cases_of(data), folded, circles(folded)])
     return (
-        HEAD.format(version=version, shift=SHIFT, behind=len(index) << SHIFT)
+        LETTER_HEAD.format(version=version, shift=SHIFT, behind=len(index) << SHIFT)
         + '/* To each block of characters its number among those that differ. */\n'
         + f'static const uint8_t letter_blocks[{len(index)}] = {{\n{lines_of(index, 19)}}};\n\n'
         + '/* To each character of a block its row. */\n'
@@ -114,6 +166,16 @@ def source(folder):
         + '};\n\n' + TAIL)
 
 
+def accent_table(folder, data):
+    marks = ranges_of(sorted(c for c in data if is_mark(data, c)))
+    return (
+        ACCENT_HEAD.format(version=read_folding(folder)[1])
+        + '/* The first and the last of marks that follow each other. */\n'
+        + pairs('accent_marks', marks)
+        + '/* A character, and what is left of it without its marks. */\n'
+        + pairs('accent_bases', sorted(bases_of(data).items())) + TAIL)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -121,11 +183,13 @@ def main():
     parser.add_argument('folder', type=Path)
     parser.add_argument('out', type=Path)
     options = parser.parse_args()
-    text = source(options.folder)
-    if not options.check:
-        options.out.write_text(text, 'utf-8')
-    elif options.out.read_text('utf-8') != text:
-        sys.exit(f'{options.out} is not what {options.folder} says')
+    data = read_data(options.folder)
+    for name, make in (('letter_table.h', letter_table), ('accent_table.h', accent_table)):
+        text, path = make(options.folder, data), options.out / name
+        if not options.check:
+            path.write_text(text, 'utf-8')
+        elif path.read_text('utf-8') != text:
+            sys.exit(f'{path} is not what {options.folder} says')
 
 
 if __name__ == '__main__':

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The cases of letters: the table is what Unicode says, and DuckDB agrees.
+"""The cases of letters: the tables are what Unicode says, and DuckDB agrees.
 
     letters.py BINARY [--seed N] [--sets N]
 
-The table of the source is made again of the files of Debian's package unicode-data, if
+The tables of the source are made again of the files of Debian's package unicode-data, if
 it has that version. All characters that have a case are changed, and looked for by
 regular expressions that match letters in either case, alone and in random sets; DuckDB
 does the same (RE2), where it is there. Letters that this Python does not know are left
@@ -19,25 +19,27 @@ import unicodedata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TABLE = ROOT / 'src/program/functions/letter_table.h'
+TABLES = ROOT / 'src/program/letters'
 UNICODE = Path('/usr/share/unicode')
 # DuckDB gives it a capital, which has it as its small letter; Unicode does not.
 ALONE = {'ß'}
-CHANGES = (('unicode_lower(x)', 'lower(x)'), ('unicode_upper(x)', 'upper(x)'))
+CHANGES = (('unicode_lower(x)', 'lower(x)'), ('unicode_upper(x)', 'upper(x)'),
+           ('strip_accents(x)', 'strip_accents(x)'))
 SHOWN = 8
 CLASSES = (r'\w', r'\W', r'\d', r'\D', r'\S', '[:lower:]', '[:^lower:]', '[:upper:]', '[:^upper:]',
            '[:alpha:]', '[:^alpha:]', '[:word:]', '[:^word:]', '[:^ascii:]', '[:^xdigit:]')
 
 
-def check_table():
-    """Whether the table is made of the files that are here; None: of others."""
-    version = re.search(r'#define LETTER_UNICODE "(.*)"', TABLE.read_text('utf-8')).group(1)
+def check_tables():
+    """Whether the tables are made of the files that are here; None: of others."""
+    table = (TABLES / 'letter_table.h').read_text('utf-8')
+    version = re.search(r'#define LETTER_UNICODE "(.*)"', table).group(1)
     named = f'CaseFolding-{version}.txt'
     if not (UNICODE / 'CaseFolding.txt').is_file() or \
             named not in (UNICODE / 'CaseFolding.txt').read_text('utf-8'):
-        print(f'{UNICODE} has no Unicode {version}: the table is not made again')
+        print(f'{UNICODE} has no Unicode {version}: the tables are not made again')
         return None
-    done = subprocess.run([sys.executable, ROOT / 'tools/letters.py', '--check', UNICODE, TABLE],
+    done = subprocess.run([sys.executable, ROOT / 'tools/letters.py', '--check', UNICODE, TABLES],
                           check=False)
     return done.returncode == 0
 
@@ -118,9 +120,9 @@ def main():
         faults, passed = compare(options.binary, letters, asked)
     except ImportError:
         print('DuckDB is not there: nothing is compared with it')
-    made = check_table()
+    made = check_tables()
     passed += made is True
-    faults += ['the table is not what Unicode says'] if made is False else []
+    faults += ['the tables are not what Unicode says'] if made is False else []
     for fault in faults[:SHOWN]:
         print(fault)
     print(f'{passed} passed, {len(faults)} failed')

@@ -9,7 +9,7 @@
 
 #include "program/functions/function.h"
 #include "program/functions/function_table.h"
-#include "program/functions/utf8.h"
+#include "program/letters/utf8.h"
 
 /* A call on its way. */
 struct function_call_state {

@@ -46,6 +46,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "letters of Unicode as capitals")                                     \
     HOST(casefold, 1, 1, TEXT, "T", PLAIN, casefold,                           \
          "equal for texts that differ in the case of letters alone")           \
+    HOST(strip_accents, 1, 1, TEXT, "T", PLAIN, strip_accents,                 \
+         "without accents and other marks")                                    \
     HOST(length, 1, 1, BIGINT, "T", PLAIN, length,                             \
          "number of characters")                                               \
     HOST(char_length, 1, 1, BIGINT, "T", PLAIN, length,                        \

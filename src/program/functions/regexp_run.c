@@ -13,8 +13,8 @@
 
 #include "base/hostile.h"
 #include "base/threads/stop.h"
-#include "program/functions/letter.h"
-#include "program/functions/utf8.h"
+#include "program/letters/letter.h"
+#include "program/letters/utf8.h"
 
 bool regexp_in_set(const struct regexp_set *set, uint32_t character)
 {

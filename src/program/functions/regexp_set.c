@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/functions/letter.h"
-#include "program/functions/utf8.h"
+#include "program/letters/letter.h"
+#include "program/letters/utf8.h"
 
 /* ----------------------------------------------------------------- sets -- */
 

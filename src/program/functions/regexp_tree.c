@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "program/functions/letter.h"
-#include "program/functions/utf8.h"
+#include "program/letters/letter.h"
+#include "program/letters/utf8.h"
 
 enum { DEPTH_MAX = 100 /* of parentheses */ };
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "program/functions/letter.h"
-#include "program/functions/utf8.h"
+#include "program/letters/letter.h"
+#include "program/letters/utf8.h"
 
 struct writing {
     struct vector code; /* of struct regexp_code */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cases of all characters, as utf8proc knows them, and what functions make
- * of texts of whatever bytes.
+ * The cases and accents of all characters, as utf8proc knows them, and what
+ * functions make of texts of whatever bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,10 @@
 #include <cmocka.h>
 #include <utf8proc.h>
 
+#include "program/letters/accent.h"
 #include "program/functions/function.h"
-#include "program/functions/letter.h"
-#include "program/functions/utf8.h"
+#include "program/letters/letter.h"
+#include "program/letters/utf8.h"
 
 static bool is_other_version(void)
 {
@@ -80,6 +81,35 @@ static void all_characters_change_as_utf8proc_says(void **state)
     assert_true(changed > 2700);
 }
 
+/* Syllables of Hangul are made of letters that are no marks. */
+static bool is_hangul(uint32_t c)
+{
+    return c >= 0xac00 && c <= 0xd7a3;
+}
+
+static void all_accents_are_those_of_utf8proc(void **state)
+{
+    (void)state;
+    if (is_other_version())
+        skip();
+    for (uint32_t c = 0; c <= UTF8_MAX; c++) {
+        utf8proc_int32_t to[20];
+        int boundary = 0;
+        utf8proc_ssize_t count;
+        if ((c >= 0xd800 && c <= 0xdfff) || is_hangul(c)) {
+            assert_false(accent_is_mark(c));
+            assert_int_equal(accent_base(c), c);
+            continue;
+        }
+        count = utf8proc_decompose_char((utf8proc_int32_t)c, to, 20,
+                                        UTF8PROC_DECOMPOSE | UTF8PROC_STRIPMARK,
+                                        &boundary);
+        if (accent_is_mark(c) != (count == 0)
+            || (count > 0 && (count > 1 || accent_base(c) != (uint32_t)to[0])))
+            fail_msg("U+%04X: U+%04X is left", c, accent_base(c));
+    }
+}
+
 /* Beyond characters nothing changes, and nothing is read. */
 static void what_is_no_character_stays(void **state)
 {
@@ -91,6 +121,8 @@ static void what_is_no_character_stays(void **state)
         for (enum letter_change c = LETTER_UPPER; c <= LETTER_NEXT; c++)
             assert_int_equal(letter_changed(none[i], c), none[i]);
     assert_int_equal(letter_next(UINT32_MAX), LETTER_NONE);
+    assert_int_equal(accent_base(UINT32_MAX), UINT32_MAX);
+    assert_false(accent_is_mark(UINT32_MAX));
 }
 
 /* A circle has all characters that are folded to the same, each once. */
@@ -139,17 +171,41 @@ static void letters_with_a_case_are_found_in_turn(void **state)
 
 /* ----------------------------------------------------------- functions -- */
 
+/* What becomes of a character; NOTHING: it is left out. */
+enum { NOTHING = 0x7fffffff };
+
+static uint32_t to_upper(uint32_t c)
+{
+    return letter_changed(c, LETTER_UPPER);
+}
+
+static uint32_t to_lower(uint32_t c)
+{
+    return letter_changed(c, LETTER_LOWER);
+}
+
+static uint32_t to_folded(uint32_t c)
+{
+    return letter_changed(c, LETTER_FOLD);
+}
+
+static uint32_t to_base(uint32_t c)
+{
+    return accent_is_mark(c) ? NOTHING : accent_base(c);
+}
+
 static const struct {
     const char *name;
-    enum letter_change change;
-} functions[] = { { "unicode_upper", LETTER_UPPER },
-                  { "unicode_lower", LETTER_LOWER },
-                  { "casefold", LETTER_FOLD } };
+    uint32_t (*change)(uint32_t c);
+} functions[] = { { "unicode_upper", to_upper },
+                  { "unicode_lower", to_lower },
+                  { "casefold", to_folded },
+                  { "strip_accents", to_base } };
 enum { FUNCTIONS = sizeof functions / sizeof *functions, LONGEST = 64 };
 
 /* What utf8proc makes of a text: a byte that is none of UTF-8 stays. */
 static size_t expected_text(const unsigned char *bytes, size_t length,
-                            enum letter_change change, char *to)
+                            uint32_t (*change)(uint32_t c), char *to)
 {
     const char *from = to;
 
@@ -157,11 +213,10 @@ static size_t expected_text(const unsigned char *bytes, size_t length,
         utf8proc_int32_t c;
         utf8proc_ssize_t read =
             utf8proc_iterate(bytes + at, (utf8proc_ssize_t)(length - at), &c);
-        if (read > 0)
-            to += utf8proc_encode_char(
-                (utf8proc_int32_t)letter_changed((uint32_t)c, change),
-                (utf8proc_uint8_t *)to);
-        else
+        if (read > 0 && change((uint32_t)c) != NOTHING)
+            to += utf8proc_encode_char((utf8proc_int32_t)change((uint32_t)c),
+                                       (utf8proc_uint8_t *)to);
+        else if (read <= 0)
             *to++ = (char)bytes[at];
         at += read > 0 ? (size_t)read : 1;
     }
@@ -200,7 +255,7 @@ static void texts_of_each_character_change(void **state)
         char bytes[4];
         unsigned char text[LONGEST];
         size_t length = utf8_write(c, bytes), at = 0;
-        if (!has_case(c) && c % 16 != 0)
+        if (!has_case(c) && to_base(c) == c && c % 16 != 0)
             continue;
         expect_functions((const unsigned char *)bytes, length);
         for (int i = 0; i < 9; i++, at += length)
@@ -269,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_characters_change_as_utf8proc_says),
+        cmocka_unit_test(all_accents_are_those_of_utf8proc),
         cmocka_unit_test(what_is_no_character_stays),
         cmocka_unit_test(circles_have_all_that_is_folded_to_the_same),
         cmocka_unit_test(letters_with_a_case_are_found_in_turn),

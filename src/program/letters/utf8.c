@@ -2,7 +2,7 @@
 /*
  * Characters of a text, found by their bytes.
  */
-#include "program/functions/utf8.h"
+#include "program/letters/utf8.h"
 
 #include <string.h>
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that change the case of letters: of those of ASCII, as SQLite's do,
- * or of all that Unicode has. A byte that is no UTF-8 stays as it is.
+ * Functions that change letters. Their case: of those of ASCII, as SQLite's do,
+ * or of all that Unicode has; or their accents. A byte that is no UTF-8 stays as
+ * it is.
  */
 #include <assert.h>
 #include <string.h>
 
+#include "program/letters/accent.h"
 #include "program/functions/function_inner.h"
-#include "program/functions/letter.h"
+#include "program/letters/letter.h"
 
 /* The bytes from `at` on that are ASCII. */
 static size_t ascii_length(const char *at, const char *end)
@@ -59,27 +61,41 @@ FUNCTION_BODY(upper)
     return change_ascii(state, LETTER_UPPER);
 }
 
-/* Changes the character at `at`, and passes over it; bytes written. */
-static size_t change_character(const char **at, const char *end, char *to,
-                               enum letter_change change)
-{
-    unsigned bytes;
-    uint32_t character = utf8_character(*at, end, &bytes);
-    uint32_t changed = letter_changed(character, change);
-    size_t written = bytes;
+/* What a function does to letters. */
+struct change {
+    bool strips;                /* it leaves out accents ... */
+    enum letter_change letters; /* ... or else changes the case */
+};
 
+/* Writes what becomes of a character of so many bytes at `at`; bytes written. */
+static size_t change_character(struct change change, const char *at,
+                               uint32_t character, size_t length, char *to)
+{
+    uint32_t changed = change.strips
+                           ? accent_base(character)
+                           : letter_changed(character, change.letters);
+
+    if (change.strips && accent_is_mark(character))
+        return 0;
     if (changed != character)
-        written = utf8_write(changed, to);
-    else
-        memcpy(to, *at, bytes);
-    *at += bytes;
-    return written;
+        return utf8_write(changed, to);
+    memcpy(to, at, length);
+    return length;
 }
 
-/* (A character of two bytes may become one of three, but none grows by more;
- * and those of ASCII become others of ASCII.) */
+static void change_plain(struct change change, const char *from, char *to,
+                         size_t length)
+{
+    if (change.strips && length > 0)
+        memcpy(to, from, length);
+    else
+        change_bytes(from, to, length, change.letters);
+}
+
+/* (A character of two bytes may become one of three, one of three bytes one of
+ * four, but none grows by more; and those of ASCII become others of ASCII.) */
 static enum vdbq_status change_all(struct function_call_state *state,
-                                   enum letter_change change)
+                                   struct change change)
 {
     struct vdbq_text text = state->arguments[0].text;
     const char *at = text.bytes, *end = at + text.length;
@@ -90,11 +106,15 @@ static enum vdbq_status change_all(struct function_call_state *state,
     if (room == NULL)
         return error_no_memory(state->error);
     while (at < end) {
-        change_bytes(at, to, plain, change);
+        change_plain(change, at, to, plain);
         at += plain;
         to += plain;
-        if (at < end)
-            to += change_character(&at, end, to, change);
+        if (at < end) {
+            unsigned bytes;
+            uint32_t character = utf8_character(at, end, &bytes);
+            to += change_character(change, at, character, bytes, to);
+            at += bytes;
+        }
         plain = ascii_length(at, end);
     }
     assert((size_t)(to - room) <= most);
@@ -104,15 +124,20 @@ static enum vdbq_status change_all(struct function_call_state *state,
 
 FUNCTION_BODY(unicode_lower)
 {
-    return change_all(state, LETTER_LOWER);
+    return change_all(state, (struct change){ .letters = LETTER_LOWER });
 }
 
 FUNCTION_BODY(unicode_upper)
 {
-    return change_all(state, LETTER_UPPER);
+    return change_all(state, (struct change){ .letters = LETTER_UPPER });
 }
 
 FUNCTION_BODY(casefold)
 {
-    return change_all(state, LETTER_FOLD);
+    return change_all(state, (struct change){ .letters = LETTER_FOLD });
+}
+
+FUNCTION_BODY(strip_accents)
+{
+    return change_all(state, (struct change){ .strips = true });
 }

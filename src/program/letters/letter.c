@@ -2,11 +2,11 @@
 /*
  * The case of letters: two steps in a table of bytes lead to a row of distances.
  */
-#include "program/functions/letter.h"
+#include "program/letters/letter.h"
 
 #include <assert.h>
 
-#include "program/functions/letter_table.h"
+#include "program/letters/letter_table.h"
 
 enum { BLOCK = 1 << LETTER_SHIFT };
 static_assert(LETTER_BEHIND == BLOCK * sizeof letter_blocks, "all blocks");
