@@ -114,6 +114,12 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "or from the end if negative")                                        \
     BOUND(hex, 1, 1, hex,                                                      \
          "its bytes as hexadecimal digits; of NULL none")                      \
+    HOST(md5, 1, 1, TEXT, "T", PLAIN, md5,                                     \
+         "the MD5 digest of its bytes as hexadecimal digits")                  \
+    HOST(sha1, 1, 1, TEXT, "T", PLAIN, sha1,                                   \
+         "... SHA-1")                                                          \
+    HOST(sha256, 1, 1, TEXT, "T", PLAIN, sha256,                               \
+         "... SHA-256")                                                        \
     HOST(unicode, 1, 1, BIGINT, "T", NULLS, unicode,                           \
          "code point of the first character; NULL: there is none")             \
     HOST(ascii, 1, 1, BIGINT, "T", NULLS, unicode,                             \
