@@ -15,7 +15,7 @@ TEXTS = 'ITYW'  # what is the same text in both; floats have other digits
 
 SQLITE = {name: Peer(None, types) for names, types in (
     ('lower upper length trim ltrim rtrim replace instr hex like glob LIKE ||', TEXTS),
-    ('substr substring', 'IT'), ('unicode', 'T'), ('char', 'I'),
+    ('substr substring printf format', 'IT'), ('unicode', 'T'), ('char', 'I'),
     ('abs sign mod sqrt exp ln log log10 log2 sin cos tan asin acos atan atan2 power pow floor '
      'ceil ceiling trunc round + - * / % NOT', NUMBERS),
     ('coalesce ifnull nullif iif min max ISNULL NOTNULL IS', ANY),
@@ -182,6 +182,8 @@ DIFFERENCES = (
                lambda letters, values, ours, theirs: has_null(values) and ours is None),
     Difference('sqlite3', 'replace', 'with nothing to replace, sqlite3 gives the first as it is',
                lambda letters, values, ours, theirs: values[1] == ''),
+    Difference('sqlite3', 'printf,format', 'a text without characters is one',
+               lambda letters, values, ours, theirs: ours == '' and theirs is None),
     Difference('sqlite3', 'substr,substring', 'sqlite3 counts in 32 bits',
                lambda letters, values, ours, theirs: beyond_32_bits(values[1:])),
     Difference('sqlite3', '+,-,*,/', 'FLOAT has 32 bits and overflows to infinity',

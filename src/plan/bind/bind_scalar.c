@@ -206,6 +206,22 @@ struct expression *scalar_concat_ws(struct binder *binder,
                   : NULL;
 }
 
+/* The values are texts, and of NULL empty ones. */
+struct expression *scalar_printf(struct binder *binder, const struct call *call)
+{
+    struct expression *texts[CALL_ARGUMENTS_MAX];
+
+    for (unsigned i = 0; i < call->count; i++) {
+        texts[i] = as_text(binder, call->arguments[i]);
+        if (i > 0 && texts[i] != NULL)
+            texts[i] = or_empty(binder, call, texts[i]);
+        if (texts[i] == NULL)
+            return NULL;
+    }
+    return expression_call(binder, "printf", texts, call->count,
+                           call->tree->at);
+}
+
 struct expression *scalar_typeof(struct binder *binder, const struct call *call)
 {
     const char *name = type_name((enum vdbq_type)call->arguments[0]->type);

@@ -86,6 +86,10 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "all values as texts, one after another, but NULLs")                  \
     BOUND(concat_ws, 2, MANY, concat_ws,                                       \
          "all values but the first, which stands between them")                \
+    BOUND(printf, 1, 8, printf,                                                \
+         "a text by a format: %d %u %x %o %f %e %g %s %c, as in SQLite")       \
+    BOUND(format, 1, 8, printf,                                                \
+         "as printf")                                                          \
     HOST(reverse, 1, 1, TEXT, "T", PLAIN, reverse,                             \
          "characters from the last to the first")                              \
     HOST(repeat, 2, 2, TEXT, "TI", FAILS, repeat,                              \
@@ -281,6 +285,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "all texts, one after another")                                       \
     HOST(concat_ws, 2, 8, TEXT, "TTTTTTTT", FAILS, concat_ws,                  \
          "all texts but the first, which stands between them")                 \
+    HOST(printf, 1, 8, TEXT, "TTTTTTTT", FAILS, printf,                        \
+         "values by a format; those that are not there are empty texts")       \
     HOST(hex, 1, 1, TEXT, "T", PLAIN, hex,                                     \
          "its bytes as hexadecimal digits")                                    \
     HOST(like, 2, 3, BOOLEAN, "TTT", PLAIN, like,                              \
