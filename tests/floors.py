@@ -42,7 +42,7 @@ ROOMS = {
                  'unnest', 'simplify', 'rewrite', 'lower', 'statement'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'group', 'window', 'join', 'operator'),
-    'tools': ('.', 'generate', 'shell'),
+    'tools': ('.', 'generate', 'web', 'shell'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it
 GENERATED = {'parser/sql_parser.h', 'parser/sql_scanner.h'}

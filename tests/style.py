@@ -18,8 +18,8 @@ CLANG_FORMAT = 14  # others lay out otherwise
 COLUMNS_MAX, FUNCTION_MAX, FILE_MAX = 100, 70, 800
 CODE = {'.c', '.h', '.cl', '.y', '.l'}
 SCRIPTS = {'.py', '.sh', '.build', '.txt', ''}
-LONG_LINES_ALLOWED = {'tools/join.sql', 'tools/queries.sql', 'tools/ssb.sql', 'tools/ten.sql',
-                      'cl/opcodes.h'}  # a row a line
+LONG_LINES_ALLOWED = {'tools/hits.sql', 'tools/join.sql', 'tools/log.sql', 'tools/queries.sql',
+                      'tools/ssb.sql', 'tools/ten.sql', 'cl/opcodes.h'}  # a row a line
 TABLE_ROW = re.compile(r'\s*[_X]\(')
 PUT_OFF = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX|HA' r'CK)\b')
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Whether two engines answer a query alike: vdbq's rows as texts, another's as
 Python's values. Numbers that are no integers may differ in their last digits;
-rows that the query's ORDER BY leaves equal may come in any order.
+rows that the query's ORDER BY leaves equal may come in any order, and where a LIMIT
+chooses among them, others may come.
 """
 import re
+from collections import Counter
 
 NEAR = 1e-9  # of a number, relative
+LIMIT = re.compile(r'\s+limit\s+\d+(\s+offset\s+\d+)?\s*$', re.I)
 
 
-def difference(sql, ours, names, theirs):
-    """'' or what is different; `names` are those of the result's columns."""
+def difference(sql, ours, names, theirs, unlimited=None):
+    """'' or what is different; `names` are those of the result's columns. Where
+    `unlimited` is given, it runs a query, and which rows a LIMIT leaves is open."""
     if len(ours) != len(theirs):
         return f'DIFFERENT: {len(ours)} rows, not {len(theirs)}'
     if any(len(row) != len(names) for row in ours):
@@ -21,8 +25,15 @@ def difference(sql, ours, names, theirs):
                 return f'DIFFERENT: {names[column]} of row {number}: {a[column]}, not {b[column]}'
     for a, b in zip(sorted(ours, key=sort_key), sorted(theirs, key=sort_key)):
         if not all(map(near, a, b)):
-            return f'DIFFERENT: {a}, not {b}'
+            whole = LIMIT.sub('', sql) if unlimited else sql
+            return '' if whole != sql and is_part(ours, unlimited(whole)) \
+                else f'DIFFERENT: {a}, not {b}'
     return ''
+
+
+def is_part(ours, theirs):
+    """Whether theirs has each of our rows as often, or more often."""
+    return Counter(map(sort_key, ours)) <= Counter(map(sort_key, theirs))
 
 
 def kinds(rows):
@@ -38,7 +49,7 @@ def is_number(value):
 
 def typed(text, kind):
     """A text as a value of the other's kind; '' is NULL where that is no text."""
-    if not is_number(kind):
+    if not is_number(kind) or not isinstance(text, str):
         return text
     for read in (int, float):
         try:
@@ -64,6 +75,7 @@ def sort_key(row):
 def ordering(sql, names):
     """Numbers of the columns that the last ORDER BY names."""
     _, _, last = sql.lower().rpartition('order by')
-    keys = re.sub(r'\blimit\s+\d+', '', last) if 'order by' in sql.lower() else ''
+    keys = LIMIT.sub('', ' ' + last) if 'order by' in sql.lower() else ''
     words = [key.split()[0] for key in keys.split(',') if key.split()]
+    names = [name.lower() for name in names]
     return [names.index(word) for word in words if word in names]

@@ -258,20 +258,26 @@ def join_memory(records):
                    short(record['total_ms'][number])]
 
 
-def ssb(records):
-    """The Star Schema Benchmark: milliseconds, of kernels alone and in all."""
-    heads = [f'{record["label"]} SF {record["scale"]}' for record in records]
+def beside(records):
+    """Queries beside DuckDB: milliseconds, of kernels alone and in all."""
+    heads = [record['label'] + (f' SF {record["scale"]}' if 'scale' in record else '')
+             for record in records]
     yield ['query', *(name for head, record in zip(heads, records) for name in (
         f'{head}: kernels', head, f'DuckDB, {record["threads"]} threads', 'DuckDB / it'))]
     for number, name in enumerate(records[0]['name']):
-        yield [name, *ssb_cells(records, lambda values, number=number: values[number])]
-    yield ['geometric mean', *ssb_cells(records, lambda values: over_known(geometric, values))]
+        yield [name, *beside_cells(records, lambda values, number=number: values[number])]
+    yield ['geometric mean', *beside_cells(records, lambda values: over_known(geometric, values))]
+
+
+def ssb(records):
+    """The Star Schema Benchmark, and what was published of others."""
+    yield from beside(records)
     for name, ms in CRYSTAL_MS.items():
         yield [f'{name}, CUDA by hand, SF 20 on an H200: {ms}',
                *('' for _ in range(4 * len(records)))]
 
 
-def ssb_cells(records, choose):
+def beside_cells(records, choose):
     """What is chosen of each list of each record."""
     for record in records:
         kernels, ours, theirs = (choose(record[key])
@@ -282,7 +288,7 @@ def ssb_cells(records, choose):
 # --------------------------------------------------------------- summary --
 
 SUMS = {'statements': 'groups, sorts, joins, windows', 'joins': "the join paper's ten queries",
-        'ssb': 'Star Schema Benchmark'}
+        'ssb': 'Star Schema Benchmark', 'hits': "ClickBench's queries", 'log': 'a web log'}
 
 
 def summary(records):
@@ -305,11 +311,13 @@ def sum_cells(ours, theirs):
     return short(ours), short(theirs), times(theirs, ours)
 
 
-OWN = ('statements', 'ssb', 'tpch', 'joins', 'join_growth', 'join_cases', 'join_memory')
+OWN = ('statements', 'ssb', 'tpch', 'hits', 'log', 'joins', 'join_growth', 'join_cases',
+       'join_memory')
 VIEWS = {'summary': summary, 'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
          'speedups': speedups, 'growth': growth, 'largest': largest,
-         'statements': statements, 'ssb': ssb, 'tpch': tpch_figures.table, 'joins': joins,
-         'join_growth': join_growth, 'join_cases': join_cases, 'join_memory': join_memory}
+         'statements': statements, 'ssb': ssb, 'tpch': tpch_figures.table, 'hits': beside,
+         'log': beside, 'joins': joins, 'join_growth': join_growth, 'join_cases': join_cases,
+         'join_memory': join_memory}
 
 
 def markdown(rows):

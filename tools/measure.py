@@ -215,7 +215,7 @@ def generate_tables(options, folder, tables):
 
 
 def benchmark_database(options, kind):
-    """The database of options.db, with the tables of a benchmark: ssb or tpch."""
+    """The database of options.db, with the tables of a benchmark: ssb, tpch, hits, log."""
     return made_once(options.db, lambda partial: generate_benchmark(options, kind,
                                                                     '--db', partial))
 
@@ -242,7 +242,7 @@ def load_duckdb(options, kind, file):
     for statement in shell(options, options.db, '.schema').splitlines():
         db.execute(statement.replace(' PRIMARY KEY', ''))
     for table in folder.iterdir():
-        db.execute(f"copy {table.stem} from '{table}' (header true)")
+        db.execute(f"copy {table.stem} from '{table}' (header true, allow_quoted_nulls false)")
     db.close()
     shutil.rmtree(folder)
 

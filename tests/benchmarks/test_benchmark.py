@@ -8,6 +8,8 @@ Tables and plots are made of numbers that are easy to check; then the
 benchmark runs over a small table on the host.
 """
 import argparse
+import csv
+import io
 import json
 import os
 import re
@@ -273,6 +275,17 @@ def case_small_ssb():
             assert printed.count('EQUAL') == 13, printed
 
 
+def case_small_hits_and_log():
+    """Every query runs, and its answer is DuckDB's."""
+    for kind, rows, queries in (('hits', 20_000, 43), ('log', 10_000, 30)):
+        with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
+            printed, (one,) = run_tool(f'benchmark-{kind}', folder, '--rows', str(rows))
+            assert one['rows'] == rows and one['where'] == kind, one
+            assert len(one['name']) == queries and None not in one['total_ms'], one
+            if one['peer_ms'][0] is not None:
+                assert printed.count('EQUAL') == queries, printed
+
+
 def case_small_joins():
     with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
         printed, records = run_tool(
@@ -360,6 +373,57 @@ SSB_FACTS = {
     'count(*), count(distinct d_sellingseason) from date where d_yearmonthnum / 100 = d_year':
         '2556|5',
     'count(distinct d_yearmonth), count(distinct d_yearmonthnum) from date': '84|84'}
+
+
+HITS_FACTS = {
+    'count(*), count(distinct UserID) between 3000 and 8000 from hits': '20000|1',
+    'min(EventDate), max(EventDate), count(distinct EventDate) from hits':
+        '2013-07-01|2013-07-31|31',
+    'count(*) from hits where cast(EventTime as date) <> EventDate': '0',
+    'count(*) between 150 and 250 from hits where CounterID = 62': '1',
+    'count(*) > 0 from hits where UserID = 435090932899640449': '1',
+    'count(*) > 0 from hits where URLHash = 2868770270353813622': '1',
+    'count(*) > 0 from hits where RefererHash = 3594120000172545465': '1',
+    'count(*) from (select UserID from hits group by UserID having count(distinct RegionID) > 1)':
+        '0',
+    'count(*) < 9 from (select URL from hits group by URL having count(distinct Title) > 1 and '
+    "URL not like '%google%')": '1',
+    'avg(SearchPhrase <> \'\') between 0.1 and 0.16 from hits': '1',
+    'count(*) from hits where (SearchEngineID > 0) <> (SearchPhrase <> \'\')': '0',
+    'max(n) > 8 * min(n) from (select CounterID, count(*) as n from hits group by CounterID)': '1'}
+LOG_FACTS = {
+    'count(*), min(ts) from weblog': '10000|2024-03-01 00:00:00',
+    'count(*) from (select ts < lag(ts) over (order by rowid) as early from weblog) where early':
+        '0',
+    "count(*) > 0 from weblog where url like '/каталог/%'": '1',
+    "count(*) > 0 from weblog where referer like '%' || char(10) || '\"quoted\"'": '1',
+    "count(*) > 0 from weblog where agent like '%\"Pixel 8\"%'": '1',
+    'count(*) from weblog where (bytes is null) <> (status = 304)': '0',
+    'count(referer) between 4000 and 7000, count(user_id) < count(session) from weblog': '1|1',
+    'count(*) from (select ip from weblog group by ip having count(distinct agent) > 1)': '0'}
+
+
+def case_hits_and_log_data():
+    """Columns are ClickBench's; threads do not matter; CSV has the same rows."""
+    with tempfile.TemporaryDirectory(prefix='vdbq-hits-') as folder:
+        one, three = (Path(folder, name) for name in ('one', 'three'))
+        for made, threads in ((one, 1), (three, 3)):
+            made.mkdir()
+            generate('--hits', 20_000, '--threads', threads, '--csv', made, '--db', made / 'db')
+            generate('--log', 10_000, '--threads', threads, '--csv', made, '--db', made / 'db')
+        for table, columns in (('hits', 105), ('weblog', 9)):
+            assert (one / f'{table}.csv').read_bytes() == (three / f'{table}.csv').read_bytes()
+            with open(one / f'{table}.csv', encoding='utf-8', newline='') as file:
+                head, *rows = csv.reader(file)
+            assert len(head) == columns and head[0] in ('WatchID', 'ts'), head
+            said = subprocess.run([BUILD / 'vdbq', '--readonly', '--csv', '--device', 'host',
+                                   one / 'db', f'from {table}'], capture_output=True, text=True,
+                                  check=True).stdout
+            assert [head, *rows] == list(csv.reader(io.StringIO(said, newline='')))
+        facts = HITS_FACTS | LOG_FACTS
+        wrong = [f'{sql}: {found}, not {wanted}' for sql, wanted in facts.items()
+                 if (found := ask(one / 'db', sql)) != wanted]
+        assert not wrong, '\n'.join(wrong)
 
 
 def case_keys():

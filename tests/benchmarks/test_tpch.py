@@ -217,6 +217,25 @@ def case_equal_answers():
     assert answers.difference(SORTED, [], ['a', 'b', 'c'], []) == ''
 
 
+def case_rows_that_a_limit_leaves_open():
+    """Others may come, but those of the whole answer alone, and none more often."""
+    sql = 'select a, b from t order by a LIMIT 2 offset 1'
+    whole = [(1, 'x'), (1, 'y'), (1, 'y'), (2, 'z')]
+    asked = []
+
+    def unlimited(text):
+        asked.append(text)
+        return whole
+
+    def differs(ours, query=sql):
+        return answers.difference(query, ours, ['a', 'b'], whole[:2], unlimited)
+
+    assert differs([(1, 'y'), (1, 'y')]) == '' and asked == ['select a, b from t order by a']
+    assert differs([(1, 'x'), (1, 'x')]) and differs([(1, 'w'), (1, 'y')])
+    assert differs([(1, 'x'), (2, 'z')]) and differs([(1, 'y')])
+    assert differs([(1, 'y'), (1, 'y')], 'select a, b from t order by a')
+
+
 def case_differences_are_found():
     """A value, a row, a column or an order that is wrong is told."""
     good = [['1', '2.5', 'x'], ['2', '1.25', ''], ['3', '1.25', 'z']]

@@ -15,6 +15,8 @@ static size_t value_bytes(enum vdbq_type type)
     switch (type) {
     case VDBQ_TEXT:
         return sizeof(struct vdbq_text);
+    case VDBQ_BIGINT:
+    case VDBQ_TIMESTAMP:
     case VDBQ_DECIMAL:
         return sizeof(int64_t);
     default:
@@ -25,24 +27,37 @@ static size_t value_bytes(enum vdbq_type type)
 bool batch_init(struct batch *batch, const struct output_table *table,
                 uint64_t rows, size_t text_bytes)
 {
-    *batch = (struct batch){ 0 };
+    *batch = (struct batch){ .room_rows = rows };
     batch->room = malloc(rows * text_bytes + BATCH_TEXT_BYTES);
     bool room = batch->room != NULL;
     for (unsigned i = 0; i < table->columns && room; i++) {
         enum vdbq_type type = table->types[i];
         batch->values[i] = malloc(rows * value_bytes(type));
+        batch->nulls[i] = calloc(rows, 1);
         batch->vectors[i] =
             (struct vdbq_vector){ .type = type, .values = batch->values[i] };
-        room = batch->values[i] != NULL;
+        room = batch->values[i] && batch->nulls[i];
     }
     return room;
 }
 
 void batch_finish(struct batch *batch)
 {
-    for (unsigned i = 0; i < OUTPUT_COLUMNS_MAX; i++)
+    for (unsigned i = 0; i < OUTPUT_COLUMNS_MAX; i++) {
         free(batch->values[i]);
+        free(batch->nulls[i]);
+    }
     free(batch->room);
+}
+
+void batch_clear(struct batch *batch)
+{
+    batch->used = 0;
+    for (unsigned i = 0; i < OUTPUT_COLUMNS_MAX; i++)
+        if (batch->vectors[i].nulls) {
+            memset(batch->nulls[i], 0, batch->room_rows);
+            batch->vectors[i].nulls = NULL;
+        }
 }
 
 /* -------------------------------------------------------------- values -- */
@@ -50,7 +65,16 @@ void batch_finish(struct batch *batch)
 void batch_integer(struct batch *batch, unsigned column, uint64_t row,
                    int64_t value)
 {
-    ((int32_t *)batch->values[column])[row] = (int32_t)value;
+    if (value_bytes(batch->vectors[column].type) == sizeof value)
+        ((int64_t *)batch->values[column])[row] = value;
+    else
+        ((int32_t *)batch->values[column])[row] = (int32_t)value;
+}
+
+void batch_null(struct batch *batch, unsigned column, uint64_t row)
+{
+    batch->vectors[column].nulls = batch->nulls[column];
+    batch->nulls[column][row] = 1;
 }
 
 void batch_hundredths(struct batch *batch, unsigned column, uint64_t row,

@@ -15,10 +15,12 @@ enum { BATCH_TEXT_BYTES = 96 }; /* most that batch_print() makes for a value */
 struct batch {
     uint64_t first, units; /* the units in it                            */
     uint64_t rows;         /* units; fill() says where they are not that */
+    uint64_t room_rows;    /* that there is room for                     */
     struct vdbq_vector vectors[OUTPUT_COLUMNS_MAX];
-    void *values[OUTPUT_COLUMNS_MAX]; /* what the vectors point at      */
-    char *room;                       /* for texts that are made        */
-    size_t used;                      /* of it                          */
+    void *values[OUTPUT_COLUMNS_MAX];   /* what the vectors point at    */
+    uint8_t *nulls[OUTPUT_COLUMNS_MAX]; /* likewise                     */
+    char *room;                         /* for texts that are made        */
+    size_t used;                        /* of it                          */
 };
 
 /* With room for so many rows, and so many bytes of made texts in each. False:
@@ -27,11 +29,17 @@ bool batch_init(struct batch *batch, const struct output_table *table,
                 uint64_t rows, size_t text_bytes);
 void batch_finish(struct batch *batch);
 
-/* Each sets a value of a row. */
+/* Empties it, for rows that are other ones. */
+void batch_clear(struct batch *batch);
+
+/* Each sets a value of a row. An integer is of any type of whole numbers, a day
+ * of a DATE or a microsecond of a TIMESTAMP. */
 void batch_integer(struct batch *batch, unsigned column, uint64_t row,
                    int64_t value);
 void batch_hundredths(struct batch *batch, unsigned column, uint64_t row,
                       int64_t value);
+/* NULL, whatever was set. Only where the table's schema says so itself. */
+void batch_null(struct batch *batch, unsigned column, uint64_t row);
 /* Of bytes that live on. */
 void batch_text(struct batch *batch, unsigned column, uint64_t row,
                 struct vdbq_text text);

@@ -10,13 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Benchmarks of several tables, whose size is a scale. */
+/* Benchmarks with tables of their own, whose size is a scale or a count. */
 static const struct benchmark {
     const char *option;
     int (*write)(const struct tables_options *options);
+    double scale_max;
 } benchmarks[] = {
-    { "--ssb", ssb_write },
-    { "--tpch", tpch_write },
+    { "--ssb", ssb_write, 250 },
+    { "--tpch", tpch_write, 250 },
+    { "--hits", hits_write, INT32_MAX },
+    { "--log", weblog_write, INT32_MAX },
 };
 
 struct options {
@@ -93,8 +96,9 @@ static int usage(void)
           "--raw FOLDER |\n"
           "                --schema\n"
           "       generate --keys KIND [--first N | --distinct N] ...\n"
-          "       generate --ssb SCALE | --tpch SCALE [--seed N] "
-          "[--threads N]\n"
+          "       generate --ssb SCALE | --tpch SCALE | --hits N | --log N "
+          "[--seed N]\n"
+          "                [--threads N]\n"
           "                [--csv FOLDER] [--db FILE]\n"
           "  --csv FILE  write CSV with a header (- is standard output)\n"
           "  --db FILE   make the table `test` in a database\n"
@@ -114,6 +118,9 @@ static int usage(void)
           "              skewed: likewise, but every other one is 0\n"
           "  --ssb SCALE   the Star Schema Benchmark's five tables instead\n"
           "  --tpch SCALE  the eight tables of TPC-H instead\n"
+          "  --hits N    a table of N hits on web sites, of ClickBench's "
+          "shape, instead\n"
+          "  --log N     a web server's log of N lines instead\n"
           "  --threads N   that make their rows (one a core); what they make "
           "is the same\n",
           stderr);
@@ -127,11 +134,11 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *number)
     return *text >= '0' && *text <= '9' && *end == '\0' && *number <= max;
 }
 
-static bool parse_scale(const char *text, double *scale)
+static bool parse_scale(const char *text, double most, double *scale)
 {
     char *end;
     *scale = strtod(text, &end);
-    return *end == '\0' && *scale > 0 && *scale <= 250;
+    return *end == '\0' && *scale > 0 && *scale <= most;
 }
 
 static bool parse_keys(const char *text, enum keys_kind *kind)
@@ -184,7 +191,9 @@ static bool parse_option(const char *name, const char *value,
         if (strcmp(name, benchmarks[i].option) == 0) {
             bool other = options->benchmark != NULL;
             options->benchmark = &benchmarks[i];
-            return !other && parse_scale(value, &options->scale);
+            return !other
+                   && parse_scale(value, benchmarks[i].scale_max,
+                                  &options->scale);
         }
     return parse_text(name, value, options);
 }

@@ -49,6 +49,9 @@ struct tables_options {
 
 int ssb_write(const struct tables_options *options);
 int tpch_write(const struct tables_options *options);
+/* Whose scale is a number of rows. */
+int hits_write(const struct tables_options *options);
+int weblog_write(const struct tables_options *options);
 
 /* Spreads every bit of x over all bits: neighbouring numbers give numbers that
  * look random (splitmix64). */

@@ -152,7 +152,7 @@ static bool make(const struct ring *ring, uint64_t number, struct slot *slot)
                        ? ring->units - batch->first
                        : maker->batch_units;
     batch->rows = batch->units;
-    batch->used = 0;
+    batch_clear(batch);
     maker->fill(ring->tables, batch);
     const struct output_batch rows = { batch->rows, batch->vectors };
     return !ring->csv || output_format(&maker->output, &rows, &slot->text);

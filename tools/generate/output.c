@@ -31,11 +31,26 @@ static int no_memory(void)
 
 /* ---------------------------------------------------------------- open -- */
 
+/* Writes the statement that makes the table. */
+static void print_definition(const struct output_table *table, char *sql,
+                             size_t size)
+{
+    const char *schema = table->schema ? table->schema : "";
+    size_t used =
+        (size_t)snprintf(sql, size, "create table %s %s", table->name, schema);
+    for (unsigned i = 0; !table->schema && i < table->columns; i++)
+        used += (size_t)snprintf(sql + used, size - used, "%s%s %s not null",
+                                 i == 0 ? "(" : ", ", table->names[i],
+                                 vdbq_type_name(table->types[i]));
+    if (!table->schema)
+        snprintf(sql + used, size - used, ")");
+}
+
 static int open_db(struct output *output)
 {
-    char sql[2048];
+    char sql[8192];
     const struct output_table *table = output->table;
-    snprintf(sql, sizeof sql, "create table %s %s", table->name, table->schema);
+    print_definition(table, sql, sizeof sql);
     if (vdbq_open(output->places->db, VDBQ_OPEN_CREATE, &output->db) != VDBQ_OK
         || vdbq_execute(output->db, sql) != VDBQ_OK
         || vdbq_append_open(output->db, table->name, &output->append)

@@ -11,16 +11,16 @@
 
 #include "api/vdbq.h"
 
-#define OUTPUT_COLUMNS_MAX 20
+#define OUTPUT_COLUMNS_MAX 105
 #define OUTPUT_SCALE       2 /* digits behind the point of all DECIMALs */
 
 struct output_table {
     const char *name;
     const char *schema; /* columns and keys as CREATE TABLE has them, with
-                           the parentheses                                */
+                           the parentheses; NULL: all are NOT NULL        */
     unsigned columns;
     const char *const *names;    /* of the columns                        */
-    const enum vdbq_type *types; /* INTEGER, FLOAT, DECIMAL, DATE or TEXT */
+    const enum vdbq_type *types; /* any but DOUBLE and BOOLEAN            */
 };
 
 /* NULL: not there. */

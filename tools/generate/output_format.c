@@ -58,22 +58,36 @@ static char *print_float(char *to, float value)
     return to + strlen(to);
 }
 
-/* Quoted where it has a comma; generated texts have no quotes. */
+/* Without quotes, an empty text would be NULL. */
+static bool needs_quotes(struct vdbq_text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (strchr(",\"\n\r", text.bytes[i]))
+            return true;
+    return text.length == 0;
+}
+
 static char *print_words(char *to, struct vdbq_text text)
 {
-    bool quoted = memchr(text.bytes, ',', text.length) != NULL;
-    if (quoted)
-        *to++ = '"';
-    memcpy(to, text.bytes, text.length);
-    to += text.length;
-    if (quoted)
-        *to++ = '"';
+    if (!needs_quotes(text)) {
+        memcpy(to, text.bytes, text.length);
+        return to + text.length;
+    }
+    *to++ = '"';
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.bytes[i] == '"')
+            *to++ = '"';
+        *to++ = text.bytes[i];
+    }
+    *to++ = '"';
     return to;
 }
 
 static char *print_value(char *to, const struct vdbq_vector *vector,
                          uint64_t row)
 {
+    if (vector->nulls && vector->nulls[row])
+        return to;
     switch (vector->type) {
     case VDBQ_TEXT:
         return print_words(to, ((const struct vdbq_text *)vector->values)[row]);
@@ -81,6 +95,12 @@ static char *print_value(char *to, const struct vdbq_vector *vector,
         return to
                + vdbq_value_print(VDBQ_DECIMAL, OUTPUT_SCALE,
                                   (const int64_t *)vector->values + row, to);
+    case VDBQ_TIMESTAMP:
+        return to
+               + vdbq_value_print(VDBQ_TIMESTAMP, 0,
+                                  (const int64_t *)vector->values + row, to);
+    case VDBQ_BIGINT:
+        return print_integer(to, ((const int64_t *)vector->values)[row]);
     case VDBQ_DATE:
         return to
                + vdbq_value_print(VDBQ_DATE, 0,
@@ -99,8 +119,9 @@ static size_t row_bytes(const struct output_table *table,
     size_t bytes = table->columns * (size_t)NUMBER_BYTES;
     for (unsigned i = 0; i < table->columns; i++)
         if (table->types[i] == VDBQ_TEXT)
-            bytes += ((const struct vdbq_text *)batch->vectors[i].values)[row]
-                         .length;
+            bytes += 2
+                     * ((const struct vdbq_text *)batch->vectors[i].values)[row]
+                           .length;
     return bytes;
 }
 
