@@ -11,6 +11,9 @@ LINKS = ('{l}.id = {r}.k', '{l}.id = {r}.k', '{l}.k = {r}.k', '{l}.g = {r}.g', '
 MORE = ('{r}.v > {n}', '{r}.s IS NULL', "{r}.s <> 'y'", '{r}.d < {n}', '{l}.v > {n}',
         '{l}.v <> {r}.v', '{l}.v < {r}.v', 'coalesce({r}.v, 0) = {n}')
 VALUES = ('{r}.v', '{r}.v', '{r}.id', '{r}.d', '{r}.g', '{r}.v * 2')
+# Sums that differ in a constant.
+SHIFTED = ('sum({r}.v + {n})', 'sum({r}.v - 3)', 'sum({n} + {r}.g)', 'sum({r}.g)', 'sum({l}.v + 1)',
+           'sum({r}.v + 1) FILTER (WHERE {l}.g > 2)')
 # Values of rows without a partner, and of both sides: they are known after the join alone.
 LATE_VALUES = ('coalesce({r}.v, 1)', '{r}.v + {l}.v', 'CASE WHEN {r}.v > {n} THEN {r}.g END',
                '{l}.v')
@@ -59,6 +62,8 @@ class Queries:
         keys = self.some(*KEYS)
         results = keys.split(', ') + [self.aggregate() for _ in range(
             self.rng.choice((1, 1, 2, 3)))]
+        if self.rng.random() < 0.2:
+            results += [self.some(*SHIFTED) for _ in range(4)]
         named = ', '.join(f'{result} AS c{i}' for i, result in enumerate(results))
         condition = self.some(*LINKS) + (f' AND {self.some(*MORE)}' if self.rng.random() < 0.3
                                          else '')

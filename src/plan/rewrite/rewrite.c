@@ -38,6 +38,7 @@
 #include "plan/simplify/partner_extremes.h"
 #include "plan/simplify/refused.h"
 #include "plan/simplify/share.h"
+#include "plan/simplify/shifted_sums.h"
 #include "plan/simplify/tree_pass.h"
 #include "plan/simplify/unread.h"
 #include "plan/tree/binder.h"
@@ -180,6 +181,11 @@ static struct node *group_early_all(struct binder *binder, struct node *node)
     return tree_pass(binder, node, group_early);
 }
 
+static struct node *shifted_sums_all(struct binder *binder, struct node *node)
+{
+    return tree_pass(binder, node, shifted_sums);
+}
+
 static struct node *partner_extremes_all(struct binder *binder,
                                          struct node *node)
 {
@@ -278,6 +284,11 @@ static const struct pass {
       .text = "Where each left row of a join is a group, the right rows are "
               "grouped "
               "by the join's key before it.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "shifted sums",
+      .apply = shifted_sums_all,
+      .text = "Sums that differ in a constant are made of one sum and a count.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "facts",
