@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each thread computes neighbouring rows, and makes words of their texts; then
- * the words of all threads are joined. The failure that counts is that of the
+ * the words of all threads are joined. A row whose arguments were met takes the
+ * value of that row (map_memo.h). The failure that counts is that of the
  * first row for which there is one, as if one thread had computed all.
  */
 #include "exec/operator/map_compute.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "exec/operator/map_memo.h"
 
 /* A call takes as long as so many rows of a loop, or as one of a stop's. */
 enum { CALL_ROWS = 16 };
 
 /* Neighbouring rows, which one thread computes. */
 struct share {
-    uint64_t first, rows;          /* of the batch */
-    uint64_t done;                 /* of `rows`, before one that failed */
-    struct vdbq_text *texts;       /* of them; NULL: the result is no text */
+    uint64_t first, rows;    /* of the batch */
+    uint64_t done;           /* of `rows`, before one that failed */
+    struct vdbq_text *texts; /* that were computed, whose numbers the
+                                      column has; NULL: the result is no text */
+    size_t text_count;       /* of them */
+    struct map_memo memo;
     struct dictionary *dictionary; /* the different ones; NULL: none */
     uint32_t *numbers;             /* of these, among those of all */
     struct arena arena;            /* of texts */
@@ -28,7 +34,8 @@ struct share {
 struct computing {
     const struct map_call *call;
     const struct function *function; /* found by the step's name */
-    unsigned count;                  /* of `shares` */
+    struct row_set_column arguments[FUNCTION_ARGUMENTS_MAX];
+    unsigned count; /* of `shares` */
     struct share *shares;
 };
 
@@ -40,26 +47,20 @@ static bool makes_texts(const struct map_call *call)
 /* ---------------------------------------------------------------- rows -- */
 
 /* The value of an argument; false: it is NULL. */
-static bool argument(const struct map_call *call, unsigned i, uint64_t row,
-                     struct function_value *value)
+static bool argument(const struct computing *computing, unsigned i,
+                     uint64_t row, struct function_value *value)
 {
-    unsigned number = (unsigned)VECTOR_ITEMS(&call->step->arguments, int)[i];
-    assert(number < call->batch->columns);
-    const struct vdbq_vector *vector = &call->batch->column[number];
-    struct row_set_column column = { .type = vector->type,
-                                     .width = row_set_width(vector->type),
-                                     .values = (void *)vector->values,
-                                     .nulls = (uint8_t *)vector->nulls };
+    const struct row_set_column *column = &computing->arguments[i];
     *value = (struct function_value){ 0 };
-    if (row_set_is_null(&column, row))
+    if (row_set_is_null(column, row))
         return false;
-    if (vector->type == VDBQ_TEXT)
-        value->text = dictionary_text(call->words[i],
-                                      (uint32_t)row_set_integer(&column, row));
-    else if (vector->type == VDBQ_FLOAT || vector->type == VDBQ_DOUBLE)
-        value->real = row_set_real(&column, row);
+    if (column->type == VDBQ_TEXT)
+        value->text = dictionary_text(computing->call->words[i],
+                                      (uint32_t)row_set_integer(column, row));
+    else if (column->type == VDBQ_FLOAT || column->type == VDBQ_DOUBLE)
+        value->real = row_set_real(column, row);
     else
-        value->integer = row_set_integer(&column, row);
+        value->integer = row_set_integer(column, row);
     return true;
 }
 
@@ -70,9 +71,10 @@ static void put_value(const struct map_call *call, struct share *share,
     struct row_set_column *column = call->column;
     uint64_t at = call->first + share->first + share->done;
     column->nulls[at] = value->null;
-    if (column->type == VDBQ_TEXT)
-        share->texts[share->done] = value->text;
-    else if (column->type == VDBQ_DOUBLE)
+    if (column->type == VDBQ_TEXT) {
+        share->texts[share->text_count] = value->text;
+        ((uint32_t *)column->values)[at] = (uint32_t)share->text_count++;
+    } else if (column->type == VDBQ_DOUBLE)
         ((double *)column->values)[at] = value->real;
     else if (column->type == VDBQ_FLOAT)
         ((float *)column->values)[at] = (float)value->real;
@@ -80,6 +82,20 @@ static void put_value(const struct map_call *call, struct share *share,
         ((int32_t *)column->values)[at] = (int32_t)value->integer;
     else
         ((int64_t *)column->values)[at] = value->integer;
+}
+
+/* Gives the row at hand the value of an earlier one. */
+static void copy_value(const struct map_call *call, const struct share *share,
+                       uint64_t row)
+{
+    struct row_set_column *column = call->column;
+    uint64_t from = call->first + row;
+    uint64_t at = call->first + share->first + share->done;
+    assert(from < at);
+    column->nulls[at] = column->nulls[from];
+    memcpy((uint8_t *)column->values + at * column->width,
+           (const uint8_t *)column->values + from * column->width,
+           column->width);
 }
 
 /* NULL arguments give NULL without a call. */
@@ -94,7 +110,7 @@ static enum vdbq_status compute_row(const struct computing *computing,
     assert(count <= FUNCTION_ARGUMENTS_MAX);
     for (unsigned i = 0; i < count && !value.null; i++)
         value.null =
-            !argument(call, i, share->first + share->done, &arguments[i]);
+            !argument(computing, i, share->first + share->done, &arguments[i]);
     if (!value.null)
         status = function_call(computing->function, arguments, count,
                                &share->arena, &value, &share->error);
@@ -116,7 +132,12 @@ static void compute_rows(const struct computing *computing, struct share *share)
     enum vdbq_status status = VDBQ_OK;
     uint64_t since = 0;
     for (; share->done < share->rows && status == VDBQ_OK; share->done++) {
-        status = compute_row(computing, share);
+        uint64_t row = share->first + share->done;
+        uint64_t like = map_memo_find(&share->memo, row);
+        if (like != row)
+            copy_value(computing->call, share, like);
+        else
+            status = compute_row(computing, share);
         if (status == VDBQ_OK && stop_after(&since, CALL_ROWS))
             status = error_cancelled(&share->error);
         if (status != VDBQ_OK)
@@ -129,9 +150,18 @@ static void make_words(const struct map_call *call, struct share *share)
 {
     uint32_t *numbers =
         (uint32_t *)call->column->values + call->first + share->first;
-    share->dictionary = dictionary_make(share->texts, share->done, numbers);
+    share->numbers =
+        memory_resize(NULL, (share->text_count + 1) * sizeof *share->numbers);
+    share->dictionary =
+        share->numbers
+            ? dictionary_make(share->texts, share->text_count, share->numbers)
+            : NULL;
     if (share->dictionary == NULL)
         stop_or_no_memory(&share->error);
+    for (uint64_t i = 0; share->dictionary && i < share->done; i++)
+        numbers[i] = share->numbers[numbers[i]];
+    memory_release(share->numbers);
+    share->numbers = NULL;
 }
 
 static void compute_share(void *context, unsigned number)
@@ -142,13 +172,16 @@ static void compute_share(void *context, unsigned number)
     if (texts)
         share->texts =
             memory_resize(NULL, (share->rows + 1) * sizeof *share->texts);
-    if (texts && share->texts == NULL) {
+    if (!map_memo_init(&share->memo, computing->arguments,
+                       (unsigned)computing->call->step->arguments.count)
+        || (texts && share->texts == NULL)) {
         error_no_memory(&share->error);
-        return;
+    } else {
+        compute_rows(computing, share);
+        if (texts)
+            make_words(computing->call, share);
     }
-    compute_rows(computing, share);
-    if (texts)
-        make_words(computing->call, share);
+    map_memo_finish(&share->memo);
     memory_release(share->texts);
     arena_finish(&share->arena);
 }
@@ -193,6 +226,22 @@ static enum vdbq_status join_words(struct computing *computing,
 
 /* -------------------------------------------------------------- shares -- */
 
+/* Where the arguments are, as columns. */
+static void find_arguments(struct computing *computing)
+{
+    const struct map_call *call = computing->call;
+    for (size_t i = 0; i < call->step->arguments.count; i++) {
+        int number = VECTOR_ITEMS(&call->step->arguments, int)[i];
+        assert((unsigned)number < call->batch->columns);
+        const struct vdbq_vector *vector = &call->batch->column[number];
+        computing->arguments[i] =
+            (struct row_set_column){ .type = vector->type,
+                                     .width = row_set_width(vector->type),
+                                     .values = (void *)vector->values,
+                                     .nulls = (uint8_t *)vector->nulls };
+    }
+}
+
 /* Deals the rows out; false: no memory. */
 static bool deal(struct computing *computing)
 {
@@ -230,6 +279,8 @@ enum vdbq_status map_compute(const struct map_call *call, uint64_t *rows,
     enum vdbq_status status = VDBQ_OK;
     computing.function = function_find(call->step->name);
     assert(computing.function != NULL);
+    assert(call->step->arguments.count <= FUNCTION_ARGUMENTS_MAX);
+    find_arguments(&computing);
     *rows = call->batch->rows;
     *dictionary = NULL;
     if (!deal(&computing))

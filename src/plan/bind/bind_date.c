@@ -183,12 +183,113 @@ static struct expression *count_of(struct binder *binder,
     return calculated(binder, call, AST_DIV, e, unit);
 }
 
+/* Microseconds of an hour, a minute or a second. */
+static int64_t clock_size(enum ast_unit unit)
+{
+    return unit == AST_HOUR     ? INT64_C(3600000000)
+           : unit == AST_MINUTE ? 60000000
+                                : 1000000;
+}
+
+/* A moment less what is smaller than an hour, a minute or a second. */
+static struct expression *whole_clock(struct binder *binder,
+                                      const struct call *call,
+                                      struct expression *moment,
+                                      enum ast_unit unit)
+{
+    int64_t size = clock_size(unit);
+    struct expression *e = count_of(binder, call, moment, size);
+
+    e = calculated(binder, call, AST_MUL, e, size);
+    e = calculated(binder, call, AST_SUB, e, COUNTED_FROM);
+    return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
+}
+
+/* What of a moment the letters of a format say. */
+struct wanted {
+    bool day;
+    enum ast_unit clock; /* AST_DAY: nothing of the time */
+};
+
+/* False: all of it, to the microsecond, or there is no such letter. */
+static bool read_format(struct vdbq_text format, struct wanted *wanted)
+{
+    static const char days[] = "aAbBgGuUVwWdeFjmyY", hours[] = "HIklpP",
+                      minutes[] = "MR", seconds[] = "STs";
+
+    *wanted = (struct wanted){ .clock = AST_DAY };
+    for (size_t i = 0; i < format.length; i++) {
+        if (format.bytes[i] != '%')
+            continue;
+        char letter = ++i < format.length ? format.bytes[i] : '\0';
+        enum ast_unit clock = AST_DAY;
+        if (letter == '\0')
+            return false;
+        if (strchr(hours, letter))
+            clock = AST_HOUR;
+        else if (strchr(minutes, letter))
+            clock = AST_MINUTE;
+        else if (strchr(seconds, letter))
+            clock = AST_SECOND;
+        else if (!strchr(days, letter) && letter != '%')
+            return false;
+        wanted->day |= strchr(days, letter) != NULL || letter == 's';
+        if (clock > wanted->clock)
+            wanted->clock = clock;
+    }
+    return true;
+}
+
+/* Midnight of 4714-11-24 BC, to 1970, in microseconds. */
+#define MIDNIGHT_FROM (COUNTED_FROM + INT64_C(43200000000))
+
+/* The time of the day, on the first of 1970, in whole units. */
+static struct expression *clock_of(struct binder *binder,
+                                   const struct call *call,
+                                   struct expression *moment,
+                                   enum ast_unit unit)
+{
+    int64_t size = clock_size(unit);
+    struct expression *e =
+        expression_number(binder, moment, VDBQ_BIGINT, moment->at);
+
+    e = calculated(binder, call, AST_ADD, e, MIDNIGHT_FROM);
+    e = calculated(binder, call, AST_DIV, e, size);
+    e = calculated(binder, call, AST_MOD, e, INT64_C(86400000000) / size);
+    e = calculated(binder, call, AST_MUL, e, size);
+    return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
+}
+
+/* The moment without what the format leaves out: so many have the same text,
+ * which is made once (exec/operator/map_memo.h). */
+static struct expression *coarse(struct binder *binder, const struct call *call,
+                                 const struct expression *format,
+                                 struct expression *moment)
+{
+    struct wanted wanted;
+
+    if (!is_text_constant(format) || format->constant.null
+        || moment->kind == EXPRESSION_CONSTANT || moment->type != VDBQ_TIMESTAMP
+        || !read_format(format->constant.text, &wanted))
+        return moment;
+    if (wanted.clock > AST_DAY)
+        return wanted.day ? whole_clock(binder, call, moment, wanted.clock)
+                          : clock_of(binder, call, moment, wanted.clock);
+    moment = expression_cast_plain(binder, moment, VDBQ_DATE, moment->at);
+    return moment ? expression_cast_plain(binder, moment, VDBQ_TIMESTAMP,
+                                          moment->at)
+                  : NULL;
+}
+
 static struct expression *formatted(struct binder *binder,
+                                    const struct call *call,
                                     struct expression *format,
                                     struct expression *moment)
 {
     struct expression *pair[2] = { format, moment };
 
+    if (format && moment)
+        pair[1] = moment = coarse(binder, call, format, moment);
     return format && moment
                ? expression_call(binder, "strftime", pair, 2, format->at)
                : NULL;
@@ -213,7 +314,8 @@ struct expression *scalar_time(struct binder *binder, const struct call *call)
 {
     struct vdbq_text format = { "%H:%M:%S", strlen("%H:%M:%S") };
 
-    return formatted(binder, expression_text(binder, format, call->tree->at),
+    return formatted(binder, call,
+                     expression_text(binder, format, call->tree->at),
                      moment(binder, call, 0));
 }
 
@@ -284,7 +386,7 @@ struct expression *scalar_strftime(struct binder *binder,
                                   "must be a DATE or a TIMESTAMP");
         return NULL;
     }
-    return formatted(binder, format, moment(binder, call, 1));
+    return formatted(binder, call, format, moment(binder, call, 1));
 }
 
 /* ----------------------------------------------------------- truncation -- */
@@ -328,22 +430,6 @@ static struct expression *first_day(struct binder *binder,
         unit == AST_DAY ? date : first_of_month(binder, call, date);
 
     return e && unit == AST_YEAR ? first_of_year(binder, call, e) : e;
-}
-
-/* A moment less what is smaller than an hour, a minute or a second. */
-static struct expression *whole_clock(struct binder *binder,
-                                      const struct call *call,
-                                      struct expression *moment,
-                                      enum ast_unit unit)
-{
-    int64_t size = unit == AST_HOUR     ? INT64_C(3600000000)
-                   : unit == AST_MINUTE ? 60000000
-                                        : 1000000;
-    struct expression *e = count_of(binder, call, moment, size);
-
-    e = calculated(binder, call, AST_MUL, e, size);
-    e = calculated(binder, call, AST_SUB, e, COUNTED_FROM);
-    return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
 }
 
 /* date_trunc(part, moment): when that part of it began, a TIMESTAMP even of a

@@ -19,16 +19,18 @@ size_t utf8_length(const char *at, const char *end)
     return length;
 }
 
-/* Whether as many characters of a byte begin at `at`: no byte of these, nor the
- * one behind them, continues another. */
-enum { PLAIN_BYTES = 7 };
-static bool plain_at(const char *at, const char *end)
+/* How many characters of one byte begin at `at`, of which it sees seven at most:
+ * no byte of these, nor the one behind them, continues another. */
+static size_t plain_bytes(const char *at, const char *end)
 {
     uint64_t bytes;
     if (end - at < (ptrdiff_t)sizeof bytes)
-        return false;
+        return 0;
     memcpy(&bytes, at, sizeof bytes);
-    return (bytes & UINT64_C(0x8080808080808080)) == 0;
+    bytes &= UINT64_C(0x8080808080808080);
+    size_t plain =
+        bytes == 0 ? sizeof bytes : (size_t)__builtin_ctzll(bytes) / 8;
+    return plain > 0 ? plain - 1 : 0;
 }
 
 size_t utf8_count(struct vdbq_text text)
@@ -36,9 +38,9 @@ size_t utf8_count(struct vdbq_text text)
     size_t count = 0;
     const char *at = text.bytes, *end = text.bytes + text.length;
     while (at < end) {
-        bool plain = plain_at(at, end);
-        at += plain ? PLAIN_BYTES : utf8_length(at, end);
-        count += plain ? PLAIN_BYTES : 1;
+        size_t plain = plain_bytes(at, end);
+        at += plain > 0 ? plain : utf8_length(at, end);
+        count += plain > 0 ? plain : 1;
     }
     return count;
 }
@@ -47,9 +49,11 @@ size_t utf8_offset(struct vdbq_text text, size_t count)
 {
     const char *at = text.bytes, *end = text.bytes + text.length;
     while (count > 0 && at < end) {
-        bool plain = count >= PLAIN_BYTES && plain_at(at, end);
-        at += plain ? PLAIN_BYTES : utf8_length(at, end);
-        count -= plain ? PLAIN_BYTES : 1;
+        size_t plain = plain_bytes(at, end);
+        if (plain > count)
+            plain = count;
+        at += plain > 0 ? plain : utf8_length(at, end);
+        count -= plain > 0 ? plain : 1;
     }
     return (size_t)(at - text.bytes);
 }
