@@ -17,6 +17,7 @@ FUNCTION = r'^    (?:BOUND|OPCODE|HOST)\((\w+), (\d+), (\w+), '
 PLANNERS = '#define INNER_FUNCTIONS'  # and below: they have no names in SQL
 AGGREGATES = ('src/program/steps/aggregates.h',
               r'^    _\([A-Z]+, (?!first\b)(\w+), [A-Z]+, [A-Z]+, ')  # first() has no name in SQL
+QUANTILES = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (quantile_\w+), ')
 WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\d+), ')
 UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
 OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
@@ -65,6 +66,8 @@ def calls(root):
             yield call(name, arity)
     for name, unit in itertools.product(OF_PARTS, rows(root, UNITS)):
         yield Form(name, 1, f"{name}('{unit}', {{0}})")
+    for name in rows(root, QUANTILES):
+        yield Form(name, 1, f'{name}({{0}}, 0.3)', True)
     for name in rows(root, AGGREGATES):
         yield Form(name, 1, f'{name}({{0}})', True)
         yield Form(name, 1, f'{name}(distinct {{0}})', True)

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "plan/bind/call.h"
+#include "plan/bind/quantile.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
@@ -66,9 +67,11 @@ struct expression *bind_aggregate(struct binder *binder,
                                   const struct aggregate_row *row)
 {
     const struct ast_expression *tree = call->tree;
-    struct expression *e =
-        expression_new(binder, EXPRESSION_AGGREGATE, VDBQ_BIGINT, tree->at);
+    struct expression *e;
 
+    if (row->keeps == AGGREGATE_KEEPS_ALL)
+        return bind_quantile(binder, call, row);
+    e = expression_new(binder, EXPRESSION_AGGREGATE, VDBQ_BIGINT, tree->at);
     if (e == NULL)
         return NULL;
     if (call->count > 1
@@ -141,9 +144,15 @@ static struct expression *window_of_aggregate(struct binder *binder,
                                               const struct call *call,
                                               const struct aggregate_row *row)
 {
-    struct expression *e = new_window(binder, call);
-    struct expression *aggregate = e ? bind_aggregate(binder, call, row) : NULL;
+    struct expression *e, *aggregate;
 
+    if (row->keeps == AGGREGATE_KEEPS_ALL) {
+        error_at(binder->error, VDBQ_SYNTAX, call->tree->at, "%s takes no OVER",
+                 call->name);
+        return NULL;
+    }
+    e = new_window(binder, call);
+    aggregate = e ? bind_aggregate(binder, call, row) : NULL;
     if (aggregate == NULL)
         return NULL;
     e->window->function = WINDOW_AGGREGATE;

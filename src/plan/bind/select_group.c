@@ -5,6 +5,7 @@
  * names the columns of that.
  */
 #include "base/vector.h"
+#include "plan/bind/quantile.h"
 #include "plan/bind/select.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
@@ -88,6 +89,22 @@ static bool collect(void *context, struct expression **operand)
         return expression_each(e, collect, context);
     return aggregate_of(selecting, e) >= 0
            || vector_append(&selecting->aggregates, &e, 1);
+}
+
+/* Makes those of the order of values out of others. */
+static enum vdbq_status expand_quantiles(struct selecting *selecting)
+{
+    size_t count;
+    struct expression ***places = select_places(selecting, &count);
+
+    if (places == NULL)
+        return selecting->binder->error->status;
+    for (size_t i = 0; i < count; i++) {
+        *places[i] = quantile_expand(selecting, *places[i]);
+        if (*places[i] == NULL)
+            return selecting->binder->error->status;
+    }
+    return VDBQ_OK;
 }
 
 /* Finds every aggregate in use. */
@@ -212,9 +229,11 @@ enum vdbq_status select_group(struct selecting *selecting)
         .columns = VECTOR_IN(selecting->binder->arena, struct expression *),
         .aggregates = VECTOR_IN(selecting->binder->arena, struct step_aggregate)
     };
-    enum vdbq_status status = collect_aggregates(selecting);
+    enum vdbq_status status = expand_quantiles(selecting);
     struct node *node = NULL;
 
+    if (status == VDBQ_OK)
+        status = collect_aggregates(selecting);
     if (status == VDBQ_OK && !fill_grouping(selecting, &grouping))
         status = error_no_memory(selecting->binder->error);
     if (status == VDBQ_OK)

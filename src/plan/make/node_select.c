@@ -223,13 +223,52 @@ struct node *node_extend(struct binder *binder, struct node *below,
                        below->column_count + count);
 }
 
+/* Whether a node hands a column of the one below it on, under its number. */
+static bool hands_on(const struct node *node, int column)
+{
+    return column < (int)node->column_count
+           && node->results[column]->kind == EXPRESSION_COLUMN
+           && node->results[column]->column.number == column;
+}
+
+static bool reads_handed_on(void *context, struct expression **operand)
+{
+    const struct expression *e = *operand;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return hands_on(context, e->column.number);
+    return expression_each(*operand, reads_handed_on, context);
+}
+
+/* The column that holds an expression already, computed by the node or by one
+ * below it that nodes in between hand on; -1: there is none. */
+static int column_with(struct node *node, struct expression *e)
+{
+    for (struct node *at = node;
+         at->kind == NODE_SELECT && reads_handed_on(at, &e); at = at->left)
+        for (int i = 0; i < (int)at->column_count; i++) {
+            const struct node *above = node;
+            if (!expression_same(at->results[i], e))
+                continue;
+            while (above != at && hands_on(above, i))
+                above = above->left;
+            if (above == at)
+                return i;
+        }
+    return -1;
+}
+
 int node_column_for(struct binder *binder, struct node **node,
                     struct expression *e)
 {
     struct node *wider;
+    int column;
 
     if (e->kind == EXPRESSION_COLUMN)
         return e->column.number;
+    column = column_with(*node, e);
+    if (column >= 0)
+        return column;
     wider = node_extend(binder, *node, &e, 1);
     if (wider == NULL)
         return -1;

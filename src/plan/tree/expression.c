@@ -192,6 +192,27 @@ static bool same_subqueries(const struct subquery *a, const struct subquery *b)
     return same;
 }
 
+static bool same_windows(const struct window *a, const struct window *b)
+{
+    bool same = a->function == b->function && a->aggregate == b->aggregate
+                && a->distinct == b->distinct && a->offset == b->offset
+                && a->partition.count == b->partition.count
+                && a->order.count == b->order.count;
+
+    for (size_t i = 0; same && i < a->partition.count; i++)
+        same = expression_same(
+            VECTOR_ITEMS(&a->partition, struct expression *)[i],
+            VECTOR_ITEMS(&b->partition, struct expression *)[i]);
+    for (size_t i = 0; same && i < a->order.count; i++) {
+        const struct order_term *one = vector_at(&a->order, i);
+        const struct order_term *other = vector_at(&b->order, i);
+        same = one->descending == other->descending
+               && one->nulls_last == other->nulls_last
+               && expression_same(one->expression, other->expression);
+    }
+    return same;
+}
+
 /* Whether what their kind alone has is the same. */
 static bool same_kinds(const struct expression *a, const struct expression *b)
 {
@@ -221,7 +242,7 @@ static bool same_kinds(const struct expression *a, const struct expression *b)
     case EXPRESSION_SUBQUERY:
         return same_subqueries(a->subquery, b->subquery);
     case EXPRESSION_WINDOW:
-        break; /* each is computed for itself */
+        return same_windows(a->window, b->window);
     }
     return false;
 }

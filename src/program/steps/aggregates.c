@@ -15,8 +15,8 @@
       .keeps = AGGREGATE_KEEPS_##state,                                        \
       .gives = AGGREGATE_GIVES_##result,                                       \
       .none = AGGREGATE_##of_none },
-static const struct aggregate_row aggregates[] = { AGGREGATES(ROW)
-                                                       INNER_AGGREGATES(ROW) };
+static const struct aggregate_row aggregates[] = { AGGREGATES(
+    ROW) INNER_AGGREGATES(ROW) ORDER_AGGREGATES(ROW) };
 #undef ROW
 
 #define ROW(NAME, text, least_count, most_count, meaning)                      \
@@ -27,13 +27,18 @@ static const struct aggregate_row aggregates[] = { AGGREGATES(ROW)
 static const struct window_row windows[] = { WINDOW_FUNCTIONS(ROW) };
 #undef ROW
 
-/* Those with names in SQL come first. */
+/* Inner ones have no name in SQL. */
 #define ONE(...) +1
-enum { NAMED = AGGREGATES(ONE), WINDOWS = WINDOW_FUNCTIONS(ONE) };
+enum {
+    FIRST_INNER = AGGREGATES(ONE),
+    FIRST_ORDER = AGGREGATES(ONE) INNER_AGGREGATES(ONE),
+    ALL = sizeof aggregates / sizeof *aggregates,
+    WINDOWS = WINDOW_FUNCTIONS(ONE)
+};
 
 const struct aggregate_row *aggregate_row(enum aggregate_function function)
 {
-    assert((size_t)function < sizeof aggregates / sizeof *aggregates);
+    assert((size_t)function < ALL);
     assert(aggregates[function].function == function);
     return &aggregates[function];
 }
@@ -51,8 +56,9 @@ const char *window_name(enum window_function function)
 
 const struct aggregate_row *aggregate_named(const char *name)
 {
-    for (unsigned i = 0; i < NAMED; i++)
-        if (name_equal(aggregates[i].name, name))
+    for (unsigned i = 0; i < ALL; i++)
+        if ((i < FIRST_INNER || i >= FIRST_ORDER)
+            && name_equal(aggregates[i].name, name))
             return &aggregates[i];
     return NULL;
 }

@@ -18,9 +18,11 @@
 /* What is kept of a group's rows, beside how many do not count. */
 enum aggregate_keeps {
     AGGREGATE_KEEPS_NOTHING,
-    AGGREGATE_KEEPS_SUM,  /* of numbers: BOOLEAN is cast                   */
-    AGGREGATE_KEEPS_BEST, /* the least or the greatest value               */
-    AGGREGATE_KEEPS_FIRST /* the value of the first row, NULL or not       */
+    AGGREGATE_KEEPS_SUM,   /* of numbers: BOOLEAN is cast                   */
+    AGGREGATE_KEEPS_BEST,  /* the least or the greatest value               */
+    AGGREGATE_KEEPS_FIRST, /* the value of the first row, NULL or not       */
+    AGGREGATE_KEEPS_ALL    /* nothing by itself: the binder makes it of
+                             windows and other aggregates (quantile.c)     */
 };
 
 /* The type of the result. */
@@ -55,6 +57,13 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
       "the lowest 64 bits of an integer sum, which does not fail")             \
     _(SUM_HIGH, sum_high, SUM, HIGH, NULL, "the bits above these")
 
+/* Of the order of all values: with names in SQL, and bound to those above. */
+#define ORDER_AGGREGATES(_)                                                    \
+    _(MEDIAN, median, ALL, DOUBLE, NULL, "the value in the middle")            \
+    _(QUANTILE_CONT, quantile_cont, ALL, DOUBLE, NULL,                         \
+      "the value below which a share of them lie, between two of them")        \
+    _(QUANTILE_DISC, quantile_disc, ALL, VALUE, NULL, "... one of them")
+
 /*
  *   _(NAME, name, least, most, meaning)
  *
@@ -70,7 +79,10 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(LAST, last_value, 1, 1, "the last value of the frame")
 
 #define AGGREGATE(NAME, name, keeps, gives, none, meaning) AGGREGATE_##NAME,
-enum aggregate_function { AGGREGATES(AGGREGATE) INNER_AGGREGATES(AGGREGATE) };
+enum aggregate_function {
+    AGGREGATES(AGGREGATE) INNER_AGGREGATES(AGGREGATE)
+        ORDER_AGGREGATES(AGGREGATE)
+};
 #undef AGGREGATE
 
 #define WINDOW(NAME, name, least, most, meaning) WINDOW_##NAME,

@@ -286,9 +286,11 @@ static enum vdbq_status check_join(const struct checking *check)
 static enum vdbq_status check_aggregate(const struct checking *check,
                                         const struct step_aggregate *aggregate)
 {
-    bool rows =
-        aggregate_row(aggregate->function)->keeps == AGGREGATE_KEEPS_NOTHING;
-    enum vdbq_status status = check_column(check, aggregate->column, rows);
+    enum aggregate_keeps keeps = aggregate_row(aggregate->function)->keeps;
+    enum vdbq_status status = check_column(check, aggregate->column,
+                                           keeps == AGGREGATE_KEEPS_NOTHING);
+    if (keeps == AGGREGATE_KEEPS_ALL)
+        return refuse(check, "an aggregate of all values is bound to others");
     return status == VDBQ_OK ? check_column(check, aggregate->filter, true)
                              : status;
 }

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Quantiles are made of windows and other aggregates. The values of a group are
+ * numbered in their order, NULLs last:
+ *
+ *   place = row_number() OVER (PARTITION BY keys ORDER BY x NULLS LAST)
+ *   n     = count(x) OVER (PARTITION BY keys)
+ *
+ * quantile_disc(x, f) is the value at the place n - floor(n - f * n), or the
+ * first. quantile_cont(x, f) lies at f * (n - 1), counted from 0, between two
+ * neighbours. Either takes a value of its place by max(CASE ... THEN x END).
+ */
+#include "plan/bind/quantile.h"
+
+#include "base/vector.h"
+#include "plan/make/coerce.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/known.h"
+#include "plan/make/replace.h"
+#include "plan/operator/operator.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
+
+/* ---------------------------------------------------------------- symbols -- */
+
+/* The fraction as a constant from 0 to 1; that of a median is a half. */
+static struct expression *read_fraction(struct binder *binder,
+                                        const struct call *call,
+                                        const struct aggregate_row *row)
+{
+    struct expression *e;
+
+    if (row->function == AGGREGATE_MEDIAN)
+        return expression_real(binder, VDBQ_DOUBLE, 0.5, call->tree->at);
+    e = expression_known(binder, call->arguments[1]);
+    if (e != NULL && is_number(e->type))
+        e = expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+    if (e == NULL)
+        return NULL;
+    if (e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_FLOAT)
+        e = expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+    if (e == NULL)
+        return NULL;
+    if (e->kind != EXPRESSION_CONSTANT || e->type != VDBQ_DOUBLE
+        || e->constant.null
+        || !(e->constant.real >= 0 && e->constant.real <= 1)) {
+        error_at(binder->error, VDBQ_TYPE, call->arguments[1]->at,
+                 "the fraction of %s is a constant number from 0 to 1",
+                 call->name);
+        return NULL;
+    }
+    return e;
+}
+
+static bool is_between_values(enum aggregate_function function)
+{
+    return function != AGGREGATE_QUANTILE_DISC;
+}
+
+/* The value in the type that it is given in. */
+static struct expression *read_value(struct binder *binder,
+                                     const struct call *call,
+                                     const struct aggregate_row *row)
+{
+    struct expression *e = call->arguments[0];
+
+    if (!is_between_values(row->function))
+        return e;
+    if (!is_float(e->type) && !is_integer(e->type) && e->type != VDBQ_DECIMAL
+        && !is_null_constant(e))
+        return refuse_argument(binder, call, e);
+    return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+}
+
+struct expression *bind_quantile(struct binder *binder, const struct call *call,
+                                 const struct aggregate_row *row)
+{
+    const struct ast_expression *tree = call->tree;
+    unsigned count = row->function == AGGREGATE_MEDIAN ? 1 : 2;
+    struct expression *e;
+
+    if (call->count != count) {
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "%s takes %u arguments, not %u", call->name, count,
+                 call->count);
+        return NULL;
+    }
+    if (tree->distinct) {
+        error_at(binder->error, VDBQ_TYPE, tree->at, "%s takes no DISTINCT",
+                 call->name);
+        return NULL;
+    }
+    e = expression_new(binder, EXPRESSION_AGGREGATE, VDBQ_DOUBLE, tree->at);
+    if (e == NULL)
+        return NULL;
+    e->aggregate.function = row->function;
+    expression_place(binder, e, tree);
+    e->left = read_value(binder, call, row);
+    e->right = e->left ? read_fraction(binder, call, row) : NULL;
+    if (e->right == NULL)
+        return NULL;
+    e->condition = call->filter;
+    e->type = e->left->type;
+    e->precision = e->left->precision;
+    e->scale = e->left->scale;
+    e->nullable = true;
+    e->range = range_full(e->type);
+    e->machine = type_machine((enum vdbq_type)e->type);
+    return expression_fits(binder, e) ? e : NULL;
+}
+
+/* ------------------------------------------------------------------ parts -- */
+
+/* A quantile while it is made. */
+struct quantile {
+    struct selecting *selecting;
+    struct binder *binder;
+    struct expression *value; /* NULL where it does not count */
+    struct expression *fraction;
+    struct position at;
+};
+
+static struct expression *number(const struct quantile *quantile, double value)
+{
+    return expression_real(quantile->binder, VDBQ_DOUBLE, value, quantile->at);
+}
+
+/* Operands may be failures, and so is the result then. */
+static struct expression *operate(const struct quantile *quantile,
+                                  enum ast_operator operator,
+                                  struct expression * left,
+                                  struct expression *right)
+{
+    const struct ast_expression place = { .at = quantile->at };
+
+    return left && right ? expression_operator(quantile->binder, operator, left,
+                                               right, &place)
+                         : NULL;
+}
+
+static struct expression *choose(const struct quantile *quantile,
+                                 struct expression *condition,
+                                 struct expression *left,
+                                 struct expression *right)
+{
+    return condition && left && right ? expression_choice(
+               quantile->binder, condition, left, right, quantile->at)
+                                      : NULL;
+}
+
+static struct expression *floor_of(const struct quantile *quantile,
+                                   struct expression *e, enum opcode op)
+{
+    return e ? expression_math(quantile->binder, op, VDBQ_DOUBLE, e, NULL,
+                               false, quantile->at)
+             : NULL;
+}
+
+static struct expression *as_double(const struct quantile *quantile,
+                                    struct expression *e)
+{
+    return e ? expression_number(quantile->binder, e, VDBQ_DOUBLE, quantile->at)
+             : NULL;
+}
+
+/* A call as if it were written: an aggregate, or over the rows of a group. */
+static struct expression *call_of(const struct quantile *quantile,
+                                  const char *name, struct expression *argument,
+                                  const struct vector *order)
+{
+    struct ast_expression tree = { .at = quantile->at };
+    struct call call = { .tree = &tree,
+                         .name = name,
+                         .count = argument != NULL };
+
+    tree.column.text = name;
+    call.arguments[0] = argument;
+    if (order == NULL)
+        return bind_aggregate(quantile->binder, &call, aggregate_named(name));
+    call.partition = quantile->selecting->keys;
+    call.order = *order;
+    return bind_window(quantile->binder, &call);
+}
+
+/* The place of a row's value in its group, from 1. */
+static struct expression *place_of(const struct quantile *quantile)
+{
+    struct vector order = VECTOR_IN(quantile->binder->arena, struct order_term);
+    struct order_term term = { .expression = quantile->value,
+                               .nulls_last = true,
+                               .result = -1 };
+
+    if (!vector_append(&order, &term, 1))
+        return error_no_memory(quantile->binder->error), NULL;
+    return as_double(quantile, call_of(quantile, "row_number", NULL, &order));
+}
+
+/* The number of values in a group: of a row's, or of the group at hand. */
+static struct expression *count_of(const struct quantile *quantile, bool of_row)
+{
+    struct vector none = VECTOR_IN(quantile->binder->arena, struct order_term);
+
+    return as_double(quantile, call_of(quantile, "count", quantile->value,
+                                       of_row ? &none : NULL));
+}
+
+/* The group's value whose place that is. */
+static struct expression *value_at(const struct quantile *quantile,
+                                   struct expression *place)
+{
+    struct expression *null =
+        expression_null(quantile->binder, quantile->value->type, quantile->at);
+    struct expression *e =
+        choose(quantile, operate(quantile, AST_EQ, place_of(quantile), place),
+               quantile->value, null);
+
+    return e ? call_of(quantile, "max", e, NULL) : NULL;
+}
+
+/* ----------------------------------------------------------------- values -- */
+
+/* n - floor(n - f * n), 1 at least. */
+static struct expression *value_of_rows(const struct quantile *quantile)
+{
+    struct expression *count = count_of(quantile, true);
+    struct expression *rest =
+        operate(quantile, AST_SUB, count,
+                operate(quantile, AST_MUL, quantile->fraction, count));
+    struct expression *place = operate(quantile, AST_SUB, count,
+                                       floor_of(quantile, rest, OP_FLOOR_F64));
+    struct expression *one = number(quantile, 1);
+
+    place = choose(quantile, operate(quantile, AST_LT, place, one), one, place);
+    return place ? value_at(quantile, place) : NULL;
+}
+
+/* How many values lie before it: f * (n - 1). */
+static struct expression *values_before(const struct quantile *quantile,
+                                        bool of_row)
+{
+    return operate(quantile, AST_MUL,
+                   operate(quantile, AST_SUB, count_of(quantile, of_row),
+                           number(quantile, 1)),
+                   quantile->fraction);
+}
+
+/* The neighbour below it, or above. */
+static struct expression *neighbour(const struct quantile *quantile,
+                                    enum opcode op)
+{
+    struct expression *place =
+        operate(quantile, AST_ADD,
+                floor_of(quantile, values_before(quantile, true), op),
+                number(quantile, 1));
+
+    return place ? value_at(quantile, place) : NULL;
+}
+
+/* low * (1 - d) + high * d, or both where they are equal: they may be infinite. */
+static struct expression *value_between(const struct quantile *quantile)
+{
+    struct expression *low = neighbour(quantile, OP_FLOOR_F64);
+    struct expression *high = neighbour(quantile, OP_CEIL_F64);
+    struct expression *before = values_before(quantile, false);
+    struct expression *d = operate(quantile, AST_SUB, before,
+                                   floor_of(quantile, before, OP_FLOOR_F64));
+    struct expression *rest =
+        operate(quantile, AST_SUB, number(quantile, 1), d);
+
+    return choose(quantile, operate(quantile, AST_EQ, low, high), low,
+                  operate(quantile, AST_ADD,
+                          operate(quantile, AST_MUL, low, rest),
+                          operate(quantile, AST_MUL, high, d)));
+}
+
+static struct expression *expand(void *context, struct expression *e,
+                                 bool *failed)
+{
+    struct selecting *selecting = context;
+    struct binder *binder = selecting->binder;
+    struct quantile quantile = { .selecting = selecting,
+                                 .binder = binder,
+                                 .at = e->at };
+
+    if (e->kind != EXPRESSION_AGGREGATE
+        || aggregate_row(e->aggregate.function)->keeps != AGGREGATE_KEEPS_ALL)
+        return NULL;
+    quantile.value = e->left;
+    quantile.fraction = e->right;
+    if (e->condition != NULL)
+        quantile.value = choose(&quantile, e->condition, e->left,
+                                expression_null(binder, e->left->type, e->at));
+    struct expression *made = NULL;
+    if (quantile.value != NULL)
+        made = is_between_values(e->aggregate.function)
+                   ? value_between(&quantile)
+                   : value_of_rows(&quantile);
+    *failed = made == NULL;
+    return made;
+}
+
+struct expression *quantile_expand(struct selecting *selecting,
+                                   struct expression *e)
+{
+    return expression_replace(selecting->binder, e, expand, selecting);
+}
