@@ -32,6 +32,7 @@
 #include "plan/rewrite/reduce.h"
 #include "plan/rewrite/semi_late.h"
 #include "plan/rewrite/trace.h"
+#include "plan/simplify/computed_keys.h"
 #include "plan/simplify/facts_group.h"
 #include "plan/simplify/group_early.h"
 #include "plan/simplify/group_key.h"
@@ -181,6 +182,11 @@ static struct node *group_early_all(struct binder *binder, struct node *node)
     return tree_pass(binder, node, group_early);
 }
 
+static struct node *computed_keys_all(struct binder *binder, struct node *node)
+{
+    return tree_pass(binder, node, computed_keys);
+}
+
 static struct node *shifted_sums_all(struct binder *binder, struct node *node)
 {
     return tree_pass(binder, node, shifted_sums);
@@ -284,6 +290,12 @@ static const struct pass {
       .text = "Where each left row of a join is a group, the right rows are "
               "grouped "
               "by the join's key before it.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "computed keys",
+      .apply = computed_keys_all,
+      .text = "Keys of a group that are constants or computed of other keys "
+              "are computed of the groups.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "shifted sums",
