@@ -43,6 +43,7 @@ ROOMS = {
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'group', 'window', 'join', 'operator'),
     'tools': ('.', 'generate', 'web', 'shell'),
+    'src/io': ('packed', '.', 'import'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it
 GENERATED = {'parser/sql_parser.h', 'parser/sql_scanner.h'}

@@ -9,6 +9,7 @@ run on the host device unless VDBQ_DEVICE says otherwise.
 """
 import contextlib
 import csv
+import gzip
 import io
 import json
 import os
@@ -972,7 +973,8 @@ def case_import_bad_values(folder):
         ('a,b\n1,"2"x\n3,4\n', 'a.csv:2:5', 'follows the quote'),
         ('a,b\n1,"2\n"\n3,4\r5\n', 'a.csv:4:4', 'a carriage return without a line feed'),
         ('a;b\n1;2\n3\n4;5\n', 'a.csv:3:1', '1 field where 2 are expected'),
-        (b'\x1f\x8b\x08', 'a.csv', 'is compressed by gzip: only CSV is read'),
+        (b'BZh91AY&SY', 'a.csv', 'is compressed by bzip2: only CSV is read'),
+        (gzip.compress(gzip.compress(b'a,b\n')), 'a.csv', 'is compressed by gzip twice'),
         ('a,b\n'.encode('utf-16'), 'a.csv', 'is UTF-16'),
         (b'a\0,b\n1,2\n', 'a.csv', 'the first line holds a NUL byte'),
         (b'a,b\xe4\n1,2\n', 'a.csv', 'the name of column 2 is not UTF-8'),

@@ -3,7 +3,7 @@
  * imported into a new table, and then once more into the one that is there. */
 #include "fuzz.h"
 
-#include "io/import.h"
+#include "io/import/import.h"
 
 #include <stdlib.h>
 #include <string.h>

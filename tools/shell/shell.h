@@ -182,6 +182,8 @@ enum vdbq_status shell_file_write(struct shell *shell,
 int64_t shell_now_ns(void);
 void shell_bar_start(struct shell *shell, const char *unit);
 bool shell_bar_step(void *context, uint64_t done, uint64_t all);
+struct import_progress;
+bool shell_bar_import(void *context, const struct import_progress *progress);
 void shell_bar_clear(struct shell *shell);
 
 /* shell_signal.c: Ctrl-C. */

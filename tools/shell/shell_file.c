@@ -6,7 +6,7 @@
  */
 #include "shell.h"
 
-#include "io/import.h"
+#include "io/import/import.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,7 +135,7 @@ static enum vdbq_status import(struct shell *shell, vdbq *files,
         .table = name,
         .header = shell->file_header,
         .dialect = shell->dialect,
-        .progress = shell_bar_step,
+        .progress = shell_bar_import,
         .context = shell,
     };
     struct import_report report;

@@ -5,7 +5,7 @@
  */
 #include "shell.h"
 
-#include "io/import.h"
+#include "io/import/import.h"
 
 #include <string.h>
 
@@ -133,7 +133,7 @@ bool shell_import(struct shell *shell, const struct place *place,
     struct import_params params = {
         .db = shell->db,
         .header = -1,
-        .progress = shell_bar_step,
+        .progress = shell_bar_import,
         .context = shell,
     };
     if (!take_arguments(shell, place, arguments, argument, &params))

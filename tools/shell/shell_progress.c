@@ -5,6 +5,7 @@
  */
 #include "shell.h"
 
+#include "io/import/import.h"
 #include "io/number.h"
 
 #include <string.h>
@@ -72,6 +73,11 @@ bool shell_bar_step(void *context, uint64_t done, uint64_t all)
              (double)(now - shell->bar_start_ns) * 1e-9);
     }
     return !shell_interrupted();
+}
+
+bool shell_bar_import(void *context, const struct import_progress *progress)
+{
+    return shell_bar_step(context, progress->done, progress->all);
 }
 
 void shell_bar_clear(struct shell *shell)

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "api/vdbq.h"
-#include "io/import.h"
+#include "io/import/import.h"
 
 enum { TEXT_MAX = 4096 };
 
@@ -260,11 +260,10 @@ struct cutting {
 };
 
 /* Cuts the file while it is being read. */
-static bool cut(void *context, uint64_t done, uint64_t all)
+static bool cut(void *context, const struct import_progress *progress)
 {
     const struct cutting *cutting = context;
-    (void)all;
-    if (done >= cutting->at)
+    if (progress->done >= cutting->at)
         assert_int_equal(truncate(cutting->path, cutting->size), 0);
     return true;
 }

@@ -4,7 +4,7 @@
  * alone: by every road on which rows come, on as many threads and into as large
  * tablets as there may be, it is what sample.h says.
  */
-#include "io/import.h"
+#include "io/import/import.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

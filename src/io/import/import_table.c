@@ -3,7 +3,7 @@
  * The table that the rows go to: made after the file's columns, or there
  * already, with its columns paired by name (a header) or by position.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 #include "io/out.h"
 
 #include <ctype.h>

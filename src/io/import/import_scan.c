@@ -2,7 +2,7 @@
 /*
  * The first look at all of the file: what the values of each column look like.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 struct slot {
     unsigned *seen;           /* one a column */
     struct csv_field *fields; /* of a record  */
+    uint64_t rows;
     struct import_fault fault;
 };
 
 struct scan {
     struct import *import;
     struct slot slot[IMPORT_SLOTS_MAX];
-    enum vdbq_status status;
 };
 
 /* Says that the record, whose last field is at hand, has the wrong size. */
@@ -63,41 +63,33 @@ static void see_record(const struct import *import, struct slot *slot)
             slot->seen[i] |= import_seen(&slot->fields[i]);
 }
 
-static void look(void *context, unsigned part, unsigned number)
+static void look(void *context, const struct import_part *part, unsigned number)
 {
     struct scan *scan = context;
     const struct import *import = scan->import;
     struct slot *slot = &scan->slot[number];
-    struct csv_reader reader =
-        import_reader(import, import->part[part].start, import->part[part].end);
+    struct csv_reader reader = import_reader(import, part->start, part->end);
     slot->fault.kind = FAULT_NONE;
+    slot->rows = 0;
     memset(slot->seen, 0, import->columns * sizeof *slot->seen);
     while (csv_record(&reader)
-           && import_record(import, &reader, slot->fields, &slot->fault))
+           && import_record(import, &reader, slot->fields, &slot->fault)) {
         see_record(import, slot);
+        slot->rows++;
+    }
 }
 
-static bool keep_on(struct import *import, unsigned part)
-{
-    const struct import_params *params = import->params;
-    uint64_t done = (uint64_t)(import->part[part].end - import->text);
-    return !params->progress
-           || params->progress(params->context, done / 2,
-                               (uint64_t)(import->end - import->text));
-}
-
-static bool take(void *context, unsigned part, unsigned number)
+static enum vdbq_status take(void *context, unsigned number, uint64_t *rows)
 {
     struct scan *scan = context;
     struct import *import = scan->import;
     struct slot *slot = &scan->slot[number];
     if (slot->fault.kind)
-        scan->status = import_fail_at(import, &slot->fault);
-    else if (!keep_on(import, part))
-        scan->status = import_fail(import, VDBQ_CANCELLED, "", "interrupted");
+        return import_fail_at(import, &slot->fault);
     for (unsigned i = 0; i < import->columns; i++)
         import->column[i].seen |= slot->seen[i];
-    return scan->status == VDBQ_OK;
+    *rows += slot->rows;
+    return VDBQ_OK;
 }
 
 static bool slots_open(struct scan *scan, unsigned slots)
@@ -125,15 +117,16 @@ enum vdbq_status import_infer(struct import *import)
 {
     struct scan scan = { .import = import };
     unsigned threads = import_threads(import);
+    enum vdbq_status status;
     if (slots_open(&scan, threads + 1))
-        import_work(&(struct import_work){ .threads = threads,
-                                           .slots = threads + 1,
-                                           .parts = import->parts,
-                                           .look = look,
-                                           .take = take,
-                                           .context = &scan });
+        status = import_work(&(struct import_work){ .import = import,
+                                                    .threads = threads,
+                                                    .slots = threads + 1,
+                                                    .look = look,
+                                                    .take = take,
+                                                    .context = &scan });
     else
-        scan.status = import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+        status = import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
     slots_close(&scan, threads + 1);
-    return scan.status;
+    return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The words for what can go wrong with a file, where it does, and what to do. */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +32,12 @@ enum vdbq_status import_fail_db(struct import *import)
     const struct vdbq_error *error = vdbq_error(import->params->db);
     return import_fail(import, error->status, error->hint, "%s",
                        error->message);
+}
+
+enum vdbq_status import_fail_stopped(struct import *import)
+{
+    return import_fail(import, VDBQ_CANCELLED, "",
+                       "interrupted: nothing was imported");
 }
 
 /* The value as it can be shown: not too long, no control characters, nothing
@@ -142,7 +148,8 @@ enum vdbq_status import_fail_at(struct import *import,
     struct import_report *report = import->report;
     if (fault->kind == FAULT_MEMORY)
         return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    csv_position(import->text, fault->place, &report->line, &report->column);
+    csv_position(import->counted, fault->place, &report->line, &report->column);
+    report->line += import->lines;
     switch (fault->kind) {
     case FAULT_MORE:
     case FAULT_FEWER:

@@ -5,7 +5,7 @@
  * replaced by one of zeros, and the import is told. One file at a time, of
  * whichever thread came first; others are not guarded.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -42,11 +42,11 @@ void import_guard(struct import *import)
 {
     struct sigaction action = { .sa_sigaction = on_bus,
                                 .sa_flags = SA_SIGINFO };
-    if (atomic_exchange(&guarded.taken, true))
+    if (!import->text.map || atomic_exchange(&guarded.taken, true))
         return;
-    import->guarded = true;
-    guarded.start = import->text;
-    guarded.end = import->end;
+    import->text.guarded = true;
+    guarded.start = import->text.map;
+    guarded.end = import->text.map_end;
     guarded.page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
     atomic_store(&guarded.cut, false);
     sigemptyset(&action.sa_mask);
@@ -56,18 +56,19 @@ void import_guard(struct import *import)
 /* What is left of the last page reads as zeros, without a signal. */
 bool import_is_cut(const struct import *import)
 {
+    const struct import_text *text = &import->text;
     struct stat facts;
-    off_t size = import->end - import->text;
-    return (import->guarded && atomic_load(&guarded.cut))
-           || (import->text && fstat(import->fd, &facts) == 0
+    off_t size = text->map_end - text->map;
+    return (text->guarded && atomic_load(&guarded.cut))
+           || (text->map && fstat(text->fd, &facts) == 0
                && facts.st_size < size);
 }
 
 void import_unguard(struct import *import)
 {
-    if (!import->guarded)
+    if (!import->text.guarded)
         return;
     sigaction(SIGBUS, &guarded.before, NULL);
-    import->guarded = false;
+    import->text.guarded = false;
     atomic_store(&guarded.taken, false);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a CSV file: mapped, since it is read twice and by several
- * threads. What can't be mapped (a pipe) goes to a temporary file without a
- * name first, so that memory holds out whatever the size. A file of another
- * kind is told by its name or its first bytes.
+ * The file that a CSV text is in: mapped, since it is read twice and by several
+ * threads, but for a packed one. What can't be read twice (a pipe) goes to a
+ * temporary file without a name first, so that memory holds out whatever the
+ * size. A file of another kind is told by its name or its first bytes.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -51,24 +52,39 @@ static int open_temporary(void)
     return fd;
 }
 
+/* Waits for something to read; false: the import is to end. */
+static bool wait_for(struct import *import, int fd)
+{
+    enum { ASKED_AFTER_MS = 50 };
+    struct pollfd wait = { .fd = fd, .events = POLLIN };
+    while (import_goes_on(import, 0, 0))
+        if (poll(&wait, 1, ASKED_AFTER_MS) != 0)
+            return true;
+    errno = ECANCELED;
+    return false;
+}
+
 /* Copies what is left of `from` to a temporary file and returns that. */
-static int spool(int from)
+static int spool(struct import *import, int from)
 {
     enum { PART = 1 << 18 };
     int fd = open_temporary();
     char *part = malloc(PART);
     ssize_t length = -1;
-    while (fd >= 0 && part) {
+    while (fd >= 0 && part && wait_for(import, from)) {
         length = read(from, part, PART);
         if (length < 0 && errno == EINTR)
             continue;
         if (length <= 0 || !write_all(fd, part, length))
             break;
+        length = -1;
     }
+    int problem = errno;
     free(part);
     if (length == 0 || fd < 0)
         return fd;
     close(fd);
+    errno = problem;
     return -1;
 }
 
@@ -77,23 +93,23 @@ static bool is_other_text(const char *file)
 {
     static const char *const endings[] = { ".json", ".jsonl", ".ndjson",
                                            ".md" };
-    const char *dot = strrchr(file, '.');
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcasecmp(dot, endings[i]) == 0)
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (packing_name_ends(file, endings[i]))
             return true;
     return false;
 }
 
-/* Bytes that files of other kinds have in front. */
+/* Bytes that texts of other kinds have in front. */
 static const struct magic {
     const char *bytes;
     size_t start, length;
     const char *kind;
     const char *hint;
 } magics[] = {
-    { "\x1f\x8b", 0, 2, "is compressed by gzip", "gunzip makes it text" },
-    { "\x28\xb5\x2f\xfd", 0, 4, "is compressed by zstd",
-      "unzstd makes it text" },
+    { "\x1f\x8b", 0, 2, "is compressed by gzip twice",
+      "gunzip takes one of them away" },
+    { "\x28\xb5\x2f\xfd", 0, 4, "is compressed by zstd twice",
+      "unzstd takes one of them away" },
     { "1AY&SY", 4, 6, "is compressed by bzip2", "bunzip2 makes it text" },
     { "\xfd"
       "7zXZ",
@@ -107,18 +123,14 @@ static const struct magic {
     { "\xfe\xff", 0, 2, "is UTF-16", "iconv -f UTF-16 -t UTF-8 converts it" },
 };
 
-/* Refuses what is no CSV; notes where the text starts, behind its mark. */
-static enum vdbq_status check_kind(struct import *import)
+enum vdbq_status import_file_check(struct import *import, const char *bytes,
+                                   size_t size)
 {
     const char *file = import->params->file;
-    size_t size = (size_t)(import->end - import->text);
-    bool marked = size >= 3 && memcmp(import->text, "\xef\xbb\xbf", 3) == 0;
-    import->body = import->text + (marked ? 3 : 0);
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
         const struct magic *magic = &magics[i];
         if (size >= magic->start + magic->length
-            && memcmp(import->text + magic->start, magic->bytes, magic->length)
-                   == 0)
+            && memcmp(bytes + magic->start, magic->bytes, magic->length) == 0)
             return import_fail(import, VDBQ_TYPE, magic->hint,
                                "%s %s: only CSV is read", file, magic->kind);
     }
@@ -127,27 +139,52 @@ static enum vdbq_status check_kind(struct import *import)
     return VDBQ_OK;
 }
 
-/* Maps an open file, which is the caller's still where that fails. */
-static enum vdbq_status map(struct import *import, int fd)
+static enum vdbq_status map(struct import *import)
 {
+    struct import_text *text = &import->text;
+    void *bytes =
+        mmap(NULL, text->file_bytes, PROT_READ, MAP_PRIVATE, text->fd, 0);
+    if (bytes == MAP_FAILED)
+        return fail_file(import, "map");
+    posix_madvise(bytes, text->file_bytes, POSIX_MADV_SEQUENTIAL);
+    text->map = bytes;
+    text->map_end = text->map + text->file_bytes;
+    return VDBQ_OK;
+}
+
+/* What the file is packed by, if it is. */
+static enum vdbq_status open_packed(struct import *import)
+{
+    struct import_text *text = &import->text;
+    char bytes[4];
+    ssize_t length = pread(text->fd, bytes, sizeof bytes, 0);
+    if (length < 0)
+        return fail_file(import, "read");
+    text->packing = packing_of_bytes(bytes, (size_t)length);
+    if (!text->packing)
+        return VDBQ_OK;
+    text->unpack = unpack_open(text->fd, text->packing);
+    return text->unpack
+               ? VDBQ_OK
+               : import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+}
+
+/* Looks at what was opened, and maps it. */
+static enum vdbq_status look_at(struct import *import)
+{
+    struct import_text *text = &import->text;
     struct stat status;
-    if (fstat(fd, &status) < 0)
+    if (fstat(text->fd, &status) < 0)
         return fail_file(import, "read");
     if (S_ISDIR(status.st_mode)) {
         errno = EISDIR;
         return fail_file(import, "read");
     }
-    if (status.st_size == 0)
+    text->file_bytes = (uint64_t)status.st_size;
+    if (text->file_bytes == 0)
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
-    void *text =
-        mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (text == MAP_FAILED)
-        return fail_file(import, "map");
-    posix_madvise(text, (size_t)status.st_size, POSIX_MADV_SEQUENTIAL);
-    import->text = text;
-    import->fd = fd;
-    import->end = import->text + status.st_size;
-    return VDBQ_OK;
+    enum vdbq_status opened = open_packed(import);
+    return opened == VDBQ_OK && !text->packing ? map(import) : opened;
 }
 
 static bool is_regular(int fd)
@@ -165,23 +202,25 @@ enum vdbq_status import_file_open(struct import *import)
     if (fd < 0)
         return fail_file(import, "open");
     if (!is_regular(fd)) {
-        int copy = spool(fd);
+        int copy = spool(import, fd);
         close(fd);
         fd = copy;
     }
     if (fd < 0)
-        return fail_file(import, "read");
-    enum vdbq_status status = map(import, fd);
-    if (status == VDBQ_OK)
-        return check_kind(import);
-    close(fd);
-    return status;
+        return errno == ECANCELED ? import_fail_stopped(import)
+                                  : fail_file(import, "read");
+    import->text.fd = fd;
+    import->text.open = true;
+    return look_at(import);
 }
 
 void import_file_close(struct import *import)
 {
-    if (!import->text)
-        return;
-    munmap((void *)import->text, (size_t)(import->end - import->text));
-    close(import->fd);
+    struct import_text *text = &import->text;
+    unpack_close(text->unpack);
+    if (text->map)
+        munmap((void *)text->map, text->file_bytes);
+    if (text->open)
+        close(text->fd);
+    *text = (struct import_text){ 0 };
 }

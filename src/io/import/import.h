@@ -12,6 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How far an import is: bytes of the file, in all passes over it, and rows. */
+struct import_progress {
+    uint64_t done, all; /* all 0: not known yet            */
+    uint64_t rows;      /* that were read in this pass      */
+    uint64_t bytes;     /* of the file, in this pass         */
+};
+
 struct import_params {
     vdbq *db;
     const char *file;  /* its path; "-": standard input                  */
@@ -21,8 +28,9 @@ struct import_params {
     const char *key;   /* column that a new table's key is, or NULL      */
     const char *types; /* a new table's types, "INTEGER,FLOAT", or NULL  */
     unsigned threads;  /* that read and parse; 0: as many as there are cores */
-    vdbq_progress progress; /* bytes done and in all; false stops; or NULL */
-    void *context;          /* for it                                      */
+    /* Called twenty times a second at least; false stops; or NULL. */
+    bool (*progress)(void *context, const struct import_progress *progress);
+    void *context; /* for it                                      */
 };
 
 struct import_report {

@@ -4,44 +4,12 @@
  * file that does not fit changes nothing; a table that was made for rows that
  * then fail is dropped again.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 #include "io/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-enum { PART_BYTES = 1 << 20 };
-
-struct csv_reader import_reader(const struct import *import, const char *start,
-                                const char *end)
-{
-    int quote = import->dialect.quote;
-    return (struct csv_reader){ .at = start,
-                                .end = end,
-                                .delimiter = import->dialect.delimiter,
-                                .quote =
-                                    quote == CSV_UNQUOTED ? 0 : (char)quote,
-                                .single = import->columns == 1 };
-}
-
-/* Cuts the text after the header into parts of whole records. */
-static enum vdbq_status cut(struct import *import)
-{
-    size_t size = (size_t)(import->end - import->body);
-    import->part = calloc(size / PART_BYTES + 1, sizeof *import->part);
-    if (!import->part)
-        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    struct csv_reader reader = import_reader(import, import->body, import->end);
-    while (reader.at < reader.end) {
-        struct import_part *part = &import->part[import->parts++];
-        part->start = reader.at;
-        reader.at = csv_split(&reader, PART_BYTES);
-        part->end = reader.at;
-    }
-    return VDBQ_OK;
-}
 
 /* A new table without types asked for needs to see the values. */
 static bool must_infer(const struct import *import)
@@ -52,26 +20,15 @@ static bool must_infer(const struct import *import)
                   == vdbq_tables(params->db);
 }
 
-/* What the file's name lets one expect. */
-static char usual_delimiter(const char *file)
+/* The first pass, where the types are not known. */
+static enum vdbq_status infer(struct import *import)
 {
-    const char *dot = strrchr(file, '.');
-    return dot && (strcasecmp(dot, ".tsv") == 0 || strcasecmp(dot, ".tab") == 0)
-               ? '\t'
-               : ',';
-}
-
-static void find_dialect(struct import *import)
-{
-    const struct import_params *params = import->params;
-    struct import_report *report = import->report;
-    const char usual = usual_delimiter(params->file);
-    import->dialect =
-        csv_sniff(import->body, import->end, params->dialect, usual);
-    report->dialect = import->dialect;
-    report->unusual =
-        (!params->dialect.delimiter && report->dialect.delimiter != usual)
-        || (!params->dialect.quote && report->dialect.quote != '"');
+    import->passes = 2;
+    enum vdbq_status status = import_infer(import);
+    if (status == VDBQ_OK)
+        status = import_text_again(import);
+    import->pass = 1;
+    return status;
 }
 
 static enum vdbq_status run(struct import *import)
@@ -79,17 +36,18 @@ static enum vdbq_status run(struct import *import)
     enum vdbq_status status = import_file_open(import);
     if (status == VDBQ_OK) {
         import_guard(import);
-        find_dialect(import);
+        status = import_text_begin(import);
+    }
+    if (status == VDBQ_OK) {
         status = import_head(import);
         import->report->header = import->header;
     }
-    if (status == VDBQ_OK)
-        status = cut(import);
-    if (status == VDBQ_OK && import->parts && must_infer(import))
-        status = import_infer(import);
+    bool rows = status == VDBQ_OK && import_text_has_rows(import);
+    if (rows && must_infer(import))
+        status = infer(import);
     if (status == VDBQ_OK)
         status = import_table(import);
-    if (status == VDBQ_OK && import->parts)
+    if (status == VDBQ_OK && rows)
         status = import_rows(import);
     return import_is_cut(import) && status != VDBQ_OK ? import_fail_cut(import)
                                                       : status;
@@ -129,9 +87,11 @@ void import_describe(const struct import_report *report, char *room)
 enum vdbq_status import_csv(const struct import_params *params,
                             struct import_report *report)
 {
-    struct import import = { .params = params, .report = report };
+    struct import import = { .params = params, .report = report, .passes = 1 };
     *report = (struct import_report){ .status = VDBQ_OK };
     report->status = run(&import);
+    if (report->line && import.text.unpack)
+        report->status = import_text_verify(&import);
     if (report->status != VDBQ_OK) {
         report->rows = 0;
         if (report->created)
@@ -140,8 +100,8 @@ enum vdbq_status import_csv(const struct import_params *params,
     for (unsigned i = 0; i < import.columns; i++)
         free(import.column[i].name);
     free(import.column);
-    free(import.part);
     import_unguard(&import);
+    import_text_end(&import);
     import_file_close(&import);
     return report->status;
 }

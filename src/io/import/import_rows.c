@@ -3,7 +3,7 @@
  * The second look at the file: each part becomes vectors of the table's
  * types, which are appended in order. Everything is one transaction.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,6 @@ struct append {
     void *zeros;                 /* values of columns the file has not   */
     uint8_t *ones;               /* their NULLs                          */
     uint64_t spare;              /* rows that these two have room for    */
-    enum vdbq_status status;
 };
 
 static size_t type_size(enum vdbq_type type)
@@ -196,11 +195,10 @@ static bool reserve_plain(struct slot *slot, size_t size)
 }
 
 /* A record takes a byte a column at least: a delimiter or the line end. */
-static void look(void *context, unsigned part, unsigned number)
+static void look(void *context, const struct import_part *text, unsigned number)
 {
     struct append *append = context;
     const struct import *import = append->import;
-    const struct import_part *text = &import->part[part];
     struct slot *slot = &append->slot[number];
     struct csv_reader reader = import_reader(import, text->start, text->end);
     slot->rows = 0;
@@ -258,31 +256,14 @@ static enum vdbq_status append_slot(struct append *append,
     return VDBQ_OK;
 }
 
-/* Inferring, where it was done, was the first half of the work. */
-static bool keep_on(struct import *import, unsigned part)
-{
-    const struct import_params *params = import->params;
-    uint64_t all = (uint64_t)(import->end - import->text);
-    uint64_t done = (uint64_t)(import->part[part].end - import->text);
-    bool inferred = import->report->created && !params->types;
-    return !params->progress
-           || params->progress(params->context,
-                               inferred ? (all + done) / 2 : done, all);
-}
-
-static bool take(void *context, unsigned part, unsigned number)
+static enum vdbq_status take(void *context, unsigned number, uint64_t *rows)
 {
     struct append *append = context;
-    struct import *import = append->import;
     struct slot *slot = &append->slot[number];
     if (slot->fault.kind)
-        append->status = import_fail_at(import, &slot->fault);
-    else if (!keep_on(import, part))
-        append->status = import_fail(import, VDBQ_CANCELLED, "",
-                                     "interrupted: nothing was imported");
-    else
-        append->status = append_slot(append, slot);
-    return append->status == VDBQ_OK;
+        return import_fail_at(append->import, &slot->fault);
+    *rows += slot->rows;
+    return append_slot(append, slot);
 }
 
 static bool slot_open(const struct import *import, struct slot *slot)
@@ -336,38 +317,43 @@ static void append_close(struct append *append, unsigned slots)
     free(append->ones);
 }
 
-static void run(struct append *append, unsigned threads)
+static enum vdbq_status append_parts(struct append *append, unsigned threads)
+{
+    struct import *import = append->import;
+    enum vdbq_status status =
+        import_work(&(struct import_work){ .import = import,
+                                           .threads = threads,
+                                           .slots = threads + 1,
+                                           .look = look,
+                                           .take = take,
+                                           .context = append });
+    if (status == VDBQ_OK && import_is_cut(import))
+        status = import_fail_cut(import);
+    if (status == VDBQ_OK && vdbq_append_commit(append->append) != VDBQ_OK)
+        status = import_fail_db(import);
+    return status;
+}
+
+static enum vdbq_status run(struct append *append, unsigned threads)
 {
     struct import *import = append->import;
     if (vdbq_append_open(import->params->db, import->params->table,
                          &append->append)
-        != VDBQ_OK) {
-        append->status = import_fail_db(import);
-        return;
-    }
-    import_work(&(struct import_work){ .threads = threads,
-                                       .slots = threads + 1,
-                                       .parts = import->parts,
-                                       .look = look,
-                                       .take = take,
-                                       .context = append });
-    if (append->status == VDBQ_OK && import_is_cut(import))
-        append->status = import_fail_cut(import);
-    if (append->status == VDBQ_OK
-        && vdbq_append_commit(append->append) != VDBQ_OK)
-        append->status = import_fail_db(import);
+        != VDBQ_OK)
+        return import_fail_db(import);
+    enum vdbq_status status = append_parts(append, threads);
     vdbq_append_close(append->append);
+    return status;
 }
 
 enum vdbq_status import_rows(struct import *import)
 {
     struct append append = { .import = import };
     unsigned threads = import_threads(import);
-    if (append_open(&append, threads + 1))
-        run(&append, threads);
-    else
-        append.status =
-            import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    enum vdbq_status status =
+        append_open(&append, threads + 1)
+            ? run(&append, threads)
+            : import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
     append_close(&append, threads + 1);
-    return append.status;
+    return status;
 }

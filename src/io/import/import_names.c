@@ -6,7 +6,7 @@
  * that its followers got last: a million equal names take no longer than a
  * million different ones.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 
 #include <assert.h>
 #include <ctype.h>

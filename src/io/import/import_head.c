@@ -4,14 +4,15 @@
  * names. It does where all of its values look like texts, or where one does
  * that stands above values that do not.
  */
-#include "io/import_inner.h"
+#include "io/import/import_inner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { BELOW_MAX = 1000 }; /* records of values that are looked at */
+/* Records of values that are looked at, if they are in the first part. */
+enum { BELOW_MAX = 1000 };
 
 /* A copy of the field as a name; NULL without memory. */
 static char *name_of(const struct csv_field *field)
@@ -137,7 +138,8 @@ static enum vdbq_status find_names(struct import *import,
  * their name it is none. */
 enum vdbq_status import_head(struct import *import)
 {
-    struct csv_reader reader = import_reader(import, import->body, import->end);
+    struct csv_reader reader =
+        import_reader(import, import->body, import->text.first.end);
     if (!csv_record(&reader))
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
     const struct csv_reader first = reader;
