@@ -175,18 +175,6 @@ struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete)
     return made;
 }
 
-struct ast_statement *ast_copy(struct parse *parse, struct ast_query *query,
-                               struct span file)
-{
-    struct ast_statement *made = make_statement(parse, AST_COPY);
-    size_t length;
-
-    if (made != NULL)
-        made->copy =
-            (struct ast_copy){ query, parse_unquoted(parse, file, &length) };
-    return made;
-}
-
 void ast_finish(struct parse *parse, enum ast_explain explain,
                 struct ast_statement *statement)
 {

@@ -348,10 +348,14 @@ struct ast_delete {
     struct ast_expression *where;
 };
 
-/* COPY table (or a query) TO 'file.csv'. */
+/* COPY table (or a query) TO 'file.csv', COPY table FROM 'file.csv'. */
 struct ast_copy {
-    struct ast_query *query; /* of a table: SELECT * FROM it */
-    const char *file;
+    struct vdbq_copy said;    /* as a program is told                     */
+    struct ast_query *query;  /* TO: of a table: SELECT * FROM it         */
+    struct ast_name table;    /* FROM */
+    struct ast_name *columns; /* likewise; column_count of them; NULL: none */
+    unsigned column_count;
+    struct position at; /* of the file's name */
 };
 
 enum ast_statement_kind {
@@ -369,7 +373,8 @@ enum ast_statement_kind {
     AST_BEGIN,
     AST_COMMIT,
     AST_ROLLBACK,
-    AST_COPY,
+    AST_COPY, /* TO */
+    AST_COPY_FROM,
     AST_DESCRIBE,
     AST_SUMMARIZE /* of a table: SELECT * FROM it */
 };

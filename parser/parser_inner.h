@@ -169,6 +169,23 @@ struct source {
     struct name_list columns;
 };
 
+/* An option of COPY; no value: its text is NULL. */
+struct ast_copy_option {
+    struct ast_name name, value;
+    struct ast_copy_option *next;
+};
+struct copy_option_list {
+    struct ast_copy_option *first, *last;
+};
+struct copy_parts {
+    bool from;
+    struct ast_query *query;  /* TO */
+    struct ast_name table;    /* FROM */
+    struct name_list columns; /* likewise */
+    struct span file;
+    struct copy_option_list options;
+};
+
 struct join {
     enum ast_join kind;
     bool natural;
@@ -235,8 +252,15 @@ struct ast_set *ast_set(struct parse *parse, struct ast_name column,
 struct set_list ast_sets(struct set_list list, struct ast_set *set);
 struct ast_statement *ast_update(struct parse *parse, struct ast_update update);
 struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete);
-struct ast_statement *ast_copy(struct parse *parse, struct ast_query *query,
-                               struct span file);
+/* ast_copy.c */
+struct ast_statement *ast_copy(struct parse *parse, struct copy_parts parts);
+struct ast_query *ast_table_columns(struct parse *parse, struct span whole,
+                                    struct ast_name table,
+                                    struct name_list columns);
+struct ast_copy_option *ast_copy_option(struct parse *parse, struct span name,
+                                        struct span value);
+struct copy_option_list ast_copy_options(struct copy_option_list list,
+                                         struct ast_copy_option *option);
 /* Makes the statement the parse's result. */
 void ast_finish(struct parse *parse, enum ast_explain explain,
                 struct ast_statement *statement);
@@ -509,6 +533,8 @@ union sql_value {
     struct ast_set *set;
     struct set_list sets;
     struct target target;
+    struct ast_copy_option *copy_option;
+    struct copy_option_list copy_options;
     struct ast_statement *statement;
     struct ast_type type;
     struct type_size size;

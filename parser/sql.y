@@ -229,6 +229,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <sets> sets
 %type <statement> statement create drop insert update delete transaction
 %type <statement> copy inspect
+%type <copy_option> copy_option
+%type <copy_options> copy_options copy_list
 %type <type> type
 %type <name> type_name
 %type <size> type_size
@@ -587,10 +589,37 @@ begin_kind: DEFERRED | IMMEDIATE | EXCLUSIVE
 of_transaction: %empty | TRANSACTION
 
 copy:
-    COPY input_table TO STRING
-        { $$ = ast_copy(parse, $input_table, @STRING); }
-  | COPY in_parentheses TO STRING
-        { $$ = ast_copy(parse, $in_parentheses, @STRING); }
+    COPY input_table TO STRING copy_options
+        { $$ = ast_copy(parse, (struct copy_parts){
+               .query = $input_table, .file = @STRING, .options = $5 }); }
+  | COPY in_parentheses TO STRING copy_options
+        { $$ = ast_copy(parse, (struct copy_parts){
+               .query = $in_parentheses, .file = @STRING, .options = $5 }); }
+  | COPY name "(" name_list ")" TO STRING copy_options
+        { $$ = ast_copy(parse, (struct copy_parts){
+               .query = ast_table_columns(parse, @name, $name, $name_list),
+               .file = @STRING, .options = $copy_options }); }
+  | COPY name view_columns FROM STRING copy_options
+        { $$ = ast_copy(parse, (struct copy_parts){
+               .from = true, .table = $name, .columns = $view_columns,
+               .file = @STRING, .options = $copy_options }); }
+
+copy_options:
+    %empty             { $$ = (struct copy_option_list){ 0 }; }
+  | "(" copy_list ")"       { $$ = $copy_list; }
+  | WITH "(" copy_list ")"  { $$ = $copy_list; }
+
+copy_list:
+    copy_option
+        { $$ = ast_copy_options((struct copy_option_list){ 0 }, $1); }
+  | copy_list "," copy_option  { $$ = ast_copy_options($1, $3); }
+
+copy_option:
+    copy_word copy_value { $$ = ast_copy_option(parse, @1, @2); }
+
+copy_word: name | NULL | ESCAPE
+
+copy_value: %empty | STRING | INTEGER | TRUE | FALSE | ON | name
 
 inspect:
     DESCRIBE input_table   { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }

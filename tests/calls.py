@@ -31,7 +31,7 @@ OPTIONAL = {
 # Calls that return a status whatever they are given, or none of theirs.
 OTHER_STATUS = {'vdbq_fail'}
 # Calls that may well give NULL.
-MAY_BE_NULL = {'vdbq_get', 'vdbq_query_copy_file', 'vdbq_devices'}
+MAY_BE_NULL = {'vdbq_get', 'vdbq_query_copy', 'vdbq_query_copy_file', 'vdbq_devices'}
 # What calls say that have all they need, on an object in some state.
 EXPECTED = {
     ('vdbq_query_row', 'query_failed'): MISUSE, ('vdbq_query_row', 'query_by_batches'): MISUSE,
@@ -233,6 +233,10 @@ def query_copies(objects):
     return objects.prepare(b"copy t to 'nowhere.csv'")
 
 
+def query_copies_in(objects):
+    return objects.prepare(b"copy t from 'nowhere.csv'")
+
+
 def query_waits_for_values(objects):
     return objects.prepare(b'select a from t limit ?')
 
@@ -272,6 +276,7 @@ STATES = {
     'vdbq_query *': [nothing, query_new, query_at_a_row, query_at_the_end, query_failed,
                      query_by_batches, query_without_its_table, query_of_a_transaction,
                      query_beside_a_failure, query_of_changes, query_explains, query_copies,
+                     query_copies_in,
                      query_waits_for_values],
     'vdbq_append *': [nothing, append_new, append_done, append_failed, append_in_transaction],
 }
@@ -320,7 +325,9 @@ VALUES = {
                                      vectors(NUMBERS, None), vectors(NUMBERS, NO_TEXTS),
                                      vectors(NUMBERS, EMPTY_TEXTS)],
     'vdbq_progress': lambda: [None, CALLBACK], 'vdbq_report': lambda: [None, CALLBACK],
-    'vdbq_file_reader': lambda: [None, CALLBACK], 'vdbq_work': lambda: [None, CALLBACK],
+    'vdbq_file_reader': lambda: [None, CALLBACK], 'vdbq_copy_reader': lambda: [None, CALLBACK],
+    'struct vdbq_copy *': lambda: [None, room()], 'vdbq *': lambda: [None],
+    'vdbq_work': lambda: [None, CALLBACK],
     'unsigned': lambda: [0, 1, 3, HUGE], 'unsigned *': lambda: [None, room()],
     'vdbq_status': lambda: [0, 3, 99, HUGE], 'vdbq_type': lambda: [0, 1, 5, 8, 10, 11, HUGE],
     'size_t': lambda: [0, 1], 'ptrdiff_t': lambda: [0, -1, -7], 'uint64_t': lambda: [0, 1],
@@ -334,7 +341,8 @@ RESULTS = {'const char *': ctypes.c_char_p, 'char *': ctypes.c_void_p, 'bool': c
            'double': ctypes.c_double, 'void': None, 'unsigned': ctypes.c_uint,
            'enum vdbq_status': ctypes.c_int, 'enum vdbq_type': ctypes.c_int,
            'const struct vdbq_error *': ctypes.c_void_p,
-           'const struct vdbq_option *': ctypes.c_void_p}
+           'const struct vdbq_option *': ctypes.c_void_p,
+           'const struct vdbq_copy *': ctypes.c_void_p}
 
 
 def load(path, functions):

@@ -5,7 +5,7 @@
     csv_files.py [--seed N] [--tables N] [--texts N] VDBQ
 
 A table of all types goes out by COPY TO, as .csv or .tsv, and comes back by .import
-into an equal table and by FROM 'file': every bit must be the same. Texts in any
+and COPY FROM into equal tables and by FROM 'file': every bit must be the same. Texts in any
 dialect are written here and found out there; texts of random characters are read
 by both, or refused by both. Many rows are written as a few at a time are. Texts that
 are packed, in several members or frames, read as they do plain, faults included;
@@ -118,16 +118,18 @@ def check_table(rng, shell):
     names = ['"' + name.replace('"', '""') + '"' for name in names]
     columns = ', '.join(f'{name} {kind}' for name, kind in zip(names, kinds))
     casts = ', '.join(f'cast({name} as {kind})' for name, kind in zip(names, kinds))
-    file = rng.choice(['o.csv', 'o.tsv'])
-    script = [f'create table {name} ({columns});' for name in 'tuv']
+    file = rng.choice(['o.csv', 'o.tsv']) + rng.choice(['', '', '.gz', '.zst'])
+    how = rng.choice(['', "(delimiter '_')", "(null 'NULL')", "(null '-', sep '/', header true)"])
+    script = [f'create table {name} ({columns});' for name in 'tuvw']
     script += [f'insert into t values ({", ".join(row)});' for row in rows]
     script += [f"copy t to '{file}';", f'.import {file} u',
-               f"insert into v select {casts} from '{file}';"]
-    for name in 'tuv':
+               f"insert into v select {casts} from '{file}';",
+               f"copy t to 'p.csv' {how};", f"copy w from 'p.csv' {how};"]
+    for name in 'tuvw':
         script += ['.print ' + RECORD, f'select * from {name};']
     out, err = shell.run('\n'.join(script) + '\n', '-quote')
     parts = out.split(RECORD)
-    if err or len(parts) != 4 or parts[1] != parts[2] or parts[1] != parts[3]:
+    if err or len(parts) != 5 or any(part != parts[1] for part in parts[2:]):
         return f'{script}\n{err}\n' + '\n'.join(map(repr, parts))
     return None
 

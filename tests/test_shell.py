@@ -1214,11 +1214,101 @@ def case_copy_endings(folder):
         with open(os.path.join(folder, name), encoding='utf-8') as file:
             found = file.read()
         assert found == text, found
-    for name in ('o.parquet', 'o', 'o.csv.gz', 'o.csv.', '.csv.d/o', 'o.xlsx', 'o.db'):
+    for name in ('o.parquet', 'o', 'o.gz', 'o.csv.', '.csv.d/o', 'o.xlsx', 'o.db'):
         expect(run(folder, '-c', f"{sql}'{name}'"), 1, '', r'no format has that ending\nhint: .*'
                r'\.csv, \.tsv, \.json, \.jsonl or \.md')
     assert sorted(os.listdir(folder)) == ['o.CSV', 'o.jsonl', 'o.md', 'o.tsv'], os.listdir(folder)
     expect(run(folder, '-quote', '-c', "select * from 'o.tsv'"), 0, "1,'x\ty,\"'\n")
+
+
+def case_copy_options(folder):
+    """COPY TO and back with each option, and what is wrong with an option, where it is."""
+    setup = ("create table t (a text, b date, c integer); insert into t values "
+             "('NA', '2024-01-01', 1), (null, null, null), ('', '2024-01-02', 3), "
+             "('x;y', null, -4), ('\"q\"', null, 5);"
+             'create table u (a text, b date, c integer)')
+    expect(run(folder, 'o.vdb', setup), 0)
+    for options in ('', "(delimiter ';')", "with (null 'NA')", "(null 'NA', sep '_', header)",
+                    "(header false, delim ':')", "(nullstr '-', separator '\\t')", '(format tsv)',
+                    "(format 'csv', header on)", '(header 0)'):
+        for name in ('o.csv', 'o.csv.gz', 'o.csv.zst'):
+            sql = (f"copy t to '{name}' {options}; delete from u; copy u from '{name}' {options};"
+                   'select count(*) from (select * from t except select * from u);'
+                   'select count(*) from u')
+            expect(run(folder, '-list', '--no-header', 'o.vdb', sql), 0, '0\n5\n')
+    write(folder, 'o.csv', 'a,b\n"x\\"y",1\n"x\\\\",2\n"x\\y",3\n')
+    expect(run(folder, '-quote', '--no-header', '-c', 'create table t (a text, b integer)', '-c',
+               "copy t from 'o.csv' (escape '\\')", '-c', 'select * from t'), 0,
+           "'x\"y',1\n'x\\',2\n'x\\y',3\n")
+    write(folder, 'o.csv', "a,b\n'1,2',3\n")
+    expect(run(folder, '-quote', '--no-header', '-c', 'create table t (a text, b integer)', '-c',
+               "copy t from 'o.csv' (quote '''')", '-c',
+               "copy t (a, b) from 'o.csv' (quote '', header false, delimiter '|')"), 1, '',
+           'the file has 1 columns where the list has 2')
+    for statement, message in (
+            ("copy t from 'o.csv' (headr)", r'no option headr\n.*\n.*\nhint: did you mean HEADER'),
+            ("copy t from 'o.csv' (wide 1)", r'no option wide\n.*\n.*\nhint: its options are'),
+            ("copy t from 'o.csv' (header, header)", 'HEADER is there twice'),
+            ("copy t from 'o.csv' (header maybe)", 'HEADER is true or false'),
+            ("copy t from 'o.csv' (delimiter 'ab')", 'DELIMITER is one character'),
+            ("copy t from 'o.csv' (delimiter)", 'DELIMITER is one character'),
+            ("copy t from 'o.csv' (format json)", 'reads csv and tsv alone'),
+            ("copy t to 'o.csv' (format parquet)", 'writes no format parquet'),
+            ("copy t to 'o.csv' (quote '|')", 'COPY TO has no option QUOTE'),
+            ("copy t to 'o.csv' (delimiter 'e')", 'values may hold it'),
+            ("copy t to 'o.json' (header)", 'are for csv and tsv, not for json'),
+            ("copy t from 'o.csv' header", 'syntax error'),
+            ("copy n from 'o.csv'", 'no such table: n'),
+            ("copy t (a, a) from 'o.csv'", 'column a is in the list twice'),
+            ("copy t (z) from 'o.csv'", 'table t has no column z'),
+            ("copy (select 1) from 'o.csv'", 'syntax error')):
+        expect(run(folder, 'o.vdb', statement), 1, '', message)
+    expect(run(folder, '-list', '--no-header', 'o.vdb', "copy t (c, a) to 'p.csv' (header false);"
+               "select c1 from 'p.csv' where c2 = 'x;y'"), 0, '-4\n')
+
+
+def case_copy_from_is_all_or_nothing(folder):
+    """Of a file with a fault nothing stays, and of a transaction what was before it."""
+    setup = ("create table t (id integer primary key, a integer not null, b text default 'd', "
+             'c text unique); insert into t values (1, 1, null, null)')
+    expect(run(folder, 'o.vdb', setup), 0)
+    for text, place, message in (
+            ('id,a\n2,3\n3,x\n', 'o.csv:3:3: ', "value 'x' in column a is not an INTEGER"),
+            ('id,a\n2,3\n1,3\n', '', 'id'), ('id,a\n2,\n', '', 'NOT NULL'),
+            ('id,a,c\n2,3,x\n3,3,x\n', '', 'c'), ('id,b\n4,x\n', '', 'NOT NULL'),
+            ('id,a\n2,3\n3\n', 'o.csv:3:1: ', '1 field where 2 are expected'),
+            ('id,z\n2,3\n', '', 'no column z'), ('1,2,3\n', '', '3 columns where table t has 4')):
+        write(folder, 'o.csv', text)
+        expect(run(folder, 'o.vdb', "copy t from 'o.csv'"), 1, '', f'{place}.*{message}')
+        expect(run(folder, '-list', '--no-header', '--batch', 'o.vdb', text='begin; insert into t '
+                   "values (9, 9, null, null); copy t from 'o.csv'; commit; select sum(id) from t; "
+                   'delete from t where id = 9; select id, a from t;'), 1, '10\n1|1\n', message)
+    expect(run(folder, 'o.vdb', "copy t from 'none.csv'"), 3, '', 'cannot open none.csv')
+    write(folder, 'o.csv', 'a,id\n5,2\n6,3\n')
+    expect(run(folder, '--timer', 'o.vdb', "copy t from 'o.csv'"), 0, '', '2 rows into t\n')
+    write(folder, 'o.csv', 'x,y\n5,4\n')
+    expect(run(folder, '-list', '--no-header', 'o.vdb', "copy t (a, id) from 'o.csv'; "
+               'select * from t where id > 1'), 0, '2|5|d|\n3|6|d|\n4|5|d|\n')
+    expect(run(folder, '--readonly', 'o.vdb', "copy t from 'o.csv'"), 1, '', 'reading only')
+    expect(run(folder, 'o.vdb', "copy t (a, id) from '/dev/stdin'", text='7,5\n'), 0, '')
+    expect(run(folder, 'o.vdb', 'select a from t where id = 5'), 0, 'a\n7\n')
+
+
+def case_output_packed(folder):
+    """Results to a file that is packed as its name says, also at the end of the shell."""
+    expect(run(folder, '-list', text='.output a.csv.gz\nselect 1 as x;\nselect 2 as x;\n'
+               '.output b.csv.ZST\nselect 3 as x;\n'), 0, '')
+    with gzip.open(os.path.join(folder, 'a.csv.gz'), 'rb') as file:
+        assert file.read() == b'x\n1\nx\n2\n'
+    expect(run(folder, '-list', '--no-header', '-c', "select * from 'b.csv.ZST'"), 0, '3\n')
+    expect(run(folder, '-c', "copy (select 1 as a, 'x' as b) to 'c.json.gz'"), 0, '')
+    with gzip.open(os.path.join(folder, 'c.json.gz'), 'rb') as file:
+        assert json.loads(file.read()) == [{'a': 1, 'b': 'x'}]
+    if os.path.exists('/dev/full'):
+        os.symlink('/dev/full', os.path.join(folder, 'full.csv.gz'))
+        expect(run(folder, '-c', "copy (select 1 as a) to 'full.csv.gz'"), 3, '', 'cannot write')
+        expect(run(folder, text='.output full.csv.gz\nselect 1;\n.output\n'), 3, '',
+               'cannot write the results')
 
 
 def case_import_usage(folder):
@@ -1482,6 +1572,11 @@ def case_terminal_error_has_colour(folder):
 
 def interrupted(folder, sql, seconds):
     """Ctrl-C so long after a shell began to run SQL on all.vdb: its code and errors."""
+    return interrupted_after(folder, sql, seconds)[:2]
+
+
+def interrupted_after(folder, sql, seconds):
+    """The same, and how long it took to end."""
     with subprocess.Popen([VDBQ, 'all.vdb'], cwd=folder, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=environment(folder, {})) as shell:
@@ -1489,9 +1584,11 @@ def interrupted(folder, sql, seconds):
         shell.stdin.flush()
         assert shell.stdout.readline() == b'ready\n'
         time.sleep(seconds)
+        start = time.monotonic()
         shell.send_signal(signal.SIGINT)
         shell.wait(60)
-        return shell.returncode, shell.stderr.read().decode()
+        took = time.monotonic() - start
+        return shell.returncode, shell.stderr.read().decode(), took
 
 
 def case_interrupt_tells_what_became_of_a_change(folder):
@@ -1565,6 +1662,59 @@ def case_terminal_bar_in_any_step(folder):
         shell.wait_for('vdbq> ')
         time.sleep(1.1)  # two within a second would end it
     assert shell.end('\x04') == 0
+
+
+def big_files(folder):
+    """A file of some 200 MB, plain and packed, in that folder: for imports to be stopped."""
+    lines = b''.join(b'%d,%d,a text of some length\n' % (i, i * 7) for i in range(250000))
+    with open(os.path.join(folder, 'big.csv'), 'wb') as file:
+        file.write(b'a,b,c\n' + lines * 24)
+    packed = gzip.compress(lines, 1)
+    with open(os.path.join(folder, 'big.csv.gz'), 'wb') as file:
+        file.write(gzip.compress(b'a,b,c\n') + packed * 24)
+
+
+def case_terminal_bar_of_an_import(folder):
+    """Rows, speed and what is left, until Ctrl-C; what was there stays."""
+    big_files(folder)
+    shell = Terminal(folder, '-list', VDBQ_HISTORY='', VDBQ_DEVICE='host')
+    shell.wait_for('vdbq> ')
+    shell.type('create table t (a integer, b integer, c text);\r')
+    shell.wait_for('vdbq> ')
+    shell.type('insert into t values (1, 2, null);\r')
+    shell.wait_for('vdbq> ')
+    for command in ('.import big.csv t', '.import big.csv.gz u', "copy t from 'big.csv.gz';",
+                    "select count(*) from 'big.csv';"):
+        shell.type(f'{command}\r')
+        for word in ('[#', '] ', ' %  ', ' rows, ', ' MB/s  '):
+            shell.wait_for(word)
+        shell.type(b'\x03')
+        shell.wait_for('interrupted')
+        shell.wait_for('vdbq> ')
+        time.sleep(1.1)
+    shell.type('select count(*), sum(a) from t; select count(*) from u;\r')
+    shell.wait_for('1|1')
+    shell.wait_for('no such table: u')
+    assert shell.end('\x04') == 0
+
+
+def case_interrupt_ends_an_import_at_once(folder):
+    """Ctrl-C at any moment: at once, and the table is as it was, or the work was done."""
+    big_files(folder)
+    expect(run(folder, 'all.vdb', 'create table t (a integer, b integer, c text)'), 0)
+    os.mkfifo(os.path.join(folder, 'pipe'))
+    writer = os.open(os.path.join(folder, 'pipe'), os.O_RDWR)
+    with open(os.path.join(folder, 'bomb.csv.gz'), 'wb') as file:
+        file.write(gzip.compress(bytes(120 << 20), 1))
+    for command, seconds in (('.import big.csv t\n', 0.3), ('.import big.csv.gz t\n', 0.5),
+                             ("copy t from 'big.csv.gz';\n", 0.1), ('.import big.csv u\n', 0.2),
+                             ('.import bomb.csv.gz u\n', 0.02), ("copy t from 'pipe';\n", 0.3)):
+        code, errors, took = interrupted_after(folder, command, seconds)
+        assert code == 130 and 'interrupted' in errors, (command, code, errors)
+        assert took < 0.5, (command, took)
+        expect(run(folder, '-list', '--no-header', '--batch', 'all.vdb', text='select count(*) '
+                   'from t; select count(*) from u;'), 1, '0\n', 'no such table: u')
+    os.close(writer)
 
 
 def case_interrupt_ends_a_script(folder):

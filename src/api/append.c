@@ -5,11 +5,124 @@
  */
 #include "api/session.h"
 
+#include <string.h>
+
+#include "base/type.h"
+
+/* Vectors for columns that nothing is said of: made once, and used for each call
+ * that has no more rows. */
+struct append_default {
+    struct arena arena;
+    struct vdbq_vector *one; /* a value of each column; NULL: not found yet */
+    struct vdbq_vector *vectors; /* of the call at hand: given, and made    */
+    struct default_room {
+        char *values;
+        uint8_t *nulls; /* all 1 */
+        uint64_t rows;  /* that are in both */
+    } * rooms;          /* one a column */
+    unsigned columns;
+};
+
 struct vdbq_append {
     vdbq *db;
     struct transaction *transaction; /* NULL: ended or failed */
     uint32_t table_id;
+    struct append_default defaults;
 };
+
+/* ------------------------------------------------------------- defaults -- */
+
+static size_t value_bytes(enum vdbq_type type)
+{
+    int machine = type_machine(type);
+    return machine == TYPE_WORD ? sizeof(struct vdbq_text)
+                                : type_width(machine);
+}
+
+/* Finds the table's defaults, once. */
+static enum vdbq_status find_defaults(struct append_default *defaults,
+                                      const struct catalogue *catalogue,
+                                      const struct table *table,
+                                      struct error *error)
+{
+    size_t size = table->column_count * sizeof *defaults->one;
+    if (defaults->one != NULL)
+        return VDBQ_OK;
+    struct vdbq_vector *one = arena_alloc(&defaults->arena, size);
+    defaults->vectors = arena_alloc(&defaults->arena, size);
+    defaults->rooms = arena_alloc(
+        &defaults->arena, table->column_count * sizeof *defaults->rooms);
+    if (one == NULL || defaults->vectors == NULL || defaults->rooms == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status =
+        plan_defaults(catalogue, table, &defaults->arena, one, error);
+    if (status == VDBQ_OK)
+        defaults->one = one;
+    return status;
+}
+
+/* Has the column's vector of `rows` rows. */
+static bool fill_column(struct append_default *defaults, unsigned column,
+                        uint64_t rows)
+{
+    struct default_room *room = &defaults->rooms[column];
+    const struct vdbq_vector *one = &defaults->one[column];
+    struct vdbq_vector *vector = &defaults->vectors[column];
+    size_t width = value_bytes(one->type);
+    if (rows > room->rows) {
+        memory_release(room->values);
+        memory_release(room->nulls);
+        room->values = memory_zeroed(rows, width);
+        room->nulls = memory_zeroed(rows, 1);
+        room->rows = room->values && room->nulls ? rows : 0;
+        for (uint64_t i = 0; i < room->rows; i++)
+            memcpy(room->values + i * width, one->values, width);
+        if (room->rows > 0)
+            memset(room->nulls, 1, rows);
+    }
+    *vector = (struct vdbq_vector){ .type = one->type,
+                                    .values = room->values,
+                                    .nulls = one->nulls ? room->nulls : NULL };
+    return room->rows >= rows;
+}
+
+/* Where vectors have no type, puts others with the table's defaults in the place
+ * of all, until the next call. */
+static enum vdbq_status fill_defaults(struct append_default *defaults,
+                                      const struct catalogue *catalogue,
+                                      const struct table *table, uint64_t rows,
+                                      const struct vdbq_vector **vectors,
+                                      struct error *error)
+{
+    const struct vdbq_vector *given = *vectors;
+    unsigned missing = 0;
+    for (unsigned i = 0; i < table->column_count; i++)
+        missing += given[i].type == VDBQ_TYPE_NONE;
+    if (missing == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = find_defaults(defaults, catalogue, table, error);
+    if (status != VDBQ_OK)
+        return status;
+    defaults->columns = table->column_count;
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (given[i].type != VDBQ_TYPE_NONE)
+            defaults->vectors[i] = given[i];
+        else if (!fill_column(defaults, i, rows))
+            return error_no_memory(error);
+    *vectors = defaults->vectors;
+    return VDBQ_OK;
+}
+
+static void defaults_finish(struct append_default *defaults)
+{
+    for (unsigned i = 0; i < defaults->columns; i++) {
+        memory_release(defaults->rooms[i].values);
+        memory_release(defaults->rooms[i].nulls);
+    }
+    arena_finish(&defaults->arena);
+}
+
+/* --------------------------------------------------------------- append -- */
 
 /* Starts the transaction and finds the table in it. */
 static enum vdbq_status begin(vdbq *db, const char *table,
@@ -61,6 +174,8 @@ static enum vdbq_status check_vector(const struct column *column,
                                      const struct vdbq_vector *vector,
                                      uint64_t rows, struct error *error)
 {
+    if (vector->type == VDBQ_TYPE_NONE)
+        return VDBQ_OK;
     if (vector->type != column->type)
         return error_set(error, VDBQ_TYPE, "column %s is %s, its vector %s",
                          column->name, vdbq_type_name(column->type),
@@ -71,17 +186,32 @@ static enum vdbq_status check_vector(const struct column *column,
     return VDBQ_OK;
 }
 
-static enum vdbq_status check_vectors(struct vdbq_append *append, uint64_t rows,
-                                      const struct vdbq_vector *vectors)
+static enum vdbq_status check_vectors(const struct table *table, uint64_t rows,
+                                      const struct vdbq_vector *vectors,
+                                      struct error *error)
 {
-    const struct table *table = catalogue_table_id(
-        transaction_catalogue(append->transaction), append->table_id);
-    struct error *error = &append->db->error;
     enum vdbq_status status = VDBQ_OK;
     if (vectors == NULL)
         return error_set(error, VDBQ_MISUSE, "the vectors are NULL");
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
         status = check_vector(&table->columns[i], &vectors[i], rows, error);
+    return status;
+}
+
+static enum vdbq_status append_rows(struct vdbq_append *append, uint64_t rows,
+                                    const struct vdbq_vector *vectors)
+{
+    const struct catalogue *catalogue =
+        transaction_catalogue(append->transaction);
+    const struct table *table = catalogue_table_id(catalogue, append->table_id);
+    struct error *error = &append->db->error;
+    enum vdbq_status status = check_vectors(table, rows, vectors, error);
+    if (status == VDBQ_OK)
+        status = fill_defaults(&append->defaults, catalogue, table, rows,
+                               &vectors, error);
+    if (status == VDBQ_OK)
+        status = transaction_append(append->transaction, append->table_id, rows,
+                                    vectors, error);
     return status;
 }
 
@@ -113,10 +243,7 @@ enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
     if (status != VDBQ_OK)
         return session_report(append->db, status, NULL, 0);
     struct stop_work former = stop_enter(&append->db->stop);
-    status = check_vectors(append, rows, vectors);
-    if (status == VDBQ_OK)
-        status = transaction_append(append->transaction, append->table_id, rows,
-                                    vectors, &append->db->error);
+    status = append_rows(append, rows, vectors);
     if (status != VDBQ_OK)
         drop(append);
     stop_leave(former);
@@ -143,5 +270,6 @@ void vdbq_append_close(vdbq_append *append)
         return;
     drop(append);
     append->db->append = NULL;
+    defaults_finish(&append->defaults);
     memory_release(append);
 }

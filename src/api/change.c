@@ -244,6 +244,8 @@ static enum vdbq_status change(vdbq_query *query,
         return insert(query, transaction);
     case PLAN_REWRITE:
         return rewrite(query, transaction);
+    case PLAN_COPY_FROM:
+        return query_copy_from(query, transaction);
     default:
         return drop(query, transaction);
     }
@@ -342,6 +344,9 @@ static enum vdbq_status change_surely(vdbq_query *query)
 static enum vdbq_status change_any(vdbq_query *query)
 {
     vdbq *db = query->db;
+    if (db->copying)
+        return error_set(&db->error, VDBQ_MISUSE,
+                         "a COPY statement runs on this connection");
     switch (query->statement->kind) {
     case AST_BEGIN:
         return begin(db);

@@ -144,6 +144,10 @@ static void print_insert(const struct plan *plan, struct text *text)
 static void print_change(const struct plan *plan, struct text *text)
 {
     switch (plan->kind) {
+    case PLAN_COPY_FROM:
+        text_print(text, "; append the rows of '%s' to table %u\n",
+                   plan->copy.file, (unsigned)plan->copy.table_id);
+        break;
     case PLAN_CREATE_TABLE:
         text_print(text, "; create table %s with %u columns%s\n",
                    plan->create.name, plan->create.column_count,

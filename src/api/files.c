@@ -3,7 +3,8 @@
  * Files in FROM. They are tables of a second database, in memory, that hangs
  * on the connection; the caller's reader makes them. A query that names files
  * sees one catalogue of both databases: tables of files are told by their
- * ids, and are scanned from the second database's pools.
+ * ids, and are scanned from the second database's pools. And files of COPY
+ * FROM, which the caller's reader appends to a table.
  */
 #include "api/query.h"
 
@@ -32,6 +33,80 @@ vdbq *session_of(vdbq *db, const struct table *table)
 {
     bool of_file = table != NULL && table->id >= CATALOGUE_FILES;
     return of_file ? db->files : db;
+}
+
+void vdbq_on_copy(vdbq *db, vdbq_copy_reader reader, void *context)
+{
+    if (db == NULL)
+        return;
+    db->copy_reader = reader;
+    db->copy_context = context;
+}
+
+bool vdbq_progressed(vdbq *db, uint64_t done, uint64_t all)
+{
+    if (db == NULL || session_is_inherited(db))
+        return false;
+    struct stop_work former = stop_enter(&db->stop);
+    if (all > 0)
+        stop_tell(done, all);
+    bool asked = stop_asked();
+    stop_leave(former);
+    return !asked;
+}
+
+/* ------------------------------------------------------------ COPY FROM -- */
+
+static enum vdbq_status fail_unread(vdbq *db)
+{
+    error_set(&db->error, VDBQ_UNKNOWN, "COPY cannot read files from here");
+    return error_hint(&db->error,
+                      "the shell reads them; a program that uses the library "
+                      "gives it a reader with vdbq_on_copy()");
+}
+
+/* Has the reader append to the table: what it opens is a part of the
+ * statement's transaction. */
+static enum vdbq_status read_copy(vdbq_query *query,
+                                  struct transaction *transaction)
+{
+    vdbq *db = query->db;
+    struct transaction *open = db->transaction;
+    bool executing = db->executing;
+    db->transaction = transaction;
+    db->copying = db->executing = true;
+    enum vdbq_status status =
+        db->copy_reader(db->copy_context, db, &query->statement->copy.said);
+    vdbq_append_close(db->append);
+    db->copying = false;
+    db->executing = executing;
+    db->transaction = open;
+    if (status == VDBQ_OK)
+        return VDBQ_OK;
+    if (db->error.status != status)
+        error_set(&db->error, status, "the file could not be read");
+    db->error.line = query->statement->copy.at.line;
+    db->error.column = query->statement->copy.at.column;
+    return status;
+}
+
+enum vdbq_status query_copy_from(vdbq_query *query,
+                                 struct transaction *transaction)
+{
+    vdbq *db = query->db;
+    uint32_t id = query->plan.copy.table_id;
+    uint64_t before =
+        catalogue_table_id(transaction_catalogue(transaction), id)->rows;
+    if (db->copy_reader == NULL)
+        return fail_unread(db);
+    enum vdbq_status status = read_copy(query, transaction);
+    if (status == VDBQ_OK)
+        status = transaction_settle(transaction, &db->error);
+    if (status == VDBQ_OK)
+        query->stats.sum.rows_changed =
+            catalogue_table_id(transaction_catalogue(transaction), id)->rows
+            - before;
+    return status;
 }
 
 /* -------------------------------------------------------------- reading -- */

@@ -112,6 +112,10 @@ enum vdbq_status query_files_join(vdbq_query *query,
                                   const struct catalogue *catalogue,
                                   struct catalogue **joined);
 
+/* COPY FROM: has the file's rows added in the statement's transaction. */
+enum vdbq_status query_copy_from(vdbq_query *query,
+                                 struct transaction *transaction);
+
 /* Plans the query for a catalogue and its files, unless that is what it was
  * planned for. */
 enum vdbq_status query_plan(vdbq_query *query,

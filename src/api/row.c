@@ -46,10 +46,17 @@ unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
 
 const char *vdbq_query_copy_file(const vdbq_query *query)
 {
-    bool copies = query && query->statement
-                  && query->statement->kind == AST_COPY
-                  && query->statement->explain == AST_RUN;
-    return copies ? query->statement->copy.file : NULL;
+    const struct vdbq_copy *copy = vdbq_query_copy(query);
+    return copy != NULL && copy->table == NULL ? copy->file : NULL;
+}
+
+const struct vdbq_copy *vdbq_query_copy(const vdbq_query *query)
+{
+    const struct ast_statement *statement = query ? query->statement : NULL;
+    bool copies =
+        statement != NULL && statement->explain == AST_RUN
+        && (statement->kind == AST_COPY || statement->kind == AST_COPY_FROM);
+    return copies ? &statement->copy.said : NULL;
 }
 
 /* -------------------------------------------------------------- values -- */

@@ -36,6 +36,10 @@ struct vdbq {
     vdbq *files;                     /* the database of files; or NULL */
     vdbq_file_reader file_reader;    /* may be NULL                  */
     void *file_context;
+    vdbq_copy_reader copy_reader; /* may be NULL                 */
+    void *copy_context;
+    bool copying; /* copy_reader is called: `transaction` is the
+                                   statement's                            */
     struct stop stop;
     bool executing; /* in vdbq_execute(): a cancel is for
                                    all statements                 */

@@ -20,6 +20,8 @@ enum vdbq_status session_enter(vdbq *db, struct transaction **transaction)
         return error_set(&db->error, VDBQ_MISUSE,
                          "an append is open on this connection");
     }
+    if (db->copying) /* a part of the statement, which is marked */
+        return VDBQ_OK;
     enum vdbq_status status = VDBQ_OK;
     if (*transaction == NULL)
         status = transaction_begin(db->database, transaction, &db->error);

@@ -387,6 +387,24 @@ VDBQ_API const char *vdbq_query_text(vdbq_query *query, unsigned column);
  * library writes no files but databases. NULL: it is no such statement. */
 VDBQ_API const char *vdbq_query_copy_file(const vdbq_query *query);
 
+/* What a COPY statement says; texts are NULL where it says nothing. They live as
+ * long as the query. */
+struct vdbq_copy {
+    const char *file;
+    const char *table; /* COPY FROM: that the rows go to; COPY TO: NULL */
+    const char *const *columns; /* COPY FROM: of it, those that the file has,
+                                   in its order; NULL: not said             */
+    unsigned column_count;
+    int header;            /* HEADER: 1, 0; -1: not said                   */
+    const char *format;    /* FORMAT: "csv"; not checked                    */
+    const char *delimiter; /* DELIMITER: one byte                           */
+    const char *quote;     /* QUOTE: one byte, or "": none                  */
+    const char *escape;    /* ESCAPE: one byte                              */
+    const char *null_text; /* NULL: what stands for NULL                    */
+};
+/* NULL: the statement is no COPY, or one that EXPLAIN shows. */
+VDBQ_API const struct vdbq_copy *vdbq_query_copy(const vdbq_query *query);
+
 /*
  * Files in queries: FROM 'name'. `reader` is called for each one when the
  * statement is prepared and when it runs. It makes a table that is called as
@@ -399,6 +417,32 @@ VDBQ_API const char *vdbq_query_copy_file(const vdbq_query *query);
 typedef enum vdbq_status (*vdbq_file_reader)(void *context, vdbq *files,
                                              const char *file);
 VDBQ_API void vdbq_on_file(vdbq *db, vdbq_file_reader reader, void *context);
+
+/*
+ * COPY FROM: `reader` is called when the statement runs, with the connection
+ * that runs it. It adds the file's rows to the table, with one append that it
+ * opens there (vdbq_append_open()). Of other calls on that connection it may use
+ * vdbq_tables() and those that ask for tables, columns and options, queries that
+ * change nothing, vdbq_progressed(), and vdbq_fail(), by which it tells a failure:
+ * the statement then has changed nothing. NULL, as at first: such statements
+ * fail with UNKNOWN.
+ */
+typedef enum vdbq_status (*vdbq_copy_reader)(void *context, vdbq *db,
+                                             const struct vdbq_copy *copy);
+VDBQ_API void vdbq_on_copy(vdbq *db, vdbq_copy_reader reader, void *context);
+/* Such a reader: of CSV, plain or packed by gzip or zstd (told by its first bytes),
+ * as the shell's .import reads it: `vdbq_on_copy(db, vdbq_copy_csv, NULL)`. "-" is
+ * standard input. The file is read by several threads. While it is, SIGBUS is
+ * caught, which comes where another program cuts it. Fails, with the file's name,
+ * line and column, with IO, TYPE, RANGE, UNKNOWN, CONSTRAINT, CORRUPT (a packed file
+ * that is cut or damaged), LIMIT (a record of one over 128 MiB), CANCELLED. */
+VDBQ_API enum vdbq_status vdbq_copy_csv(void *context, vdbq *db,
+                                        const struct vdbq_copy *copy);
+/* For readers: so much of all work is done (`all` 0: nobody knows), which the
+ * connection's progress function is told. False: they are to end, with
+ * CANCELLED. Ask some twenty times a second. */
+VDBQ_API bool vdbq_progressed(vdbq *db, uint64_t done, uint64_t all);
+
 /* Sets the last failure of a connection; `hint` may be NULL. Returns the
  * status. For what stands between the library and its user, as readers do. */
 VDBQ_API enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
@@ -463,7 +507,8 @@ VDBQ_API enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
                                            vdbq_append **append);
 
 /* Appends `rows` rows: one vector for each column of the table, in its order
- * (the primary key, too), of that column's type. Copied. Fails with TYPE,
+ * (the primary key, too), of that column's type; one of VDBQ_TYPE_NONE stands
+ * for the column's DEFAULT, or NULL, in each row. Copied. Fails with TYPE,
  * RANGE (a value that the type has not, text that is not UTF-8), CONSTRAINT
  * (a NULL key, a key twice), IO, NO_MEMORY; after a failure only
  * vdbq_append_close() is allowed. */

@@ -23,7 +23,7 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field)
     const char *at = reader->at, *end = reader->end;
     const char delimiter = reader->delimiter;
     field->bytes = at;
-    field->quote = 0;
+    field->quote = field->escape = 0;
     field->doubled = false;
     if (at < end && reader->quote && *at == reader->quote)
         return quoted_field(reader, field);
@@ -36,10 +36,27 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field)
     return next;
 }
 
-/* The closing quote of the field whose text starts at `at`, or NULL. */
-static const char *closing_quote(const char *at, const char *end, char quote,
-                                 bool *doubled)
+/* The same where quotes inside are escaped. */
+static const char *closing_unescaped(const char *at, const char *end,
+                                     char quote, char escape, bool *doubled)
 {
+    for (; at < end && *at != quote; at++) {
+        bool escaped = *at == escape && at + 1 < end
+                       && (at[1] == quote || at[1] == escape);
+        *doubled |= escaped;
+        at += escaped;
+    }
+    return at < end ? at : NULL;
+}
+
+/* The closing quote of the field whose text starts at `at`, or NULL. */
+static const char *closing_quote(const struct csv_reader *reader,
+                                 const char *at, bool *doubled)
+{
+    const char *end = reader->end;
+    const char quote = reader->quote;
+    if (reader->escape)
+        return closing_unescaped(at, end, quote, reader->escape, doubled);
     while ((at = memchr(at, quote, (size_t)(end - at)))) {
         if (at + 1 == end || at[1] != quote)
             return at;
@@ -56,8 +73,8 @@ static enum csv_next quoted_field(struct csv_reader *reader,
     field->length = 0;
     field->quote = reader->quote;
     const char *end = reader->end;
-    const char *quote =
-        closing_quote(field->bytes, end, reader->quote, &field->doubled);
+    field->escape = reader->escape;
+    const char *quote = closing_quote(reader, field->bytes, &field->doubled);
     if (!quote)
         return CSV_OPEN;
     field->length = (size_t)(quote - field->bytes);
@@ -86,8 +103,29 @@ bool csv_record(struct csv_reader *reader)
     return at < end;
 }
 
+/* Whether what is at `at` stands for the character behind it. */
+static bool is_escape(const struct csv_field *field, const char *at)
+{
+    const char *end = field->bytes + field->length;
+    return *at == field->escape && at + 1 < end
+           && (at[1] == field->quote || at[1] == field->escape);
+}
+
+static size_t unescape(const struct csv_field *field, char *room)
+{
+    const char *at = field->bytes, *end = at + field->length;
+    char *to = room;
+    for (; at < end; at++) {
+        at += is_escape(field, at);
+        *to++ = *at;
+    }
+    return (size_t)(to - room);
+}
+
 size_t csv_undouble(const struct csv_field *field, char *room)
 {
+    if (field->escape)
+        return unescape(field, room);
     const char *at = field->bytes, *end = at + field->length, *quote;
     char *to = room;
     while (at < end && (quote = memchr(at, field->quote, (size_t)(end - at)))) {
@@ -104,8 +142,10 @@ void csv_copy(const struct csv_field *field, char *room, size_t size)
 {
     size_t used = 0;
     for (size_t i = 0; i < field->length && used + 1 < size; i++) {
+        if (field->escape && field->doubled)
+            i += is_escape(field, field->bytes + i);
         room[used++] = field->bytes[i];
-        if (field->doubled && field->bytes[i] == field->quote)
+        if (!field->escape && field->doubled && field->bytes[i] == field->quote)
             i++;
     }
     room[used] = 0;
@@ -120,8 +160,7 @@ static const char *skip_quote(const struct csv_reader *reader, const char *at)
         at == reader->at || at[-1] == '\n' || at[-1] == reader->delimiter;
     if (!starts)
         return at + 1;
-    const char *quote =
-        closing_quote(at + 1, reader->end, reader->quote, &doubled);
+    const char *quote = closing_quote(reader, at + 1, &doubled);
     return quote ? quote + 1 : reader->end;
 }
 

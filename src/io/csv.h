@@ -18,13 +18,16 @@ struct csv_reader {
     char delimiter;
     char quote;  /* 0: none                                          */
     bool single; /* a record has one field: an empty line is one, too */
+    char escape; /* stands before a quote inside quotes, and before
+                    itself; 0: quotes are written twice              */
 };
 
 struct csv_field {
     const char *bytes; /* inside the quotes, as they stand in the text */
     size_t length;
     char quote;   /* that it stands in, or 0                      */
-    bool doubled; /* quotes inside are written twice              */
+    char escape;  /* the reader's, or 0                           */
+    bool doubled; /* quotes inside are written twice, or escaped  */
 };
 
 enum csv_next {
@@ -58,6 +61,7 @@ const char *csv_split(const struct csv_reader *reader, size_t size);
 struct csv_dialect {
     char delimiter; /* 0: not known                           */
     int quote;      /* 0: not known; CSV_UNQUOTED: by nothing */
+    char escape;    /* as of a reader; never looked for       */
 };
 enum { CSV_UNQUOTED = -1 };
 /* Finds what is not known of the dialect from the start of a text: the

@@ -81,10 +81,13 @@ static struct look look_at(const struct sample *sample,
                            struct csv_dialect dialect)
 {
     struct look look = { .dialect = dialect };
-    struct csv_reader reader = {
-        sample->start, sample->end, dialect.delimiter,
-        dialect.quote == CSV_UNQUOTED ? 0 : (char)dialect.quote, false
-    };
+    struct csv_reader reader = { .at = sample->start,
+                                 .end = sample->end,
+                                 .delimiter = dialect.delimiter,
+                                 .quote = dialect.quote == CSV_UNQUOTED
+                                              ? 0
+                                              : (char)dialect.quote,
+                                 .escape = dialect.escape };
     while (csv_record(&reader)) {
         unsigned count = read_record(&look, &reader, sample->whole);
         if (!count || (reader.at == sample->end && !sample->whole))
@@ -118,10 +121,12 @@ static bool is_better(const struct look *look, const struct look *than)
 }
 
 /* The best delimiter with that quote. */
-static struct look best_of(const struct sample *sample, int quote, char known,
-                           char otherwise)
+static struct look best_of(const struct sample *sample, int quote,
+                           struct csv_dialect told, char otherwise)
 {
-    struct csv_dialect dialect = { known ? known : otherwise, quote };
+    const char known = told.delimiter;
+    struct csv_dialect dialect = { known ? known : otherwise, quote,
+                                   told.escape };
     struct look best = look_at(sample, dialect);
     for (const char *at = CSV_DELIMITERS; *at && !known; at++) {
         dialect.delimiter = *at;
@@ -149,9 +154,9 @@ struct csv_dialect csv_sniff(const char *start, const char *end,
     if (known.delimiter && known.quote)
         return known;
     int quote = known.quote ? known.quote : '"';
-    struct look plain = best_of(&sample, quote, known.delimiter, delimiter);
+    struct look plain = best_of(&sample, quote, known, delimiter);
     if (known.quote)
         return plain.dialect;
-    struct look single = best_of(&sample, '\'', known.delimiter, delimiter);
+    struct look single = best_of(&sample, '\'', known, delimiter);
     return is_single(&single, &plain) ? single.dialect : plain.dialect;
 }

@@ -248,6 +248,12 @@ bool format_begin(struct format_result *result, const struct format *format,
         .prefixes.fd = -1,
         .cells.fd = -1,
     };
+    result->between = format->between;
+    if (style->delimiter) {
+        result->delimiter[0] = style->delimiter;
+        result->between = result->delimiter;
+    }
+    result->quote_null = style->quote_null;
     result->header = style->header < 0 ? format->header : style->header > 0;
     result->null_text = style->null_text && !format->fixed_null
                             ? style->null_text

@@ -23,6 +23,8 @@
 struct format_style {
     int header;            /* names above the rows: 1, 0; -1 the format's way */
     const char *null_text; /* for NULL; NULL: the format's own                */
+    char delimiter;        /* csv, tsv: between values; 0: the format's own   */
+    bool quote_null;       /* csv, tsv: texts that are as null_text is quoted */
     bool quote_names;      /* csv, tsv: names that could be values are quoted,
                               so that who reads them knows the one from the
                               other                                           */
@@ -38,6 +40,9 @@ struct format_result {
     struct out prefixes;   /* what stands before each column's value     */
     size_t *prefix_ends;   /* in `prefixes`, one a column                */
     const char *null_text; /* for NULL                                   */
+    const char *between;   /* between values, of each format             */
+    char delimiter[2];     /* behind it, where the style says            */
+    bool quote_null;       /* as in the style                            */
     bool header;           /* names are wanted                           */
     bool quote_names;      /* as in the style                            */
     const char *table;     /* likewise                                   */

@@ -13,8 +13,7 @@ static void separator_prefixes(struct format_result *result)
 {
     struct out *prefixes = &result->prefixes;
     for (unsigned i = 0; i < result->columns; i++) {
-        out_text(prefixes,
-                 i ? result->format->between : result->format->begin_row);
+        out_text(prefixes, i ? result->between : result->format->begin_row);
         result->prefix_ends[i] = prefixes->length;
     }
 }
@@ -33,21 +32,19 @@ static bool quotes_names(const struct format_result *result)
     return false;
 }
 
-static void quoted_text(struct out *out, const char *bytes, size_t length)
-{
-    format_doubled(out, bytes, length, '"');
-}
-
 static void header_row(struct format_result *result)
 {
     const struct format *format = result->format;
-    void (*write)(struct out * out, const char *bytes, size_t length) =
-        quotes_names(result) ? quoted_text : format->text;
+    const bool quoted = quotes_names(result);
     out_text(result->out, format->begin_row);
     for (unsigned i = 0; i < result->columns; i++) {
         if (i)
-            out_text(result->out, format->between);
-        write(result->out, result->names[i], strlen(result->names[i]));
+            out_text(result->out, result->between);
+        const char *name = result->names[i];
+        if (quoted)
+            format_doubled(result->out, name, strlen(name), '"');
+        else
+            format_text(result, result->out, name, strlen(name));
     }
     out_text(result->out, format->end_row);
 }
@@ -83,7 +80,7 @@ void format_line_begin(struct format_result *result)
             widest = name_width(result, i);
     for (unsigned i = 0; i < result->columns; i++) {
         struct out *prefixes = &result->prefixes;
-        out_text(prefixes, i ? result->format->between : "");
+        out_text(prefixes, i ? result->between : "");
         out_repeat(prefixes, " ", widest - name_width(result, i));
         out_text(prefixes, result->names[i]);
         out_text(prefixes, " = ");
@@ -112,7 +109,7 @@ void format_insert_begin(struct format_result *result)
     }
     out_text(prefixes, result->header ? ") VALUES(" : " VALUES(");
     for (unsigned i = 0; i < result->columns; i++) {
-        out_text(prefixes, i ? result->format->between : "");
+        out_text(prefixes, i ? result->between : "");
         result->prefix_ends[i] = prefixes->length;
     }
 }

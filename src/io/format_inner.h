@@ -17,6 +17,10 @@ void format_tabs_text(struct out *out, const char *bytes, size_t length);
 void format_json_text(struct out *out, const char *bytes, size_t length);
 void format_quote_text(struct out *out, const char *bytes, size_t length);
 void format_markdown_text(struct out *out, const char *bytes, size_t length);
+/* As the result has it, whose style may ask for quotes where the format does
+ * not. */
+void format_text(const struct format_result *result, struct out *out,
+                 const char *bytes, size_t length);
 /* A text between `quote`s, with the quotes inside doubled. */
 void format_doubled(struct out *out, const char *bytes, size_t length,
                     char quote);

@@ -62,7 +62,7 @@ bool format_left(enum vdbq_type type)
 }
 
 /* A value whose text form the library knows; false: it is another one. */
-static bool write_other(const struct format *format, struct out *out,
+static bool write_other(const struct format_result *result, struct out *out,
                         const struct vdbq_vector *vector, unsigned scale,
                         uint64_t row)
 {
@@ -84,7 +84,7 @@ static bool write_other(const struct format *format, struct out *out,
         return false;
     }
     if (type == VDBQ_DATE || type == VDBQ_TIMESTAMP)
-        format->text(out, room, length);
+        format_text(result, out, room, length);
     else
         out_bytes(out, room, length);
     return true;
@@ -98,9 +98,8 @@ void format_value(const struct format_result *result, struct out *out,
         out_text(out, result->null_text);
     } else if (vector->type == VDBQ_TEXT) {
         const struct vdbq_text *text = vector->values;
-        result->format->text(out, text[row].bytes, text[row].length);
-    } else if (!write_other(result->format, out, vector, result->scales[column],
-                            row)) {
+        format_text(result, out, text[row].bytes, text[row].length);
+    } else if (!write_other(result, out, vector, result->scales[column], row)) {
         char *at = out_room(out, NUMBER_ROOM);
         out_used(out, write_number(result->format, vector, row, at));
     }

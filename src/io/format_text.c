@@ -41,6 +41,25 @@ void format_csv_text(struct out *out, const char *bytes, size_t length)
         format_doubled(out, bytes, length, '"');
 }
 
+static bool is_null_text(const struct format_result *result, const char *bytes,
+                         size_t length)
+{
+    const char *null = result->null_text;
+    return result->quote_null && length == strlen(null)
+           && memcmp(bytes, null, length) == 0;
+}
+
+void format_text(const struct format_result *result, struct out *out,
+                 const char *bytes, size_t length)
+{
+    char delimiter = *result->delimiter;
+    if ((delimiter && memchr(bytes, delimiter, length))
+        || is_null_text(result, bytes, length))
+        format_doubled(out, bytes, length, '"');
+    else
+        result->format->text(out, bytes, length);
+}
+
 void format_quote_text(struct out *out, const char *bytes, size_t length)
 {
     format_doubled(out, bytes, length, '\'');

@@ -5,6 +5,7 @@
  * callers never test for room.
  */
 #include "io/out.h"
+#include "io/packed/pack.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -22,16 +23,38 @@ bool out_open(struct out *out, int fd)
     return true;
 }
 
+bool out_pack(struct out *out, enum packing packing)
+{
+    out_flush(out);
+    if (packing)
+        out->pack = pack_open(out->fd, packing);
+    return !packing || out->pack;
+}
+
+bool out_finish(struct out *out)
+{
+    out_flush(out);
+    int error = pack_close(out->pack);
+    out->pack = NULL;
+    if (error && !out->error)
+        out->error = error;
+    return !out->error;
+}
+
 void out_close(struct out *out)
 {
     if (out->bytes && out->fd >= 0)
-        out_flush(out);
+        out_finish(out);
     free(out->bytes);
     *out = (struct out){ .fd = -1 };
 }
 
 static void write_all(struct out *out, const char *bytes, size_t length)
 {
+    if (out->pack && !out->error) {
+        out->error = pack_write(out->pack, bytes, length);
+        return;
+    }
     while (length && !out->error) {
         ssize_t written = write(out->fd, bytes, length);
         if (written >= 0) {

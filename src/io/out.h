@@ -11,20 +11,29 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "io/packed/packing.h"
+
 enum { OUT_CAPACITY = 256 * 1024, OUT_ROOM_MAX = 4096 };
 
 struct out {
-    int fd;          /* -1: stays in memory, `bytes` grows           */
-    int error;       /* errno of the first write that failed, else 0 */
-    char *bytes;     /* what is not written yet                      */
-    size_t length;   /* of it                                        */
-    size_t capacity; /* allocated                                    */
+    int fd;            /* -1: stays in memory, `bytes` grows           */
+    struct pack *pack; /* packs what goes to the descriptor; or NULL */
+    int error;         /* errno of the first write that failed, else 0 */
+    char *bytes;       /* what is not written yet                      */
+    size_t length;     /* of it                                        */
+    size_t capacity;   /* allocated                                    */
 };
 
 /* Starts to write to `fd`, or to memory where it is -1; false without
  * memory. The descriptor stays the caller's. */
 bool out_open(struct out *out, int fd);
-/* Flushes, then frees the buffer; accepts a zeroed one. */
+/* What is written from here on is packed, until out_finish(). False without
+ * memory. */
+bool out_pack(struct out *out, enum packing packing);
+/* Flushes, and writes the end of what was packed; false once a write has
+ * failed. */
+bool out_finish(struct out *out);
+/* Finishes, then frees the buffer; accepts a zeroed one. */
 void out_close(struct out *out);
 /* Hands what is buffered to the system; false once a write has failed. */
 bool out_flush(struct out *out);

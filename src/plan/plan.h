@@ -35,6 +35,7 @@ enum plan_kind {
     PLAN_DROP_INDEX,
     PLAN_INSERT,
     PLAN_REWRITE, /* UPDATE and DELETE */
+    PLAN_COPY_FROM,
     PLAN_BEGIN,
     PLAN_COMMIT,
     PLAN_ROLLBACK
@@ -90,6 +91,11 @@ struct plan_rewrite {
     bool marked; /* one column more tells which of them UPDATE changed */
 };
 
+struct plan_copy {
+    uint32_t table_id;
+    const char *file; /* of the statement's tree */
+};
+
 struct plan {
     enum plan_kind kind;
     enum ast_explain explain;
@@ -113,6 +119,7 @@ struct plan {
         struct plan_drop drop;
         struct plan_insert insert;
         struct plan_rewrite rewrite;
+        struct plan_copy copy;
     };
 };
 
@@ -148,6 +155,13 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error);
 void plan_finish(struct plan *plan);
+
+/* What columns have in a row that says nothing of them: of each a vector of one
+ * value, in `arena`. Fails with NO_MEMORY, CORRUPT (a DEFAULT of the file). */
+enum vdbq_status plan_defaults(const struct catalogue *catalogue,
+                               const struct table *table, struct arena *arena,
+                               struct vdbq_vector *vectors,
+                               struct error *error);
 
 /* Describes a table to a program that is to read it; the name stays as it is.
  * Columns are numbered without the primary key. What it allocates lives in

@@ -82,7 +82,6 @@ struct shell {
                                    -1: look                                 */
     struct shell_file *file;
     unsigned files;
-    const char *bar_unit; /* of what is counted: "bytes"; NULL: work  */
 };
 
 /* Where text came from, for messages. */
@@ -173,14 +172,18 @@ enum vdbq_status shell_parameters_bind(struct shell *shell, vdbq_query *query);
 /* shell_file.c: for vdbq_on_file(), with the shell as context. */
 enum vdbq_status shell_file_read(void *context, vdbq *files, const char *name);
 void shell_files_clear(struct shell *shell);
-/* Writes the rows of COPY TO. `*told`: the failure has been told. */
-enum vdbq_status shell_file_write(struct shell *shell,
-                                  const struct place *place, vdbq_query *query,
-                                  bool *told);
+
+/* shell_copy.c: writes the rows of COPY TO. `*told`: the failure has been
+ * told. */
+enum vdbq_status shell_copy_to(struct shell *shell, const struct place *place,
+                               vdbq_query *query, bool *told);
+/* For vdbq_on_copy(), likewise. */
+enum vdbq_status shell_copy_from(void *context, vdbq *db,
+                                 const struct vdbq_copy *copy);
 
 /* shell_progress.c */
 int64_t shell_now_ns(void);
-void shell_bar_start(struct shell *shell, const char *unit);
+void shell_bar_start(struct shell *shell);
 bool shell_bar_step(void *context, uint64_t done, uint64_t all);
 struct import_progress;
 bool shell_bar_import(void *context, const struct import_progress *progress);

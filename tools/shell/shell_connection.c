@@ -55,6 +55,7 @@ static bool open_database(struct shell *shell, const struct place *place)
             != VDBQ_OK)
             return fail_open(shell, place, EXIT_USAGE);
     vdbq_on_file(shell->db, shell_file_read, shell);
+    vdbq_on_copy(shell->db, shell_copy_from, shell);
     if (shell->bar)
         vdbq_on_progress(shell->db, shell_bar_step, shell);
     return true;

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files in queries: FROM 'file.csv' is imported into the database of files,
- * once while the file stays as it is; COPY TO writes its rows beside the file
- * and gives them its name when they are complete.
+ * once while the file stays as it is.
  */
 #include "shell.h"
 
 #include "io/import/import.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* -------------------------------------------------------------- reading -- */
 
@@ -113,19 +110,6 @@ static enum vdbq_status drop_table(struct shell *shell, vdbq *files,
     return status;
 }
 
-static enum vdbq_status fail_import(vdbq *files, const char *name,
-                                    const struct import_report *report)
-{
-    char message[sizeof report->message + 400];
-    if (report->line)
-        snprintf(message, sizeof message, "%.300s:%llu:%llu: %s", name,
-                 (unsigned long long)report->line,
-                 (unsigned long long)report->column, report->message);
-    else
-        snprintf(message, sizeof message, "%s", report->message);
-    return vdbq_fail(files, report->status, message, report->hint);
-}
-
 static enum vdbq_status import(struct shell *shell, vdbq *files,
                                const char *name)
 {
@@ -139,12 +123,12 @@ static enum vdbq_status import(struct shell *shell, vdbq *files,
         .context = shell,
     };
     struct import_report report;
-    shell_bar_start(shell, "bytes");
+    shell_bar_start(shell);
     import_csv(&params, &report);
     shell_bar_clear(shell);
-    shell_bar_start(shell, NULL);
+    shell_bar_start(shell);
     if (report.status != VDBQ_OK)
-        return fail_import(files, name, &report);
+        return import_copy_fail(files, name, &report);
     shell_import_note(shell, name, &report);
     return VDBQ_OK;
 }
@@ -187,162 +171,4 @@ enum vdbq_status shell_file_read(void *context, vdbq *files, const char *name)
     if (status == VDBQ_OK)
         status = import(shell, files, name);
     return status == VDBQ_OK ? note(shell, files, name, &facts, young) : status;
-}
-
-/* -------------------------------------------------------------- writing -- */
-
-/* Where rows go before they have the file's name. */
-struct target {
-    const char *name;
-    char *beside; /* NULL: written to `name` itself, which is no plain file */
-    int fd;
-};
-
-static bool fail_write(struct shell *shell, const struct place *place,
-                       const struct target *target, int reason)
-{
-    return shell_fail(shell, place, VDBQ_IO, "", "cannot write %s: %s",
-                      target->name, strerror(reason));
-}
-
-static void open_target(struct target *target)
-{
-    struct stat facts;
-    if (stat(target->name, &facts) == 0 && !S_ISREG(facts.st_mode)) {
-        target->fd = open(target->name, O_WRONLY | O_CLOEXEC);
-        return;
-    }
-    size_t size = strlen(target->name) + 32;
-    target->fd = -1;
-    target->beside = malloc(size);
-    if (!target->beside)
-        return;
-    snprintf(target->beside, size, "%s.%ld.tmp", target->name, (long)getpid());
-    target->fd =
-        open(target->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-}
-
-/* Gives the rows the file's name, or takes them away. Returns errno. */
-static int close_target(struct target *target, bool complete)
-{
-    int problem = close(target->fd) == 0 ? 0 : errno;
-    if (target->beside && complete && !problem
-        && rename(target->beside, target->name) != 0)
-        problem = errno;
-    if (target->beside && (!complete || problem))
-        unlink(target->beside);
-    free(target->beside);
-    return problem;
-}
-
-/* The format that the file's ending asks for; NULL: none does. */
-static const struct format *format_of(const char *name)
-{
-    static const char *const endings[][2] = {
-        { ".csv", "csv" },         { ".tsv", "tsv" },
-        { ".tab", "tsv" },         { ".json", "json" },
-        { ".jsonl", "jsonlines" }, { ".ndjson", "jsonlines" },
-        { ".md", "markdown" },
-    };
-    const char *dot = strrchr(name, '.');
-    for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcasecmp(dot, endings[i][0]) == 0)
-            return format_find(endings[i][1]);
-    return NULL;
-}
-
-/* What is no plain file, as a terminal or a pipe, takes CSV. */
-static const struct format *choose_format(const char *name)
-{
-    struct stat facts;
-    const struct format *format = format_of(name);
-    if (!format && stat(name, &facts) == 0 && !S_ISREG(facts.st_mode))
-        return format_find("csv");
-    return format;
-}
-
-static bool is_compressed(const char *name)
-{
-    static const char *const endings[] = { ".gz", ".zst", ".bz2",
-                                           ".xz", ".lz4", ".zip" };
-    const char *dot = strrchr(name, '.');
-    for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcasecmp(dot, endings[i]) == 0)
-            return true;
-    return false;
-}
-
-static enum vdbq_status fail_ending(struct shell *shell,
-                                    const struct place *place, const char *name)
-{
-    shell_fail(shell, place, VDBQ_UNKNOWN,
-               is_compressed(name)
-                   ? "files are written as they are: .csv, .tsv, .json, "
-                     ".jsonl or .md; compress it then"
-                   : "the ending of the file's name chooses: .csv, .tsv, "
-                     ".json, .jsonl or .md",
-               "COPY TO '%s': no format has that ending", name);
-    return VDBQ_UNKNOWN;
-}
-
-static enum vdbq_status write_rows(vdbq_query *query,
-                                   const struct format *format, struct out *out,
-                                   uint64_t *rows)
-{
-    const struct format_style style = { .header = 1, .quote_names = true };
-    struct vdbq_batch batch;
-    struct format_result result;
-    enum vdbq_status status = vdbq_query_batch(query, &batch);
-    if (status != VDBQ_OK)
-        return status;
-    if (!format_begin(&result, format, &style, out, query))
-        return VDBQ_NO_MEMORY;
-    while (status == VDBQ_OK && batch.rows && !out->error) {
-        *rows += batch.rows;
-        format_batch(&result, &batch);
-        status = vdbq_query_batch(query, &batch);
-    }
-    return format_end(&result) || status != VDBQ_OK ? status : VDBQ_NO_MEMORY;
-}
-
-static void tell_rows(struct shell *shell, const char *name, uint64_t rows)
-{
-    shell_bar_clear(shell);
-    if (!shell->interactive && !shell->timer)
-        return;
-    out_print(&shell->err, "%llu rows to %s\n", (unsigned long long)rows, name);
-    out_flush(&shell->err);
-}
-
-enum vdbq_status shell_file_write(struct shell *shell,
-                                  const struct place *place, vdbq_query *query,
-                                  bool *told)
-{
-    struct target target = { .name = vdbq_query_copy_file(query) };
-    struct out out = { 0 };
-    uint64_t rows = 0;
-    const struct format *format = choose_format(target.name);
-    *told = true;
-    if (!format)
-        return fail_ending(shell, place, target.name);
-    open_target(&target);
-    if (target.fd < 0 || !out_open(&out, target.fd)) {
-        fail_write(shell, place, &target, errno);
-        free(target.beside);
-        return VDBQ_IO;
-    }
-    enum vdbq_status status = write_rows(query, format, &out, &rows);
-    out_flush(&out);
-    int problem = out.error;
-    out_close(&out);
-    int closing = close_target(&target, status == VDBQ_OK && !problem);
-    problem = problem ? problem : closing;
-    if (status == VDBQ_OK && problem) {
-        fail_write(shell, place, &target, problem);
-        return VDBQ_IO;
-    }
-    *told = false;
-    if (status == VDBQ_OK)
-        tell_rows(shell, target.name, rows);
-    return status;
 }

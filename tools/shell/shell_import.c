@@ -139,7 +139,7 @@ bool shell_import(struct shell *shell, const struct place *place,
     if (!take_arguments(shell, place, arguments, argument, &params))
         return false;
     int64_t start_ns = shell_now_ns();
-    shell_bar_start(shell, "bytes");
+    shell_bar_start(shell);
     shell_signals_running(shell->db);
     import_csv(&params, &report);
     shell_signals_running(NULL);

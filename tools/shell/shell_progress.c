@@ -15,11 +15,10 @@ enum { BAR_WIDTH = 30 };
 static const int64_t bar_after_ns = 500000000;
 static const int64_t bar_every_ns = 100000000;
 
-void shell_bar_start(struct shell *shell, const char *unit)
+void shell_bar_start(struct shell *shell)
 {
     shell->bar_start_ns = shell_now_ns();
     shell->bar_next_ns = shell->bar_start_ns + bar_after_ns;
-    shell->bar_unit = unit;
 }
 
 /* 1234567 as 1,234,567 */
@@ -34,26 +33,28 @@ static void write_count(struct out *out, uint64_t count)
     }
 }
 
-static void write_counts(struct shell *shell, uint64_t done, uint64_t all)
+/* "1,234,567 rows, 182 MB/s" */
+static void write_import(struct out *out,
+                         const struct import_progress *progress, double seconds)
 {
-    out_text(&shell->err, "  ");
-    write_count(&shell->err, done);
-    out_text(&shell->err, " of ");
-    write_count(&shell->err, all);
-    out_print(&shell->err, " %s", shell->bar_unit);
+    out_text(out, "  ");
+    write_count(out, progress->rows);
+    out_print(out, " rows, %.0f MB/s", (double)progress->done / seconds / 1e6);
 }
 
-static void draw(struct shell *shell, double part, uint64_t done, uint64_t all,
-                 double seconds)
+/* `import`: what is told beside the share that is done; or NULL. */
+static void draw(struct shell *shell, double part,
+                 const struct import_progress *import)
 {
     struct out *err = &shell->err;
+    double seconds = (double)(shell_now_ns() - shell->bar_start_ns) * 1e-9;
     size_t full = (size_t)(part * BAR_WIDTH);
     out_text(err, "\r[");
     out_repeat(err, "#", full);
     out_repeat(err, "-", BAR_WIDTH - full);
     out_print(err, "] %3.0f %%", part * 100);
-    if (shell->bar_unit)
-        write_counts(shell, done, all);
+    if (import)
+        write_import(err, import, seconds);
     out_print(err, "  %.1f s", seconds);
     if (part > 0.02)
         out_print(err, ", %.0f s left", seconds / part - seconds);
@@ -62,22 +63,25 @@ static void draw(struct shell *shell, double part, uint64_t done, uint64_t all,
     shell->bar_drawn = true;
 }
 
-bool shell_bar_step(void *context, uint64_t done, uint64_t all)
+static bool step(struct shell *shell, uint64_t done, uint64_t all,
+                 const struct import_progress *import)
 {
-    struct shell *shell = context;
     int64_t now = shell->bar ? shell_now_ns() : 0;
     if (shell->bar && all && now >= shell->bar_next_ns) {
-        double part = done < all ? (double)done / (double)all : 1;
         shell->bar_next_ns = now + bar_every_ns;
-        draw(shell, part, done, all,
-             (double)(now - shell->bar_start_ns) * 1e-9);
+        draw(shell, done < all ? (double)done / (double)all : 1, import);
     }
     return !shell_interrupted();
 }
 
+bool shell_bar_step(void *context, uint64_t done, uint64_t all)
+{
+    return step(context, done, all, NULL);
+}
+
 bool shell_bar_import(void *context, const struct import_progress *progress)
 {
-    return shell_bar_step(context, progress->done, progress->all);
+    return step(context, progress->done, progress->all, progress);
 }
 
 void shell_bar_clear(struct shell *shell)

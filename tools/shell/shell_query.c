@@ -138,7 +138,7 @@ static void run(struct shell *shell, struct work *work)
     if (work->status != VDBQ_OK)
         return;
     if (vdbq_query_copy_file(query))
-        work->status = shell_file_write(shell, work->place, query, &work->told);
+        work->status = shell_copy_to(shell, work->place, query, &work->told);
     else if (vdbq_query_columns(query))
         work->status = print_rows(shell, query);
 }
@@ -149,7 +149,7 @@ static bool run_first(struct shell *shell, const struct place *place,
 {
     struct work work = { .place = place, .start_ns = shell_now_ns() };
     const char *tail = end;
-    shell_bar_start(shell, NULL);
+    shell_bar_start(shell);
     shell_signals_running(shell->db);
     work.status = vdbq_prepare(shell->db, *sql, end - *sql, &work.query, &tail);
     if (work.status == VDBQ_OK && work.query)
@@ -197,7 +197,7 @@ bool shell_program(struct shell *shell, const char *path)
         return shell_fail(shell, NULL, VDBQ_IO, "", "cannot read %s: %s", path,
                           strerror(errno));
     work.start_ns = shell_now_ns();
-    shell_bar_start(shell, NULL);
+    shell_bar_start(shell);
     shell_signals_running(shell->db);
     work.status = vdbq_prepare_program(shell->db, text, &work.query);
     if (work.status == VDBQ_OK)

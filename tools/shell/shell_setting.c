@@ -179,6 +179,21 @@ static bool is_same_file(const char *name, const char *other)
            && one.st_ino == two.st_ino && one.st_dev == two.st_dev;
 }
 
+/* Completes the file that results went to. What fails on the way to standard
+ * output is told at the end. */
+static bool end_output(struct shell *shell, const struct shell_call *call)
+{
+    bool complete = out_finish(&shell->out);
+    if (shell->out.fd == STDOUT_FILENO)
+        return true;
+    complete &= close(shell->out.fd) == 0;
+    int problem = shell->out.error ? shell->out.error : errno;
+    shell->out.error = 0;
+    return complete
+           || shell_fail(shell, call->place, VDBQ_IO, "",
+                         "cannot write the results: %s", strerror(problem));
+}
+
 bool shell_set_output(struct shell *shell, const struct shell_call *call)
 {
     int fd = STDOUT_FILENO;
@@ -192,9 +207,12 @@ bool shell_set_output(struct shell *shell, const struct shell_call *call)
         return shell_fail(shell, call->place, VDBQ_IO, "",
                           "cannot write %s: %s", call->argument[0],
                           strerror(errno));
-    out_flush(&shell->out);
-    if (shell->out.fd != STDOUT_FILENO)
-        close(shell->out.fd);
+    bool good = end_output(shell, call);
+    size_t length;
     shell->out.fd = fd;
-    return true;
+    if (call->count
+        && !out_pack(&shell->out, packing_of_name(call->argument[0], &length)))
+        good =
+            shell_fail(shell, call->place, VDBQ_NO_MEMORY, "", "out of memory");
+    return good;
 }

@@ -68,7 +68,7 @@ static int fail_usage(struct shell *shell, const char *message,
  * program in a pipe does. */
 static int finish_output(struct shell *shell, int status)
 {
-    out_flush(&shell->out);
+    out_finish(&shell->out);
     int problem = shell->out.error;
     if (problem == EPIPE) {
         signal(SIGPIPE, SIG_DFL);

@@ -88,6 +88,8 @@ enum vdbq_status import_csv(const struct import_params *params,
                             struct import_report *report)
 {
     struct import import = { .params = params, .report = report, .passes = 1 };
+    if (params->null_text)
+        import.null_length = strlen(params->null_text);
     *report = (struct import_report){ .status = VDBQ_OK };
     report->status = run(&import);
     if (report->line && import.text.unpack)

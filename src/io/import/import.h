@@ -16,7 +16,6 @@
 struct import_progress {
     uint64_t done, all; /* all 0: not known yet            */
     uint64_t rows;      /* that were read in this pass      */
-    uint64_t bytes;     /* of the file, in this pass         */
 };
 
 struct import_params {
@@ -24,6 +23,11 @@ struct import_params {
     const char *file;  /* its path; "-": standard input                  */
     const char *table; /* made where there is none of that name          */
     struct csv_dialect dialect; /* what is not known of it is found      */
+    const char *null_text;      /* stands for NULL without quotes, and nothing
+                          else does; NULL: fields without a text do     */
+    const char *const *columns; /* of the table, those of the file in its
+                               order; NULL: by the header's names, or all */
+    unsigned column_count;
     int header;        /* the first record holds names: 1, 0; -1: look   */
     const char *key;   /* column that a new table's key is, or NULL      */
     const char *types; /* a new table's types, "INTEGER,FLOAT", or NULL  */
@@ -56,5 +60,13 @@ void import_describe(const struct import_report *report, char *room);
  * with what the table and its constraints refuse. */
 enum vdbq_status import_csv(const struct import_params *params,
                             struct import_report *report);
+
+/* import_copy.c: the parameters of a COPY FROM on `db`; fails with UNKNOWN (a
+ * format), which is the connection's failure then. */
+enum vdbq_status import_copy_params(vdbq *db, const struct vdbq_copy *copy,
+                                    struct import_params *params);
+/* Makes what the report says the last failure of the connection. */
+enum vdbq_status import_copy_fail(vdbq *db, const char *file,
+                                  const struct import_report *report);
 
 #endif

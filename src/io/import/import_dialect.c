@@ -11,6 +11,7 @@ struct csv_reader import_reader(const struct import *import, const char *start,
                                 .delimiter = import->dialect.delimiter,
                                 .quote =
                                     quote == CSV_UNQUOTED ? 0 : (char)quote,
+                                .escape = import->dialect.escape,
                                 .single = import->columns == 1 };
 }
 

@@ -116,8 +116,8 @@ static enum vdbq_status fail_count(struct import *import,
                            ? "add the missing delimiters; an empty field is "
                              "a NULL"
                            : "put a value that holds the delimiter in "
-                             "quotes; --delimiter of .import and .csv names "
-                             "another",
+                             "quotes; --delimiter of .import and .csv, or "
+                             "DELIMITER of COPY, names another",
                        "the record has %u field%s where %u are expected",
                        fault->column, fault->column == 1 ? "" : "s",
                        import->columns);
@@ -134,8 +134,8 @@ static enum vdbq_status fail_quote(struct import *import,
     if (fault->kind == FAULT_OPEN)
         return import_fail(import, VDBQ_TYPE,
                            "close it; a quote inside is written twice; "
-                           "--quote '' of .import and .csv "
-                           "makes quotes characters",
+                           "--quote '' of .import and .csv, or QUOTE '' of "
+                           "COPY, makes quotes characters",
                            "a quoted field starts here and never ends");
     return import_fail(import, VDBQ_TYPE,
                        "a quote inside a quoted field is written twice",

@@ -52,8 +52,9 @@ static enum vdbq_status read_first(struct import *import,
                             .place = field.bytes });
         if (import->params->header && memchr(field.bytes, 0, field.length))
             return import_fail(import, VDBQ_TYPE,
-                               "--no-header reads the first line as values, "
-                               "in which there may be some",
+                               "--no-header, or HEADER false in COPY, reads "
+                               "the first line as values, in which there may "
+                               "be some",
                                "the first line holds a NUL byte");
         if (!add_column(import, &field))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
@@ -74,7 +75,7 @@ static bool look(const struct import *import, struct csv_reader *reader,
         next = csv_next(reader, &field);
         if (next == CSV_STRAY || next == CSV_OPEN)
             return false;
-        if (i < import->columns)
+        if (i < import->columns && !import_is_null(import, &field))
             seen[i] |= import_seen(&field);
         *quoted &= field.quote != 0;
     }

@@ -15,6 +15,7 @@
 #include "io/packed/unpack.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 struct import_column {
     char *name;          /* as the header has it, or c1, c2 ...        */
@@ -64,8 +65,9 @@ struct import {
     const char *body; /* in text.first: after the byte order mark and
                          header                                     */
     struct csv_dialect dialect;
-    bool header;      /* the file has one                       */
-    unsigned columns; /* of the file                            */
+    size_t null_length; /* of params->null_text, if there is one  */
+    bool header;        /* the file has one                       */
+    unsigned columns;   /* of the file                            */
     struct import_column *column;
     unsigned targets;    /* columns of the table                   */
     const char *counted; /* places in the part at hand are counted from
@@ -103,6 +105,15 @@ void import_dialect(struct import *import, const char *start, const char *end);
 /* import_progress.c: so many bytes of the file are done in this pass, and so many rows are in:
  * whether the import is to go on. */
 bool import_goes_on(const struct import *import, uint64_t taken, uint64_t rows);
+
+/* Whether the field is what stands for NULL, where that was said. */
+static inline bool import_is_null(const struct import *import,
+                                  const struct csv_field *field)
+{
+    const char *text = import->params->null_text;
+    return text && !field->quote && field->length == import->null_length
+           && memcmp(field->bytes, text, field->length) == 0;
+}
 
 /* import_fault.c: the failure's report; each returns its status. */
 enum vdbq_status import_fail(struct import *import, enum vdbq_status status,

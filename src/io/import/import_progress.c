@@ -8,7 +8,6 @@ bool import_goes_on(const struct import *import, uint64_t taken, uint64_t rows)
     uint64_t all = import->text.file_bytes;
     struct import_progress progress = { .done = import->pass * all + taken,
                                         .all = import->passes * all,
-                                        .rows = rows,
-                                        .bytes = taken };
+                                        .rows = rows };
     return !params->progress || params->progress(params->context, &progress);
 }

@@ -26,10 +26,8 @@ struct append {
     struct import *import;
     vdbq_append *append;
     struct slot slot[IMPORT_SLOTS_MAX];
-    struct vdbq_vector *vectors; /* one a column of the table            */
-    void *zeros;                 /* values of columns the file has not   */
-    uint8_t *ones;               /* their NULLs                          */
-    uint64_t spare;              /* rows that these two have room for    */
+    struct vdbq_vector *vectors; /* one a column of the table; those that
+                                    the file has not are defaults        */
 };
 
 static size_t type_size(enum vdbq_type type)
@@ -121,6 +119,23 @@ static enum number_status parse(const struct import_column *column,
     }
 }
 
+/* The same where another text stands for NULL than none. */
+static enum number_status
+parse_told(const struct import *import, const struct import_column *column,
+           struct slot *slot, const struct csv_field *field, void *values)
+{
+    if (!import->params->null_text)
+        return parse(column, slot, field, values);
+    if (import_is_null(import, field))
+        return NUMBER_NULL;
+    enum number_status status = parse(column, slot, field, values);
+    if (status != NUMBER_NULL || column->type != VDBQ_TEXT)
+        return status == NUMBER_NULL ? NUMBER_WRONG : status;
+    ((struct vdbq_text *)values)[slot->rows] =
+        (struct vdbq_text){ field->bytes, 0 };
+    return NUMBER_OK;
+}
+
 static void fault_value(struct slot *slot, unsigned column,
                         enum number_status status)
 {
@@ -149,7 +164,7 @@ static bool parse_record(const struct import *import, struct slot *slot)
     for (unsigned i = 0; i < import->columns; i++) {
         const struct import_column *column = &import->column[i];
         enum number_status status =
-            parse(column, slot, &slot->fields[i], slot->values[i]);
+            parse_told(import, column, slot, &slot->fields[i], slot->values[i]);
         if (status == NUMBER_OK) {
             slot->nulls[i][slot->rows] = 0;
         } else if (status == NUMBER_NULL) {
@@ -216,36 +231,15 @@ static void look(void *context, const struct import_part *text, unsigned number)
         ;
 }
 
-/* Vectors of NULLs for the table's columns that the file does not have. */
-static bool reserve_spare(struct append *append, uint64_t rows)
-{
-    if (append->import->targets == append->import->columns
-        || rows <= append->spare)
-        return true;
-    free(append->zeros);
-    free(append->ones);
-    append->zeros = calloc(rows, sizeof(struct vdbq_text));
-    append->ones = malloc(rows);
-    append->spare = append->zeros && append->ones ? rows : 0;
-    if (append->spare)
-        memset(append->ones, 1, rows);
-    return append->spare != 0;
-}
-
 static enum vdbq_status append_slot(struct append *append,
                                     const struct slot *slot)
 {
     struct import *import = append->import;
     if (!slot->rows)
         return VDBQ_OK;
-    if (!reserve_spare(append, slot->rows))
-        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    for (unsigned i = 0; i < import->targets; i++) {
-        append->vectors[i].values = append->zeros;
-        append->vectors[i].nulls = append->ones;
-    }
     for (unsigned i = 0; i < import->columns; i++) {
         struct vdbq_vector *vector = &append->vectors[import->column[i].target];
+        vector->type = import->column[i].type;
         vector->values = slot->values[i];
         vector->nulls = slot->has_nulls[i] ? slot->nulls[i] : NULL;
     }
@@ -297,11 +291,6 @@ static bool append_open(struct append *append, unsigned slots)
     append->vectors = calloc(import->targets, sizeof *append->vectors);
     if (!append->vectors)
         return false;
-    unsigned table =
-        import_table_find(import->params->db, import->params->table);
-    for (unsigned i = 0; i < import->targets; i++)
-        append->vectors[i].type =
-            vdbq_table_column_type(import->params->db, table, i);
     for (unsigned i = 0; i < slots; i++)
         if (!slot_open(import, &append->slot[i]))
             return false;
@@ -313,8 +302,6 @@ static void append_close(struct append *append, unsigned slots)
     for (unsigned i = 0; i < slots; i++)
         slot_close(append->import, &append->slot[i]);
     free(append->vectors);
-    free(append->zeros);
-    free(append->ones);
 }
 
 static enum vdbq_status append_parts(struct append *append, unsigned threads)

@@ -167,8 +167,9 @@ static enum vdbq_status pair_by_name(struct import *import, unsigned table)
         column->target = find_column(db, table, column->name);
         if (column->target == import->targets)
             return import_fail(import, VDBQ_UNKNOWN,
-                               "--no-header takes the first line as values, "
-                               ".schema shows the table's columns",
+                               "--no-header, or HEADER false in COPY, takes "
+                               "the first line as values; .schema shows the "
+                               "table's columns",
                                "table %s has no column %s, which the file's "
                                "header names",
                                import->params->table, column->name);
@@ -176,26 +177,56 @@ static enum vdbq_status pair_by_name(struct import *import, unsigned table)
     return VDBQ_OK;
 }
 
-/* The file's columns are the table's, by its names. */
+/* The file's column is that one of the table, by its name. */
+static enum vdbq_status pair(struct import *import, unsigned table,
+                             unsigned index, unsigned target)
+{
+    struct import_column *column = &import->column[index];
+    free(column->name);
+    column->name =
+        strdup(vdbq_table_column_name(import->params->db, table, target));
+    column->target = target;
+    return column->name
+               ? VDBQ_OK
+               : import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+}
+
 static enum vdbq_status pair_by_position(struct import *import, unsigned table)
 {
-    vdbq *db = import->params->db;
+    enum vdbq_status status = VDBQ_OK;
     if (import->columns != import->targets)
         return import_fail(import, VDBQ_TYPE,
-                           "a first line with column names lets the file "
-                           "have fewer columns than the table",
+                           "a first line with column names, or a list of "
+                           "columns in COPY, lets the file have fewer columns "
+                           "than the table",
                            "the file has %u columns where table %s has %u",
                            import->columns, import->params->table,
                            import->targets);
-    for (unsigned i = 0; i < import->columns; i++) {
-        struct import_column *column = &import->column[i];
-        free(column->name);
-        column->name = strdup(vdbq_table_column_name(db, table, i));
-        if (column->name == NULL)
-            return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-        column->target = i;
+    for (unsigned i = 0; i < import->columns && status == VDBQ_OK; i++)
+        status = pair(import, table, i, i);
+    return status;
+}
+
+/* The file's columns are those of the list, whatever its header says. */
+static enum vdbq_status pair_by_list(struct import *import, unsigned table)
+{
+    const struct import_params *params = import->params;
+    enum vdbq_status status = VDBQ_OK;
+    if (import->columns != params->column_count)
+        return import_fail(import, VDBQ_TYPE,
+                           "the list names every column of the file, in its "
+                           "order",
+                           "the file has %u columns where the list has %u",
+                           import->columns, params->column_count);
+    for (unsigned i = 0; i < import->columns && status == VDBQ_OK; i++) {
+        unsigned target = find_column(params->db, table, params->columns[i]);
+        status = target < import->targets
+                     ? pair(import, table, i, target)
+                     : import_fail(import, VDBQ_UNKNOWN, "",
+                                   "table %s has no column %s", params->table,
+                                   params->columns[i]);
     }
-    return VDBQ_OK;
+    return status;
 }
 
 enum vdbq_status import_table(struct import *import)
@@ -215,8 +246,11 @@ enum vdbq_status import_table(struct import *import)
         return status;
     table = import_table_find(db, import->params->table);
     import->targets = vdbq_table_columns(db, table);
-    status = exists && import->header ? pair_by_name(import, table)
-                                      : pair_by_position(import, table);
+    if (import->params->columns)
+        status = pair_by_list(import, table);
+    else
+        status = exists && import->header ? pair_by_name(import, table)
+                                          : pair_by_position(import, table);
     if (status == VDBQ_OK)
         take_types(import, table);
     return status;

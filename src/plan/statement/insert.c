@@ -109,27 +109,32 @@ static enum vdbq_status read_columns(struct inserting *inserting)
     return status;
 }
 
-/* A constant of the column's type. */
+void store_constant(enum vdbq_type type, void *values, size_t row,
+                    const struct expression *e)
+{
+    switch (type_machine(type)) {
+    case TYPE_I32:
+        ((int32_t *)values)[row] = (int32_t)e->constant.integer;
+        break;
+    case TYPE_I64:
+        ((int64_t *)values)[row] = e->constant.integer;
+        break;
+    case TYPE_F32:
+        ((float *)values)[row] = (float)e->constant.real;
+        break;
+    case TYPE_F64:
+        ((double *)values)[row] = e->constant.real;
+        break;
+    default:
+        ((struct vdbq_text *)values)[row] = e->constant.text;
+        break;
+    }
+}
+
 static void store(const struct filling *filling, size_t row,
                   const struct expression *e)
 {
-    switch (type_machine(filling->column->type)) {
-    case TYPE_I32:
-        ((int32_t *)filling->values)[row] = (int32_t)e->constant.integer;
-        break;
-    case TYPE_I64:
-        ((int64_t *)filling->values)[row] = e->constant.integer;
-        break;
-    case TYPE_F32:
-        ((float *)filling->values)[row] = (float)e->constant.real;
-        break;
-    case TYPE_F64:
-        ((double *)filling->values)[row] = e->constant.real;
-        break;
-    default:
-        ((struct vdbq_text *)filling->values)[row] = e->constant.text;
-        break;
-    }
+    store_constant(filling->column->type, filling->values, row, e);
 }
 
 /* A byte a row, once there is a NULL. */

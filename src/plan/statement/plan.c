@@ -31,8 +31,10 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_EMPTY:
         break;
     case AST_COPY:
-        plan->copy_to = statement->copy.file;
+        plan->copy_to = statement->copy.said.file;
         return plan_query(statement->copy.query, binder, plan);
+    case AST_COPY_FROM:
+        return plan_copy_from(&statement->copy, binder, plan);
     case AST_SELECT:
         return plan_query(statement->query, binder, plan);
     case AST_DESCRIBE:

@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 
 struct binder;
+struct expression;
 struct node;
 
 /* A bound query (NULL: binding failed) is rewritten and becomes the steps of
@@ -35,6 +36,14 @@ enum vdbq_status plan_update(const struct ast_update *update,
 
 enum vdbq_status plan_delete(const struct ast_delete *delete,
                              struct binder *binder, struct plan *plan);
+
+/* Puts a constant of a column's type into its vector. */
+void store_constant(enum vdbq_type type, void *values, size_t row,
+                    const struct expression *e);
+
+/* COPY FROM: looks for the table and its columns. */
+enum vdbq_status plan_copy_from(const struct ast_copy *copy,
+                                struct binder *binder, struct plan *plan);
 
 /* DESCRIBE and SUMMARIZE: rows about the columns of a query. */
 enum vdbq_status plan_description(const struct ast_query *query,

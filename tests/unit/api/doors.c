@@ -225,7 +225,7 @@ static void write_file(const char *path, const char *text)
 static void test_csv(void **unused)
 {
     static const struct csv_dialect dialects[] = {
-        { 0 }, { ';', 0 }, { 0, CSV_UNQUOTED }, { ',', '\'' }
+        { 0 }, { ';', 0, 0 }, { 0, CSV_UNQUOTED, 0 }, { ',', '\'', '\\' }
     };
     (void)unused;
     char path[] = "/tmp/vdbq-doors-XXXXXX", text[TEXT_MAX];

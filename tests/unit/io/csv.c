@@ -264,8 +264,9 @@ static const char *read_all(const char *text, char delimiter)
 {
     static char room[1024];
     char field_room[256];
-    struct csv_reader reader = { text, text + strlen(text), delimiter, '"',
-                                 false };
+    struct csv_reader reader = { text,      text + strlen(text),
+                                 delimiter, '"',
+                                 false,     0 };
     struct csv_field field;
     char *at = room;
     while (csv_record(&reader)) {
@@ -308,7 +309,7 @@ static void records(void **unused)
 static void single_records(void **unused)
 {
     const char *text = "\na\n\r\n\"\"\n\n";
-    struct csv_reader reader = { text, text + strlen(text), ',', '"', true };
+    struct csv_reader reader = { text, text + strlen(text), ',', '"', true, 0 };
     struct csv_field field;
     unsigned records = 0, empty = 0, quoted = 0;
     (void)unused;
@@ -358,7 +359,7 @@ static void sniffs(void **unused)
         assert_int_equal(found.delimiter, cases[i].delimiter);
         assert_int_equal(found.quote, cases[i].quote);
     }
-    struct csv_dialect asked = { '|', CSV_UNQUOTED };
+    struct csv_dialect asked = { '|', CSV_UNQUOTED, 0 };
     const char *text = "a;b\n1;2\n";
     asked = csv_sniff(text, text + strlen(text), asked, ',');
     assert_int_equal(asked.delimiter, '|');
@@ -374,8 +375,8 @@ static void splits(void **unused)
     (void)unused;
     for (size_t size = 1; size < sizeof text; size++) {
         char whole[512] = "";
-        struct csv_reader reader = { text, text + strlen(text), ',', '"',
-                                     false };
+        struct csv_reader reader = { text, text + strlen(text), ',', '"', false,
+                                     0 };
         while (reader.at < reader.end) {
             const char *end = csv_split(&reader, size);
             char part[sizeof text];
@@ -392,7 +393,9 @@ static void splits(void **unused)
 static void undoubles(void **unused)
 {
     const char *text = "\"\"\"a\"\"\"\"b\"\"\",\"\",,c";
-    struct csv_reader reader = { text, text + strlen(text), ',', '"', false };
+    struct csv_reader reader = {
+        text, text + strlen(text), ',', '"', false, 0
+    };
     struct csv_field field;
     char room[32];
     (void)unused;

@@ -166,6 +166,13 @@ static const struct {
     { "rollback", "rollback" },
     { "copy t to 'it''s.csv'", "copy 'it's.csv' {select * from t}" },
     { "copy (select 1) to 'x'", "copy 'x' {select 1}" },
+    { "copy t (a, b) to 'x' (header, null '')",
+      "copy 'x'  header 1 null ''{select a as a b as b from t}" },
+    { "copy t from 'x'", "copy t from 'x'" },
+    { "copy \"from\" (a, \"to\") from 'x' with (sep '\\t', quote '', escape "
+      "'\\', nullstr NA, format csv, header off)",
+      "copy from from 'x' a to header 0 format 'csv' delimiter '\t' quote '' "
+      "escape '\\' null 'NA'" },
     { "describe t", "describe {select * from t}" },
     { "describe select 1", "describe {select 1}" },
     { "explain summarize from t", "explain summarize {select * from t}" },
