@@ -1703,7 +1703,6 @@ def case_interrupt_ends_an_import_at_once(folder):
     big_files(folder)
     expect(run(folder, 'all.vdb', 'create table t (a integer, b integer, c text)'), 0)
     os.mkfifo(os.path.join(folder, 'pipe'))
-    writer = os.open(os.path.join(folder, 'pipe'), os.O_RDWR)
     with open(os.path.join(folder, 'bomb.csv.gz'), 'wb') as file:
         file.write(gzip.compress(bytes(120 << 20), 1))
     for command, seconds in (('.import big.csv t\n', 0.3), ('.import big.csv.gz t\n', 0.5),
@@ -1714,7 +1713,6 @@ def case_interrupt_ends_an_import_at_once(folder):
         assert took < 0.5, (command, took)
         expect(run(folder, '-list', '--no-header', '--batch', 'all.vdb', text='select count(*) '
                    'from t; select count(*) from u;'), 1, '0\n', 'no such table: u')
-    os.close(writer)
 
 
 def case_interrupt_ends_a_script(folder):

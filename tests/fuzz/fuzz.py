@@ -102,7 +102,8 @@ def file_inputs(build):
 def csv_inputs(build):
     del build
     for how in range(15):
-        yield from (bytes([how]) + text.encode() for text in CSV)
+        yield from (bytes([how, (how + number) % 8]) + text.encode()
+                    for number, text in enumerate(CSV))
 
 
 def prog_inputs(build):

@@ -73,7 +73,7 @@ static int spool(struct import *import, int from)
     ssize_t length = -1;
     while (fd >= 0 && part && wait_for(import, from)) {
         length = read(from, part, PART);
-        if (length < 0 && errno == EINTR)
+        if (length < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (length <= 0 || !write_all(fd, part, length))
             break;
@@ -194,11 +194,13 @@ static bool is_regular(int fd)
            && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
 }
 
+/* A pipe without a writer is not waited for here but where it is read. */
 enum vdbq_status import_file_open(struct import *import)
 {
     bool standard = strcmp(import->params->file, "-") == 0;
     int fd = standard ? dup(STDIN_FILENO)
-                      : open(import->params->file, O_RDONLY | O_CLOEXEC);
+                      : open(import->params->file,
+                             O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_file(import, "open");
     if (!is_regular(fd)) {

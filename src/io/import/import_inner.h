@@ -50,7 +50,8 @@ struct import_text {
     const char *at;           /* mapped: where the next part starts     */
     struct import_part first; /* with the mark and the header; its own  */
     size_t first_bytes;       /* of the text up to its end              */
-    atomic_bool stop;         /* unpack no more: the import ends        */
+    atomic_bool stop;         /* unpack no more: the import ends          */
+    bool shared;              /* other threads than the caller's cut parts */
     struct import_failure {
         enum vdbq_status status;
         const char *hint;

@@ -321,6 +321,24 @@ static enum vdbq_status append_parts(struct append *append, unsigned threads)
     return status;
 }
 
+/* Once the append is open nobody else changes the table: whether it is the one
+ * that was looked at. */
+static bool is_same_table(const struct import *import)
+{
+    vdbq *db = import->params->db;
+    unsigned table = import_table_find(db, import->params->table);
+    bool same = vdbq_table_columns(db, table) == import->targets;
+    for (unsigned i = 0; i < import->columns && same; i++) {
+        const struct import_column *column = &import->column[i];
+        unsigned target = column->target;
+        same = vdbq_table_column_type(db, table, target) == column->type
+               && vdbq_table_column_scale(db, table, target) == column->scale
+               && vdbq_table_column_precision(db, table, target)
+                      == column->precision;
+    }
+    return same;
+}
+
 static enum vdbq_status run(struct append *append, unsigned threads)
 {
     struct import *import = append->import;
@@ -328,7 +346,12 @@ static enum vdbq_status run(struct append *append, unsigned threads)
                          &append->append)
         != VDBQ_OK)
         return import_fail_db(import);
-    enum vdbq_status status = append_parts(append, threads);
+    enum vdbq_status status =
+        is_same_table(import)
+            ? append_parts(append, threads)
+            : import_fail(import, VDBQ_BUSY, "try again",
+                          "another connection changed table %s meanwhile",
+                          import->params->table);
     vdbq_append_close(append->append);
     return status;
 }

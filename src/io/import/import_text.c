@@ -36,6 +36,8 @@ static enum vdbq_status fail_memory(struct import_text *text)
 static enum vdbq_status fail_text(struct import *import)
 {
     const struct import_failure *failure = &import->text.failure;
+    if (failure->status == VDBQ_CANCELLED)
+        return import_fail_stopped(import);
     return import_fail(import, failure->status, failure->hint, "%s",
                        failure->message);
 }
@@ -68,14 +70,24 @@ static enum vdbq_status unpack_step(struct import_text *text)
                                     unpack_message(text->unpack));
 }
 
-/* Has `wanted` bytes in `rest`, or all that are left. */
-static enum vdbq_status unpack_more(struct import_text *text, size_t wanted)
+/* The caller's thread asks; others are told by it. */
+static bool must_stop(const struct import *import)
 {
+    const struct import_text *text = &import->text;
+    return text->shared
+               ? atomic_load(&text->stop)
+               : !import_goes_on(import, unpack_taken(text->unpack), 0);
+}
+
+/* Has `wanted` bytes in `rest`, or all that are left. */
+static enum vdbq_status unpack_more(struct import *import, size_t wanted)
+{
+    struct import_text *text = &import->text;
     enum vdbq_status status = VDBQ_OK;
     if (!make_room(text, wanted + STEP_BYTES))
         return fail_memory(text);
     while (status == VDBQ_OK && !text->ended && text->rest_length < wanted)
-        status = atomic_load(&text->stop)
+        status = must_stop(import)
                      ? fail(text, VDBQ_CANCELLED, "", "interrupted")
                      : unpack_step(text);
     return status;
@@ -88,7 +100,7 @@ static enum vdbq_status find_end(struct import *import, size_t start,
     struct import_text *text = &import->text;
     size_t wanted = start + PART_BYTES + STEP_BYTES;
     enum vdbq_status status;
-    while ((status = unpack_more(text, wanted)) == VDBQ_OK) {
+    while ((status = unpack_more(import, wanted)) == VDBQ_OK) {
         const char *rest_end = text->rest + text->rest_length;
         struct csv_reader reader =
             import_reader(import, text->rest + start, rest_end);
@@ -176,7 +188,7 @@ static enum vdbq_status start_of(struct import *import, const char **start,
     struct import_text *text = &import->text;
     enum vdbq_status status = VDBQ_OK;
     if (!text->map)
-        status = unpack_more(text, PART_BYTES + STEP_BYTES);
+        status = unpack_more(import, PART_BYTES + STEP_BYTES);
     if (status != VDBQ_OK)
         return fail_text(import);
     *start = text->map ? text->map : text->rest;
@@ -207,13 +219,14 @@ enum vdbq_status import_text_begin(struct import *import)
 }
 
 /* Unpacks what the first part holds, and forgets it. */
-static enum vdbq_status pass_first(struct import_text *text)
+static enum vdbq_status pass_first(struct import *import)
 {
+    struct import_text *text = &import->text;
     size_t left = text->first_bytes;
     while (left) {
         text->rest_length = 0;
         enum vdbq_status status =
-            unpack_more(text, left < STEP_BYTES ? left : STEP_BYTES);
+            unpack_more(import, left < STEP_BYTES ? left : STEP_BYTES);
         if (status != VDBQ_OK)
             return status;
         size_t passed = text->rest_length < left ? text->rest_length : left;
@@ -239,7 +252,7 @@ enum vdbq_status import_text_again(struct import *import)
     text->unpack = unpack_open(text->fd, text->packing);
     text->ended = false;
     enum vdbq_status status =
-        text->unpack ? pass_first(text) : fail_memory(text);
+        text->unpack ? pass_first(import) : fail_memory(text);
     return status == VDBQ_OK ? status : fail_text(import);
 }
 

@@ -234,13 +234,16 @@ enum vdbq_status import_work(const struct import_work *work)
     unsigned started = 0;
     state_open(&state);
     atomic_store(&work->import->text.stop, false);
+    work->import->text.shared = true;
     while (started < work->threads
            && !pthread_create(&threads[started], NULL, look_at_parts, &state))
         started++;
+    if (!started)
+        work->import->text.shared = false;
     enum vdbq_status status = started ? take_parts(&state) : work_alone(&state);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
-    atomic_store(&work->import->text.stop, false);
+    work->import->text.shared = false;
     state_close(&state);
     return status;
 }
