@@ -1311,6 +1311,35 @@ def case_output_packed(folder):
                'cannot write the results')
 
 
+def peak(folder, *arguments, **extra):
+    """The most memory that a run of the shell has, in MiB, and what it wrote."""
+    with subprocess.Popen([VDBQ, *arguments], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=environment(folder, extra)) as shell:
+        written = shell.stdout.read().decode()
+        _, _, usage = os.wait4(shell.pid, 0)
+        shell.returncode = 0
+    return usage.ru_maxrss / 1024, written
+
+
+def case_import_packed_in_little_memory(folder):
+    """Memory does not grow with what a file is unpacked to, be it rows or one endless record."""
+    member = gzip.compress(b'1,2\n' * 3000000, 1)
+    with open(os.path.join(folder, 'rows.csv.gz'), 'wb') as file:
+        file.write(gzip.compress(b'a,b\n') + member * 10)
+    zeros = gzip.compress(bytes(100 << 20), 1)
+    with open(os.path.join(folder, 'bomb.csv.gz'), 'wb') as file:
+        file.write(zeros * 20)
+    for statement in ('.import rows.csv.gz t', "copy t from 'rows.csv.gz'"):
+        used, written = peak(folder, '-list', '--no-header', 't.vdb', '-c', 'create table if not '
+                             'exists t (a integer, b integer)', '-c', statement, '-c', 'select '
+                             'count(*), sum(b) from t', VDBQ_MEMORY='64M')
+        assert used < 110, (statement, used)
+        rows = 30000000 if statement[0] == '.' else 60000000
+        assert written == f'{rows}|{2 * rows}\n', written
+    used, written = peak(folder, '-c', '.import bomb.csv.gz t', VDBQ_MEMORY='64M')
+    assert used < 400 and 'longer than 128 MiB' in written, (used, written)
+
+
 def case_import_usage(folder):
     expect(run(folder, '-c', '.import a.csv'), 1, '', r'a file and a table(.|\n)*usage: \.import')
     expect(run(folder, '-c', '.import --nonsense a.csv t'), 1, '', '--nonsense')
