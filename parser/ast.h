@@ -78,8 +78,7 @@ enum ast_expression_kind {
     AST_CASE,      /* left (the operand; NULL: none), whens,
                       right (ELSE; NULL: none)                        */
     AST_IN,        /* left, items or query; negated                   */
-    AST_LIKE,      /* left, right, escape (NULL: none); negated; folds:
-                      ILIKE                                           */
+    AST_LIKE,      /* left, right, escape (NULL: none); negated, match */
     AST_FUNCTION,  /* column (its name), arguments, star, distinct,
                       filter, over                                    */
     AST_SUBQUERY,  /* query: its only value                           */
@@ -93,6 +92,15 @@ enum ast_unit {
     AST_HOUR,
     AST_MINUTE,
     AST_SECOND
+};
+
+/* How a text is compared with a pattern. */
+enum ast_match {
+    AST_MATCH_LIKE,
+    AST_MATCH_ILIKE,
+    AST_MATCH_GLOB,
+    AST_MATCH_REGEXP, /* also ~ and !~ */
+    AST_MATCH_SIMILAR /* SIMILAR TO    */
 };
 
 /* One WHEN of a CASE. */
@@ -135,7 +143,7 @@ struct ast_expression {
     struct ast_query *query;
     struct ast_window *over; /* NULL: not a window function    */
     bool negated;            /* NOT IN, NOT LIKE, NOT BETWEEN  */
-    bool folds;              /* ILIKE                          */
+    enum ast_match match;    /* AST_LIKE                       */
     bool star;               /* count(*)                       */
     bool distinct;           /* count(DISTINCT x)              */
 };

@@ -205,7 +205,7 @@ struct ast_expression *ast_like(struct parse *parse, struct operation operation,
         return NULL;
     made->escape = like.escape;
     made->negated = like.not ;
-    made->folds = like.folds;
+    made->match = like.match;
     return over_parts(parse, made,
                       deeper(made->depth - 1, depth_of(like.escape)));
 }

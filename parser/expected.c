@@ -18,6 +18,7 @@ enum role {
     ROLE_WORD,    /* a name unless more is meant, see `name` in sql.y */
     ROLE_OPERAND, /* starts an expression                             */
     ROLE_BOTH,    /* the same, or an operator                         */
+    ROLE_EITHER,  /* a name, or an operator                           */
     ROLE_OPERATOR
 };
 
@@ -44,6 +45,10 @@ static enum role role_of(int token)
     case TOKEN_LIKE:
     case TOKEN_ILIKE:
         return ROLE_BOTH;
+    case TOKEN_GLOB:
+    case TOKEN_REGEXP:
+    case TOKEN_SIMILAR:
+        return ROLE_EITHER;
     default:
         break;
     }
@@ -74,15 +79,16 @@ static const char *told_name(int token, const char *name, const bool *fits)
     if (behind_operand && token == TOKEN_PERCENT)
         return "an operator";
     if (behind_operand
-        && (role == ROLE_OPERATOR || role == ROLE_BOTH || token == TOKEN_STAR
-            || token == TOKEN_DOT || token == TOKEN_LEFT))
+        && (role == ROLE_OPERATOR || role == ROLE_BOTH || role == ROLE_EITHER
+            || token == TOKEN_STAR || token == TOKEN_DOT
+            || token == TOKEN_LEFT))
         return NULL;
     if (sized && token == TOKEN_LEFT)
         return NULL; /* a length, which few types take */
     if (fits[TOKEN_TYPE_WORDS]
         && (token == TOKEN_TYPE_WORDS || token == TOKEN_NAME))
         return token == TOKEN_NAME ? "a type" : NULL;
-    if (fits[TOKEN_NAME] && role == ROLE_WORD)
+    if (fits[TOKEN_NAME] && (role == ROLE_WORD || role == ROLE_EITHER))
         return NULL;
     if (token == TOKEN_END && fits[TOKEN_SELECT])
         return NULL;

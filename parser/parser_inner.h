@@ -112,10 +112,11 @@ struct between {
     bool not ;
 };
 
-/* value [NOT] LIKE pattern [ESCAPE escape]; folds: ILIKE */
+/* value [NOT] LIKE pattern [ESCAPE escape] */
 struct like {
     struct ast_expression *value, *pattern, *escape;
-    bool not, folds;
+    bool not ;
+    enum ast_match match;
 };
 
 /* What stands behind IN: values, or a query. */
@@ -543,6 +544,7 @@ union sql_value {
     enum insert_verb verb;
     int nulls;
     bool flag;
+    enum ast_match match;
 };
 
 #endif

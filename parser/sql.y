@@ -110,6 +110,11 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     IN          "IN"
     LIKE        "LIKE"
     ILIKE       "ILIKE"
+    GLOB        "GLOB"
+    REGEXP      "REGEXP"
+    SIMILAR     "SIMILAR"
+    MATCHES     "~"
+    MATCHES_NOT "!~"
     ESCAPE      "ESCAPE"
     EQUAL       "="
     DIFFERENT   "<>"
@@ -185,7 +190,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %left OR
 %left AND
 %right NOT
-%left IS ISNULL NOTNULL BETWEEN IN LIKE ILIKE EQUAL DIFFERENT
+%left IS ISNULL NOTNULL BETWEEN IN LIKE ILIKE GLOB REGEXP SIMILAR
+      MATCHES MATCHES_NOT EQUAL DIFFERENT
 %left LESS LESS_EQUAL GREATER GREATER_EQUAL
 %precedence ESCAPE
 %left PLUS MINUS
@@ -236,7 +242,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <size> type_size
 %type <kind> set_operator
 %type <verb> insert_verb
-%type <flag> distinct unique like descending
+%type <flag> distinct unique descending
+%type <match> like match
 %type <target> new_name old_name
 
 %%
@@ -744,10 +751,27 @@ term:
   | term NOT like term ESCAPE term  %prec ESCAPE
         { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
                         (struct like){ $1, $4, $6, true, $like }); }
+  | term match term                 %prec LIKE
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $3, NULL, false, $match }); }
+  | term NOT match term             %prec LIKE
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $4, NULL, true, $match }); }
+  | term "~" term
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $3, NULL, false, AST_MATCH_REGEXP }); }
+  | term "!~" term
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $3, NULL, true, AST_MATCH_REGEXP }); }
 
 like:
-    LIKE               { $$ = false; }
-  | ILIKE              { $$ = true; }
+    LIKE               { $$ = AST_MATCH_LIKE; }
+  | ILIKE              { $$ = AST_MATCH_ILIKE; }
+
+match:
+    GLOB               { $$ = AST_MATCH_GLOB; }
+  | REGEXP             { $$ = AST_MATCH_REGEXP; }
+  | SIMILAR TO         { $$ = AST_MATCH_SIMILAR; }
 
 in_items:
     "(" ")"            { $$ = (struct in_items){ 0 }; }
@@ -817,15 +841,15 @@ free_word:
   | VIEW
 
 kept_word:
-    CROSS | END_WORD | FILTER | FULL | INNER | LEFT_WORD | NATURAL | OUTER
-  | OVER | RIGHT_WORD
+    CROSS | END_WORD | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL
+  | OUTER | OVER | REGEXP | RIGHT_WORD | SIMILAR
 
 /* All of them but CAST and EXTRACT, and LIKE, ILIKE. */
 function_name: function_word  { $$ = ast_name(parse, @$); }
 
 function_word:
-    NAME | QUOTED | DATE | FIRST | IF | ILIKE | LAST | LEFT_WORD | LIKE
-  | REPLACE | RIGHT_WORD | TIMESTAMP
+    NAME | QUOTED | DATE | FIRST | GLOB | IF | ILIKE | LAST | LEFT_WORD
+  | LIKE | REGEXP | REPLACE | RIGHT_WORD | SIMILAR | TIMESTAMP
 
 %%
 

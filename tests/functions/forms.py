@@ -22,6 +22,7 @@ WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\
 UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
 OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
+CHOICES = {'like': ('LIKE', 'ILIKE'), 'match': ('GLOB', 'REGEXP', 'SIMILAR TO')}
 OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+]" |NOT )?term\b[^{\n]*)')
 
 
@@ -94,8 +95,8 @@ def operators(root):
 
 def operator(words):
     """The forms of one rule of the grammar."""
-    for like in ('LIKE', 'ILIKE') if 'like' in words else ('',):
-        texts = {'IS_NOT': 'NOT', 'like': like}
+    for choice in next((CHOICES[word] for word in words if word in CHOICES), ('',)):
+        texts = {'IS_NOT': 'NOT', **dict.fromkeys(CHOICES, choice)}
         parts = []
         holes = iter(range(ARITY_MAX + 1))
         for word in words:

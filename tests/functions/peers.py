@@ -26,6 +26,7 @@ SQLITE |= {name: Peer(None, ANY) for name in (
     'IN', 'NOT IN', 'NOT LIKE')}
 SQLITE |= {
     'NOT LIKE': Peer(None, TEXTS), 'LIKE ESCAPE': Peer(None, TEXTS),
+    'GLOB': Peer(None, TEXTS), 'NOT GLOB': Peer(None, TEXTS),
     'IS DISTINCT FROM': Peer('({0} IS NOT {1})', ANY),
     'IS NOT DISTINCT FROM': Peer('({0} IS {1})', ANY),
     'cast integer': Peer('CAST({0} AS INTEGER)', 'IFDBT'),
@@ -77,7 +78,10 @@ DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
            'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW'),
            'regexp_like': DUCKDB['regexp_matches'],
            'unicode_lower': Peer('lower({0})', 'ITYW'),
-           'unicode_upper': Peer("replace(upper({0}), 'ẞ', 'ß')", 'ITYW')}
+           'unicode_upper': Peer("replace(upper({0}), 'ẞ', 'ß')", 'ITYW'),
+           'REGEXP': Peer('regexp_matches({0}, {1})', 'T'),
+           'NOT REGEXP': Peer('(NOT regexp_matches({0}, {1}))', 'T')}
+DUCKDB |= {name: Peer(None, 'T') for name in ('SIMILAR TO', 'NOT SIMILAR TO', '~', '!~')}
 
 
 class Sqlite:

@@ -9,7 +9,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
-#include "plan/bind/like.h"
+#include "plan/bind/call.h"
 #include "plan/bind/literal.h"
 #include "plan/bind/query.h"
 #include "plan/bind/scope.h"
@@ -449,22 +449,32 @@ static struct expression *bind_cast(struct binder *binder,
     return e;
 }
 
+/* LIKE and its kin: the function that has the same meaning. */
 static struct expression *bind_like(struct binder *binder,
                                     const struct ast_expression *tree)
 {
+    static const struct {
+        const char *name;
+        bool pattern_first; /* of the function's arguments */
+    } functions[] = { [AST_MATCH_LIKE] = { "like", true },
+                      [AST_MATCH_ILIKE] = { "ilike", true },
+                      [AST_MATCH_GLOB] = { "glob", true },
+                      [AST_MATCH_REGEXP] = { "regexp_matches", false },
+                      [AST_MATCH_SIMILAR] = { "regexp_full_match", false } };
     const struct ast_expression *parts[3] = { tree->left, tree->right,
                                               tree->escape };
-    struct expression *operands[3];
-    unsigned count = tree->escape != NULL ? 3 : 2;
+    unsigned first = functions[tree->match].pattern_first;
+    struct call call = { .tree = tree,
+                         .name = functions[tree->match].name,
+                         .count = tree->escape != NULL ? 3 : 2 };
 
-    for (unsigned i = 0; i < count; i++) {
-        operands[i] = bind_expression(binder, parts[i]);
-        if (operands[i] == NULL)
+    for (unsigned i = 0; i < call.count; i++) {
+        unsigned place = i < 2 ? i ^ first : i;
+        call.arguments[place] = bind_expression(binder, parts[i]);
+        if (call.arguments[place] == NULL)
             return NULL;
     }
-    return negated(binder, tree,
-                   expression_like(binder, tree->folds ? "ilike" : "like",
-                                   operands, count, tree->at));
+    return negated(binder, tree, bind_scalar(binder, &call));
 }
 
 static struct expression *bind_tree(struct binder *binder,

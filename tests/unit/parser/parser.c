@@ -57,8 +57,7 @@ static void operators_bind_as_in_sqlite(void **state)
     check_tree("a + 1 like b || c escape 'x' = d",
                "(= (like (+ a 1) (|| b c) escape 'x') d)");
     check_tree("a not ilike b or c not like d escape e",
-               "(or (noti"
-               "like a b) (notlike c d escape e))");
+               "(or (notilike a b) (notlike c d escape e))");
     check_tree("a is true", "(is a true)");
     check_tree("a is not false", "(isnot a false)");
     check_tree("a is distinct from b = c is not distinct from d",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parser: the trees of every kind of statement, and of what expressions
- * have beside operators.
+ * have beside operators on numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,17 @@
 
 #include "base/text.h"
 #include "fixtures/tree.h"
+
+static void patterns_bind_as_like(void **state)
+{
+    (void)state;
+    check_tree("a glob b || c = d or a not regexp b and c similar to d",
+               "(or (= (glob a (|| b c)) d) (and (notregexp a b) (similar c "
+               "d)))");
+    check_tree("a ~ b is c !~ d", "(notregexp (is (regexp a b) c) d)");
+    check_tree("glob glob glob(regexp, similar) not similar to similar",
+               "(notsimilar (glob glob (glob regexp similar)) similar)");
+}
 
 static void functions_are_read(void **state)
 {
@@ -229,6 +240,7 @@ static void damaged_text_is_told(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns_bind_as_like),
         cmocka_unit_test(functions_are_read),
         cmocka_unit_test(queries_in_expressions),
         cmocka_unit_test(parameters_are_numbered),
