@@ -182,7 +182,8 @@ static enum vdbq_status create_index(vdbq_query *query,
                            .table_id = plan->table_id,
                            .unique = plan->unique,
                            .column_count = plan->column_count,
-                           .columns = plan->columns };
+                           .columns = plan->columns,
+                           .collations = plan->collations };
     if (plan->if_not_exists && catalogue_index(now, plan->name) != NULL)
         return VDBQ_OK;
     return transaction_create_index(transaction, &index, &query->db->error);

@@ -15,7 +15,6 @@ enum { NAME_MAX_COMPARED = 63 }; /* longer names are never "meant" */
 static bool reserve(struct text *text, size_t more);
 static unsigned edits(unsigned (*rows)[NAME_MAX_COMPARED + 1], const char *a,
                       const char *b, unsigned i, unsigned j);
-static unsigned char lower(char letter);
 static unsigned least(unsigned a, unsigned b);
 
 void text_add(struct text *text, const char *bytes, size_t length)
@@ -62,11 +61,17 @@ uint64_t text_hash(const char *bytes, size_t length)
     return hash;
 }
 
+char letter_lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter + ('a' - 'A'))
+                                          : letter;
+}
+
 bool name_equal(const char *a, const char *b)
 {
-    while (*a != '\0' && lower(*a) == lower(*b))
+    while (*a != '\0' && letter_lower(*a) == letter_lower(*b))
         a++, b++;
-    return lower(*a) == lower(*b);
+    return letter_lower(*a) == letter_lower(*b);
 }
 
 unsigned name_distance(const char *a, const char *b, unsigned limit)
@@ -94,12 +99,13 @@ static unsigned edits(unsigned (*rows)[NAME_MAX_COMPARED + 1], const char *a,
 {
     const unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3];
     const unsigned *higher = rows[(i + 1) % 3];
-    bool differ = lower(a[i - 1]) != lower(b[j - 1]);
+    bool differ = letter_lower(a[i - 1]) != letter_lower(b[j - 1]);
     unsigned fewest =
         least(above[j - 1] + differ, least(above[j], row[j - 1]) + 1);
 
-    if (differ && i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2])
-        && lower(a[i - 2]) == lower(b[j - 1]))
+    if (differ && i > 1 && j > 1
+        && letter_lower(a[i - 1]) == letter_lower(b[j - 2])
+        && letter_lower(a[i - 2]) == letter_lower(b[j - 1]))
         fewest = least(fewest, higher[j - 2] + 1);
     return fewest;
 }
@@ -125,13 +131,6 @@ static bool reserve(struct text *text, size_t more)
     text->bytes = bytes;
     text->capacity = capacity;
     return true;
-}
-
-static unsigned char lower(char letter)
-{
-    unsigned char byte = (unsigned char)letter;
-
-    return byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte;
 }
 
 static unsigned least(unsigned a, unsigned b)

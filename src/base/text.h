@@ -26,6 +26,9 @@ void text_finish(struct text *text);
  * (os/lock.c). */
 uint64_t text_hash(const char *bytes, size_t length);
 
+/* A letter of ASCII in lower case; any other byte as it is. */
+char letter_lower(char letter);
+
 /* Whether two names are the same; ASCII letters compare without case. */
 bool name_equal(const char *a, const char *b);
 /* How many single-letter edits apart two names are, without case; two

@@ -65,7 +65,8 @@ struct plan_index {
     bool unique;
     bool if_not_exists;
     unsigned column_count;
-    unsigned *columns; /* of the table */
+    unsigned *columns;          /* of the table */
+    enum collation *collations; /* of each; NULL: the columns' own */
 };
 
 /* DROP TABLE, VIEW, INDEX. */

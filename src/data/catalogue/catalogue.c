@@ -70,6 +70,10 @@ unsigned table_column(const struct table *table, const char *name)
 
 bool column_valid(const struct column *column)
 {
+    if (column->collation != COLLATION_BINARY
+        && (column->type != VDBQ_TEXT
+            || (unsigned)column->collation >= COLLATIONS))
+        return false;
     if (column->type == VDBQ_DECIMAL)
         return column->precision >= 1 && column->precision <= DECIMAL_DIGITS_MAX
                && column->scale <= column->precision;
@@ -322,7 +326,8 @@ void table_count_rows(struct table *table)
 
     table->rows = 0;
     for (unsigned i = 0; i < table->column_count; i++)
-        state = add_state(state, i, table->columns[i].type, 0, 0);
+        state = add_state(state, i, table->columns[i].type,
+                          table->columns[i].collation, 0);
     for (size_t i = 0; i < table->tablet_count; i++) {
         struct tablet_ref *tablet = &table->tablets[i];
         state =

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/collation.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -55,13 +56,14 @@ struct tablet_ref {
 };
 
 struct column {
-    const char *name;        /* in the arena of the catalogue */
-    enum vdbq_type type;     /* of SQL */
-    unsigned precision;      /* VDBQ_DECIMAL: digits in all, 1 to 18     */
-    unsigned scale;          /* VDBQ_DECIMAL: digits behind the point    */
-    bool not_null;           /* NULL is refused */
-    bool unique;             /* a value may be there once */
-    const char *default_sql; /* an expression; NULL: there is no DEFAULT */
+    const char *name;         /* in the arena of the catalogue */
+    enum vdbq_type type;      /* of SQL */
+    unsigned precision;       /* VDBQ_DECIMAL: digits in all, 1 to 18     */
+    unsigned scale;           /* VDBQ_DECIMAL: digits behind the point    */
+    enum collation collation; /* BINARY of all but VDBQ_TEXT              */
+    bool not_null;            /* NULL is refused */
+    bool unique;              /* a value may be there once */
+    const char *default_sql;  /* an expression; NULL: there is no DEFAULT */
     const struct ast_expression *default_tree; /* of default_sql: the table's
                                                   `defaults` own it; NULL: it
                                                   was not parsed           */
@@ -93,11 +95,12 @@ struct view {
 /* A named index. It costs nothing to keep; one that is unique says what rows
  * the table may have. */
 struct index {
-    const char *name;      /* in the arena of the catalogue */
-    uint32_t table_id;     /* the table it belongs to */
-    bool unique;           /* CREATE UNIQUE INDEX */
-    unsigned column_count; /* of `columns` */
-    unsigned *columns;     /* of the table */
+    const char *name;           /* in the arena of the catalogue */
+    uint32_t table_id;          /* the table it belongs to */
+    bool unique;                /* CREATE UNIQUE INDEX */
+    unsigned column_count;      /* of `columns` */
+    unsigned *columns;          /* of the table */
+    enum collation *collations; /* of each; NULL: the columns' own */
 };
 
 struct catalogue {

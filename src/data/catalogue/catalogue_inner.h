@@ -48,6 +48,8 @@ void table_count_rows(struct table *table);
 
 /* The catalogue's bytes in the file; text->failed: no memory. */
 void catalogue_encode(const struct catalogue *catalogue, struct text *text);
+/* Of features_read of a file (file rule 14), those that its catalogue needs. */
+uint64_t catalogue_features(const struct catalogue *catalogue);
 
 /* What holds for the file that a catalogue was read from. */
 struct catalogue_bounds {

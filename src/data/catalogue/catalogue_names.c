@@ -71,6 +71,20 @@ bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
     return true;
 }
 
+/* False: no memory. */
+static bool copy_collations(struct arena *arena, const struct index *from,
+                            struct index *to)
+{
+    size_t size = from->column_count * sizeof *to->collations;
+
+    if (from->collations == NULL)
+        return true;
+    to->collations = arena_alloc(arena, size);
+    if (to->collations != NULL)
+        memcpy(to->collations, from->collations, size);
+    return to->collations != NULL;
+}
+
 bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
 {
     assert(index->column_count > 0);
@@ -81,7 +95,8 @@ bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
         arena_copy(&catalogue->arena, index->name, strlen(index->name));
     place->columns =
         copy_numbers(&catalogue->arena, index->columns, index->column_count);
-    if (place->name == NULL || place->columns == NULL)
+    if (place->name == NULL || place->columns == NULL
+        || !copy_collations(&catalogue->arena, index, place))
         return false;
     catalogue->index_count++;
     return true;

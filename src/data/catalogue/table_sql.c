@@ -14,7 +14,10 @@
 
 static void print_name(const char *name, struct text *text);
 static void print_columns(const struct table *table, const unsigned *columns,
-                          unsigned count, struct text *text);
+                          const enum collation *collations, unsigned count,
+                          struct text *text);
+static void print_collation(enum collation collation, enum collation meant,
+                            struct text *text);
 static void print_type(const struct column *column, struct text *text);
 static void print_default(const char *sql, struct text *text);
 
@@ -27,6 +30,7 @@ void table_sql(const struct table *table, struct text *text)
         text_print(text, i == 0 ? " (" : ", ");
         print_name(column->name, text);
         print_type(column, text);
+        print_collation(column->collation, COLLATION_BINARY, text);
         text_print(text, "%s%s%s", i == table->key ? " PRIMARY KEY" : "",
                    column->not_null ? " NOT NULL" : "",
                    column->unique ? " UNIQUE" : "");
@@ -35,7 +39,7 @@ void table_sql(const struct table *table, struct text *text)
     }
     for (unsigned i = 0; i < table->unique_count; i++) {
         text_print(text, ", UNIQUE ");
-        print_columns(table, table->uniques[i].columns,
+        print_columns(table, table->uniques[i].columns, NULL,
                       table->uniques[i].column_count, text);
     }
     text_print(text, ")");
@@ -52,18 +56,32 @@ void index_sql(const struct catalogue *catalogue, const struct index *index,
     text_print(text, " ON ");
     print_name(table->name, text);
     text_print(text, " ");
-    print_columns(table, index->columns, index->column_count, text);
+    print_columns(table, index->columns, index->collations, index->column_count,
+                  text);
 }
 
-/* Names of columns, in parentheses. */
+/* Names of columns, in parentheses, with collations that are not their own;
+ * `collations` NULL: all are. */
 static void print_columns(const struct table *table, const unsigned *columns,
-                          unsigned count, struct text *text)
+                          const enum collation *collations, unsigned count,
+                          struct text *text)
 {
     for (unsigned i = 0; i < count; i++) {
+        const struct column *column = &table->columns[columns[i]];
         text_print(text, i == 0 ? "(" : ", ");
-        print_name(table->columns[columns[i]].name, text);
+        print_name(column->name, text);
+        if (collations != NULL)
+            print_collation(collations[i], column->collation, text);
     }
     text_print(text, ")");
+}
+
+/* COLLATE, unless it is the one that is meant anyway. */
+static void print_collation(enum collation collation, enum collation meant,
+                            struct text *text)
+{
+    if (collation != meant)
+        text_print(text, " COLLATE %s", collation_name(collation));
 }
 
 /* Words that mean something in SQL. */

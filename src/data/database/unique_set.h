@@ -7,6 +7,7 @@
 #ifndef VDBQ_DATA_UNIQUE_SET_H
 #define VDBQ_DATA_UNIQUE_SET_H
 
+#include "base/collation.h"
 #include "base/vector.h"
 #include "data/catalogue/identity.h"
 
@@ -15,15 +16,21 @@ struct unique_hash {
     uint64_t low, high; /* of a row's values; both 0: a free slot */
 };
 
+/* A column of a rule. */
+struct unique_column {
+    unsigned number; /* of the table's columns */
+    enum collation collation;
+};
+
 /* The rows that a table has, by the hashes of some of its columns. */
 struct unique_set {
-    uint32_t table_id;     /* of the rule's table */
-    unsigned column_count; /* of `columns` */
-    unsigned *columns;     /* of the rule; owned */
-    bool made;             /* it holds the rows of the table's state `of`    */
-    bool grown;            /* and rows that are in no tablet yet             */
-    struct identity of;    /* the state of the table that the set holds */
-    uint64_t used;         /* when, counted in calls                         */
+    uint32_t table_id;             /* of the rule's table */
+    unsigned column_count;         /* of `columns` */
+    struct unique_column *columns; /* of the rule; owned */
+    bool made;          /* it holds the rows of the table's state `of`    */
+    bool grown;         /* and rows that are in no tablet yet             */
+    struct identity of; /* the state of the table that the set holds */
+    uint64_t used;      /* when, counted in calls                         */
     struct unique_hash *slots; /* both 0: free                           */
     size_t capacity; /* a power of 2, or 0                             */
     size_t count;    /* hashes in it */

@@ -132,7 +132,8 @@ static void get_column_more(struct decoder *decoder, const struct table *table,
     column->scale = more >> 8 & 255;
     column->not_null = (more >> 16 & FLAG_NOT_NULL) != 0;
     column->unique = (more >> 16 & FLAG_UNIQUE) != 0;
-    if (more >> 16 > FLAGS)
+    column->collation = (enum collation)(more >> 24);
+    if ((more >> 16 & 255) > FLAGS)
         decoder_fail(decoder, "a column's flags", table->name);
     column->default_sql = decoder_sql(decoder);
 }
@@ -245,7 +246,14 @@ static void get_tablets(struct decoder *decoder, struct table *table)
 
 /* ------------------------------------------------------ views, indexes -- */
 
-/* Numbers of columns of a table. */
+static void check_number(struct decoder *decoder, const struct table *table,
+                         unsigned number)
+{
+    if (number >= table->column_count)
+        decoder_fail(decoder, "a column's number", table->name);
+}
+
+/* Numbers of columns of a table, which are to be checked. */
 static unsigned *get_numbers(struct decoder *decoder, const struct table *table,
                              unsigned *count)
 {
@@ -256,11 +264,8 @@ static unsigned *get_numbers(struct decoder *decoder, const struct table *table,
     if (*count == 0)
         decoder_fail(decoder, "how many columns", table->name);
     numbers = decoder_take(decoder, *count, sizeof *numbers);
-    for (unsigned i = 0; i < *count && !decoder->failed; i++) {
+    for (unsigned i = 0; i < *count && !decoder->failed; i++)
         numbers[i] = decoder_get_32(decoder);
-        if (numbers[i] >= table->column_count)
-            decoder_fail(decoder, "a column's number", table->name);
-    }
     return numbers;
 }
 
@@ -272,9 +277,12 @@ static void get_uniques(struct decoder *decoder, struct table *table)
                                 "a number of unique columns");
 
     table->uniques = decoder_take(decoder, count, sizeof *table->uniques);
-    for (unsigned i = 0; i < count && !decoder->failed; i++)
-        table->uniques[i].columns =
-            get_numbers(decoder, table, &table->uniques[i].column_count);
+    for (unsigned i = 0; i < count && !decoder->failed; i++) {
+        struct unique *unique = &table->uniques[i];
+        unique->columns = get_numbers(decoder, table, &unique->column_count);
+        for (unsigned k = 0; k < unique->column_count && !decoder->failed; k++)
+            check_number(decoder, table, unique->columns[k]);
+    }
     table->unique_count = count;
 }
 
@@ -297,6 +305,38 @@ static void get_views(struct decoder *decoder)
     }
 }
 
+/* The collation of a column of an index that is not the column's own. */
+static enum collation get_collation(struct decoder *decoder,
+                                    const struct column *column,
+                                    unsigned stored)
+{
+    if (stored == 0)
+        return column->collation;
+    if (stored > COLLATIONS || column->type != VDBQ_TEXT)
+        decoder_fail(decoder, "an index's collation", NULL);
+    return (enum collation)(stored - 1);
+}
+
+/* Takes the collations out of what an index's columns are stored as. */
+static void get_collations(struct decoder *decoder, const struct table *table,
+                           struct index *index)
+{
+    enum collation *collations =
+        decoder_take(decoder, index->column_count, sizeof *collations);
+
+    for (unsigned i = 0; i < index->column_count && !decoder->failed; i++) {
+        unsigned stored = index->columns[i] >> COLLATION_SHIFT;
+        index->columns[i] &= (1u << COLLATION_SHIFT) - 1;
+        check_number(decoder, table, index->columns[i]);
+        if (decoder->failed)
+            return;
+        collations[i] =
+            get_collation(decoder, &table->columns[index->columns[i]], stored);
+        if (stored != 0)
+            index->collations = collations;
+    }
+}
+
 /* One index; its table comes before it. */
 static void get_index(struct decoder *decoder, struct index *index)
 {
@@ -312,6 +352,8 @@ static void get_index(struct decoder *decoder, struct index *index)
         decoder_fail(decoder, "an index", NULL);
     if (!decoder->failed)
         index->columns = get_numbers(decoder, table, &index->column_count);
+    if (!decoder->failed)
+        get_collations(decoder, table, index);
 }
 
 /* All indexes. */

@@ -42,7 +42,7 @@ static void put_numbers(struct text *text, const unsigned *numbers,
 
 /* ------------------------------------------------------ tables, columns -- */
 
-/* Flags stand above precision and scale. */
+/* Flags and collation stand above precision and scale. */
 static void put_column(struct text *text, const struct column *column)
 {
     assert(column_valid(column) && column->scale <= 255);
@@ -51,7 +51,8 @@ static void put_column(struct text *text, const struct column *column)
 
     put_32(text, (uint32_t)column->type);
     put_name(text, column->name);
-    put_32(text, column->precision | column->scale << 8 | flags << 16);
+    put_32(text, column->precision | column->scale << 8 | flags << 16
+                     | (uint32_t)column->collation << 24);
     put_name(text, column->default_sql != NULL ? column->default_sql : "");
 }
 
@@ -101,6 +102,36 @@ static void put_table(struct text *text, const struct table *table)
 
 /* ------------------------------------------------------------------ all -- */
 
+/* The columns' numbers, and above these the collations that are not theirs. */
+static void put_index_columns(struct text *text,
+                              const struct catalogue *catalogue,
+                              const struct index *index)
+{
+    const struct table *table = catalogue_table_id(catalogue, index->table_id);
+
+    put_32(text, index->column_count);
+    for (unsigned i = 0; i < index->column_count; i++) {
+        unsigned column = index->columns[i];
+        enum collation own = table->columns[column].collation;
+        enum collation its = index->collations ? index->collations[i] : own;
+        uint32_t other = its != own ? (uint32_t)its + 1 : 0;
+        put_32(text, column | other << COLLATION_SHIFT);
+    }
+}
+
+uint64_t catalogue_features(const struct catalogue *catalogue)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        for (unsigned k = 0; k < catalogue->tables[i].column_count; k++)
+            any |=
+                catalogue->tables[i].columns[k].collation != COLLATION_BINARY;
+    for (size_t i = 0; i < catalogue->index_count; i++)
+        any |= catalogue->indexes[i].collations != NULL;
+    return any ? FEATURE_COLLATIONS : 0;
+}
+
 /* Views and indexes. */
 static void put_names(struct text *text, const struct catalogue *catalogue)
 {
@@ -115,7 +146,7 @@ static void put_names(struct text *text, const struct catalogue *catalogue)
         put_32(text, index->table_id);
         put_32(text, index->unique ? INDEX_UNIQUE : 0);
         put_name(text, index->name);
-        put_numbers(text, index->columns, index->column_count);
+        put_index_columns(text, catalogue, index);
     }
 }
 

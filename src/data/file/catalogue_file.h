@@ -11,7 +11,9 @@
  *                     * 4  views; that many follow: name and the CREATE VIEW
  *                          statement
  *                     * 4  indexes; that many follow: id of the table (4),
- *                          flags (4): 1 UNIQUE, name, numbers of columns
+ *                          flags (4): 1 UNIQUE, name, numbers of columns; a
+ *                          number's highest byte is 0 (the column's own
+ *                          collation) or 1 more than the number of another
  *   a table             4  id
  *                       4  number of the primary key's column, or NO_KEY
  *                       4  columns, at least 1
@@ -27,7 +29,8 @@
  *                     * 1  precision, of DECIMAL; else 0
  *                     * 1  scale, of DECIMAL; else 0
  *                     * 1  flags: 1 NOT NULL, 2 UNIQUE
- *                     * 1  0
+ *                     * 1  collation (base/collation.h); 0 of what is no
+ *                          TEXT
  *                     * .  DEFAULT: length (4; 0: there is none) and bytes
  *   a tablet            8  offset in the file
  *                       8  size
@@ -49,6 +52,8 @@
 #ifndef VDBQ_DATA_CATALOGUE_FILE_H
 #define VDBQ_DATA_CATALOGUE_FILE_H
 
+#include <stdint.h>
+
 enum { CATALOGUE_MAGIC_BYTES = 8 };
 #define CATALOGUE_MAGIC        "VDBQCAT3"
 #define CATALOGUE_MAGIC_FIRST  "VDBQCATA"
@@ -68,5 +73,12 @@ enum {
 /* Flags of a column, and all of them; of an index. */
 enum { FLAG_NOT_NULL = 1, FLAG_UNIQUE = 2, FLAGS = 3 };
 enum { INDEX_UNIQUE = 1 };
+/* Where the collation of an index's column begins, above its number. */
+enum { COLLATION_SHIFT = 24 };
+
+/* The feature of files whose columns or indexes have another collation than
+ * BINARY (file rule 14): rows are equal, and in order, by these. vdbq 0.3 was
+ * the first to know them. */
+#define FEATURE_COLLATIONS (UINT64_C(1) << 2)
 
 #endif

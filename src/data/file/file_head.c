@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/file/catalogue_file.h"
 #include "data/file/file.h"
 #include "data/tablet/tablet_pack.h"
 
@@ -33,6 +34,22 @@ static void take_pairs(struct file *file, const struct pair pairs[FILE_HEADS]);
 static enum head_state judge(const struct file_head *head, uint64_t size);
 static bool is_whole(enum head_state state);
 
+/* Those of features_read that this vdbq knows. */
+static uint64_t known_features(void)
+{
+    return tablet_features() | FEATURE_COLLATIONS;
+}
+
+/* The first vdbq that knows all of these. */
+static uint32_t version_of(uint64_t features)
+{
+    uint32_t tablets = tablet_version(features & tablet_features());
+    uint32_t least = (features & FEATURE_COLLATIONS) != 0 ? FILE_VERSION(0, 3)
+                                                          : FILE_VERSION(0, 2);
+
+    return tablets > least ? tablets : least;
+}
+
 void file_seal_head(struct file_head *head, uint32_t format)
 {
     memcpy(head->magic, magic, sizeof magic);
@@ -43,10 +60,9 @@ void file_seal_head(struct file_head *head, uint32_t format)
         return;
     head->features &= FILE_SAMPLES;
     head->features_write = 0;
-    head->features_read &= tablet_features();
-    head->version_read = head->version_write = FILE_VERSION(0, 2);
-    if (head->features_read != 0)
-        head->version_read = tablet_version(head->features_read);
+    head->features_read &= known_features();
+    head->version_read = version_of(head->features_read);
+    head->version_write = FILE_VERSION(0, 2);
     head->reserved = 0;
     head->checksum_all =
         block_checksum(head, offsetof(struct file_head, checksum_all));
@@ -347,7 +363,7 @@ static enum vdbq_status check_readable(const struct file *file, unsigned which,
     assert(which < FILE_HEADS);
     const struct file_head *head = &file->heads[which];
 
-    if ((head->features_read & ~tablet_features()) == 0)
+    if ((head->features_read & ~known_features()) == 0)
         return VDBQ_OK;
     error_set(error, VDBQ_CORRUPT, "%s: needs vdbq %u.%u or newer", file->path,
               (unsigned)(head->version_read >> 16),

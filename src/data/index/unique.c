@@ -22,6 +22,7 @@
 enum {
     HASHES_MOST = HOSTILE(70, 1 << 16), /* that are computed before they are
                                            added                     */
+    FOLDED_ONCE = 256,                  /* bytes of a text's key     */
     HASHES_FEW = 64,                    /* ... without memory for them  */
     HASHES_AHEAD = 16,                  /* whose places are asked for early */
     SETS_MAX = 64,                      /* that are kept                */
@@ -43,6 +44,12 @@ static unsigned rule_column(const struct unique_rule *rule, unsigned i)
     return rule->columns != NULL ? rule->columns[i] : rule->column;
 }
 
+static enum collation rule_collation(const struct unique_rule *rule, unsigned i)
+{
+    return rule->collations != NULL ? rule->collations[i]
+                                    : rule->of[rule_column(rule, i)].collation;
+}
+
 /* In the same order, too. */
 static bool same_columns(const struct unique_rule *a,
                          const struct unique_rule *b)
@@ -50,7 +57,8 @@ static bool same_columns(const struct unique_rule *a,
     bool same = a->column_count == b->column_count;
 
     for (unsigned i = 0; same && i < a->column_count; i++)
-        same = rule_column(a, i) == rule_column(b, i);
+        same = rule_column(a, i) == rule_column(b, i)
+               && rule_collation(a, i) == rule_collation(b, i);
     return same;
 }
 
@@ -71,20 +79,25 @@ bool unique_rules(const struct catalogue *catalogue, const struct table *table,
     *rules = VECTOR(struct unique_rule);
     for (unsigned i = 0; i < table->column_count && added; i++)
         if (i == table->key ? keyed : table->columns[i].unique)
-            added = add_rule(
-                rules, &(struct unique_rule){ .column_count = 1, .column = i });
+            added =
+                add_rule(rules, &(struct unique_rule){ .column_count = 1,
+                                                       .column = i,
+                                                       .of = table->columns });
     for (unsigned i = 0; i < table->unique_count && added; i++)
         added =
             add_rule(rules, &(struct unique_rule){
                                 .column_count = table->uniques[i].column_count,
-                                .columns = table->uniques[i].columns });
+                                .columns = table->uniques[i].columns,
+                                .of = table->columns });
     for (size_t i = 0; i < catalogue->index_count && added; i++) {
         const struct index *index = &catalogue->indexes[i];
         if (index->unique && index->table_id == table->id)
             added = add_rule(rules, &(struct unique_rule){
                                         .index = index->name,
                                         .column_count = index->column_count,
-                                        .columns = index->columns });
+                                        .columns = index->columns,
+                                        .of = table->columns,
+                                        .collations = index->collations });
     }
     return added;
 }
@@ -122,6 +135,33 @@ static bool value_bytes(const struct vdbq_vector *vector, uint64_t row,
     return !isnan(*room);
 }
 
+/* The hash of a text's key, of which a part is made at a time. */
+static XXH128_hash_t hash_folded(enum collation collation, const char *bytes,
+                                 size_t length)
+{
+    XXH128_hash_t parts[2] = { { 0, 0 }, { 0, 0 } };
+    char key[FOLDED_ONCE];
+
+    for (size_t at = 0, count; at < length; at += count) {
+        count = length - at < sizeof key ? length - at : sizeof key;
+        collation_fold(collation, bytes + at, count, key);
+        parts[1] = XXH3_128bits(key, count);
+        parts[0] = XXH3_128bits(parts, sizeof parts);
+    }
+    return parts[0];
+}
+
+/* The hash of a value; `collation` is BINARY unless it is a text. */
+static XXH128_hash_t hash_value(enum collation collation,
+                                struct vdbq_text bytes)
+{
+    size_t length = collation_length(collation, bytes.bytes, bytes.length);
+
+    return collation == COLLATION_NOCASE
+               ? hash_folded(collation, bytes.bytes, length)
+               : XXH3_128bits(bytes.bytes, length);
+}
+
 bool unique_hash_row(const struct unique_rule *rule,
                      const struct vdbq_vector *vectors, uint64_t row,
                      struct unique_hash *hash)
@@ -134,7 +174,7 @@ bool unique_hash_row(const struct unique_rule *rule,
         double room;
         if (!value_bytes(&vectors[rule_column(rule, i)], row, &room, &bytes))
             return false;
-        parts[1] = XXH3_128bits(bytes.bytes, bytes.length);
+        parts[1] = hash_value(rule_collation(rule, i), bytes);
         parts[0] = XXH3_128bits(parts, sizeof parts);
     }
     *hash = (struct unique_hash){ parts[0].low64, parts[0].high64 };
@@ -152,7 +192,8 @@ static bool is_for(const struct unique_set *set, const struct table *table,
     if (set->table_id != table->id || set->column_count != rule->column_count)
         return false;
     for (unsigned i = 0; i < rule->column_count; i++)
-        if (set->columns[i] != rule_column(rule, i))
+        if (set->columns[i].number != rule_column(rule, i)
+            || set->columns[i].collation != rule_collation(rule, i))
             return false;
     return true;
 }
@@ -190,7 +231,8 @@ static struct unique_set *add_set(struct database *database,
     set->table_id = table->id;
     set->column_count = rule->column_count;
     for (unsigned i = 0; i < rule->column_count; i++)
-        set->columns[i] = rule_column(rule, i);
+        set->columns[i] = (struct unique_column){ rule_column(rule, i),
+                                                  rule_collation(rule, i) };
     return set;
 }
 

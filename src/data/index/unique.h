@@ -18,6 +18,10 @@ struct unique_rule {
     unsigned column_count;   /* at least 1 */
     const unsigned *columns; /* NULL: the one column `column`         */
     unsigned column;         /* of a rule of one column */
+    const struct column *of; /* all columns of the table: texts are alike
+                                in their collations ...               */
+    const enum collation *collations; /* ... unless these say other ones;
+                                         NULL: none do                */
 };
 
 /* The rules for a table; `keyed`: its primary key is one in any case. False:

@@ -12,6 +12,7 @@
 #include "base/threads/stop.h"
 #include "data/database/samples.h"
 #include "data/index/unique.h"
+#include "data/tablet/tablet_pack.h"
 
 static enum vdbq_status begin(struct transaction *transaction,
                               struct error *error);
@@ -491,7 +492,8 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
     if (block.bytes == NULL)
         return error_no_memory(error);
     head.features_read =
-        file->heads[file->current].features_read | transaction->writer.features;
+        (file->heads[file->current].features_read & tablet_features())
+        | transaction->writer.features | catalogue_features(next);
     head.catalogue = space_take(space, page_round(block.size));
     head.end = later(end_of_blocks(next, file), head.catalogue, block.size);
     status = file_write_block(file, &block, head.catalogue, error);

@@ -83,7 +83,9 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
 static bool claims_few(const struct adding *adding)
 {
     const struct table *table = adding->table;
-    const struct unique_rule rule = { .column_count = 1, .column = table->key };
+    const struct unique_rule rule = { .column_count = 1,
+                                      .column = table->key,
+                                      .of = table->columns };
 
     if (adding->rows > CLAIMED_ROWS_MAX || table->rows > CLAIMED_TABLE_MAX)
         return false;
@@ -92,8 +94,8 @@ static bool claims_few(const struct adding *adding)
                                &rule);
 }
 
-/* Who sees to the primary key: the set of all keys, or key.c. All rows of one
- * new rows go the same way. */
+/* Who sees to the primary key: the set of all keys, or key.c, which compares
+ * bytes. All rows of one new rows go the same way. */
 static enum vdbq_status claim_key(struct adding *adding, enum conflict conflict)
 {
     const struct new_rows *new_rows =
@@ -105,6 +107,8 @@ static enum vdbq_status claim_key(struct adding *adding, enum conflict conflict)
         return VDBQ_OK;
     adding->claims =
         conflict != CONFLICT_FAIL
+        || adding->table->columns[adding->table->key].collation
+               != COLLATION_BINARY
         || (new_rows != NULL ? new_rows->claimed : claims_few(adding));
     if (!adding->claims || new_rows == NULL || new_rows->claimed)
         return VDBQ_OK;

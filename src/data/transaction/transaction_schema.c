@@ -149,7 +149,9 @@ static enum vdbq_status check_unique(struct transaction *transaction,
 {
     const struct unique_rule rule = { .index = index->name,
                                       .column_count = index->column_count,
-                                      .columns = index->columns };
+                                      .columns = index->columns,
+                                      .of = table->columns,
+                                      .collations = index->collations };
     struct unique_set *set;
 
     return unique_set_of(transaction->writer.database, table, &rule, &set,

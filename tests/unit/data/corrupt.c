@@ -74,12 +74,13 @@ static enum vdbq_status read_it(unsigned flags, char **content)
 /* Columns that are unique together, a view, an index. */
 static void make_names(struct transaction *transaction)
 {
-    unsigned columns[] = { 0, 2 };
+    unsigned columns[] = { 0, 2 }, indexed[] = { 0, 4 };
+    enum collation collations[] = { COLLATION_BINARY, COLLATION_NOCASE };
     const uint32_t id =
         catalogue_table(transaction_catalogue(transaction), "u")->id;
     const struct unique unique = { 2, columns };
     const struct view view = { "v", "create view v as select * from u" };
-    const struct index index = { "i", id, true, 2, columns };
+    const struct index index = { "i", id, true, 2, indexed, collations };
 
     assert_int_equal(transaction_constrain(transaction, id, &unique, 1, ERROR),
                      VDBQ_OK);
