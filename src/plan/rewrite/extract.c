@@ -503,19 +503,28 @@ enum vdbq_status extract_joins(struct binder *binder, struct node **node,
     return any ? extract_all(binder, node, expressions, count, true) : VDBQ_OK;
 }
 
-/* Operands of windows go first. */
-enum vdbq_status extract_windows(struct binder *binder, struct node **node,
-                                 struct expression **const *expressions,
-                                 size_t count)
+static bool has_window(struct expression **const *expressions, size_t count)
 {
     bool any = false;
 
     for (size_t i = 0; i < count; i++)
         any |= expression_has(*expressions[i], EXPRESSION_WINDOW);
-    if (!any)
-        return VDBQ_OK;
-    if (extract(binder, node, expressions, count) != VDBQ_OK)
-        return binder->error->status;
-    return extract_kind(binder, node, expressions, count, EXPRESSION_WINDOW,
-                        false, &any);
+    return any;
+}
+
+/* Operands of windows go first, windows in these among them. */
+enum vdbq_status extract_windows(struct binder *binder, struct node **node,
+                                 struct expression **const *expressions,
+                                 size_t count)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool any = true;
+
+    while (status == VDBQ_OK && any && has_window(expressions, count)) {
+        status = extract(binder, node, expressions, count);
+        if (status == VDBQ_OK)
+            status = extract_kind(binder, node, expressions, count,
+                                  EXPRESSION_WINDOW, false, &any);
+    }
+    return status;
 }
