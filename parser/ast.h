@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/collation.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -75,6 +76,7 @@ enum ast_expression_kind {
     AST_OPERATOR,  /* operator, left, right                           */
     AST_BETWEEN,   /* left, low in arguments, high behind it; negated */
     AST_CAST,      /* left, type                                      */
+    AST_COLLATE,   /* left, collation                                 */
     AST_CASE,      /* left (the operand; NULL: none), whens,
                       right (ELSE; NULL: none)                        */
     AST_IN,        /* left, items or query; negated                   */
@@ -121,9 +123,10 @@ struct ast_window {
 struct ast_expression {
     enum ast_expression_kind kind;
     enum ast_operator operator;
-    struct ast_type type; /* AST_CAST                              */
-    enum ast_unit unit;   /* AST_INTERVAL                          */
-    unsigned depth;       /* 1 + the deepest part's; parentheses
+    struct ast_type type;     /* AST_CAST                              */
+    enum ast_unit unit;       /* AST_INTERVAL                          */
+    enum collation collation; /* AST_COLLATE                       */
+    unsigned depth;           /* 1 + the deepest part's; parentheses
                              count, too                            */
     struct position at;
     size_t begin, end;
@@ -284,6 +287,7 @@ struct ast_column {
     bool primary_key;
     bool not_null;
     bool unique;
+    enum collation collation;
     struct ast_expression *default_value; /* NULL: none    */
     struct position key_at;               /* of PRIMARY    */
     struct ast_column *next;

@@ -145,6 +145,23 @@ struct ast_type ast_type(struct parse *parse, struct ast_name name,
     return type;
 }
 
+enum collation ast_collation(struct parse *parse, struct ast_name name)
+{
+    enum collation collation = COLLATION_BINARY;
+
+    if (parse_failed(parse) || collation_named(name.text, &collation))
+        return collation;
+    error_at(parse->error, VDBQ_UNKNOWN, name.at,
+             "there is no collation \"%s\"", name.text);
+    error_hint(parse->error,
+               "the collations are %s, %s (ASCII letters in one "
+               "case) and %s (without blanks at the end)",
+               collation_name(COLLATION_BINARY),
+               collation_name(COLLATION_NOCASE),
+               collation_name(COLLATION_RTRIM));
+    return COLLATION_BINARY;
+}
+
 /* ------------------------------------------------------------- columns -- */
 
 struct ast_column *ast_column_made(struct parse *parse, struct ast_name name,
@@ -180,6 +197,9 @@ struct ast_column *ast_column_ruled(struct parse *parse,
         break;
     case RULE_DEFAULT:
         column->default_value = rule.value;
+        break;
+    case RULE_COLLATE:
+        column->collation = rule.collation;
         break;
     }
     return column;

@@ -222,6 +222,19 @@ struct ast_expression *ast_cast(struct parse *parse, struct operation operation,
     return made;
 }
 
+struct ast_expression *ast_collate(struct parse *parse,
+                                   struct operation operation,
+                                   struct ast_expression *operand,
+                                   enum collation collation)
+{
+    struct ast_expression *made =
+        make_over(parse, AST_COLLATE, operation, operand, NULL);
+
+    if (made != NULL)
+        made->collation = collation;
+    return made;
+}
+
 struct ast_expression *ast_subquery(struct parse *parse,
                                     enum ast_expression_kind kind,
                                     struct span whole, struct ast_query *query)

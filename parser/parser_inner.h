@@ -208,11 +208,19 @@ struct type_size {
 };
 
 /* What may stand behind a column's type. */
-enum rule { RULE_NONE, RULE_KEY, RULE_NOT_NULL, RULE_UNIQUE, RULE_DEFAULT };
+enum rule {
+    RULE_NONE,
+    RULE_KEY,
+    RULE_NOT_NULL,
+    RULE_UNIQUE,
+    RULE_DEFAULT, /* value */
+    RULE_COLLATE  /* collation */
+};
 struct column_rule {
     enum rule rule;
     struct position at;
     struct ast_expression *value;
+    enum collation collation;
 };
 
 /* A name with IF EXISTS, or with IF NOT EXISTS. */
@@ -280,6 +288,8 @@ struct type_size ast_type_size(struct parse *parse, struct span precision,
 struct ast_type ast_type(struct parse *parse, struct ast_name name,
                          struct type_size size);
 
+/* The collation of that name; a failure where there is none. */
+enum collation ast_collation(struct parse *parse, struct ast_name name);
 struct ast_column *ast_column_made(struct parse *parse, struct ast_name name,
                                    struct ast_type type);
 struct ast_column *ast_column_ruled(struct parse *parse,
@@ -397,6 +407,10 @@ struct ast_expression *ast_between(struct parse *parse,
 struct ast_expression *ast_in(struct parse *parse, struct operation operation,
                               struct ast_expression *value,
                               struct in_items items, bool not );
+struct ast_expression *ast_collate(struct parse *parse,
+                                   struct operation operation,
+                                   struct ast_expression *operand,
+                                   enum collation collation);
 struct ast_expression *ast_like(struct parse *parse, struct operation operation,
                                 struct like like);
 struct ast_expression *ast_cast(struct parse *parse, struct operation operation,
@@ -517,6 +531,7 @@ union sql_value {
     struct ast_column *column;
     struct column_list columns;
     struct column_rule rule;
+    enum collation collation;
     struct ast_constraint *constraint;
     struct ast_from *from;
     struct source source;

@@ -116,6 +116,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     MATCHES     "~"
     MATCHES_NOT "!~"
     ESCAPE      "ESCAPE"
+    COLLATE     "COLLATE"
     EQUAL       "="
     DIFFERENT   "<>"
     LESS        "<"
@@ -197,6 +198,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %left PLUS MINUS
 %left STAR SLASH PERCENT
 %left CONCAT
+%precedence COLLATE
 %precedence PREFIX
 %precedence TYPED
 
@@ -238,6 +240,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <copy_option> copy_option
 %type <copy_options> copy_options copy_list
 %type <type> type
+%type <collation> collation
 %type <name> type_name
 %type <size> type_size
 %type <kind> set_operator
@@ -498,13 +501,17 @@ column:
   | column column_rule { $$ = ast_column_ruled(parse, $1, $2); }
 
 column_rule:
-    PRIMARY KEY        { $$ = (struct column_rule){ RULE_KEY, @1.at, NULL }; }
+    PRIMARY KEY        { $$ = (struct column_rule){ .rule = RULE_KEY, .at = @1.at }; }
   | NOT NULL
-        { $$ = (struct column_rule){ RULE_NOT_NULL, @1.at, NULL }; }
-  | NULL               { $$ = (struct column_rule){ RULE_NONE, @1.at, NULL }; }
-  | UNIQUE             { $$ = (struct column_rule){ RULE_UNIQUE, @1.at, NULL }; }
+        { $$ = (struct column_rule){ .rule = RULE_NOT_NULL, .at = @1.at }; }
+  | NULL               { $$ = (struct column_rule){ .rule = RULE_NONE, .at = @1.at }; }
+  | UNIQUE             { $$ = (struct column_rule){ .rule = RULE_UNIQUE, .at = @1.at }; }
+  | COLLATE collation
+        { $$ = (struct column_rule){ .rule = RULE_COLLATE, .at = @1.at,
+                                     .collation = $collation }; }
   | DEFAULT default_value
-        { $$ = (struct column_rule){ RULE_DEFAULT, @1.at, $2 }; }
+        { $$ = (struct column_rule){ .rule = RULE_DEFAULT, .at = @1.at,
+                                     .value = $2 }; }
 
 default_value:
     literal
@@ -534,6 +541,8 @@ type_size:
         { $$ = ast_type_size(parse, @INTEGER, NULL); }
   | "(" INTEGER "," INTEGER[scale] ")"
         { $$ = ast_type_size(parse, @2, &@scale); }
+
+collation: name      { $$ = ast_collation(parse, $name); }
 
 drop:
     DROP TABLE old_name
@@ -678,6 +687,9 @@ term:
                         $type); }
   | term "::" type
         { $$ = ast_cast(parse, operation(AST_PLUS, @2, @$), $1, $type); }
+  | term COLLATE collation
+        { $$ = ast_collate(parse, operation(AST_PLUS, @2, @$), $1,
+                           $collation); }
   | EXTRACT "(" name FROM expression ")"
         { $$ = ast_extract(parse, @$, @1, @name, $expression); }
   | CASE case_operand whens else END_WORD

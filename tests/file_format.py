@@ -39,6 +39,7 @@ def read_page():
 PAGE = read_page()
 TYPES = {int(number): (name, int(width)) for name, number, _, width in PAGE['types']}
 ENCODINGS = {int(number): name for name, number, _ in PAGE['encodings']}
+COLLATIONS = {name: int(number) for name, number, _ in PAGE['collations']}
 
 
 def fixed(layout, data, at=0):
@@ -410,6 +411,38 @@ def check_database(checks, binary, path):
     return met
 
 
+def check_feature(checks, binary, path, sql, feature):
+    """Runs a statement; the catalogue, whose head has the feature then or not."""
+    ask(binary, path, sql)
+    data = path.read_bytes()
+    head = check_heads(checks, data)
+    checks.equal((head['features_read'], head['version_read']), (feature, 3 if feature else 2),
+                 'features of the head')
+    return Reader(data[head['catalogue']:]).record('catalogue')
+
+
+def check_collations(checks, binary, path):
+    """Those of columns and indexes, and the feature that comes and goes with them."""
+    columns = ', '.join(f'{name} text collate {name}' for name in COLLATIONS)
+    catalogue = check_feature(checks, binary, path,
+                              f'create table c (number integer collate nocase, {columns})', 4)
+    checks.equal([column['collation'] for column in catalogue['table'][0]['column']],
+                 [0, *COLLATIONS.values()], 'collations of columns')
+    ask(binary, path, "insert into c (nocase) values ('Fig')")
+    checks.equal(ask(binary, path, "select nocase from c where nocase = 'fIG'"), "'Fig'\n",
+                 'a text that is equal by a collation that was stored')
+    columns = ', '.join(f'rtrim collate {name}' for name in COLLATIONS)
+    catalogue = check_feature(checks, binary, path, f'create index i on c (nocase, {columns})', 4)
+    number = 1 + COLLATIONS['RTRIM']
+    checks.equal(catalogue['index'][0]['columns'],
+                 [1 + COLLATIONS['NOCASE'], *(number + (value + 1 << 24 if name != 'RTRIM' else 0)
+                                              for name, value in COLLATIONS.items())],
+                 'collations of an index')
+    check_feature(checks, binary, path, 'drop table c; create table c (a text, b text)', 0)
+    check_feature(checks, binary, path, 'create index i on c (a collate binary)', 0)
+    check_feature(checks, binary, path, 'create index k on c (b collate nocase)', 4)
+
+
 def check_names(checks, catalogue):
     described = {table['name']: table for table in catalogue['table']}
     columns = {column['name']: column for column in described['t']['column']}
@@ -461,6 +494,7 @@ def main():
             path = pathlib.Path(folder) / 'x.vdb'
             make(binary, path, encoding)
             met |= check_database(checks, binary, path)
+            check_collations(checks, binary, pathlib.Path(folder) / 'collated.vdb')
     check_page(checks, met)
     print(f'{checks.passed} passed, {checks.failed} failed')
     return 1 if checks.failed else 0

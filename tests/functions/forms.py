@@ -22,7 +22,8 @@ WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\
 UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
 OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
-CHOICES = {'like': ('LIKE', 'ILIKE'), 'match': ('GLOB', 'REGEXP', 'SIMILAR TO')}
+CHOICES = {'like': ('LIKE', 'ILIKE'), 'match': ('GLOB', 'REGEXP', 'SIMILAR TO'),
+           'collation': ('BINARY', 'NOCASE', 'RTRIM')}
 OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+]" |NOT )?term\b[^{\n]*)')
 
 

@@ -27,6 +27,8 @@ SQLITE |= {name: Peer(None, ANY) for name in (
 SQLITE |= {
     'NOT LIKE': Peer(None, TEXTS), 'LIKE ESCAPE': Peer(None, TEXTS),
     'GLOB': Peer(None, TEXTS), 'NOT GLOB': Peer(None, TEXTS),
+    'COLLATE BINARY': Peer(None, ANY), 'COLLATE NOCASE': Peer(None, ANY),
+    'COLLATE RTRIM': Peer(None, ANY),
     'IS DISTINCT FROM': Peer('({0} IS NOT {1})', ANY),
     'IS NOT DISTINCT FROM': Peer('({0} IS {1})', ANY),
     'cast integer': Peer('CAST({0} AS INTEGER)', 'IFDBT'),

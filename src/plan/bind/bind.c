@@ -14,6 +14,7 @@
 #include "plan/bind/query.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/values.h"
+#include "plan/operator/collate.h"
 #include "plan/operator/compare.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -288,8 +289,10 @@ static struct expression *bind_subquery(struct binder *binder,
                                         enum apply_kind kind)
 {
     size_t asked = binder->scope->asked.count;
+    struct collating collating = binder->collating;
     struct node *node = bind_query(binder, tree->query);
 
+    binder->collating = collating;
     if (node == NULL)
         return NULL;
     if (kind != APPLY_EXISTS && node->column_count != 1) {
@@ -308,6 +311,8 @@ static struct expression *in_query(struct binder *binder, struct expression *e,
     struct node *node = e->subquery->node;
     struct expression *column = node_column(binder, node, 0, e->at);
 
+    if (column != NULL)
+        column->collating = node->columns[0].collating;
     if (column == NULL || !compare_as_keys(binder, &operand, &column, e->at))
         return NULL;
     if (column->kind != EXPRESSION_COLUMN)
@@ -347,7 +352,8 @@ static struct expression *any_of(struct binder *binder,
                  : NULL;
 }
 
-/* The items of a list, bound, of which none has an affinity; NULL: a failure. */
+/* The items of a list, bound, of which none has an affinity, or a collation;
+ * NULL: a failure. */
 static struct expression **bind_items(struct binder *binder,
                                       const struct ast_expression *tree)
 {
@@ -363,6 +369,9 @@ static struct expression **bind_items(struct binder *binder,
         items[count] = bind_expression(binder, ast_item_read(item, &room));
         if (items[count] != NULL)
             items[count] = expression_affine(binder, items[count], false);
+        if (items[count] != NULL)
+            items[count] = expression_collated(binder, items[count],
+                                               (struct collating){ 0 });
         if (items[count++] == NULL)
             return NULL;
     }
@@ -446,6 +455,16 @@ static struct expression *bind_cast(struct binder *binder,
     }
     if (e->kind == EXPRESSION_CAST)
         expression_place(binder, e, tree);
+    return expression_collated(binder, e, operand->collating);
+}
+
+static struct expression *bind_collate(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    struct expression *e = bind_expression(binder, tree->left);
+
+    binder->collating =
+        (struct collating){ tree->collation, COLLATED_EXPLICITLY };
     return e;
 }
 
@@ -504,6 +523,8 @@ static struct expression *bind_tree(struct binder *binder,
         return bind_between(binder, tree);
     case AST_CAST:
         return bind_cast(binder, tree);
+    case AST_COLLATE:
+        return bind_collate(binder, tree);
     case AST_CASE:
         return bind_case(binder, tree);
     case AST_IN:
@@ -522,16 +543,41 @@ static struct expression *bind_tree(struct binder *binder,
 }
 
 /* What is computed has no affinity, not even where nothing is left to be
- * computed: +x, coalesce(x), CASE WHEN true THEN x END. */
-struct expression *bind_expression(struct binder *binder,
-                                   const struct ast_expression *tree)
+ * computed: +x, coalesce(x), CASE WHEN true THEN x END; COLLATE computes nothing.
+ * Its collation is what a COLLATE in it says; without one only +x and CAST have
+ * the column's. */
+static struct expression *with_facts(struct binder *binder,
+                                     const struct ast_expression *tree,
+                                     struct expression *e,
+                                     struct collating written)
 {
-    struct expression *e = bind_tree(binder, tree);
     bool named = tree->kind == AST_COLUMN || tree->kind == AST_SUBQUERY;
+    bool cast = tree->kind == AST_CAST;
+    bool plus = tree->kind == AST_OPERATOR && tree->operator== AST_PLUS;
 
     if (e == NULL || named)
         return e;
-    return expression_affine(binder, e, tree->kind == AST_CAST);
+    if (tree->kind != AST_COLLATE)
+        e = expression_affine(binder, e, cast);
+    if (e == NULL || ((cast || plus) && written.by == COLLATED_NOT))
+        return e;
+    return expression_collated(binder, e, written);
+}
+
+struct expression *bind_expression(struct binder *binder,
+                                   const struct ast_expression *tree)
+{
+    struct collating before = binder->collating;
+    struct expression *e;
+
+    binder->collating = (struct collating){ 0 };
+    e = bind_tree(binder, tree);
+    e = with_facts(binder, tree, e, binder->collating);
+    binder->collating = before;
+    if (e != NULL && before.by == COLLATED_NOT
+        && e->collating.by == COLLATED_EXPLICITLY)
+        binder->collating = e->collating;
+    return e;
 }
 
 struct expression *bind_condition(struct binder *binder,

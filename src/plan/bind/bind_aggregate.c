@@ -9,10 +9,12 @@
 #include "base/text.h"
 #include "plan/bind/call.h"
 #include "plan/bind/quantile.h"
+#include "plan/operator/collate_extreme.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/node.h"
+#include "plan/operator/collate.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 
@@ -62,6 +64,21 @@ static void type_aggregate(struct expression *e,
     e->machine = type_machine((enum vdbq_type)e->type);
 }
 
+/* A text in another collation than BINARY: what is counted once are keys, and
+ * min() and max() have the keys beside it. */
+static bool collate_argument(struct binder *binder,
+                             const struct aggregate_row *row,
+                             struct expression *e)
+{
+    struct expression *key = collation_own_key(binder, e->left);
+
+    if (key != NULL && row->keeps == AGGREGATE_KEEPS_BEST && key != e->left)
+        e->right = key;
+    else if (key != NULL && e->aggregate.distinct)
+        e->left = key;
+    return key != NULL;
+}
+
 struct expression *bind_aggregate(struct binder *binder,
                                   const struct call *call,
                                   const struct aggregate_row *row)
@@ -85,7 +102,7 @@ struct expression *bind_aggregate(struct binder *binder,
     expression_place(binder, e, tree);
     if (call->count == 1) {
         e->left = summand(binder, call, row, call->arguments[0]);
-        if (e->left == NULL)
+        if (e->left == NULL || !collate_argument(binder, row, e))
             return NULL;
     }
     e->condition = call->filter;
@@ -155,6 +172,9 @@ static struct expression *window_of_aggregate(struct binder *binder,
     aggregate = e ? bind_aggregate(binder, call, row) : NULL;
     if (aggregate == NULL)
         return NULL;
+    if (aggregate->right != NULL)
+        return collate_extreme_over(binder, aggregate, &call->partition,
+                                    &call->order);
     e->window->function = WINDOW_AGGREGATE;
     e->window->aggregate = aggregate->aggregate.function;
     e->window->distinct = aggregate->aggregate.distinct;

@@ -8,6 +8,7 @@
 #include "plan/bind/call.h"
 #include "plan/bind/clause.h"
 #include "plan/bind/scope.h"
+#include "plan/operator/collate.h"
 #include "plan/operator/compare.h"
 #include "plan/make/expression_new.h"
 #include "plan/operator/operator.h"
@@ -51,11 +52,13 @@ static bool bind_arguments(struct binder *binder, struct call *call)
 static bool bind_filter(struct binder *binder, struct call *call)
 {
     const struct ast_expression *tree = call->tree->filter;
+    struct collating collating = binder->collating;
     struct expression *e, *zero;
 
     if (tree == NULL)
         return true;
     e = bind_condition(binder, tree);
+    binder->collating = collating;
     if (e != NULL && type_machine((enum vdbq_type)e->type) != TYPE_I32) {
         zero = expression_integer(binder, 0, tree->at);
         e = zero ? expression_operator(binder, AST_NEQ, e, zero, tree) : NULL;
@@ -64,25 +67,41 @@ static bool bind_filter(struct binder *binder, struct call *call)
     return e != NULL;
 }
 
-static bool bind_over(struct binder *binder, const struct ast_window *over,
-                      struct call *call)
+static bool bind_window_lists(struct binder *binder,
+                              const struct ast_window *over, struct call *call)
 {
     call->partition = VECTOR_IN(binder->arena, struct expression *);
     call->order = VECTOR_IN(binder->arena, struct order_term);
     for (const struct ast_value *value = over->partition; value != NULL;
          value = value->next) {
         struct expression *e = bind_expression(binder, value->expression);
+        e = e ? collation_own_key(binder, e) : NULL;
         if (e == NULL || !vector_append(&call->partition, &e, 1))
             return false;
     }
     for (const struct ast_order *order = over->order; order != NULL;
          order = order->next) {
         struct expression *e = bind_expression(binder, order->expression);
-        struct order_term term = order_term(order, e);
-        if (e == NULL || !vector_append(&call->order, &term, 1))
+        struct order_term term;
+        e = e ? collation_own_key(binder, e) : NULL;
+        if (e == NULL)
+            return false;
+        term = order_term(order, e);
+        if (!vector_append(&call->order, &term, 1))
             return false;
     }
     return true;
+}
+
+/* No COLLATE in it is one of the call. */
+static bool bind_over(struct binder *binder, const struct ast_window *over,
+                      struct call *call)
+{
+    struct collating collating = binder->collating;
+    bool done = bind_window_lists(binder, over, call);
+
+    binder->collating = collating;
+    return done;
 }
 
 /* ----------------------------------------------------------- aggregates -- */

@@ -11,6 +11,7 @@
 #include "plan/bind/names.h"
 #include "plan/bind/scalar.h"
 #include "plan/make/call.h"
+#include "plan/operator/collate.h"
 #include "plan/operator/compare.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -48,11 +49,32 @@ struct expression *scalar_coalesce(struct binder *binder,
     return coalesce_from(binder, call, 0);
 }
 
+/* Compares two of the arguments, or what is made of them: in the collation of
+ * the first argument that has one, as in SQLite. */
+static struct expression *compare_arguments(struct binder *binder,
+                                            const struct call *call,
+                                            enum ast_operator operator,
+                                            struct expression * left,
+                                            struct expression *right)
+{
+    unsigned i = 0;
+
+    while (i + 1 < call->count
+           && call->arguments[i]->collating.by == COLLATED_NOT)
+        i++;
+    left = expression_collated(binder, left, call->arguments[i]->collating);
+    if (left != NULL)
+        right =
+            expression_collated(binder, right, call->arguments[i]->collating);
+    return left && right
+               ? expression_operator(binder, operator, left, right, call->tree)
+               : NULL;
+}
+
 struct expression *scalar_nullif(struct binder *binder, const struct call *call)
 {
     struct expression *a = call->arguments[0], *b = call->arguments[1];
-    struct expression *equal =
-        expression_operator(binder, AST_EQ, a, b, call->tree);
+    struct expression *equal = compare_arguments(binder, call, AST_EQ, a, b);
     struct expression *null =
         equal ? expression_null(binder, a->type, a->at) : NULL;
 
@@ -86,7 +108,7 @@ static struct expression *extreme(struct binder *binder,
         if (expression_coerce(binder, &best, &next, call->tree->at)
             == VDBQ_TYPE_NONE)
             return NULL;
-        wins = expression_operator(binder, operator, best, next, call->tree);
+        wins = compare_arguments(binder, call, operator, best, next);
         best = wins
                    ? expression_choice(binder, wins, best, next, call->tree->at)
                    : NULL;
@@ -113,9 +135,11 @@ static struct expression *null_first(struct binder *binder,
     return best;
 }
 
+/* Of texts that a collation takes for equal min() gives the last one, and max()
+ * the first one, as in SQLite. */
 struct expression *scalar_least(struct binder *binder, const struct call *call)
 {
-    return null_first(binder, call, extreme(binder, call, AST_LE));
+    return null_first(binder, call, extreme(binder, call, AST_LT));
 }
 
 struct expression *scalar_greatest(struct binder *binder,

@@ -7,8 +7,18 @@
 
 #include "plan/tree/expression.h"
 
+struct binder;
+
 /* ASC or DESC, and where NULLs go. */
 struct order_term order_term(const struct ast_order *order,
                              struct expression *expression);
+
+/* What a result is named by, in front of a COLLATE: 1 COLLATE NOCASE. */
+const struct ast_expression *
+named_before_collate(const struct ast_expression *tree);
+/* The result, in the collation that the tree says, if it does. */
+struct expression *collated_result(struct binder *binder,
+                                   struct expression *result,
+                                   const struct ast_expression *tree);
 
 #endif

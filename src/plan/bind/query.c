@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A query: a SELECT, a VALUES, or two queries joined by a set operator, with
- * WITH in front and ORDER BY and LIMIT behind.
+ * A query: a SELECT, a VALUES, or queries joined by set operators, with WITH in
+ * front and ORDER BY and LIMIT behind.
  */
 #include "plan/bind/query.h"
 
@@ -13,8 +13,10 @@
 #include "plan/bind/bind.h"
 #include "plan/bind/clause.h"
 #include "plan/bind/scope.h"
+#include "plan/bind/sets.h"
 #include "plan/bind/values.h"
-#include "plan/operator/compare.h"
+#include "plan/operator/collate.h"
+#include "plan/operator/collate_rows.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"
@@ -107,122 +109,6 @@ static enum vdbq_status bind_limit(struct binder *binder,
     return *node ? VDBQ_OK : binder->error->status;
 }
 
-/* ------------------------------------------------------------ one type -- */
-
-/* Expressions over columns of a node, brought to the types given. */
-static struct node *with_types(struct binder *binder, struct node *node,
-                               const struct node_column *types)
-{
-    unsigned count = node->column_count;
-    struct expression **results =
-        arena_alloc(binder->arena, (count + 1) * sizeof(*results));
-    bool same = true;
-
-    if (results == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (unsigned i = 0; i < count; i++) {
-        struct ast_type type = { .type = (enum vdbq_type)types[i].type,
-                                 .precision = types[i].precision,
-                                 .scale = types[i].scale };
-        struct position at = { 0 };
-        results[i] = node_column(binder, node, i, at);
-        if (results[i] == NULL)
-            return NULL;
-        if (node->kind == NODE_SELECT && is_null_constant(node->results[i])) {
-            results[i] = expression_null(binder, types[i].type, at);
-            same &= node->columns[i].type == types[i].type;
-        }
-        results[i] = expression_cast(binder, results[i], type, at);
-        if (results[i] != NULL)
-            results[i] =
-                expression_affine(binder, results[i], node->columns[i].affine);
-        if (results[i] == NULL)
-            return NULL;
-        same &= results[i]->kind == EXPRESSION_COLUMN;
-    }
-    if (same)
-        return node;
-    node = node_select(binder, node, NULL, results, NULL, count);
-    if (node != NULL && node->left->kind == NODE_SELECT
-        && node->left->left->kind == NODE_ONCE) /* constants stay such */
-        node = node_merge(binder, node);
-    for (unsigned i = 0; i < count && node != NULL; i++)
-        node->columns[i].name = types[i].name;
-    return node;
-}
-
-/* A column of a node as it meets another: a NULL of no type stays one. */
-static struct expression *column_to_coerce(struct binder *binder,
-                                           const struct node *node, unsigned i)
-{
-    struct position at = { 0 };
-
-    if (node->kind == NODE_SELECT && is_null_constant(node->results[i]))
-        return expression_null(binder, node->columns[i].type, at);
-    return node_column(binder, node, i, at);
-}
-
-/* The types that the columns of several queries have in common. */
-static enum vdbq_status common_types(struct binder *binder,
-                                     struct node *const *parts, unsigned count,
-                                     struct position at,
-                                     struct node_column *types)
-{
-    for (unsigned c = 0; c < parts[0]->column_count; c++) {
-        struct expression *sum = column_to_coerce(binder, parts[0], c);
-        unsigned precision = sum ? coerce_precision(sum, sum) : 0, digits;
-        for (unsigned i = 1; i < count && sum != NULL; i++) {
-            struct expression *next = column_to_coerce(binder, parts[i], c);
-            if (next == NULL
-                || expression_coerce(binder, &sum, &next, at) == VDBQ_TYPE_NONE)
-                return binder->error->status;
-            if (is_null_constant(sum)) /* has the type of the last alone */
-                sum = next;
-            digits = coerce_precision(sum, next);
-            precision = digits > precision ? digits : precision;
-        }
-        if (sum == NULL)
-            return binder->error->status;
-        types[c] = parts[0]->columns[c];
-        types[c].type = sum->type;
-        types[c].precision = sum->type == VDBQ_DECIMAL ? precision : 0;
-        types[c].scale = sum->scale;
-    }
-    return VDBQ_OK;
-}
-
-static enum vdbq_status check_counts(struct binder *binder,
-                                     struct node *const *parts, unsigned count,
-                                     struct position at)
-{
-    for (unsigned i = 1; i < count; i++)
-        if (parts[i]->column_count != parts[0]->column_count)
-            return error_at(binder->error, VDBQ_TYPE, at,
-                            "one side has %u columns, the other %u",
-                            parts[0]->column_count, parts[i]->column_count);
-    return VDBQ_OK;
-}
-
-/* Gives all parts the same types. */
-static enum vdbq_status unite(struct binder *binder, struct node **parts,
-                              unsigned count, struct position at)
-{
-    struct node_column *types = arena_alloc(
-        binder->arena, (parts[0]->column_count + 1) * sizeof *types);
-    enum vdbq_status status = check_counts(binder, parts, count, at);
-
-    if (types == NULL)
-        return error_no_memory(binder->error);
-    if (status == VDBQ_OK)
-        status = common_types(binder, parts, count, at, types);
-    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
-        parts[i] = with_types(binder, parts[i], types);
-        if (parts[i] == NULL)
-            status = binder->error->status;
-    }
-    return status;
-}
-
 /* -------------------------------------------------------------- VALUES -- */
 
 static struct node *bind_row(struct binder *binder, const struct ast_row *row)
@@ -256,7 +142,7 @@ static struct node *concat(struct binder *binder, struct node **parts,
 {
     if (count == 1)
         return parts[0];
-    if (unite(binder, parts, count, at) != VDBQ_OK)
+    if (sets_unite(binder, parts, count, at) != VDBQ_OK)
         return NULL;
     return values_are_constant(parts, count)
                ? values_node(binder, parts, count)
@@ -277,7 +163,8 @@ static struct node *bind_literals(struct binder *binder,
             return part ? error_no_memory(binder->error), NULL : NULL;
     }
     if (status == VDBQ_OK && parts.count > 1)
-        status = unite(binder, parts.items, (unsigned)parts.count, query->at);
+        status =
+            sets_unite(binder, parts.items, (unsigned)parts.count, query->at);
     return status == VDBQ_OK ? values_of_literals(
                binder, query, VECTOR_ITEMS(&parts, struct node *)[0]->columns)
                              : NULL;
@@ -318,72 +205,80 @@ static struct node *bind_values(struct binder *binder,
 
 /* ------------------------------------------------------- set operators -- */
 
-/* Rows of the left side that are on the right one, too, or are not; once. */
-static struct node *filter_side(struct binder *binder, struct node **sides,
-                                enum join_kind kind)
-{
-    struct node *left = node_distinct(binder, sides[0]);
-    struct node *join = left ? node_join(binder, kind, left, sides[1]) : NULL;
-    bool done = join != NULL;
-
-    if (!done)
-        return NULL;
-    join->join.nulls_match = true;
-    for (int i = 0; i < (int)left->column_count && done; i++)
-        done = vector_append(&join->join.left_keys, &i, 1)
-               && vector_append(&join->join.right_keys, &i, 1);
-    return done ? join : (error_no_memory(binder->error), NULL);
-}
-
-static struct node *set_operation(struct binder *binder,
-                                  const struct ast_query *query,
-                                  struct node **sides)
-{
-    struct node *node;
-
-    if (unite(binder, sides, 2, query->at) != VDBQ_OK)
-        return NULL;
-    if (query->kind == AST_QUERY_INTERSECT)
-        return filter_side(binder, sides, JOIN_SEMI);
-    if (query->kind == AST_QUERY_EXCEPT)
-        return filter_side(binder, sides, JOIN_ANTI);
-    node = node_concat(binder, sides, 2);
-    return node && query->kind == AST_QUERY_UNION ? node_distinct(binder, node)
-                                                  : node;
-}
-
-/* A long chain of operators hangs on the left side. */
-static struct node *bind_sets(struct binder *binder,
-                              const struct ast_query *query)
+/* The operators of a chain, which hangs on the left side, the first one first;
+ * NULL: no memory. */
+static const struct ast_query **
+chain_of(struct binder *binder, const struct ast_query *query, size_t *length)
 {
     const struct ast_query *first = query;
-    size_t depth = 0;
     const struct ast_query **chain;
-    struct node *sides[2];
 
-    while (first->kind >= AST_QUERY_UNION && first->order == NULL
-           && first->limit == NULL && first->with == NULL) {
+    *length = 0;
+    do {
         first = first->left;
-        depth++;
-    }
-    chain = arena_alloc(binder->arena, depth * sizeof(*chain));
+        (*length)++;
+    } while (first->kind >= AST_QUERY_UNION && first->order == NULL
+             && first->limit == NULL && first->with == NULL);
+    chain = arena_alloc(binder->arena, *length * sizeof(*chain));
     if (chain == NULL)
         return error_no_memory(binder->error), NULL;
-    for (size_t i = depth; i > 0; i--, query = query->left)
+    for (size_t i = *length; i > 0; i--, query = query->left)
         chain[i - 1] = query;
-    sides[0] = bind_query(binder, first);
-    for (size_t i = 0; i < depth && sides[0] != NULL; i++) {
-        sides[1] = bind_query(binder, chain[i]->right);
-        sides[0] = sides[1] ? set_operation(binder, chain[i], sides) : NULL;
+    return chain;
+}
+
+/* The queries of a chain, one more than operators. */
+static struct node **bind_parts(struct binder *binder,
+                                const struct ast_query *const *chain,
+                                size_t length)
+{
+    struct node **parts =
+        arena_alloc(binder->arena, (length + 1) * sizeof(*parts));
+
+    if (parts == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (size_t i = 0; i <= length; i++) {
+        parts[i] =
+            bind_query(binder, i == 0 ? chain[0]->left : chain[i - 1]->right);
+        if (parts[i] == NULL)
+            return NULL;
     }
-    return sides[0];
+    return parts;
+}
+
+/* The collations of a node's columns; NULL: no memory. */
+static struct collating *collations_of(struct binder *binder,
+                                       const struct node *node)
+{
+    struct collating *collations = arena_alloc(
+        binder->arena, (node->column_count + 1) * sizeof *collations);
+
+    if (collations == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < node->column_count; i++)
+        collations[i] = node->columns[i].collating;
+    return collations;
+}
+
+/* UNION and its kin. What stands around them sees the collations of the first
+ * query alone, as in SQLite, but for ORDER BY: `*first`. */
+static struct node *bind_sets(struct binder *binder,
+                              const struct ast_query *query,
+                              struct collating **first)
+{
+    size_t length;
+    const struct ast_query **chain = chain_of(binder, query, &length);
+    struct node **parts = chain ? bind_parts(binder, chain, length) : NULL;
+
+    *first = parts ? collations_of(binder, parts[0]) : NULL;
+    return *first ? sets_join(binder, chain, length, parts) : NULL;
 }
 
 /* ORDER BY of what is no SELECT: by number, name, or computed of these. */
 static struct node *order_rows(struct binder *binder,
                                const struct ast_query *query, struct node *node)
 {
-    struct vector keys = VECTOR_IN(binder->arena, struct step_key);
+    struct vector keys = VECTOR_IN(binder->arena, struct collated_key);
     unsigned count = node->column_count;
     bool done = true;
     struct scope scope;
@@ -394,13 +289,17 @@ static struct node *order_rows(struct binder *binder,
     for (const struct ast_order *order = query->order; order != NULL && done;
          order = order->next) {
         const struct ast_expression *tree = order->expression;
+        const struct ast_expression *named = named_before_collate(tree);
         struct order_term term;
-        struct step_key key;
+        struct collated_key key;
         struct expression *e;
-        if (tree->kind == AST_INTEGER && tree->integer >= 1
-            && tree->integer <= (int64_t)count)
-            e = node_column(binder, node, (unsigned)tree->integer - 1,
-                            tree->at);
+        if (named->kind == AST_INTEGER && named->integer >= 1
+            && named->integer <= (int64_t)count)
+            e = collated_result(binder,
+                                node_column(binder, node,
+                                            (unsigned)named->integer - 1,
+                                            tree->at),
+                                tree);
         else
             e = bind_expression(binder, tree);
         if (e != NULL && e->kind != EXPRESSION_COLUMN) {
@@ -414,12 +313,13 @@ static struct node *order_rows(struct binder *binder,
         if (!done)
             break;
         term = order_term(order, e);
-        key = (struct step_key){ e->column.number, term.descending,
-                                 term.nulls_last };
+        key = (struct collated_key){ { e->column.number, term.descending,
+                                       term.nulls_last },
+                                     collation_of(e) };
         done = vector_append(&keys, &key, 1);
     }
     scope_leave(binder, &scope);
-    node = done && node ? node_sort(binder, node, &keys, count) : NULL;
+    node = done && node ? collate_sort(binder, node, &keys, count) : NULL;
     if (node == NULL && binder->error->status == VDBQ_OK)
         error_no_memory(binder->error);
     return node;
@@ -430,6 +330,7 @@ static struct node *order_rows(struct binder *binder,
 static struct node *bind_body(struct binder *binder,
                               const struct ast_query *query)
 {
+    struct collating *first = NULL;
     struct node *node;
 
     if (query->kind == AST_QUERY_SELECT)
@@ -437,14 +338,12 @@ static struct node *bind_body(struct binder *binder,
     if (query->kind == AST_QUERY_VALUES) {
         node = bind_values(binder, query);
     } else {
-        struct ast_query plain = *query;
-        plain.order = NULL;
-        plain.limit = plain.offset = NULL;
-        plain.with = NULL;
-        node = bind_sets(binder, &plain);
+        node = bind_sets(binder, query, &first);
     }
     if (node != NULL && query->order != NULL)
         node = order_rows(binder, query, node);
+    for (unsigned i = 0; node && first && i < node->column_count; i++)
+        node->columns[i].collating = first[i];
     return node;
 }
 

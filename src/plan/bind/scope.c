@@ -171,6 +171,7 @@ struct expression *scope_ask(struct binder *binder, struct scope *scope,
     e->precision = value->precision;
     e->scale = value->scale;
     e->affine = value->affine;
+    e->collating = value->collating;
     e->name = value->name;
     e->nullable = true;
     e->range = range_full(value->type);

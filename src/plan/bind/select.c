@@ -15,6 +15,8 @@
 #include "plan/bind/scope.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
+#include "plan/operator/collate.h"
+#include "plan/operator/collate_rows.h"
 #include "plan/tree/binder.h"
 
 /* -------------------------------------------------------------- results -- */
@@ -150,6 +152,9 @@ static enum vdbq_status add_key(struct selecting *selecting,
     if (expression_has(key, EXPRESSION_WINDOW))
         return error_at(selecting->binder->error, VDBQ_SYNTAX, key->at,
                         "what rows are grouped by is no window function");
+    key = collation_own_key(selecting->binder, key);
+    if (key == NULL)
+        return selecting->binder->error->status;
     return vector_append(&selecting->keys, &key, 1)
                ? VDBQ_OK
                : error_no_memory(selecting->binder->error);
@@ -167,6 +172,18 @@ static enum vdbq_status group_by_all(struct selecting *selecting)
     return status;
 }
 
+/* A number is that of a result. */
+static struct expression *bind_key(struct selecting *selecting,
+                                   const struct ast_expression *tree)
+{
+    const struct ast_expression *named = named_before_collate(tree);
+
+    if (named->kind != AST_INTEGER)
+        return bind_expression(selecting->binder, tree);
+    return collated_result(selecting->binder, result_at(selecting, named),
+                           tree);
+}
+
 static enum vdbq_status bind_keys(struct selecting *selecting)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -175,11 +192,7 @@ static enum vdbq_status bind_keys(struct selecting *selecting)
         return group_by_all(selecting);
     for (const struct ast_value *value = selecting->select->group;
          value != NULL && status == VDBQ_OK; value = value->next) {
-        const struct ast_expression *tree = value->expression;
-        status =
-            add_key(selecting, tree->kind == AST_INTEGER
-                                   ? result_at(selecting, tree)
-                                   : bind_expression(selecting->binder, tree));
+        status = add_key(selecting, bind_key(selecting, value->expression));
     }
     return status;
 }
@@ -243,12 +256,14 @@ static enum vdbq_status bind_order(struct selecting *selecting)
     binder->scope->aggregates = binder->scope->windows = true;
     for (const struct ast_order *order = selecting->query->order; order != NULL;
          order = order->next) {
+        const struct ast_expression *tree = order->expression;
         bool failed;
         struct expression *e =
-            named_result(selecting, order->expression, &failed);
+            named_result(selecting, named_before_collate(tree), &failed);
         struct order_term term;
-        if (e == NULL && !failed)
-            e = bind_expression(binder, order->expression);
+        e = e != NULL ? collated_result(binder, e, tree)
+            : failed  ? NULL
+                      : bind_expression(binder, tree);
         if (e == NULL)
             return binder->error->status;
         term = order_term(order, e);
@@ -279,7 +294,7 @@ struct outputs {
     struct expression **expressions;
     const char **names;
     unsigned count;
-    struct vector keys; /* of struct step_key */
+    struct vector keys; /* of struct collated_key */
 };
 
 static enum vdbq_status add_hidden(struct selecting *selecting,
@@ -291,6 +306,7 @@ static enum vdbq_status add_hidden(struct selecting *selecting,
         const struct order_term *term = vector_at(&selecting->order, i);
         struct step_key key = { .descending = term->descending,
                                 .nulls_last = term->nulls_last };
+        struct collated_key collated;
         key.column = term->result >= 0 ? term->result
                                        : result_of(selecting, term->expression);
         if (key.column < 0 && selecting->select->distinct)
@@ -304,7 +320,8 @@ static enum vdbq_status add_hidden(struct selecting *selecting,
             output->expressions[output->count] = term->expression;
             output->names[output->count++] = "";
         }
-        if (!vector_append(&output->keys, &key, 1))
+        collated = (struct collated_key){ key, term->collation };
+        if (!vector_append(&output->keys, &collated, 1))
             return error_no_memory(error);
     }
     return VDBQ_OK;
@@ -320,9 +337,9 @@ static struct node *output_node(struct selecting *selecting,
                     output->names, output->count);
 
     if (node != NULL && selecting->select->distinct)
-        node = node_distinct(binder, node);
+        node = collate_distinct(binder, node);
     if (node != NULL && output->keys.count > 0)
-        node = node_sort(binder, node, &output->keys, results);
+        node = collate_sort(binder, node, &output->keys, results);
     return node;
 }
 
@@ -330,8 +347,8 @@ static struct node *make_output(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
     size_t room = selecting->results.count + selecting->order.count + 1;
-    struct outputs output = { .keys =
-                                  VECTOR_IN(binder->arena, struct step_key) };
+    struct outputs output = { .keys = VECTOR_IN(binder->arena,
+                                                struct collated_key) };
     struct node *node = NULL;
 
     output.expressions =

@@ -6,6 +6,7 @@
  */
 #include "base/vector.h"
 #include "plan/bind/quantile.h"
+#include "plan/operator/collate_extreme.h"
 #include "plan/bind/select.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
@@ -56,7 +57,8 @@ static int aggregate_of(const struct selecting *selecting,
 
 /* --------------------------------------------------- aggregates in use -- */
 
-/* A column outside of aggregates and keys: that of the group's first row. */
+/* A column outside of aggregates and keys, or what all rows of a group have:
+ * that of the group's first row. */
 static struct expression *first_of(struct binder *binder,
                                    struct expression *column)
 {
@@ -153,6 +155,21 @@ static bool add_aggregate(struct grouping *grouping, size_t keys,
            && vector_append(&grouping->aggregates, &aggregate, 1);
 }
 
+/* The aggregate as groups compute it: MIN or MAX by keys is the value of any
+ * row. */
+static struct expression *computed(const struct selecting *selecting,
+                                   struct expression *aggregate)
+{
+    struct expression *e;
+
+    if (aggregate->right == NULL)
+        return aggregate;
+    e = collate_extreme_of_group(selecting->binder, aggregate,
+                                 &selecting->keys);
+    return e ? first_of(selecting->binder, e) : NULL;
+}
+
+/* False: no memory, or the failure that is told. */
 static bool fill_grouping(const struct selecting *selecting,
                           struct grouping *grouping)
 {
@@ -161,10 +178,12 @@ static bool fill_grouping(const struct selecting *selecting,
         keys == 0
         || vector_append(&grouping->columns, selecting->keys.items, keys);
 
-    for (size_t i = 0; i < selecting->aggregates.count && done; i++)
-        done = add_aggregate(
-            grouping, keys,
-            VECTOR_ITEMS(&selecting->aggregates, struct expression *)[i]);
+    for (size_t i = 0; i < selecting->aggregates.count && done; i++) {
+        const struct expression *e =
+            computed(selecting, VECTOR_ITEMS(&selecting->aggregates,
+                                             struct expression *)[i]);
+        done = e != NULL && add_aggregate(grouping, keys, e);
+    }
     return done;
 }
 
@@ -234,8 +253,11 @@ enum vdbq_status select_group(struct selecting *selecting)
 
     if (status == VDBQ_OK)
         status = collect_aggregates(selecting);
-    if (status == VDBQ_OK && !fill_grouping(selecting, &grouping))
-        status = error_no_memory(selecting->binder->error);
+    if (status == VDBQ_OK && !fill_grouping(selecting, &grouping)) {
+        status = selecting->binder->error->status;
+        if (status == VDBQ_OK)
+            status = error_no_memory(selecting->binder->error);
+    }
     if (status == VDBQ_OK)
         node = group_node(selecting, &grouping);
     if (status == VDBQ_OK && node == NULL)

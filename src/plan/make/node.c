@@ -87,11 +87,14 @@ struct node *node_table(struct binder *binder, const struct table *table)
     for (unsigned i = 0; i < count; i++) {
         const struct column *column = &table->columns[i];
         struct column_facts facts = table_facts(table, i);
-        node->columns[i] = (struct node_column){ .name = column->name,
-                                                 .type = (int)column->type,
-                                                 .precision = column->precision,
-                                                 .scale = column->scale,
-                                                 .affine = true };
+        node->columns[i] =
+            (struct node_column){ .name = column->name,
+                                  .type = (int)column->type,
+                                  .precision = column->precision,
+                                  .scale = column->scale,
+                                  .affine = true,
+                                  .collating = { column->collation,
+                                                 COLLATED_BY_COLUMN } };
         range_column(&node->columns[i], &facts);
         node->columns[i].estimate = estimate_table(table, i, &facts);
     }
@@ -122,6 +125,8 @@ struct expression *node_column(struct binder *binder, const struct node *node,
     e->precision = from->precision;
     e->scale = from->scale;
     e->affine = from->affine;
+    e->collating =
+        (struct collating){ from->collating.collation, COLLATED_BY_COLUMN };
     e->nullable = from->nullable;
     e->range = from->range;
     return e;
@@ -318,6 +323,7 @@ void aggregate_column(enum aggregate_function function,
     }
     column->name = "";
     column->affine = false;
+    column->collating = (struct collating){ 0 };
 }
 
 /* A number that is known to be small stays what needs 64 bits to compute with,

@@ -130,6 +130,7 @@ static struct node_column column_of(const struct expression *e)
                                   .precision = e->precision,
                                   .scale = e->scale,
                                   .affine = e->affine,
+                                  .collating = e->collating,
                                   .nullable = e->nullable,
                                   .range = e->range };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plan/make/call.h"
+#include "plan/operator/collate.h"
 #include "plan/operator/compare_inner.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
@@ -174,6 +175,25 @@ static bool both_texts(struct binder *binder, struct expression **left,
     return *right != NULL;
 }
 
+/* The collation that counts while names are bound. */
+static enum collation collation_here(const struct binder *binder,
+                                     const struct expression *left,
+                                     const struct expression *right)
+{
+    return binder->bound ? COLLATION_BINARY : collation_between(left, right);
+}
+
+/* Two texts become their keys; other types stay. */
+static bool collate_both(struct binder *binder, enum collation collation,
+                         struct expression **left, struct expression **right)
+{
+    if ((*left)->type != VDBQ_TEXT || (*right)->type != VDBQ_TEXT)
+        return true;
+    *left = collation_key(binder, *left, collation);
+    *right = *left ? collation_key(binder, *right, collation) : NULL;
+    return *right != NULL;
+}
+
 struct expression *expression_compare(struct binder *binder,
                                       enum ast_operator operator,
                                       struct expression * left,
@@ -181,11 +201,14 @@ struct expression *expression_compare(struct binder *binder,
                                       const struct ast_expression *tree)
 {
     enum comparing comparing = comparing_of(left, right);
+    enum collation collation = collation_here(binder, left, right);
 
     if (is_comparison(operator)
         && (is_null_constant(left) || is_null_constant(right)))
         return expression_null(binder, VDBQ_INTEGER, tree->at);
     if (comparing == COMPARE_AS_TEXTS && !both_texts(binder, &left, &right))
+        return NULL;
+    if (!collate_both(binder, collation, &left, &right))
         return NULL;
     if (comparing == COMPARE_AS_ONE || comparing == COMPARE_AS_TEXTS)
         return compare_as_one(binder, operator, left, right, tree);
@@ -210,14 +233,27 @@ static struct expression *class_key(struct binder *binder, struct expression *e)
     return compare_unless_null(binder, e->type == VDBQ_TEXT, e, NULL, &place);
 }
 
+/* What meets in one type. */
+static bool one_keys(struct binder *binder, struct expression **left,
+                     struct expression **right, struct position at)
+{
+    if (!coerce_literals(binder, left, right))
+        return false;
+    return compare_is_mixed(*left, *right)
+               ? mixed_keys(binder, left, right)
+               : expression_coerce(binder, left, right, at) != VDBQ_TYPE_NONE;
+}
+
 bool compare_as_keys(struct binder *binder, struct expression **left,
                      struct expression **right, struct position at)
 {
     struct expression *(*key)(struct binder *, struct expression *);
+    enum collation collation = collation_here(binder, *left, *right);
 
     switch (comparing_of(*left, *right)) {
     case COMPARE_AS_TEXTS:
-        return both_texts(binder, left, right);
+        return both_texts(binder, left, right)
+               && collate_both(binder, collation, left, right);
     case COMPARE_AS_NUMBERS:
         key = compare_number_key;
         break;
@@ -225,12 +261,8 @@ bool compare_as_keys(struct binder *binder, struct expression **left,
         key = class_key;
         break;
     default:
-        if (!coerce_literals(binder, left, right))
-            return false;
-        return compare_is_mixed(*left, *right)
-                   ? mixed_keys(binder, left, right)
-                   : expression_coerce(binder, left, right, at)
-                         != VDBQ_TYPE_NONE;
+        return one_keys(binder, left, right, at)
+               && collate_both(binder, collation, left, right);
     }
     *left = key(binder, *left);
     *right = *left ? key(binder, *right) : NULL;

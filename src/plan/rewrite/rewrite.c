@@ -566,6 +566,7 @@ struct node *rewrite(struct binder *binder, struct node *node)
         return NULL;
     if (binder->trace != NULL)
         trace_bound(binder->trace, &node);
+    binder->bound = true;
     binder->merges = pass_is_on(binder, "merge");
     binder->orders = true;
     if (!visit(binder, &node))

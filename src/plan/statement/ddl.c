@@ -20,6 +20,12 @@ static enum vdbq_status check_name(const struct ast_name *name,
                                    const char *what, struct error *error);
 static enum vdbq_status check_free(const struct binder *binder,
                                    const struct ast_name *name, bool keeps);
+static enum vdbq_status add_index_column(const struct binder *binder,
+                                         const struct table *table,
+                                         const struct ast_expression *term,
+                                         struct plan_index *made);
+static bool has_own_collations(const struct table *table,
+                               const struct plan_index *made);
 static enum vdbq_status query_columns(const struct ast_create *create,
                                       struct binder *binder, struct plan *plan);
 static enum vdbq_status check_columns(const struct ast_create *create,
@@ -111,18 +117,52 @@ enum vdbq_status plan_create_index(const struct ast_index *index,
                                  .if_not_exists = index->if_not_exists };
     made->columns =
         arena_alloc(binder->arena, (count + 1) * sizeof *made->columns);
-    if (made->columns == NULL)
+    made->collations =
+        arena_alloc(binder->arena, (count + 1) * sizeof *made->collations);
+    if (made->columns == NULL || made->collations == NULL)
         return error_no_memory(binder->error);
     for (const struct ast_order *term = index->terms;
-         term != NULL && status == VDBQ_OK; term = term->next) {
-        if (term->expression->kind != AST_COLUMN)
-            return error_at(binder->error, VDBQ_SYNTAX, term->expression->at,
-                            "an index is of columns");
-        status =
-            find_column(table, &term->expression->column,
-                        &made->columns[made->column_count++], binder->error);
-    }
+         term != NULL && status == VDBQ_OK; term = term->next)
+        status = add_index_column(binder, table, term->expression, made);
+    if (has_own_collations(table, made))
+        made->collations = NULL;
     return status;
+}
+
+/* Whether each column has the collation that it has in the table. */
+static bool has_own_collations(const struct table *table,
+                               const struct plan_index *made)
+{
+    bool own = true;
+
+    for (unsigned i = 0; i < made->column_count; i++)
+        own &=
+            made->collations[i] == table->columns[made->columns[i]].collation;
+    return own;
+}
+
+/* A column of an index, perhaps with COLLATE. */
+static enum vdbq_status add_index_column(const struct binder *binder,
+                                         const struct table *table,
+                                         const struct ast_expression *term,
+                                         struct plan_index *made)
+{
+    bool collated = term->kind == AST_COLLATE;
+    const struct ast_expression *name = collated ? term->left : term;
+    const struct column *column;
+    unsigned number;
+
+    if (name->kind != AST_COLUMN)
+        return error_at(binder->error, VDBQ_SYNTAX, name->at,
+                        "an index is of columns");
+    if (find_column(table, &name->column, &number, binder->error) != VDBQ_OK)
+        return binder->error->status;
+    column = &table->columns[number];
+    made->columns[made->column_count] = number;
+    made->collations[made->column_count++] =
+        collated && column->type == VDBQ_TEXT ? term->collation
+                                              : column->collation;
+    return VDBQ_OK;
 }
 
 /* That no table and no view has the name; `keeps`: it may be. */
@@ -223,6 +263,9 @@ static enum vdbq_status describe_column(struct binder *binder,
                                .type = from->type.type,
                                .precision = from->type.precision,
                                .scale = from->type.scale,
+                               .collation = from->type.type == VDBQ_TEXT
+                                                ? from->collation
+                                                : COLLATION_BINARY,
                                .not_null = from->not_null,
                                .unique = from->unique };
     return from->default_value != NULL ? read_default(binder, from, column)

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plan/tree/collating.h"
+
 struct arena;
 struct catalogue;
 struct common;
@@ -40,6 +42,10 @@ struct binder {
     int parameter_count;                /* numbers given so far             */
     bool constants;                     /* parameters are constants here    */
     bool values_used;                   /* ... and there was one            */
+    struct collating
+        collating; /* that COLLATE says of the expression being bound,
+                          the first in its text                  */
+    bool bound;  /* all names are: what is compared now is compared as it is */
     bool merges; /* nodes that compute become one with those below as they
                     are made: not while binding */
     const char *passes_out; /* left out: passes.h; NULL: none        */

@@ -21,6 +21,7 @@
 #include "base/type.h"
 #include "data/catalogue/catalogue.h"
 #include "parser/ast.h"
+#include "plan/tree/collating.h"
 #include "program/interval.h"
 #include "program/functions/function.h"
 #include "program/steps/steps.h"
@@ -43,7 +44,9 @@ enum expression_kind {
     /* What the machine does not compute is extracted (extract.c) into a node of
      * its own, and becomes a column of that. */
     EXPRESSION_FUNCTION,  /* call                                        */
-    EXPRESSION_AGGREGATE, /* aggregate, of left (NULL: rows), condition  */
+    EXPRESSION_AGGREGATE, /* aggregate, of left (NULL: rows), condition;
+                             right: what MIN and MAX of texts compare, NULL
+                             where these are compared themselves         */
     EXPRESSION_WINDOW,    /* window, of left, right, condition           */
     EXPRESSION_SUBQUERY   /* subquery, of left (of IN)                   */
 };
@@ -52,6 +55,7 @@ enum expression_kind {
 struct order_term {
     struct expression *expression;
     bool descending, nulls_last;
+    enum collation collation;
     int result; /* that it is, by its number; -1: none */
 };
 
@@ -91,12 +95,13 @@ struct expression {
     enum expression_kind kind;
     int type; /* enum vdbq_type of the value in SQL (plan rule 5)  */
     unsigned precision, scale; /* of VDBQ_DECIMAL                           */
-    int machine;       /* TYPE_... of its register: I32 for a BIGINT that
+    int machine;  /* TYPE_... of its register: I32 for a BIGINT that
                           fits; I64 is made of it where one is needed       */
-    bool literal;      /* a constant made of literals alone: takes the type
+    bool literal; /* a constant made of literals alone: takes the type
                           of a FLOAT that it meets                          */
-    bool affine;       /* a column or CAST: what it is compared with may
+    bool affine;  /* a column or CAST: what it is compared with may
                           become its type (compare.h)                       */
+    struct collating collating; /* of a text; of no use once names are bound */
     bool nullable;     /* it can be NULL                                    */
     bool null_at_zero; /* the operator makes NULLs: where it divides by 0   */
     bool null_at_nan;  /* ... and of what is no number, like inf - inf      */

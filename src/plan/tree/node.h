@@ -35,7 +35,8 @@ struct node_column {
     const char *name;
     int type; /* enum vdbq_type */
     unsigned precision, scale;
-    bool affine; /* as of an expression */
+    bool affine;                /* as of an expression */
+    struct collating collating; /* ... that the column is made of */
     bool nullable;
     struct interval range;
     struct column_estimate estimate; /* of estimate_node() */

@@ -390,8 +390,8 @@ static const struct failure failures[] = {
       "did you mean WHERE?" },
     { "select a b c", 1, 12, "\"c\": expected FROM, WHERE", NULL },
     { "alter table t", 1, 1, "\"alter\"", "not supported" },
-    { "select a from t collate b", 1, 17, "\"collate\"",
-      "as a name it needs quotes: \"collate\"" },
+    { "select a from t references b", 1, 17, "\"references\"",
+      "as a name it needs quotes: \"references\"" },
     { "select a.count(*) from t", 1, 15, "\"(\"", "no function count" },
     { "select lower(a from b)", 1, 8, "lower are written with commas", NULL },
     /* what is missing */

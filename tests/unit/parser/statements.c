@@ -26,6 +26,18 @@ static void patterns_bind_as_like(void **state)
                "(notsimilar (glob glob (glob regexp similar)) similar)");
 }
 
+static void collate_binds_below_signs(void **state)
+{
+    (void)state;
+    check_tree("a = b || c collate nocase", "(= a (|| b (collate NOCASE c)))");
+    check_tree("-a collate rtrim collate \"binary\"",
+               "(collate BINARY (collate RTRIM (neg a)))");
+    check_tree("a::text collate nocase in (b)",
+               "(in (collate NOCASE (cast text a)) b)");
+    check_tree("not a collate nocase is null",
+               "(not (is (collate NOCASE a) null))");
+}
+
 static void functions_are_read(void **state)
 {
     (void)state;
@@ -241,6 +253,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_bind_as_like),
+        cmocka_unit_test(collate_binds_below_signs),
         cmocka_unit_test(functions_are_read),
         cmocka_unit_test(queries_in_expressions),
         cmocka_unit_test(parameters_are_numbered),
