@@ -93,7 +93,9 @@ static struct stop_work work_for(struct stop *stop, bool owner)
 struct stop_work stop_enter(struct stop *stop)
 {
     assert(stop != NULL);
-    stop->outer = working.stop != stop ? working.stop : stop->outer;
+    /* Others may look up while nothing changes. */
+    if (working.stop != stop && stop->outer != working.stop)
+        stop->outer = working.stop;
     return work_for(stop, true);
 }
 
@@ -101,7 +103,8 @@ void stop_leave(struct stop_work former)
 {
     assert(working.stop != NULL || former.stop == NULL);
     note_ask(working.stop != NULL);
-    if (working.owner && working.stop != former.stop)
+    if (working.owner && working.stop != former.stop
+        && working.stop->outer != NULL)
         working.stop->outer = NULL;
     working = former;
 }
