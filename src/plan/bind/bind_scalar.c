@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "plan/bind/like.h"
+#include "plan/operator/like.h"
 #include "plan/bind/names.h"
 #include "plan/bind/scalar.h"
 #include "plan/make/call.h"

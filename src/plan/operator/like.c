@@ -2,7 +2,7 @@
 /*
  * LIKE and GLOB.
  */
-#include "plan/bind/like.h"
+#include "plan/operator/like.h"
 
 #include "plan/make/call.h"
 #include "plan/make/convert.h"

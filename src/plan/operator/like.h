@@ -2,8 +2,8 @@
 /*
  * LIKE and GLOB.
  */
-#ifndef VDBQ_PLAN_BIND_LIKE_H
-#define VDBQ_PLAN_BIND_LIKE_H
+#ifndef VDBQ_PLAN_LIKE_H
+#define VDBQ_PLAN_LIKE_H
 
 #include "plan/tree/expression.h"
 
