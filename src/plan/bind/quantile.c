@@ -3,7 +3,8 @@
  * Quantiles are made of windows and other aggregates. The values of a group are
  * numbered in their order, NULLs last:
  *
- *   place = row_number() OVER (PARTITION BY keys ORDER BY x NULLS LAST)
+ *   place = row_number() OVER (PARTITION BY keys ORDER BY x NULLS LAST),
+ *           texts by their keys in their collation
  *   n     = count(x) OVER (PARTITION BY keys)
  *
  * quantile_disc(x, f) is the value at the place n - floor(n - f * n), or the
@@ -18,6 +19,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/replace.h"
+#include "plan/operator/collate.h"
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
@@ -117,6 +119,7 @@ struct quantile {
     struct selecting *selecting;
     struct binder *binder;
     struct expression *value; /* NULL where it does not count */
+    enum collation collation; /* ... by which values are in order */
     struct expression *fraction;
     struct position at;
 };
@@ -187,10 +190,14 @@ static struct expression *call_of(const struct quantile *quantile,
 static struct expression *place_of(const struct quantile *quantile)
 {
     struct vector order = VECTOR_IN(quantile->binder->arena, struct order_term);
-    struct order_term term = { .expression = quantile->value,
+    struct order_term term = { .expression = collation_key(quantile->binder,
+                                                           quantile->value,
+                                                           quantile->collation),
                                .nulls_last = true,
                                .result = -1 };
 
+    if (term.expression == NULL)
+        return NULL;
     if (!vector_append(&order, &term, 1))
         return error_no_memory(quantile->binder->error), NULL;
     return as_double(quantile, call_of(quantile, "row_number", NULL, &order));
@@ -287,6 +294,7 @@ static struct expression *expand(void *context, struct expression *e,
         || aggregate_row(e->aggregate.function)->keeps != AGGREGATE_KEEPS_ALL)
         return NULL;
     quantile.value = e->left;
+    quantile.collation = collation_of(e->left);
     quantile.fraction = e->right;
     if (e->condition != NULL)
         quantile.value = choose(&quantile, e->condition, e->left,

@@ -213,6 +213,14 @@ static bool same_windows(const struct window *a, const struct window *b)
     return same;
 }
 
+/* Aggregates of an order, quantiles, take their values in a collation. */
+static bool same_collation(const struct expression *a,
+                           const struct expression *b)
+{
+    return a == NULL || b == NULL
+           || a->collating.collation == b->collating.collation;
+}
+
 /* Whether what their kind alone has is the same. */
 static bool same_kinds(const struct expression *a, const struct expression *b)
 {
@@ -238,7 +246,8 @@ static bool same_kinds(const struct expression *a, const struct expression *b)
         return same_calls(a, b);
     case EXPRESSION_AGGREGATE:
         return a->aggregate.function == b->aggregate.function
-               && a->aggregate.distinct == b->aggregate.distinct;
+               && a->aggregate.distinct == b->aggregate.distinct
+               && same_collation(a->left, b->left);
     case EXPRESSION_SUBQUERY:
         return same_subqueries(a->subquery, b->subquery);
     case EXPRESSION_WINDOW:
