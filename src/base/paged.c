@@ -42,7 +42,24 @@ union head {
 static atomic_uint_fast64_t limit = UINT64_MAX, in_memory, in_files, left_ns;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
 static struct mapping *mappings; /* all, under `lock` */
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A child of fork() finds the lock free. */
+static void watch_forks(void)
+{
+    pthread_atfork(take_lock, give_lock, give_lock);
+}
 
 void paged_limit(uint64_t bytes)
 {
@@ -57,24 +74,24 @@ uint64_t paged_in_files(void)
 /* Puts a mapping into the list. */
 static void link_mapping(struct mapping *mapping)
 {
-    pthread_mutex_lock(&lock);
+    take_lock();
     mapping->next = mappings;
     if (mappings != NULL)
         mappings->before = mapping;
     mappings = mapping;
-    pthread_mutex_unlock(&lock);
+    give_lock();
 }
 
 static void unlink_mapping(struct mapping *mapping)
 {
-    pthread_mutex_lock(&lock);
+    take_lock();
     if (mapping->next != NULL)
         mapping->next->before = mapping->before;
     if (mapping->before != NULL)
         mapping->before->next = mapping->next;
     else
         mappings = mapping->next;
-    pthread_mutex_unlock(&lock);
+    give_lock();
 }
 
 /* Memory of zeroes that lies in a file without a name, which has room for all of
@@ -110,6 +127,7 @@ static void *map(size_t size)
         memory_release(mapping);
         return NULL;
     }
+    pthread_once(&watched, watch_forks);
     mapping->size = size;
     mapping->memory = head;
     head->mapping = mapping;
@@ -177,8 +195,8 @@ void paged_put_away(void)
     if (now - left < stay_ns
         || !atomic_compare_exchange_strong(&left_ns, &left, now))
         return;
-    pthread_mutex_lock(&lock);
+    take_lock();
     for (const struct mapping *at = mappings; at != NULL; at = at->next)
         madvise(at->memory, at->size, MADV_DONTNEED);
-    pthread_mutex_unlock(&lock);
+    give_lock();
 }

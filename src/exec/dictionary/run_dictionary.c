@@ -216,8 +216,7 @@ static bool make_order_codes(struct making *making)
         if (!base->is_text[i % base->inputs])
             continue;
         if (words_compared(making, (unsigned)(i % base->inputs))) {
-            if (!word_places(making, i / base->inputs,
-                             (unsigned)(i % base->inputs), &order_codes[i]))
+            if (!word_places_room(making, i, &order_codes[i]))
                 return false;
         } else if (base->apart[i % base->inputs] != NULL
                    || making->renumbered == NULL)
@@ -230,6 +229,8 @@ static bool make_order_codes(struct making *making)
                                        &order_codes[i]))
             return false;
     }
+    if (order_codes != NULL && making->table->constants != NULL)
+        word_places(making, order_codes);
     return order_codes != NULL;
 }
 

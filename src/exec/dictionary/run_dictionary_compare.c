@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 
 bool words_compared(const struct making *making, unsigned input)
@@ -74,22 +75,41 @@ static void put_number(i32 *numbers, uint32_t first, uint32_t end, i32 number)
         numbers[i] = number;
 }
 
-bool word_places(const struct making *making, size_t morsel, unsigned input,
-                 struct order_codes *order_codes)
+bool word_places_room(const struct making *making, size_t place,
+                      struct order_codes *order_codes)
 {
-    const struct dictionary_base *base = making->params->base;
-    const struct dictionary *constants = making->table->constants;
-    const struct order_codes *from =
-        &base->order_codes[morsel * base->inputs + input];
+    const struct order_codes *from = &making->params->base->order_codes[place];
     if (from->count == 0)
         return true;
-    const struct dictionary *words = words_of(making, from, input);
-    i32 *numbers = arena_alloc_paged(
-        &making->table->arena, (from->count + (size_t)1) * sizeof *numbers);
+    *order_codes =
+        (struct order_codes){ .order_codes = arena_alloc_paged(
+                                  &making->table->arena,
+                                  (from->count + (size_t)1) * sizeof(i32)),
+                              .count = from->count };
+    return order_codes->order_codes != NULL;
+}
+
+/* Numbers of words, morsels shared out to threads. */
+struct placing {
+    const struct making *making;
+    const struct order_codes *order_codes; /* that have room */
+    unsigned threads;
+};
+
+/* Writes the numbers of the words of an input in a morsel. */
+static void place_words(const struct placing *placing, size_t place,
+                        unsigned input)
+{
+    const struct making *making = placing->making;
+    const struct dictionary *constants = making->table->constants;
+    const struct order_codes *to = &placing->order_codes[place];
+    i32 *numbers = (i32 *)to->order_codes;
     uint32_t first = 0;
-    assert(words->count == from->count);
-    if (numbers == NULL)
-        return false;
+    if (to->count == 0)
+        return;
+    const struct dictionary *words =
+        words_of(making, &making->params->base->order_codes[place], input);
+    assert(words->count == to->count);
     for (uint32_t i = 0; i < constants->count; i++) {
         uint32_t end;
         bool there =
@@ -99,8 +119,32 @@ bool word_places(const struct making *making, size_t morsel, unsigned input,
         if (there)
             numbers[end] = 2 * (i32)i + 1;
     }
-    put_number(numbers, first, from->count, 2 * (i32)constants->count);
-    *order_codes =
-        (struct order_codes){ .order_codes = numbers, .count = from->count };
-    return true;
+    put_number(numbers, first, to->count, 2 * (i32)constants->count);
+}
+
+/* Every so-many-th morsel's. */
+static void place_share(void *context, unsigned share)
+{
+    const struct placing *placing = context;
+    const struct dictionary_base *base = placing->making->params->base;
+    for (size_t morsel = share; morsel < base->morsels && !stop_asked();
+         morsel += placing->threads)
+        for (unsigned i = 0; i < base->inputs; i++)
+            if (words_compared(placing->making, i))
+                place_words(placing, morsel * base->inputs + i, i);
+}
+
+void word_places(const struct making *making,
+                 const struct order_codes *order_codes)
+{
+    const struct dictionary_base *base = making->params->base;
+    uint64_t words = 0;
+    for (size_t i = 0; i < base->morsels * base->inputs; i++)
+        if (words_compared(making, (unsigned)(i % base->inputs)))
+            words += base->counts[i];
+    struct placing placing = { .making = making,
+                               .order_codes = order_codes,
+                               .threads = parallel_threads(
+                                   making->params->threads, words) };
+    parallel_run(placing.threads, place_share, &placing);
 }

@@ -104,9 +104,13 @@ bool words_compared(const struct making *making, unsigned input);
 bool word_constants(struct making *making);
 /* The number of one. */
 i64 word_constant_number(const struct making *making, struct vdbq_text text);
-/* The numbers of such words of an input in a morsel. False: no memory. */
-bool word_places(const struct making *making, size_t morsel, unsigned input,
-                 struct order_codes *order_codes);
+/* Room for the numbers of such words of an input in a morsel: `place` is theirs in
+ * the base. False: no memory. */
+bool word_places_room(const struct making *making, size_t place,
+                      struct order_codes *order_codes);
+/* Writes all these numbers, once there is room for them. */
+void word_places(const struct making *making,
+                 const struct order_codes *order_codes);
 
 /* ---------------------------------------------- run_dictionary_call.c -- */
 
