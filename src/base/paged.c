@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -17,6 +16,7 @@
 
 #include "base/account.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 
 enum {
     PAGE = 4096,    /* smaller ones are no file's */
@@ -98,9 +98,7 @@ static void unlink_mapping(struct mapping *mapping)
  * it; NULL: there is none. */
 static void *file_memory(size_t size)
 {
-    const char *folder = getenv("TMPDIR");
-    folder = folder != NULL && folder[0] != '\0' ? folder : "/tmp";
-    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int file = open(temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     void *memory = MAP_FAILED;
     if (file < 0)
         return NULL;

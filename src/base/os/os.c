@@ -16,6 +16,7 @@
 #include "base/os/inherit.h"
 #include "base/os/lock.h"
 #include "base/memory.h"
+#include "base/temporary.h"
 
 struct os_file {
     struct own_descriptor own;
@@ -298,16 +299,14 @@ static int make_nameless(const char *folder)
 static int temporary_open(const char *path, unsigned flags,
                           struct os_file **file)
 {
-    const char *folder = getenv("TMPDIR");
     int failure, descriptor;
 
     (void)path;
     (void)flags;
-    folder = folder != NULL && folder[0] != '\0' ? folder : "/tmp";
     *file = memory_zeroed(1, sizeof **file);
     if (*file == NULL)
         return ENOMEM;
-    descriptor = make_nameless(folder);
+    descriptor = make_nameless(temporary_folder());
     failure = errno;
     if (descriptor >= 0) {
         own_open(&(*file)->own, descriptor);

@@ -108,8 +108,8 @@ static struct dictionary *join_picked(struct dictionary_base *base,
     return dictionary;
 }
 
-/* Whether there are so many words that are compared that they stay apart. Few
- * have numbers of their own that are known before. */
+/* Whether there are so many words that are compared that they are better apart.
+ * Few have numbers of their own that are known before. */
 static bool has_many_compared(const struct dictionary_base_params *params)
 {
     enum { MANY = HOSTILE(4, 1 << 16) };
@@ -122,16 +122,25 @@ static bool has_many_compared(const struct dictionary_base_params *params)
     return words > MANY;
 }
 
+/* Whether the words of an input are apart; `many`: so are those that are
+ * compared. */
+static bool is_apart(const struct dictionary_base_params *params,
+                     unsigned input, bool many)
+{
+    enum words_use use = params->uses[input];
+    return use == WORDS_LOOKED_UP || (use == WORDS_COMPARED && many);
+}
+
 /* Joins the dictionaries of all inputs whose words are not apart. */
 static struct dictionary *
 join_inputs(struct dictionary_base *base,
-            const struct dictionary_base_params *params, const bool *apart)
+            const struct dictionary_base_params *params, bool many)
 {
     size_t count = base->morsels * base->inputs;
     struct dictionary **picked =
         arena_alloc(&base->arena, (count + 1) * sizeof(struct dictionary *));
     for (size_t i = 0; picked != NULL && i < count; i++)
-        if (!apart[i % base->inputs])
+        if (!is_apart(params, (unsigned)(i % base->inputs), many))
             picked[i] = params->dictionaries[i];
     return picked != NULL ? join_picked(base, picked, params->threads) : NULL;
 }
@@ -210,16 +219,11 @@ static bool fill(struct dictionary_base *base,
     if (base->order_codes == NULL || base->counts == NULL
         || base->is_text == NULL || base->apart == NULL)
         return false;
-    bool *apart = arena_alloc(&base->arena, base->inputs + (size_t)1);
     bool many = has_many_compared(params);
-    for (unsigned i = 0; apart != NULL && i < base->inputs; i++)
-        apart[i] = params->uses[i] == WORDS_LOOKED_UP
-                   || (params->uses[i] == WORDS_COMPARED && many);
-    if (apart != NULL)
-        base->dictionary = join_inputs(base, params, apart);
+    base->dictionary = join_inputs(base, params, many);
     bool filled = base->dictionary != NULL;
     for (unsigned i = 0; filled && i < base->inputs; i++)
-        if (apart[i])
+        if (is_apart(params, i, many))
             filled = list_input(base, params, i);
     return filled;
 }

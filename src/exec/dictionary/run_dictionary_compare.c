@@ -30,13 +30,13 @@ static bool compares_any(const struct making *making)
 
 bool word_constants(struct making *making)
 {
+    if (!compares_any(making))
+        return true;
     unsigned count = making->pack.slot_count;
     struct vdbq_text *texts =
         arena_alloc(&making->table->arena, (count + 1) * sizeof *texts);
     if (texts == NULL)
         return false;
-    if (!compares_any(making))
-        return true;
     for (unsigned i = 0; i < count; i++)
         if (making->pack.slots[i].compared)
             texts[i] = word_constant_text(making, &making->pack.slots[i]);
