@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "base/type.h"
+#include "base/utf8.h"
 
 /* Text that is being read. */
 struct reading {
@@ -293,33 +294,8 @@ bool boolean_from_text(const char *bytes, size_t length, int32_t *value)
 
 /* -------------------------------------------------------------- UTF-8 -- */
 
-/* Bytes of the code at `at`, of which `left` are there; 0: it is none. */
-static size_t code_length(const unsigned char *at, size_t left)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t count = at[0] < 0x80   ? 1
-                   : at[0] < 0xc0 ? 0
-                   : at[0] < 0xe0 ? 2
-                   : at[0] < 0xf0 ? 3
-                   : at[0] < 0xf8 ? 4
-                                  : 0;
-    uint32_t code = count == 1 ? at[0] : at[0] & (0x7fu >> count);
-
-    if (count == 0 || count > left)
-        return 0;
-    for (size_t i = 1; i < count; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3fu);
-    }
-    if (code < least[count] || code > 0x10ffff
-        || (code >= 0xd800 && code < 0xe000))
-        return 0;
-    return count;
-}
-
 /* How many bytes, in steps of eight, are all ASCII. */
-static size_t ascii_length(const unsigned char *at, size_t length)
+static size_t ascii_length(const char *at, size_t length)
 {
     uint64_t eight;
     size_t count = 0;
@@ -334,19 +310,16 @@ static size_t ascii_length(const unsigned char *at, size_t length)
 
 bool text_is_utf8(const char *bytes, size_t length)
 {
-    const unsigned char *at = (const unsigned char *)bytes;
-    if (at == NULL)
-        return length == 0;
-    size_t ascii = ascii_length(at, length);
+    const char *at = bytes, *end;
 
-    at += ascii;
-    length -= ascii;
-    while (length > 0) {
-        size_t count = code_length(at, length);
-        if (count == 0)
+    if (bytes == NULL)
+        return length == 0;
+    end = bytes + length;
+    for (at += ascii_length(bytes, length); at < end;) {
+        unsigned count;
+        if (utf8_character(at, end, &count) == UTF8_NONE && count == 1)
             return false;
         at += count;
-        length -= count;
     }
     return true;
 }

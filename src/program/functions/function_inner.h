@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "base/text.h"
 #include "program/functions/function.h"
 #include "program/functions/function_table.h"
 #include "program/letters/utf8.h"
@@ -31,6 +32,15 @@ enum vdbq_status function_text(struct function_call_state *state,
 /* A text that is made: copied. */
 enum vdbq_status function_text_copy(struct function_call_state *state,
                                     const char *bytes, size_t length);
+
+/* The failure that a text would be longer than that. */
+enum vdbq_status function_too_long(struct function_call_state *state);
+/* Adds to a text that is made; false: it would be longer, and stays as it is. A
+ * want of memory sticks in it. */
+bool function_text_add(struct text *made, const char *bytes, size_t length);
+/* What was made so as value; `too_long`: something was not added. */
+enum vdbq_status function_text_made(struct function_call_state *state,
+                                    const struct text *made, bool too_long);
 
 /* Reads the pattern of a call of like or glob, once for all texts, where it is
  * one of literals; other calls stay as they are. False: no memory. */

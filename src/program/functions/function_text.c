@@ -10,12 +10,6 @@
 #define TEXT(i)    (state->arguments[i].text)
 #define INTEGER(i) (state->arguments[i].integer)
 
-static enum vdbq_status too_long(struct function_call_state *state)
-{
-    return error_set(state->error, VDBQ_RANGE,
-                     "a text would be longer than %d bytes", FUNCTION_TEXT_MAX);
-}
-
 /* --------------------------------------------------------- whole texts -- */
 
 FUNCTION_BODY(length)
@@ -74,13 +68,9 @@ FUNCTION_BODY(unicode)
     state->value->null = text.length == 0;
     if (text.length == 0)
         return VDBQ_OK;
-    size_t length = utf8_length(text.bytes, text.bytes + text.length);
-    unsigned first = (unsigned char)text.bytes[0];
-    unsigned mask = length == 1 ? 0xff : 0x7f >> length;
-    int64_t character = first & mask;
-    for (size_t i = 1; i < length; i++)
-        character = character << 6 | ((unsigned char)text.bytes[i] & 0x3f);
-    state->value->integer = character;
+    unsigned bytes;
+    state->value->integer =
+        utf8_character(text.bytes, text.bytes + text.length, &bytes);
     return VDBQ_OK;
 }
 
@@ -292,7 +282,7 @@ FUNCTION_BODY(replace)
     int64_t length = (int64_t)text.length
                      + count * ((int64_t)by.length - (int64_t)what.length);
     if (length > FUNCTION_TEXT_MAX)
-        return too_long(state);
+        return function_too_long(state);
     char *to = function_room(state, (size_t)length);
     if (to == NULL)
         return error_no_memory(state->error);
@@ -371,7 +361,7 @@ static enum vdbq_status join(struct function_call_state *state, unsigned first,
     for (unsigned i = first; i < state->count; i++)
         length += TEXT(i).length + (i > first ? between.length : 0);
     if (length > FUNCTION_TEXT_MAX)
-        return too_long(state);
+        return function_too_long(state);
     char *to = function_room(state, length);
     if (to == NULL)
         return error_no_memory(state->error);
@@ -402,7 +392,7 @@ FUNCTION_BODY(repeat)
     struct vdbq_text text = TEXT(0);
     int64_t times = INTEGER(1) < 0 ? 0 : INTEGER(1);
     if (text.length > 0 && times > FUNCTION_TEXT_MAX / (int64_t)text.length)
-        return too_long(state);
+        return function_too_long(state);
     char *to = function_room(state, text.length * (size_t)times);
     if (to == NULL)
         return error_no_memory(state->error);
@@ -434,7 +424,7 @@ static enum vdbq_status pad(struct function_call_state *state, bool start)
     if (lack <= 0 || fill.length == 0)
         return part(state, 0, (size_t)wanted);
     if (wanted > FUNCTION_TEXT_MAX / 4)
-        return too_long(state);
+        return function_too_long(state);
     char *room = function_room(state, text.length + 4 * (size_t)lack);
     if (room == NULL)
         return error_no_memory(state->error);

@@ -30,3 +30,29 @@ enum vdbq_status function_text_copy(struct function_call_state *state,
     memcpy(room, bytes, length);
     return VDBQ_OK;
 }
+
+enum vdbq_status function_too_long(struct function_call_state *state)
+{
+    return error_set(state->error, VDBQ_RANGE,
+                     "a text would be longer than %d bytes", FUNCTION_TEXT_MAX);
+}
+
+bool function_text_add(struct text *made, const char *bytes, size_t length)
+{
+    if (length > FUNCTION_TEXT_MAX - made->length)
+        return false;
+    if (length > 0)
+        text_add(made, bytes, length);
+    return true;
+}
+
+enum vdbq_status function_text_made(struct function_call_state *state,
+                                    const struct text *made, bool too_long)
+{
+    if (made->failed)
+        return error_no_memory(state->error);
+    if (too_long)
+        return function_too_long(state);
+    return function_text_copy(state, made->length > 0 ? made->bytes : "",
+                              made->length);
+}

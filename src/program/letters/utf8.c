@@ -58,6 +58,17 @@ size_t utf8_offset(struct vdbq_text text, size_t count)
     return (size_t)(at - text.bytes);
 }
 
+int utf8_shown(struct vdbq_text text)
+{
+    enum { SHOWN_MAX = 100 };
+    const char *at = text.bytes, *end = at + text.length;
+    size_t length = 0;
+    while (at + length < end
+           && length + utf8_length(at + length, end) <= SHOWN_MAX)
+        length += utf8_length(at + length, end);
+    return (int)length;
+}
+
 size_t utf8_write(int64_t character, char *bytes)
 {
     bool none = character < 0 || character > UTF8_MAX
