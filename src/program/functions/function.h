@@ -16,7 +16,7 @@
 #include "base/memory.h"
 
 struct pattern;
-struct regexp;
+struct regexp_call;
 
 struct function_value {
     bool null;             /* the other fields say nothing */
@@ -26,7 +26,8 @@ struct function_value {
     struct vdbq_text text; /* of TEXT                                    */
     /* the text as it was read once, for like and glob; NULL: it was not   */
     const struct pattern *pattern;
-    const struct regexp *regexp; /* likewise, of regular expressions */
+    /* likewise, of regular expressions, with all that goes with it        */
+    const struct regexp_call *regexp;
 };
 
 enum { FUNCTION_ARGUMENTS_MAX = 8 };

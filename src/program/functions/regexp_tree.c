@@ -18,10 +18,12 @@ static struct regexp_node *read_or(struct reading *reading);
 struct regexp_node *reading_refuse(struct reading *reading, const char *at,
                                    const char *what)
 {
+    struct vdbq_text before = { reading->start, (size_t)(at - reading->start) };
+
     if (reading->error->status == VDBQ_OK)
         error_set(reading->error, VDBQ_RANGE,
-                  "a regular expression has %s, at character %u", what,
-                  (unsigned)(at - reading->start) + 1);
+                  "a regular expression has %s, at character %zu", what,
+                  utf8_count(before) + 1);
     return NULL;
 }
 
