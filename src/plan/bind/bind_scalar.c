@@ -230,6 +230,24 @@ struct expression *scalar_concat_ws(struct binder *binder,
                   : NULL;
 }
 
+/* Tells what is wrong with a format that is a constant: whatever is printed, it
+ * is. */
+static bool check_format(struct binder *binder, const struct expression *e)
+{
+    struct function_value format = { .text = e->constant.text }, made;
+    struct arena arena = { 0 };
+    struct error error = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (is_text_constant(e) && !e->constant.null)
+        status = function_call(function_find("printf"), &format, 1, &arena,
+                               &made, &error);
+    arena_finish(&arena);
+    if (status != VDBQ_OK)
+        error_at(binder->error, status, e->at, "%s", error.message);
+    return status == VDBQ_OK;
+}
+
 /* The values are texts, and of NULL empty ones. */
 struct expression *scalar_printf(struct binder *binder, const struct call *call)
 {
@@ -242,6 +260,8 @@ struct expression *scalar_printf(struct binder *binder, const struct call *call)
         if (texts[i] == NULL)
             return NULL;
     }
+    if (!check_format(binder, texts[0]))
+        return NULL;
     return expression_call(binder, "printf", texts, call->count,
                            call->tree->at);
 }

@@ -5,6 +5,7 @@
  * and are looked up.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plan/code/emit.h"
@@ -161,6 +162,24 @@ struct value value_parameter(struct generator *generator,
 
 /* ------------------------------------------------------------- lookups -- */
 
+/* What is said where a call fails for a text; NULL: no memory. Programs know no
+ * texts: it says which function it is, or which type the text is none of. */
+static const char *failure_of(struct generator *generator,
+                              const struct function *function)
+{
+    const char *type = type_name(function->result);
+    bool casts = strncmp(function->name, "to_", 3) == 0;
+    bool whole = type_is_integer(function->result);
+    char room[80];
+
+    snprintf(room, sizeof room,
+             !casts  ? "a text is not what %s takes"
+             : whole ? "a text is out of the range of %s"
+                     : "a text is no %s",
+             casts ? type : function->name);
+    return emit_text(generator, room, strlen(room));
+}
+
 /* Fails where the call fails for a value that matters. */
 static void fail_lookup(struct generator *generator, const struct expression *e,
                         int word, int harmless)
@@ -171,7 +190,8 @@ static void fail_lookup(struct generator *generator, const struct expression *e,
     int fails = emit_value(generator, &in);
 
     fails = register_unless(generator, fails, harmless);
-    emit_fail(generator, fails, "a text is not what the function takes", e->at);
+    emit_fail(generator, fails, failure_of(generator, e->lookup.function),
+              e->at);
 }
 
 struct value value_lookup(struct generator *generator,

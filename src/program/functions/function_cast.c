@@ -129,8 +129,7 @@ FUNCTION_BODY(to_boolean)
     int32_t value = 0;
     if (!boolean_from_text(text.bytes, text.length, &value))
         return error_set(state->error, VDBQ_TYPE, "\"%.*s\" is no BOOLEAN",
-                         (int)(text.length < 100 ? text.length : 100),
-                         text.bytes);
+                         utf8_shown(text), text.bytes);
     state->value->integer = value;
     return VDBQ_OK;
 }
@@ -207,8 +206,7 @@ FUNCTION_BODY(to_decimal)
         || !decimal_from_text(text.bytes, text.length, (unsigned)precision,
                               (unsigned)scale, &state->value->integer))
         return error_set(state->error, VDBQ_RANGE,
-                         "\"%.*s\" is no DECIMAL(%lld,%lld)",
-                         (int)(text.length < 100 ? text.length : 100),
+                         "\"%.*s\" is no DECIMAL(%lld,%lld)", utf8_shown(text),
                          text.bytes, (long long)precision, (long long)scale);
     return VDBQ_OK;
 }

@@ -20,8 +20,7 @@ static enum vdbq_status is_no(struct function_call_state *state,
 {
     struct vdbq_text text = TEXT(0);
     return error_set(state->error, VDBQ_TYPE, "\"%.*s\" is no %s",
-                     (int)(text.length < 100 ? text.length : 100), text.bytes,
-                     type);
+                     utf8_shown(text), text.bytes, type);
 }
 
 FUNCTION_BODY(to_date)

@@ -110,9 +110,8 @@ static struct spec take_spec(struct printing *printing)
 
 static void add(struct printing *printing, const char *bytes, size_t length)
 {
-    printing->too_long |= printing->made.length + length > FUNCTION_TEXT_MAX;
-    if (!printing->too_long && length > 0)
-        text_add(&printing->made, bytes, length);
+    printing->too_long = printing->too_long
+                         || !function_text_add(&printing->made, bytes, length);
 }
 
 static void add_times(struct printing *printing, char byte, int64_t times)
@@ -259,12 +258,17 @@ static void add_real(struct printing *printing, const struct spec *spec,
 
 /* ------------------------------------------------------------- the whole -- */
 
-static enum vdbq_status refuse(const struct printing *printing, char letter)
+/* Of a letter that was passed over. */
+static enum vdbq_status refuse(const struct printing *printing)
 {
+    struct vdbq_text format = printing->state->arguments[0].text;
+    const char *letter = printing->at - 1;
+
     return error_set(printing->state->error, VDBQ_RANGE,
-                     "a format has %%%c, which is not one of %%d %%i %%u %%x "
-                     "%%X %%o %%f %%e %%E %%g %%G %%s %%c %%%%",
-                     letter);
+                     "the format \"%.*s\" has %%%.*s, which is not one of %%d "
+                     "%%i %%u %%x %%X %%o %%f %%e %%E %%g %%G %%s %%c %%%%",
+                     utf8_shown(format), format.bytes,
+                     (int)utf8_length(letter, printing->end), letter);
 }
 
 /* Adds what a % asks for, from behind it. One at the end stands for itself. */
@@ -288,23 +292,8 @@ static enum vdbq_status add_one(struct printing *printing)
     else if (memchr("feEgG", letter, 5) != NULL)
         add_real(printing, &spec, letter);
     else
-        return refuse(printing, letter);
+        return refuse(printing);
     return VDBQ_OK;
-}
-
-static enum vdbq_status finish(struct printing *printing)
-{
-    const struct text *made = &printing->made;
-    struct error *error = printing->state->error;
-
-    if (made->failed || printing->one.failed)
-        return error_no_memory(error);
-    if (printing->too_long)
-        return error_set(error, VDBQ_RANGE,
-                         "a text would be longer than %d bytes",
-                         FUNCTION_TEXT_MAX);
-    return function_text_copy(
-        printing->state, made->length > 0 ? made->bytes : "", made->length);
 }
 
 FUNCTION_BODY(printf)
@@ -326,8 +315,9 @@ FUNCTION_BODY(printf)
         if (next != NULL)
             status = add_one(&printing);
     }
+    printing.made.failed |= printing.one.failed;
     if (status == VDBQ_OK)
-        status = finish(&printing);
+        status = function_text_made(state, &printing.made, printing.too_long);
     text_finish(&printing.made);
     text_finish(&printing.one);
     return status;
