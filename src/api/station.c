@@ -123,12 +123,18 @@ static void station_close(struct station *station)
     memory_release(station);
 }
 
+/* Whether both ask for the same memory, whatever device works in it. */
+static bool same_memory(const struct settings *a, const struct settings *b)
+{
+    return a->map == b->map && a->memory_bytes == b->memory_bytes
+           && a->device_memory_bytes == b->device_memory_bytes;
+}
+
 /* Whether a station that was opened for `a` is what `b` asks for. */
 static bool same_station(const struct settings *a, const struct settings *b)
 {
     return strcmp(a->device, b->device) == 0 && a->cores == b->cores
-           && a->map == b->map && a->memory_bytes == b->memory_bytes
-           && a->device_memory_bytes == b->device_memory_bytes;
+           && same_memory(a, b);
 }
 
 struct station *station_find(vdbq *db, const struct settings *settings)
@@ -172,22 +178,21 @@ void relieve_host(vdbq *db)
 /* -------------------------------------------------------------- settle -- */
 
 /* The host's station that stands in for one with these settings; or NULL. */
-static struct station *find_stand_in(vdbq *db, struct settings settings)
+static struct station *find_stand_in(vdbq *db, const struct settings *settings)
 {
-    for (struct station *at = db->stations; at != NULL; at = at->next) {
-        strcpy(settings.device, at->settings.device);
-        settings.cores = at->settings.cores;
-        if (at->stands_in && same_station(&at->settings, &settings))
-            return at;
-    }
-    return NULL;
+    struct station *station = db->stations;
+    while (
+        station != NULL
+        && !(station->stands_in && same_memory(&station->settings, settings)))
+        station = station->next;
+    return station;
 }
 
 /* A device gets the tablets and words that the host brought in for it, which
  * begins anew. */
 static void take_over(vdbq *db, struct station *to)
 {
-    struct station *host = find_stand_in(db, to->settings);
+    struct station *host = find_stand_in(db, &to->settings);
     struct station fresh = { 0 };
     if (host == NULL)
         return;
@@ -260,6 +265,7 @@ void stations_settle(vdbq *db)
  * slabs that no query has, and for large arrays of words. */
 enum { HELD_PART = 2, KEPT_PART = 16, WORDS_PART = 8 };
 
+/* What is the process's goes by the query that began last. */
 uint64_t steps_memory(const struct settings *settings)
 {
     uint64_t bytes = settings->memory_bytes;

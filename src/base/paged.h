@@ -15,8 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From now on no more than so many bytes are to lie in memory. At first there
- * is no limit. */
+/* From now on no more than so many bytes are to lie in memory; what is there
+ * stays. At first there is no limit. It is the process's, as that memory is: it
+ * outlives queries, and connections share it. */
 void paged_limit(uint64_t bytes);
 
 /* Memory, with anything in it; NULL: there is none. Where a file is wanted but
