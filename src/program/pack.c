@@ -86,13 +86,16 @@ static i32 lookup_number(const struct program *program,
                          struct program_pack *pack, int pc)
 {
     const struct instruction *in = program_at(program, pc);
+    int words = pack_words_column(program, in->b);
     for (unsigned i = 0; i < pack->slot_count; i++) {
         const struct instruction *other =
             program_at(program, pack->slots[i].pc);
-        if (other->op == in->op && strcmp(other->name, in->name) == 0)
+        if (other->op == in->op && pack->slots[i].words == words
+            && strcmp(other->name, in->name) == 0)
             return (i32)pack->slots[i].place;
     }
     add_slot(pack, pc, pack->lookup_count);
+    pack->slots[pack->slot_count - 1].words = words;
     return (i32)pack->lookup_count++;
 }
 

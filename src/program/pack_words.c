@@ -14,7 +14,6 @@ struct looking {
     struct program_pack *pack;
     int *inputs;    /* of each register: 1 + the input whose words it holds */
     int *constants; /* of each register: 1 + the slot of its text           */
-    int *firsts;    /* of each table: the instruction that looks up first   */
     bool *looked_up, *compared; /* of each input: some instruction does so */
 };
 
@@ -31,21 +30,14 @@ static void use(const struct looking *looking, int register_)
     }
 }
 
-/* A table of the words of two inputs, or of other words, is nobody's own. */
 static void look_up(const struct looking *looking, int pc)
 {
     int register_ = program_at(looking->program, pc)->b;
     int input = looking->inputs[register_];
-    int *first = &looking->firsts[looking->pack->code[pc].c];
-    if (*first == 0)
-        *first = pc;
-    int other = program_at(looking->program, *first)->b;
-    if (input == 0 || looking->inputs[other] != input) {
-        use(looking, other);
-        use(looking, register_);
-    }
     if (input > 0)
         looking->looked_up[input - 1] = true;
+    else
+        use(looking, register_);
 }
 
 static void read_operands(const struct looking *looking, int pc)
@@ -163,12 +155,28 @@ static bool spread(const struct looking *looking)
 
 /* ---------------------------------------------------------------- uses -- */
 
+/* Whether it loads words of an input. */
+static bool loads_words(const struct instruction *in)
+{
+    return (in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD) && in->c == 0;
+}
+
+int pack_words_column(const struct program *program, int register_)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        if (in->a == register_ && loads_words(in))
+            return in->op == OP_ROWID_WORD ? WORDS_OF_KEY : in->b;
+    }
+    return WORDS_OF_NONE;
+}
+
 static void find_registers(const struct looking *looking)
 {
     struct program_pack *pack = looking->pack;
     for (size_t pc = 0; pc < looking->program->code.count; pc++) {
         const struct instruction *in = program_at(looking->program, (int)pc);
-        if ((in->op != OP_COLUMN_WORD && in->op != OP_ROWID_WORD) || in->c > 0)
+        if (!loads_words(in))
             continue;
         int input = pack->code[pc].b;
         looking->inputs[in->a] = 1 + input;
@@ -209,13 +217,11 @@ bool pack_word_uses(const struct program *program, struct arena *arena,
         .pack = pack,
         .inputs = arena_alloc(arena, registers * sizeof *looking.inputs),
         .constants = arena_alloc(arena, registers * sizeof *looking.constants),
-        .firsts = arena_alloc(arena, (pack->lookup_count + (size_t)1)
-                                         * sizeof *looking.firsts),
         .looked_up = arena_alloc(arena, inputs),
         .compared = arena_alloc(arena, inputs),
     };
-    if (!looking.inputs || !looking.constants || !looking.firsts
-        || !looking.looked_up || !looking.compared)
+    if (!looking.inputs || !looking.constants || !looking.looked_up
+        || !looking.compared)
         return false;
     find_registers(&looking);
     find_uses(&looking);

@@ -225,10 +225,12 @@ enum text_fit {
 
 /* What a run fills before it starts: of TEXT and PARAMETER_... constant
  * number `place`, of LOOKUP_... table number `place`. Two lookups of the same
- * call share a table; then the first alone is here. */
+ * call for words of the same input share a table, and so do all for other words;
+ * then the first alone is here. */
 struct program_slot {
     int pc;
     unsigned place;
+    int words; /* of a lookup: what pack_words_column() says of its words */
     /* of a text: */
     bool compared; /* only with words that are WORDS_COMPARED */
     enum text_fit fit;

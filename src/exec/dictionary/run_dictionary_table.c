@@ -207,6 +207,16 @@ static unsigned own_of(const struct making *making, const struct call *call)
     return 0;
 }
 
+/* The values that a call has for an opcode by now; NULL: none. Inputs whose words
+ * are not apart share them. */
+static char *values_there(const struct call *call, enum opcode op)
+{
+    for (unsigned i = 0; i < call->table_count; i++)
+        if (call->tables[i].op == op)
+            return call->tables[i].values;
+    return NULL;
+}
+
 /* Makes a table for an instruction that is the first to look it up. */
 static bool make_table(struct making *making, const struct instruction *in,
                        struct run_lookup *lookup)
@@ -216,11 +226,15 @@ static bool make_table(struct making *making, const struct instruction *in,
     struct word_list words = word_call_words(making, call, &room);
     uint32_t count = word_list_count(&words);
     unsigned width = width_of(in, call);
-    char *values =
-        arena_alloc_paged(&making->table->arena, width * ((size_t)count + 1));
-    assert(call->table_count < CALL_TABLES_MAX);
-    call->tables[call->table_count++] =
-        (struct call_table){ .op = in->op, .width = width, .values = values };
+    char *values = values_there(call, in->op);
+    if (values == NULL) {
+        values = arena_alloc_paged(&making->table->arena,
+                                   width * ((size_t)count + 1));
+        assert(call->table_count < CALL_TABLES_MAX);
+        call->tables[call->table_count++] = (struct call_table){
+            .op = in->op, .width = width, .values = values
+        };
+    }
     *lookup = (struct run_lookup){ .values = values,
                                    .width = width,
                                    .count = count,

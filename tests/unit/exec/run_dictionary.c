@@ -45,7 +45,7 @@ static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
                                    "Converge\n"
                                    "Finish\n";
 
-static const int types[] = { TYPE_WORD };
+static const int types[] = { TYPE_WORD, TYPE_WORD };
 
 static void make_program(struct program *program, const char *text)
 {
@@ -53,7 +53,7 @@ static void make_program(struct program *program, const char *text)
     program_init(program);
     assert_int_equal(program_read(text, program, &error), VDBQ_OK);
     struct program_table *table = vector_at(&program->tables, 0);
-    table->column_count = 1;
+    table->column_count = sizeof types / sizeof *types;
     table->column_types = types;
     table->key_type = TYPE_I64;
     if (program_check(program, &error) != VDBQ_OK)
@@ -471,10 +471,16 @@ static void what_words_are_for_is_known(void **state)
         { "Lookup.I32 2 1 0 0 \"like(?, 'a%')\"\n", WORDS_LOOKED_UP },
         { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
           "Lookup.I32 2 1 0 0 \"like(?, 'a%')\"\n",
+          WORDS_LOOKED_UP },
+        { "Column.WORD 4 1 0\nLookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
+          "Lookup.I32 2 4 0 0 \"like(?, 'a%')\"\n",
+          WORDS_LOOKED_UP },
+        { "Column.WORD 4 1 0\nLookup.I32 3 4 0 0 \"like(?, 'a%')\"\n"
+          "Lookup.I32 2 0 0 0 \"like(?, 'a%')\"\n",
+          WORDS_LOOKED_UP },
+        { "Column.WORD 4 1 0\nLookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
+          "Lookup.I32 5 4 0 0 \"like(?, 'a%')\"\nIsEq.I32 2 0 4\n",
           WORDS_ANY },
-        { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\n"
-          "Lookup.I32 2 1 0 0 \"like(?, 'b%')\"\n",
-          true },
         { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\nIsLt.I32 2 0 1\n", WORDS_ANY },
         { "Lookup.WORD 3 0 0 0 \"lower(?)\"\nIsLt.I32 2 3 1\n",
           WORDS_LOOKED_UP },
