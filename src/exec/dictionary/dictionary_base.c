@@ -102,33 +102,37 @@ static struct dictionary *join_picked(struct dictionary_base *base,
         if (picked[i] == NULL)
             continue;
         base->order_codes[i] = order_codes_of(&parts, picked[i]);
-        base->is_text[i % base->inputs] = true;
-        base->counts[i] = picked[i]->count;
     }
     return dictionary;
 }
 
 /* Whether there are so many words that are compared that they are better apart.
  * Few have numbers of their own that are known before. */
-static bool has_many_compared(const struct dictionary_base_params *params)
+static bool has_many_compared(const struct dictionary_base *base,
+                              const enum words_use *uses)
 {
     enum { MANY = HOSTILE(4, 1 << 16) };
-    size_t count = params->morsels * params->inputs;
+    size_t count = base->morsels * base->inputs;
     uint64_t words = 0;
     for (size_t i = 0; i < count; i++)
-        if (params->dictionaries[i] != NULL
-            && params->uses[i % params->inputs] == WORDS_COMPARED)
-            words += params->dictionaries[i]->count;
+        if (uses[i % base->inputs] == WORDS_COMPARED)
+            words += base->counts[i];
     return words > MANY;
 }
 
-/* Whether the words of an input are apart; `many`: so are those that are
- * compared. */
-static bool is_apart(const struct dictionary_base_params *params,
-                     unsigned input, bool many)
+/* Whether words of that use are apart; `many`: so are those that are compared. */
+static bool is_apart(enum words_use use, bool many)
 {
-    enum words_use use = params->uses[input];
     return use == WORDS_LOOKED_UP || (use == WORDS_COMPARED && many);
+}
+
+bool dictionary_base_fits(const struct dictionary_base *base,
+                          const enum words_use *uses)
+{
+    bool many = has_many_compared(base, uses), fits = true;
+    for (unsigned i = 0; i < base->inputs; i++)
+        fits &= (base->apart[i] != NULL) == is_apart(uses[i], many);
+    return fits;
 }
 
 /* Joins the dictionaries of all inputs whose words are not apart. */
@@ -140,7 +144,7 @@ join_inputs(struct dictionary_base *base,
     struct dictionary **picked =
         arena_alloc(&base->arena, (count + 1) * sizeof(struct dictionary *));
     for (size_t i = 0; picked != NULL && i < count; i++)
-        if (!is_apart(params, (unsigned)(i % base->inputs), many))
+        if (!is_apart(params->uses[i % base->inputs], many))
             picked[i] = params->dictionaries[i];
     return picked != NULL ? join_picked(base, picked, params->threads) : NULL;
 }
@@ -195,13 +199,22 @@ static bool list_input(struct dictionary_base *base,
         size_t place = i * base->inputs + input;
         if (picked[i] == NULL)
             continue;
-        base->counts[place] = picked[i]->count;
-        base->is_text[input] = true;
         base->order_codes[place] =
             (struct order_codes){ .count = picked[i]->count,
                                   .before = words_before(list, picked[i]) };
     }
     return true;
+}
+
+/* Notes which inputs have words, and how many. */
+static void count_words(struct dictionary_base *base,
+                        const struct dictionary_base_params *params)
+{
+    for (size_t i = 0; i < base->morsels * base->inputs; i++)
+        if (params->dictionaries[i] != NULL) {
+            base->is_text[i % base->inputs] = true;
+            base->counts[i] = params->dictionaries[i]->count;
+        }
 }
 
 /* Joins the dictionaries and notes for each column its order codes. */
@@ -219,11 +232,12 @@ static bool fill(struct dictionary_base *base,
     if (base->order_codes == NULL || base->counts == NULL
         || base->is_text == NULL || base->apart == NULL)
         return false;
-    bool many = has_many_compared(params);
+    count_words(base, params);
+    bool many = has_many_compared(base, params->uses);
     base->dictionary = join_inputs(base, params, many);
     bool filled = base->dictionary != NULL;
     for (unsigned i = 0; filled && i < base->inputs; i++)
-        if (is_apart(params, i, many))
+        if (is_apart(params->uses[i], many))
             filled = list_input(base, params, i);
     return filled;
 }

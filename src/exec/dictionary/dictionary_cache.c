@@ -19,7 +19,6 @@ struct entry {
     struct identity state;        /* of the table's rows */
     unsigned input_count;         /* of the program that asked */
     unsigned *columns;            /* of the inputs        */
-    enum words_use *uses;         /* of the inputs: as in program_pack */
     struct dictionary_base *base; /* NULL: a free entry  */
     uint64_t used;                /* the clock when it was last asked for */
 };
@@ -37,7 +36,6 @@ struct dictionary_cache *dictionary_cache_create(void)
 static void entry_finish(struct entry *entry)
 {
     memory_release(entry->columns);
-    memory_release(entry->uses);
     dictionary_base_release(entry->base);
     *entry = (struct entry){ 0 };
 }
@@ -70,10 +68,9 @@ static bool is_of(const struct entry *entry,
         || entry->input_count != params->pack->input_count)
         return false;
     for (unsigned i = 0; i < entry->input_count; i++)
-        if (entry->columns[i] != column_of(params, i)
-            || entry->uses[i] != params->pack->uses[i])
+        if (entry->columns[i] != column_of(params, i))
             return false;
-    return true;
+    return dictionary_base_fits(entry->base, params->pack->uses);
 }
 
 /* The place for a new entry: a free one, or the least recently used. */
@@ -96,15 +93,10 @@ static void keep(const struct dictionary_cache_params *params,
                           .used = ++params->place->dictionaries->clock };
     made.columns =
         memory_zeroed(made.input_count + (size_t)1, sizeof *made.columns);
-    made.uses = memory_zeroed(made.input_count + (size_t)1, sizeof *made.uses);
-    if (made.columns == NULL || made.uses == NULL) {
-        entry_finish(&made);
+    if (made.columns == NULL)
         return;
-    }
-    for (unsigned i = 0; i < made.input_count; i++) {
+    for (unsigned i = 0; i < made.input_count; i++)
         made.columns[i] = column_of(params, i);
-        made.uses[i] = params->pack->uses[i];
-    }
     made.base = dictionary_base_hold(base);
     entry_finish(place);
     *place = made;

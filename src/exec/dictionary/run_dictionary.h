@@ -55,6 +55,10 @@ struct dictionary_base_params {
 /* NULL: no memory. */
 struct dictionary_base *
 dictionary_base_make(const struct dictionary_base_params *params);
+/* Whether it is what dictionary_base_make() would make of the same dictionaries
+ * for these uses. */
+bool dictionary_base_fits(const struct dictionary_base *base,
+                          const enum words_use *uses);
 struct dictionary_base *dictionary_base_hold(struct dictionary_base *base);
 void dictionary_base_release(struct dictionary_base *base); /* accepts NULL */
 

@@ -73,16 +73,19 @@ static void close_rig(struct rig *rig)
     database_close(rig->database);
 }
 
-static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
-                                   "ResultColumn 1 0 0 0 \"a\"\n"
-                                   "Parallel 0 0 6\n"
-                                   "Column.WORD 0 0 0\n"
-                                   "Result 0 1\n"
-                                   "Converge\n"
-                                   "Finish\n";
+#define PROGRAM(lines, more, result)                                           \
+    "Table 0 0 0 0 \"t\"\nResultColumn 1 0 0 0 \"a\"\nParallel 0 0 " lines     \
+    "\nColumn.WORD 0 0 0\n" more "Result " result " 1\nConverge\nFinish\n"
+static const char shows[] = PROGRAM("6", "", "0");
+static const char compares[] =
+    PROGRAM("8", "Text 1 0 0 0 \"x\"\nIsEq.I32 2 0 1\n", "2");
+static const char looks_up[] =
+    PROGRAM("7", "Lookup.I32 1 0 0 0 \"length(?)\"\n", "1");
 
-/* The words of column a, as the newest state of the table has them. */
-static struct dictionary_base *read_words(struct rig *rig)
+/* The words of column a, as the newest state of the table has them, for what a
+ * program does with them. */
+static struct dictionary_base *read_words_for(struct rig *rig,
+                                              const char *program_text)
 {
     struct snapshot snapshot;
     struct program program;
@@ -110,6 +113,33 @@ static struct dictionary_base *read_words(struct rig *rig)
     return base;
 }
 
+static struct dictionary_base *read_words(struct rig *rig)
+{
+    return read_words_for(rig, shows);
+}
+
+/* Few words that are compared are joined as all others are. */
+static void test_words_are_shared_by_what_they_are_for(void **state)
+{
+    (void)state;
+    struct rig rig;
+    open_rig(&rig);
+    append(&rig, "one");
+    append(&rig, "two");
+    struct dictionary_base *shown = read_words(&rig);
+    struct dictionary_base *compared = read_words_for(&rig, compares);
+    struct dictionary_base *apart = read_words_for(&rig, looks_up);
+    struct dictionary_base *again = read_words_for(&rig, looks_up);
+    assert_ptr_equal(shown, compared);
+    assert_ptr_not_equal(shown, apart);
+    assert_ptr_equal(apart, again);
+    dictionary_base_release(shown);
+    dictionary_base_release(compared);
+    dictionary_base_release(apart);
+    dictionary_base_release(again);
+    close_rig(&rig);
+}
+
 static void test_words_are_kept(void **state)
 {
     (void)state;
@@ -133,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_are_kept),
+        cmocka_unit_test(test_words_are_shared_by_what_they_are_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
