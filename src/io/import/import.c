@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The import's course. Types are found before the table is made, so that a
- * file that does not fit changes nothing; a table that was made for rows that
- * then fail is dropped again.
+ * file that does not fit changes nothing; a table that is made for rows comes with
+ * them or not at all (import_made.c).
  */
 #include "io/import/import_inner.h"
-#include "io/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,23 +52,6 @@ static enum vdbq_status run(struct import *import)
                                                       : status;
 }
 
-static void drop(struct import *import)
-{
-    struct out sql;
-    if (!out_open(&sql, -1))
-        return;
-    out_text(&sql, "DROP TABLE \"");
-    for (const char *at = import->params->table; *at; at++) {
-        if (*at == '"')
-            out_char(&sql, '"');
-        out_char(&sql, *at);
-    }
-    out_bytes(&sql, "\"", 2);
-    vdbq_execute(import->params->db, sql.bytes);
-    out_close(&sql);
-    import->report->created = false;
-}
-
 void import_describe(const struct import_report *report, char *room)
 {
     const struct csv_dialect dialect = report->dialect;
@@ -94,10 +76,11 @@ enum vdbq_status import_csv(const struct import_params *params,
     report->status = run(&import);
     if (report->line && import.text.unpack)
         report->status = import_text_verify(&import);
+    if (report->status == VDBQ_OK)
+        report->status = import_keep(&import);
     if (report->status != VDBQ_OK) {
         report->rows = 0;
-        if (report->created)
-            drop(&import);
+        import_forget(&import);
     }
     for (unsigned i = 0; i < import.columns; i++)
         free(import.column[i].name);

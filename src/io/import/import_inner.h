@@ -70,11 +70,12 @@ struct import {
     bool header;        /* the file has one                       */
     unsigned columns;   /* of the file                            */
     struct import_column *column;
-    unsigned targets;    /* columns of the table                   */
-    const char *counted; /* places in the part at hand are counted from
+    bool own_transaction; /* import_make() has begun one            */
+    unsigned targets;     /* columns of the table                   */
+    const char *counted;  /* places in the part at hand are counted from
                             here ...                                   */
-    uint64_t lines;      /* ... and so many lines are before            */
-    unsigned pass;       /* over the text, from 0                       */
+    uint64_t lines;       /* ... and so many lines are before            */
+    unsigned pass;        /* over the text, from 0                       */
     unsigned passes;
 };
 
@@ -171,6 +172,16 @@ bool import_record(const struct import *import, struct csv_reader *reader,
 enum vdbq_status import_table(struct import *import);
 /* Its number, or vdbq_tables(). */
 unsigned import_table_find(vdbq *db, const char *name);
+
+/* import_made.c: makes a table with that statement ... */
+enum vdbq_status import_make(struct import *import, const char *sql);
+/* ... which stays, with its rows; if this fails, too, it is to be forgotten ... */
+enum vdbq_status import_keep(struct import *import);
+/* ... or is gone, if it was made. */
+void import_forget(struct import *import);
+/* Adds a name in quotes to a statement. */
+struct out;
+void import_add_name(struct out *sql, const char *name);
 
 /* import_rows.c: parses and appends every row. */
 enum vdbq_status import_rows(struct import *import);

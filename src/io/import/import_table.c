@@ -20,17 +20,6 @@ unsigned import_table_find(vdbq *db, const char *name)
     return tables;
 }
 
-static void add_name(struct out *sql, const char *name)
-{
-    out_char(sql, '"');
-    for (; *name; name++) {
-        if (*name == '"')
-            out_char(sql, '"');
-        out_char(sql, *name);
-    }
-    out_char(sql, '"');
-}
-
 /* How long the first of some types is: up to a comma outside of brackets. */
 static size_t type_length(const char *types)
 {
@@ -99,11 +88,11 @@ static enum vdbq_status write_create(struct import *import, struct out *sql)
 {
     const char *types = import->params->types;
     out_text(sql, "CREATE TABLE ");
-    add_name(sql, import->params->table);
+    import_add_name(sql, import->params->table);
     for (unsigned i = 0; i < import->columns; i++) {
         struct import_column *column = &import->column[i];
         out_text(sql, i ? ", " : " (");
-        add_name(sql, column->name);
+        import_add_name(sql, column->name);
         out_char(sql, ' ');
         if (!types)
             out_text(sql, vdbq_type_name(import_seen_type(column->seen)));
@@ -129,10 +118,8 @@ static enum vdbq_status create(struct import *import)
     if (!out_open(&sql, -1))
         return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
     status = write_create(import, &sql);
-    if (status == VDBQ_OK
-        && vdbq_execute(import->params->db, sql.bytes) != VDBQ_OK)
-        status = import_fail_db(import);
-    import->report->created = status == VDBQ_OK;
+    if (status == VDBQ_OK)
+        status = import_make(import, sql.bytes);
     out_close(&sql);
     return status;
 }
