@@ -27,6 +27,21 @@ void text_add(struct text *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
+void text_add_times(struct text *text, const char *bytes, size_t length,
+                    size_t times)
+{
+    if (length > 0 && times > SIZE_MAX / length)
+        text->failed = true;
+    if (!reserve(text, length * times))
+        return;
+    if (length == 1)
+        memset(text->bytes + text->length, *bytes, times);
+    for (size_t i = 0; i < times && length > 1; i++)
+        memcpy(text->bytes + text->length + i * length, bytes, length);
+    text->length += length * times;
+    text->bytes[text->length] = '\0';
+}
+
 void text_print(struct text *text, const char *format, ...)
 {
     va_list values, again;

@@ -18,6 +18,9 @@ struct text {
 };
 
 void text_add(struct text *text, const char *bytes, size_t length);
+/* Adds the same bytes so many times. */
+void text_add_times(struct text *text, const char *bytes, size_t length,
+                    size_t times);
 void text_print(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void text_finish(struct text *text);

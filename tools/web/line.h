@@ -8,7 +8,7 @@
 
 enum { LINE_BYTES = 640 }; /* most that a line has */
 
-/* A text that grows; what does not fit is left out, character by character. */
+/* A text that grows; a piece that does not fit is left out. */
 struct line {
     size_t length;
     char bytes[LINE_BYTES];

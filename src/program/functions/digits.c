@@ -64,13 +64,23 @@ static void round_to(struct digits *number, int keep)
         number->point = 0;
 }
 
+static int bounded(int number, int least, int most)
+{
+    return number < least ? least : number > most ? most : number;
+}
+
 /* Adds digits [from, from + count), zeros where there is none. */
 static void add_range(struct text *text, const struct digits *number, int from,
                       int count)
 {
-    for (int i = from; i < from + count; i++)
-        text_add(text, i >= 0 && i < number->count ? &number->digits[i] : "0",
-                 1);
+    int all = count > 0 ? count : 0;
+    int before = bounded(-from, 0, all), first = from + before;
+    int there = bounded(number->count - first, 0, all - before);
+
+    text_add_times(text, "0", 1, (size_t)before);
+    if (there > 0)
+        text_add(text, &number->digits[first], (size_t)there);
+    text_add_times(text, "0", 1, (size_t)(all - before - there));
 }
 
 static void add_plain(struct text *text, const struct digits *number,

@@ -114,10 +114,21 @@ static void add(struct printing *printing, const char *bytes, size_t length)
                          || !function_text_add(&printing->made, bytes, length);
 }
 
-static void add_times(struct printing *printing, char byte, int64_t times)
+static void add_times(struct printing *printing, struct vdbq_text text,
+                      int64_t times)
 {
-    for (; times > 0 && !printing->too_long; times--)
-        add(printing, &byte, 1);
+    size_t left = FUNCTION_TEXT_MAX - printing->made.length;
+
+    if (times <= 0 || text.length == 0)
+        return;
+    printing->too_long |= (uint64_t)times > left / text.length;
+    if (!printing->too_long)
+        text_add_times(&printing->made, text.bytes, text.length, (size_t)times);
+}
+
+static void add_blanks(struct printing *printing, int64_t times)
+{
+    add_times(printing, (struct vdbq_text){ " ", 1 }, times);
 }
 
 /* Adds a text with blanks on one of its sides. */
@@ -126,10 +137,10 @@ static void add_padded(struct printing *printing, const struct spec *spec,
 {
     int64_t lack = spec->width - (int64_t)(strlen(prefix) + utf8_count(text));
 
-    add_times(printing, ' ', spec->left ? 0 : lack);
+    add_blanks(printing, spec->left ? 0 : lack);
     add(printing, prefix, strlen(prefix));
     add(printing, text.bytes, text.length);
-    add_times(printing, ' ', spec->left ? lack : 0);
+    add_blanks(printing, spec->left ? lack : 0);
 }
 
 static void add_text(struct printing *printing, const struct spec *spec)
@@ -142,19 +153,16 @@ static void add_text(struct printing *printing, const struct spec *spec)
 }
 
 /* The first character of a value, as often as the precision says. */
-static void add_character(struct printing *printing, struct spec spec)
+static void add_character(struct printing *printing, const struct spec *spec)
 {
-    struct vdbq_text text = take_value(printing), none = { "", 0 };
-    int64_t times = spec.precision > 1 ? spec.precision : 1;
+    struct vdbq_text text = take_value(printing);
+    int64_t times = spec->precision > 1 ? spec->precision : 1, lack;
 
     text.length = utf8_offset(text, 1);
-    spec.width -= text.length > 0 ? times : 0;
-    if (!spec.left)
-        add_padded(printing, &spec, "", none);
-    for (; times > 0 && !printing->too_long; times--)
-        add(printing, text.bytes, text.length);
-    if (spec.left)
-        add_padded(printing, &spec, "", none);
+    lack = spec->width - (text.length > 0 ? times : 0);
+    add_blanks(printing, spec->left ? 0 : lack);
+    add_times(printing, text, times);
+    add_blanks(printing, spec->left ? lack : 0);
 }
 
 static const char *sign_of(const struct spec *spec, bool negative)
@@ -163,6 +171,22 @@ static const char *sign_of(const struct spec *spec, bool negative)
 }
 
 /* ------------------------------------------------------------ integers -- */
+
+/* Writes zeros in front of a number, of which so many are still to come and so
+ * many digits behind them; how many it wrote. With commas threes go at once. */
+static int64_t write_zeros(struct printing *printing, int64_t zeros,
+                           int64_t behind, bool thousands)
+{
+    int64_t threes = (zeros + behind) % 3 == 0 ? zeros / 3 : 0;
+
+    if (!thousands && zeros > 0)
+        text_add_times(&printing->one, "0", 1, (size_t)zeros);
+    if (!thousands)
+        return zeros;
+    if (threes > 0)
+        text_add_times(&printing->one, "000,", 4, (size_t)threes);
+    return 3 * threes;
+}
 
 /* Writes digits of a base, at least `least` of them, into `one`. */
 static void write_digits(struct printing *printing, uint64_t number,
@@ -175,9 +199,11 @@ static void write_digits(struct printing *printing, uint64_t number,
 
     for (; number > 0 || count == 0; number /= base)
         room[count++] = digits[number % base];
-    for (int64_t i = (least > count ? least : count) - 1; i >= 0; i--) {
-        text_add(&printing->one, i < count ? &room[i] : "0", 1);
-        if (thousands && i > 0 && i % 3 == 0)
+    for (int64_t left = least > count ? least : count; left > 0; left--) {
+        if (left > count)
+            left -= write_zeros(printing, left - count, count, thousands);
+        text_add(&printing->one, left > count ? "0" : &room[left - 1], 1);
+        if (thousands && left > 1 && left % 3 == 1)
             text_add(&printing->one, ",", 1);
     }
 }
@@ -248,7 +274,7 @@ static void add_real(struct printing *printing, const struct spec *spec,
     lack = spec->width - (int64_t)(strlen(prefix) + printing->one.length);
     if (spec->zero && !spec->left && !isinf(value)) {
         add(printing, prefix, strlen(prefix));
-        add_times(printing, '0', lack);
+        add_times(printing, (struct vdbq_text){ "0", 1 }, lack);
         padding.width = 0;
         prefix = "";
     }
@@ -286,7 +312,7 @@ static enum vdbq_status add_one(struct printing *printing)
     else if (letter == 's')
         add_text(printing, &spec);
     else if (letter == 'c')
-        add_character(printing, spec);
+        add_character(printing, &spec);
     else if (memchr("diuxXo", letter, 6) != NULL)
         add_integer(printing, &spec, letter);
     else if (memchr("feEgG", letter, 5) != NULL)
