@@ -360,8 +360,8 @@ enum vdbq_status query_stream(vdbq_query *query)
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         query->stats.counts = &query->counts;
     stop_begin(steps->steps.count + (query->plan.kind != PLAN_SELECT));
-    return stream_open(&query->params, steps, (int)steps->steps.count - 1,
-                       &query->stream, &db->error);
+    return stream_open(&query->params, steps, TEXTS_GIVEN, &query->stream,
+                       &db->error);
 }
 
 /* Runs a query to its end, for EXPLAIN ANALYZE. */

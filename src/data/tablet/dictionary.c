@@ -6,6 +6,7 @@
  */
 #include "data/tablet/dictionary_inner.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -49,6 +50,7 @@ bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
 {
     uint32_t low = 0, high = dictionary != NULL ? dictionary->count : 0;
 
+    assert(dictionary == NULL || !dictionary->unordered);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         int order = text_compare(dictionary_text(dictionary, middle), text);
@@ -70,6 +72,8 @@ uint32_t *dictionary_translate(const struct dictionary *from,
 {
     uint32_t count = from != NULL ? from->count : 0, at = 0;
     uint32_t others = to != NULL ? to->count : 0;
+    assert(from == NULL || !from->unordered);
+    assert(to == NULL || !to->unordered);
     uint32_t *numbers = memory_zeroed(count, sizeof *numbers);
 
     for (uint32_t i = 0; numbers != NULL && i < count && !stop_at(i); i++) {
@@ -115,9 +119,8 @@ struct dictionary *dictionary_room(uint32_t count, uint64_t bytes)
     return dictionary;
 }
 
-/* Writes the next word: number `number`, behind `end` bytes. */
-static uint32_t put(struct dictionary *dictionary, uint32_t number,
-                    uint32_t end, struct vdbq_text text)
+uint32_t dictionary_put(struct dictionary *dictionary, uint32_t number,
+                        uint32_t end, struct vdbq_text text)
 {
     if (text.length > 0)
         memcpy((char *)dictionary->bytes + end, text.bytes, text.length);
@@ -229,7 +232,7 @@ static struct dictionary *write_words(const struct making *making,
         return NULL;
     }
     for (uint32_t i = 0; i < count && !stop_at(i); i++) {
-        end = put(dictionary, i, end, texts[order[i]]);
+        end = dictionary_put(dictionary, i, end, texts[order[i]]);
         number_of[order[i]] = i;
     }
     return dictionary;

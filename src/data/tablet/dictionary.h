@@ -4,7 +4,8 @@
  * number of a word stands for it: equal texts have equal numbers, and their
  * order is that of the numbers. The machine computes with these numbers alone.
  * A dictionary never changes once it is made, and is shared by counting its
- * holders.
+ * holders. Words that a query makes may be unordered where it never asks their
+ * order, and be there several times where it does not even compare them.
  */
 #ifndef VDBQ_DATA_DICTIONARY_H
 #define VDBQ_DATA_DICTIONARY_H
@@ -22,6 +23,8 @@ struct dictionary {
     const uint32_t *ends; /* of word i, in `bytes`; it begins where the one
                              before it ends, the first at 0              */
     const char *bytes;
+    bool unordered; /* the words are in any order ...                  */
+    bool repeats;   /* ... and may be there several times              */
 };
 
 /* Accepts NULL. */
@@ -33,8 +36,8 @@ void dictionary_release(struct dictionary *dictionary); /* accepts NULL */
 struct vdbq_text dictionary_text(const struct dictionary *dictionary,
                                  uint32_t number);
 
-/* The number of a text; false: it is none of the words, and `*number` is how
- * many are less. */
+/* The number of a text; false: it is none of the words, which are in order, and
+ * `*number` is how many are less. */
 bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
                      uint32_t *number);
 
@@ -53,12 +56,17 @@ uint32_t *dictionary_translate(const struct dictionary *from,
 struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
                                    uint32_t *numbers);
 
-/* Words of several, together. `numbers[i]`, where it is not NULL, gets for
- * each word of parts[i] its number in them. One part alone is held, not
- * copied. Up to so many threads join them; 0: one. */
+/* Words of several, together, in order. `numbers[i]`, where it is not NULL, gets
+ * for each word of parts[i] its number in them. One part alone is held, not
+ * copied, and stays as it is. Up to so many threads join them; 0: one. */
 struct dictionary *dictionary_join(struct dictionary *const *parts,
                                    size_t count, uint32_t *const *numbers,
                                    unsigned threads);
+
+/* The words of an unordered one in order; `numbers` gets for each its number
+ * then. So many threads sort them at most; 0: one. */
+struct dictionary *dictionary_sorted(struct dictionary *dictionary,
+                                     uint32_t *numbers, unsigned threads);
 
 /* A copy of the words of a text column of a checked tablet: its codes are
  * their numbers. NULL: no memory. */

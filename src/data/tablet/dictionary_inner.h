@@ -16,6 +16,11 @@ static inline uint32_t dictionary_start(const struct dictionary *dictionary,
     return i > 0 ? dictionary->ends[i - 1] : 0;
 }
 
+/* Writes the next word, number `number`, behind `end` bytes; returns how many
+ * bytes there are then. */
+uint32_t dictionary_put(struct dictionary *dictionary, uint32_t number,
+                        uint32_t end, struct vdbq_text text);
+
 /* Writes words [first, end) of one behind `count` words of `bytes` bytes of
  * another, which has room for them. */
 void dictionary_copy(struct dictionary *to, uint32_t count, uint32_t bytes,

@@ -191,6 +191,62 @@ static struct dictionary *join_parts(struct dictionary *const *parts,
     return dictionary;
 }
 
+/* One part that is unordered in order; its words' numbers go into
+ * `numbers[i]`. NULL: no memory. */
+static struct dictionary *in_order(struct dictionary *part, uint32_t **numbers,
+                                   unsigned threads)
+{
+    if (part == NULL || !part->unordered)
+        return dictionary_hold(part);
+    *numbers = paged_alloc((part->count + (size_t)1) * sizeof **numbers);
+    return *numbers != NULL ? dictionary_sorted(part, *numbers, threads) : NULL;
+}
+
+/* Words of a part in the order that it came in have the numbers of those that
+ * were joined. */
+static void follow_order(uint32_t *numbers, uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && !stop_at(i); i++)
+        order[i] = numbers[order[i]];
+    paged_copy(numbers, order, count * sizeof *numbers);
+}
+
+static bool any_unordered(struct dictionary *const *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (parts[i] != NULL && parts[i]->unordered)
+            return true;
+    return false;
+}
+
+/* Joins parts, those that are unordered once they are sorted. */
+static struct dictionary *join_any(struct dictionary *const *parts,
+                                   size_t count, uint32_t *const *numbers,
+                                   unsigned threads)
+{
+    if (!any_unordered(parts, count))
+        return join_parts(parts, count, numbers, threads);
+    struct dictionary **sorted = memory_zeroed(count, sizeof *sorted);
+    uint32_t **order = memory_zeroed(count, sizeof *order);
+    struct dictionary *dictionary = NULL;
+    bool done = sorted != NULL && order != NULL;
+    for (size_t i = 0; done && i < count; i++) {
+        sorted[i] = in_order(parts[i], &order[i], threads);
+        done = sorted[i] != NULL || parts[i] == NULL;
+    }
+    if (done)
+        dictionary = join_parts(sorted, count, numbers, threads);
+    for (size_t i = 0; sorted != NULL && order != NULL && i < count; i++) {
+        if (dictionary != NULL && order[i] != NULL)
+            follow_order(numbers[i], order[i], words_of(parts[i]));
+        dictionary_release(sorted[i]);
+        paged_release(order[i]);
+    }
+    memory_release(sorted);
+    memory_release(order);
+    return dictionary;
+}
+
 /* One part stays as it is. */
 static struct dictionary *join_one(struct dictionary *part, uint32_t *numbers)
 {
@@ -216,7 +272,7 @@ struct dictionary *dictionary_join(struct dictionary *const *parts,
     if (room)
         dictionary = count == 0   ? dictionary_room(0, 0)
                      : count == 1 ? join_one(parts[0], own[0])
-                                  : join_parts(parts, count, own, threads);
+                                  : join_any(parts, count, own, threads);
     for (size_t i = 0; own != NULL && i < count; i++)
         if (numbers == NULL || numbers[i] == NULL)
             paged_release(own[i]);

@@ -48,7 +48,8 @@ static enum vdbq_status open_slice(struct axis *axis, struct stream *grid,
     if (!steps_describe(&axis->steps, step))
         return error_no_memory(error);
     retype(vector_at(&program->tables, (size_t)cursor), inputs, count, step);
-    return stream_open(grid->params, &axis->steps, 0, &axis->rows, error);
+    return stream_open(grid->params, &axis->steps, TEXTS_ORDERED, &axis->rows,
+                       error);
 }
 
 /* Notes which columns of the axis the program reads, and their widths. */

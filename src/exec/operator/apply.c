@@ -308,8 +308,8 @@ static enum vdbq_status answer(struct apply_stream *apply, uint64_t row,
     set_parameters(apply, row);
     enum vdbq_status status = stop_pause(error);
     if (status == VDBQ_OK)
-        status = stream_open(&apply->params, steps, (int)steps->steps.count - 1,
-                             &inner, error);
+        status =
+            stream_open(&apply->params, steps, TEXTS_ORDERED, &inner, error);
     if (status != VDBQ_OK)
         return status;
     status = read_answer(apply, row, inner, error);

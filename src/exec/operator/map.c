@@ -38,6 +38,12 @@ static const struct step_column *result_columns(const struct map_stream *map)
     return map->head.step->columns + map->head.inputs[0]->step->column_count;
 }
 
+/* The number of the column of a function. */
+static unsigned result_column(const struct map_stream *map, unsigned number)
+{
+    return map->head.inputs[0]->step->column_count + number;
+}
+
 /* Whether a result has texts: their dictionary must be whole first. */
 static bool makes_texts(const struct map_stream *map)
 {
@@ -84,6 +90,7 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
         .batch = batch,
         .column = &map->results.columns[number],
         .first = map->results.rows,
+        .use = (enum texts_use)map->head.texts[result_column(map, number)],
         .threads = stream_threads(map->head.params),
     };
     const int *arguments = VECTOR_ITEMS(&call.step->arguments, int);

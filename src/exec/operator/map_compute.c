@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each thread computes neighbouring rows, and makes words of their texts; then
- * the words of all threads are joined. A row whose arguments were met takes the
+ * Each thread computes neighbouring rows, and gathers their texts; then words
+ * are made of those of all threads. A row whose arguments were met takes the
  * value of that row (map_memo.h). The failure that counts is that of the
  * first row for which there is one, as if one thread had computed all.
  */
@@ -19,24 +19,22 @@ enum { CALL_ROWS = 16 };
 
 /* Neighbouring rows, which one thread computes. */
 struct share {
-    uint64_t first, rows;    /* of the batch */
-    uint64_t done;           /* of `rows`, before one that failed */
-    struct vdbq_text *texts; /* that were computed, whose numbers the
-                                      column has; NULL: the result is no text */
-    size_t text_count;       /* of them */
+    uint64_t first, rows; /* of the batch */
+    uint64_t done;        /* of `rows`, before one that failed */
     struct map_memo memo;
-    struct dictionary *dictionary; /* the different ones; NULL: none */
-    uint32_t *numbers;             /* of these, among those of all */
-    struct arena arena;            /* of texts */
-    struct error error;            /* status OK: all went well */
+    struct arena arena; /* of texts, until they are gathered */
+    struct error error; /* status OK: all went well */
 };
 
 struct computing {
     const struct map_call *call;
     const struct function *function; /* found by the step's name */
     struct row_set_column arguments[FUNCTION_ARGUMENTS_MAX];
-    unsigned count; /* of `shares` */
+    unsigned count; /* of `shares`, and `gathers` */
     struct share *shares;
+    struct gather
+        *gathers; /* the texts of each share, whose places in there the
+                               column has                               */
 };
 
 static bool makes_texts(const struct map_call *call)
@@ -64,17 +62,25 @@ static bool argument(const struct computing *computing, unsigned i,
     return true;
 }
 
-/* Puts a value into row `at` of the results, its text into the share's. */
-static void put_value(const struct map_call *call, struct share *share,
-                      const struct function_value *value)
+/* Puts the place of a text into row `at` of the results; false: no memory. */
+static bool put_text(const struct computing *computing, struct share *share,
+                     uint64_t at, const struct function_value *value)
 {
-    struct row_set_column *column = call->column;
-    uint64_t at = call->first + share->first + share->done;
-    column->nulls[at] = value->null;
-    if (column->type == VDBQ_TEXT) {
-        share->texts[share->text_count] = value->text;
-        ((uint32_t *)column->values)[at] = (uint32_t)share->text_count++;
-    } else if (column->type == VDBQ_DOUBLE)
+    enum { ARENA_BYTES = 1 << 16 }; /* that a share's texts take at most */
+    struct gather *gather = &computing->gathers[share - computing->shares];
+    uint32_t *place = (uint32_t *)computing->call->column->values + at;
+    *place = 0;
+    bool put = value->null || gather_add(gather, value->text, place);
+    if (arena_bytes(&share->arena) > ARENA_BYTES)
+        arena_finish(&share->arena);
+    return put;
+}
+
+/* Puts a number into row `at` of the results. */
+static void put_number(struct row_set_column *column, uint64_t at,
+                       const struct function_value *value)
+{
+    if (column->type == VDBQ_DOUBLE)
         ((double *)column->values)[at] = value->real;
     else if (column->type == VDBQ_FLOAT)
         ((float *)column->values)[at] = (float)value->real;
@@ -82,6 +88,21 @@ static void put_value(const struct map_call *call, struct share *share,
         ((int32_t *)column->values)[at] = (int32_t)value->integer;
     else
         ((int64_t *)column->values)[at] = value->integer;
+}
+
+/* Puts a value into the row of the results that is at hand. */
+static enum vdbq_status put_value(const struct computing *computing,
+                                  struct share *share,
+                                  const struct function_value *value)
+{
+    struct row_set_column *column = computing->call->column;
+    uint64_t at = computing->call->first + share->first + share->done;
+    column->nulls[at] = value->null;
+    if (!makes_texts(computing->call))
+        put_number(column, at, value);
+    else if (!put_text(computing, share, at, value))
+        return stop_or_no_memory(&share->error);
+    return VDBQ_OK;
 }
 
 /* Gives the row at hand the value of an earlier one. */
@@ -120,10 +141,8 @@ static enum vdbq_status compute_row(const struct computing *computing,
         return status;
     }
     if (value.null)
-        value =
-            (struct function_value){ .null = true, .text = { .bytes = "" } };
-    put_value(call, share, &value);
-    return VDBQ_OK;
+        value = (struct function_value){ .null = true };
+    return put_value(computing, share, &value);
 }
 
 /* Computes rows up to the first for which the function fails. */
@@ -145,80 +164,44 @@ static void compute_rows(const struct computing *computing, struct share *share)
     }
 }
 
-/* Makes words of a share's texts; their numbers go into the column. */
-static void make_words(const struct map_call *call, struct share *share)
-{
-    uint32_t *numbers =
-        (uint32_t *)call->column->values + call->first + share->first;
-    share->numbers =
-        memory_resize(NULL, (share->text_count + 1) * sizeof *share->numbers);
-    share->dictionary =
-        share->numbers
-            ? dictionary_make(share->texts, share->text_count, share->numbers)
-            : NULL;
-    if (share->dictionary == NULL)
-        stop_or_no_memory(&share->error);
-    for (uint64_t i = 0; share->dictionary && i < share->done; i++)
-        numbers[i] = share->numbers[numbers[i]];
-    memory_release(share->numbers);
-    share->numbers = NULL;
-}
-
 static void compute_share(void *context, unsigned number)
 {
     struct computing *computing = context;
     struct share *share = &computing->shares[number];
-    bool texts = makes_texts(computing->call);
-    if (texts)
-        share->texts =
-            memory_resize(NULL, (share->rows + 1) * sizeof *share->texts);
-    if (!map_memo_init(&share->memo, computing->arguments,
-                       (unsigned)computing->call->step->arguments.count)
-        || (texts && share->texts == NULL)) {
-        error_no_memory(&share->error);
-    } else {
+    if (map_memo_init(&share->memo, computing->arguments,
+                      (unsigned)computing->call->step->arguments.count))
         compute_rows(computing, share);
-        if (texts)
-            make_words(computing->call, share);
-    }
+    else
+        error_no_memory(&share->error);
     map_memo_finish(&share->memo);
-    memory_release(share->texts);
     arena_finish(&share->arena);
 }
 
 /* --------------------------------------------------------------- words -- */
 
-/* The numbers of a share's words become those of the words of all. */
+/* The places of a share's texts become numbers of words. */
 static void follow_share(void *context, unsigned number)
 {
     const struct computing *computing = context;
     const struct share *share = &computing->shares[number];
-    uint32_t *values = (uint32_t *)computing->call->column->values
-                       + computing->call->first + share->first;
+    const struct gather *gather = &computing->gathers[number];
+    uint64_t first = computing->call->first + share->first;
+    uint32_t *values = (uint32_t *)computing->call->column->values + first;
+    const uint8_t *nulls = computing->call->column->nulls + first;
     for (uint64_t i = 0; i < share->done && !stop_at(i); i++)
-        values[i] = share->numbers[values[i]];
+        if (!nulls[i])
+            values[i] = gather->numbers[values[i]];
 }
 
-/* Joins the words of all shares. */
-static enum vdbq_status join_words(struct computing *computing,
+/* Makes words of the texts of all shares. */
+static enum vdbq_status make_words(struct computing *computing,
                                    struct dictionary **dictionary,
                                    struct error *error)
 {
-    struct dictionary *parts[PARALLEL_THREADS_MAX];
-    uint32_t *numbers[PARALLEL_THREADS_MAX];
-    for (unsigned i = 0; i < computing->count; i++) {
-        struct share *share = &computing->shares[i];
-        if (share->dictionary == NULL)
-            return stop_or_no_memory(error);
-        parts[i] = share->dictionary;
-        numbers[i] = share->numbers = memory_resize(
-            NULL, (parts[i]->count + (size_t)1) * sizeof **numbers);
-        if (numbers[i] == NULL)
-            return error_no_memory(error);
-    }
-    *dictionary = dictionary_join(parts, computing->count, numbers,
-                                  computing->call->threads);
-    if (*dictionary != NULL && computing->count > 1)
+    const struct map_call *call = computing->call;
+    *dictionary = gather_together(computing->gathers, computing->count,
+                                  call->use, call->threads);
+    if (*dictionary != NULL)
         parallel_run(computing->count, follow_share, computing);
     return *dictionary != NULL && !stop_asked() ? VDBQ_OK
                                                 : stop_or_no_memory(error);
@@ -250,23 +233,25 @@ static bool deal(struct computing *computing)
         parallel_threads(computing->call->threads, rows * CALL_ROWS);
     computing->shares =
         memory_zeroed(computing->count, sizeof *computing->shares);
-    if (computing->shares == NULL)
+    computing->gathers =
+        memory_zeroed(computing->count, sizeof *computing->gathers);
+    if (computing->shares == NULL || computing->gathers == NULL)
         return false;
     for (uint64_t i = 0; i < computing->count; i++) {
         uint64_t first = rows * i / computing->count;
         uint64_t end = rows * (i + 1) / computing->count;
         computing->shares[i].first = first;
         computing->shares[i].rows = end - first;
+        gather_init(&computing->gathers[i]);
     }
     return true;
 }
 
 static void shares_finish(struct computing *computing)
 {
-    for (unsigned i = 0; i < computing->count; i++) {
-        dictionary_release(computing->shares[i].dictionary);
-        memory_release(computing->shares[i].numbers);
-    }
+    for (unsigned i = 0; computing->gathers && i < computing->count; i++)
+        gather_finish(&computing->gathers[i]);
+    memory_release(computing->gathers);
     memory_release(computing->shares);
 }
 
@@ -283,11 +268,13 @@ enum vdbq_status map_compute(const struct map_call *call, uint64_t *rows,
     find_arguments(&computing);
     *rows = call->batch->rows;
     *dictionary = NULL;
-    if (!deal(&computing))
+    if (!deal(&computing)) {
+        shares_finish(&computing);
         return error_no_memory(error);
+    }
     parallel_run(computing.count, compute_share, &computing);
     if (makes_texts(call))
-        status = join_words(&computing, dictionary, error);
+        status = make_words(&computing, dictionary, error);
     for (unsigned i = 0; i < computing.count && failed == NULL; i++)
         if (computing.shares[i].error.status != VDBQ_OK)
             failed = &computing.shares[i];

@@ -5,7 +5,7 @@
 #ifndef VDBQ_EXEC_MAP_COMPUTE_H
 #define VDBQ_EXEC_MAP_COMPUTE_H
 
-#include "data/tablet/dictionary.h"
+#include "data/tablet/gather.h"
 #include "exec/rows/row_set.h"
 #include "program/functions/function.h"
 #include "program/steps/steps.h"
@@ -17,7 +17,8 @@ struct map_call {
     const struct dictionary *words[FUNCTION_ARGUMENTS_MAX];
     struct row_set_column *column; /* gets the values, and has NULL flags ... */
     uint64_t first;                /* ... from this row of it on */
-    unsigned threads;              /* that share the rows at most */
+    enum texts_use use; /* of texts: what is asked of their numbers */
+    unsigned threads;   /* that share the rows at most */
 };
 
 /* Computes the function for each row of the batch. Texts become words: the

@@ -4,26 +4,19 @@
 #include "exec/operator/map_memo.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "cl/hash.h"
 #include "program/functions/function.h"
 
-enum { SLOT_ROW, SLOT_NULLS, SLOT_ARGUMENTS }; /* words of a slot */
-
-static unsigned slot_words(const struct map_memo *memo)
-{
-    return SLOT_ARGUMENTS + memo->count;
-}
-
 bool map_memo_init(struct map_memo *memo,
                    const struct row_set_column *arguments, unsigned count)
 {
     assert(count <= FUNCTION_ARGUMENTS_MAX);
-    *memo = (struct map_memo){ .arguments = arguments, .count = count };
-    memo->slots = memory_zeroed((size_t)MAP_MEMO_SLOTS * slot_words(memo),
-                                sizeof *memo->slots);
+    *memo = (struct map_memo){ .arguments = arguments,
+                               .count = count,
+                               .slot_count = MAP_MEMO_FIRST };
+    memo->slots = memory_zeroed(memo->slot_count, sizeof *memo->slots);
     return memo->slots != NULL;
 }
 
@@ -32,29 +25,58 @@ void map_memo_finish(struct map_memo *memo)
     memory_release(memo->slots);
 }
 
-/* What a slot says of a row. */
-static void read_row(const struct map_memo *memo, uint64_t row, uint64_t *slot)
+/* The bits of a row's argument; of NULL those of none. */
+static uint64_t bits_of(const struct row_set_column *column, uint64_t row)
 {
-    slot[SLOT_ROW] = row + 1;
-    slot[SLOT_NULLS] = 0;
-    for (unsigned i = 0; i < memo->count; i++) {
-        const struct row_set_column *column = &memo->arguments[i];
-        bool is_null = row_set_is_null(column, row);
-        slot[SLOT_NULLS] |= (uint64_t)is_null << i;
-        slot[SLOT_ARGUMENTS + i] =
-            is_null ? 0
-            : column->width == sizeof(uint32_t)
-                ? ((const uint32_t *)column->values)[row]
-                : ((const uint64_t *)column->values)[row];
-    }
+    return row_set_is_null(column, row) ? 0
+           : column->width == sizeof(uint32_t)
+               ? ((const uint32_t *)column->values)[row]
+               : ((const uint64_t *)column->values)[row];
 }
 
-static uint64_t hash_of(const struct map_memo *memo, const uint64_t *slot)
+static uint64_t hash_of(const struct map_memo *memo, uint64_t row)
 {
-    uint64_t hash = slot[SLOT_NULLS];
+    uint64_t hash = 0;
     for (unsigned i = 0; i < memo->count; i++)
-        hash = hash_mix(hash, slot[SLOT_ARGUMENTS + i]);
+        hash = hash_mix(hash, bits_of(&memo->arguments[i], row));
     return hash_end(hash);
+}
+
+static bool are_equal(const struct map_memo *memo, uint64_t a, uint64_t b)
+{
+    for (unsigned i = 0; i < memo->count; i++) {
+        const struct row_set_column *column = &memo->arguments[i];
+        if (bits_of(column, a) != bits_of(column, b)
+            || row_set_is_null(column, a) != row_set_is_null(column, b))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t *slot_of(const struct map_memo *memo, uint64_t hash)
+{
+    return &memo->slots[hash & (memo->slot_count - 1)];
+}
+
+/* Four times as many slots, where rows took half of them; without memory it
+ * stays as it is, for it is only quicker with more. */
+static void grow(struct map_memo *memo)
+{
+    if (memo->kept < memo->slot_count / 2 || memo->slot_count >= MAP_MEMO_MOST)
+        return;
+    uint64_t *slots =
+        memory_zeroed((size_t)memo->slot_count * 4, sizeof *slots);
+    if (slots == NULL)
+        return;
+    uint64_t *before = memo->slots;
+    uint32_t count = memo->slot_count;
+    memo->slots = slots;
+    memo->slot_count = count * 4;
+    memo->kept = memo->asked = memo->known = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (before[i] != 0)
+            *slot_of(memo, hash_of(memo, (uint32_t)before[i] - 1)) = before[i];
+    memory_release(before);
 }
 
 /* Whether it goes on, now and then. */
@@ -62,26 +84,27 @@ static void judge(struct map_memo *memo)
 {
     if (memo->asked < MAP_MEMO_TRIES)
         return;
-    memo->is_off = memo->known < MAP_MEMO_TRIES / MAP_MEMO_LEAST;
+    memo->is_off = memo->slot_count >= MAP_MEMO_MOST
+                   && memo->known < MAP_MEMO_TRIES / MAP_MEMO_LEAST;
     memo->asked = memo->known = 0;
 }
 
 uint64_t map_memo_find(struct map_memo *memo, uint64_t row)
 {
-    uint64_t here[SLOT_ARGUMENTS + FUNCTION_ARGUMENTS_MAX], *slot;
-    size_t compared = (slot_words(memo) - SLOT_NULLS) * sizeof *slot;
     if (memo->is_off)
         return row;
-    read_row(memo, row, here);
-    slot =
-        memo->slots + hash_of(memo, here) % MAP_MEMO_SLOTS * slot_words(memo);
-    memo->asked++;
+    grow(memo);
     judge(memo);
-    if (slot[SLOT_ROW] != 0
-        && memcmp(slot + SLOT_NULLS, here + SLOT_NULLS, compared) == 0) {
+    uint64_t hash = hash_of(memo, row), half = hash >> 32 << 32;
+    uint64_t *slot = slot_of(memo, hash);
+    memo->asked++;
+    if (*slot != 0 && *slot >> 32 == half >> 32
+        && are_equal(memo, (uint32_t)*slot - 1, row)) {
         memo->known++;
-        return slot[SLOT_ROW] - 1;
+        return (uint32_t)*slot - 1;
     }
-    memcpy(slot, here, slot_words(memo) * sizeof *slot);
+    assert(row < ROW_SET_ROWS_MAX);
+    *slot = half | (row + 1);
+    memo->kept++;
     return row;
 }

@@ -6,12 +6,15 @@
 #ifndef VDBQ_EXEC_MAP_MEMO_H
 #define VDBQ_EXEC_MAP_MEMO_H
 
+#include "base/hostile.h"
 #include "exec/rows/row_set.h"
 
 enum {
-    MAP_MEMO_SLOTS = 2048, /* a power of two                              */
-    MAP_MEMO_TRIES = 8192, /* rows after which it is given up ...         */
-    MAP_MEMO_LEAST = 4     /* ... where fewer than one in so many is known */
+    MAP_MEMO_FIRST = HOSTILE(1, 1 << 11), /* slots at first ...             */
+    MAP_MEMO_MOST = HOSTILE(4, 1 << 19),  /* ... and at most; powers of two */
+    MAP_MEMO_TRIES = 8192, /* rows after which it is given up, when it grows no
+                              more ...                                      */
+    MAP_MEMO_LEAST = 4     /* ... where fewer than one in so many is known  */
 };
 
 /* Of one thread. A row lies in the slot of its arguments' hash; a later one
@@ -19,11 +22,11 @@ enum {
 struct map_memo {
     const struct row_set_column *arguments; /* the columns that they are in */
     unsigned count;                         /* of them                      */
-    uint32_t asked, known; /* rows, of at most MAP_MEMO_TRIES             */
-    bool is_off;           /* few are known: it costs more than it saves  */
-    /* In each slot the number of a row plus 1, 0 where there is none; which of
-     * its arguments are NULL, a bit each; their bits. */
-    uint64_t *slots;
+    uint32_t asked, known; /* rows, of at most MAP_MEMO_TRIES               */
+    uint32_t kept;         /* rows that were put into slots                 */
+    bool is_off;           /* few are known: it costs more than it saves    */
+    uint64_t *slots;       /* half of the hash, and a row + 1; 0: none      */
+    uint32_t slot_count;
 };
 
 /* False: no memory. */

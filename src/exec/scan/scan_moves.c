@@ -8,6 +8,8 @@
 
 #include <assert.h>
 
+#include "program/loads.h"
+
 /* A column that is one of the input's. */
 struct move {
     unsigned column;
@@ -21,32 +23,6 @@ struct scan_moves {
 };
 
 /* ---------------------------------------------------------------- moves -- */
-
-/* The column that is in register `to`, or whose NULL flags are; -1: none. */
-static int column_of(const struct program *program, bool null, int to)
-{
-    struct program_part part = program_part(program);
-    for (int pc = part.first; pc < part.converge; pc++) {
-        const struct instruction *in = program_at(program, pc);
-        if (op_facts(in->op)->form == FORM_COLUMN && in->a == to
-            && (in->op == OP_COLUMN_NULL) == null)
-            return in->b;
-    }
-    return -1;
-}
-
-/* Whether the rows' part only loads columns and constants. */
-static bool only_loads(const struct program *program)
-{
-    struct program_part part = program_part(program);
-    for (int pc = part.first; pc < part.converge; pc++) {
-        enum opcode op = program_at(program, pc)->op;
-        if (op_facts(op)->form != FORM_COLUMN && op != OP_INTEGER_I32
-            && op != OP_RESULT)
-            return false;
-    }
-    return true;
-}
 
 /* A column of the input that is as wide; -1: none. */
 static int any_column(const struct step *input, unsigned width)
@@ -67,7 +43,7 @@ static bool make_move(const struct stream *stream, unsigned number,
     enum vdbq_type type = stream->step->columns[number].type;
     struct program_result result = program_result(program, number);
     bool reads = stream->reads[number];
-    int column = reads ? column_of(program, false, result.register_)
+    int column = reads ? program_loaded_column(program, false, result.register_)
                        : any_column(input, row_set_width(type));
     if (column < 0
         || row_set_width(input->columns[column].type) != row_set_width(type))
@@ -75,14 +51,15 @@ static bool make_move(const struct stream *stream, unsigned number,
     *move = (struct move){ .column = (unsigned)column,
                            .nulls = reads && result.null_register >= 0 };
     return !move->nulls
-           || column_of(program, true, result.null_register) == column;
+           || program_loaded_column(program, true, result.null_register)
+                  == column;
 }
 
 bool scan_moves_can(const struct stream *stream)
 {
     const struct program *program = &stream->step->scan.program;
     struct move move;
-    bool can = program->tables.count == 1 && only_loads(program)
+    bool can = program->tables.count == 1 && program_only_loads(program)
                && stream_device(stream->inputs[0], NULL) == NULL;
     for (unsigned i = 0; i < stream->step->column_count && can; i++)
         can = make_move(stream, i, &move);

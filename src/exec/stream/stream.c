@@ -20,6 +20,7 @@ struct opening {
     const struct stream_params *params;
     const struct steps *steps;
     struct stream_share **shares; /* of each step; NULL: none is read twice */
+    uint8_t **texts;              /* steps_texts()                         */
 };
 
 static enum vdbq_status open_step(const struct opening *opening, int number,
@@ -45,6 +46,7 @@ static void close_head(const struct stream *head)
         stream_close(head->inputs[i]);
     memory_release(head->inputs);
     memory_release(head->reads);
+    memory_release(head->texts);
 }
 
 /* Makes the stream of a head, whose inputs and reads are the stream's then. */
@@ -94,17 +96,21 @@ static enum vdbq_status open_one(const struct opening *opening, int number,
         .inputs = memory_zeroed(step->inputs.count + 1, sizeof *head.inputs),
         .reads =
             memory_zeroed(step->column_count + (size_t)1, sizeof *head.reads),
+        .texts =
+            memory_zeroed(step->column_count + (size_t)1, sizeof *head.texts),
     };
     uint64_t start = clock_of(params);
     *stream = NULL;
-    enum vdbq_status status = head.inputs != NULL && head.reads != NULL
-                                  ? open_inputs(opening, &head, error)
-                                  : error_no_memory(error);
+    enum vdbq_status status =
+        head.inputs != NULL && head.reads != NULL && head.texts != NULL
+            ? open_inputs(opening, &head, error)
+            : error_no_memory(error);
     if (status != VDBQ_OK) {
         close_head(&head);
         return status;
     }
     steps_reads(steps, number, head.reads);
+    memcpy(head.texts, opening->texts[number], step->column_count);
     status = make_stream(&head, stream, error);
     if (status == VDBQ_OK)
         (*stream)->time_ns = clock_of(params) - start;
@@ -157,21 +163,29 @@ static enum vdbq_status open_step(const struct opening *opening, int number,
 }
 
 enum vdbq_status stream_open(const struct stream_params *params,
-                             const struct steps *steps, int number,
+                             const struct steps *steps, enum texts_use use,
                              struct stream **stream, struct error *error)
 {
-    struct opening opening = { .params = params, .steps = steps };
+    struct opening opening = { .params = params,
+                               .steps = steps,
+                               .texts = steps_texts(steps, use) };
     size_t count = steps->steps.count;
     *stream = NULL;
+    if (opening.texts == NULL)
+        return error_no_memory(error);
     if (steps_share(steps)) {
         opening.shares = memory_zeroed(count, sizeof *opening.shares);
-        if (opening.shares == NULL)
+        if (opening.shares == NULL) {
+            memory_release(opening.texts);
             return error_no_memory(error);
+        }
     }
-    enum vdbq_status status = open_step(&opening, number, stream, error);
+    enum vdbq_status status =
+        open_step(&opening, (int)count - 1, stream, error);
     for (size_t i = 0; opening.shares != NULL && i < count; i++)
         stream_share_release(opening.shares[i]);
     memory_release(opening.shares);
+    memory_release(opening.texts);
     return status;
 }
 
@@ -289,6 +303,7 @@ void stream_close(struct stream *stream)
     keep_count(stream);
     memory_release(stream->inputs);
     memory_release(stream->reads);
+    memory_release(stream->texts);
     memory_release(stream->held);
     memory_release(stream);
 }

@@ -73,10 +73,10 @@ struct stream_params {
                                            system                          */
 };
 
-/* Opens the rows of the steps' step `number`, and of its inputs. `steps` and
- * `params` outlive it. */
+/* Opens the rows of the last step, and of its inputs; `use`: what the caller asks
+ * of the numbers of texts. `steps` and `params` outlive it. */
 enum vdbq_status stream_open(const struct stream_params *params,
-                             const struct steps *steps, int number,
+                             const struct steps *steps, enum texts_use use,
                              struct stream **stream, struct error *error);
 void stream_close(struct stream *stream); /* accepts NULL */
 

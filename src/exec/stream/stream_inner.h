@@ -66,6 +66,8 @@ struct stream {
                                to run what reads them                      */
     bool *reads;            /* of each column: somebody reads it; values of
                                others need not be written                  */
+    uint8_t *texts;         /* of each column: what is asked of the numbers of
+                               its texts, an enum texts_use                */
     bool ended;             /* ... or failed: there are no more rows       */
     struct error *held;     /* comes behind the last rows: stream_hold();
                                NULL: nothing                               */

@@ -179,6 +179,24 @@ static struct expression *new_call(struct binder *binder,
     return expression_fits(binder, e) ? e : NULL;
 }
 
+/* (a || b) || c is made at once, where all fit into one call: the text of a || b
+ * is never there. Returns how many arguments there are then. */
+static unsigned spread_concat(const struct function *function,
+                              struct expression **arguments, unsigned count)
+{
+    const struct expression *first = arguments[0];
+    if (function != function_find("concat")
+        || first->kind != EXPRESSION_FUNCTION
+        || first->call.function != function
+        || first->call.count + count - 1 > function->most)
+        return count;
+    memmove(arguments + first->call.count, arguments + 1,
+            (count - 1) * sizeof *arguments);
+    memcpy(arguments, first->call.arguments,
+           first->call.count * sizeof *arguments);
+    return first->call.count + count - 1;
+}
+
 struct expression *expression_call(struct binder *binder, const char *name,
                                    struct expression *const *arguments,
                                    unsigned count, struct position at)
@@ -206,6 +224,7 @@ struct expression *expression_call(struct binder *binder, const char *name,
         if (e == NULL || is_printable(e))
             return e;
     }
+    count = spread_concat(function, fitting, count);
     if (!lookup_text(binder, function, fitting, count, &call, &open))
         return NULL;
     return call != NULL ? new_lookup(binder, function, call, open, at)

@@ -15,6 +15,7 @@
 
 #include "program/program.h"
 #include "program/steps/aggregates.h"
+#include "program/steps/texts_use.h"
 
 enum step_kind {
     STEP_SCAN,   /* a program over a table, over an input's rows, or once */
@@ -230,6 +231,10 @@ bool steps_share(const struct steps *steps);
 /* Sets reads[i] to whether a step, or who runs the steps, reads column i of
  * step `number`'s rows. */
 void steps_reads(const struct steps *steps, int number, bool *reads);
+/* What steps ask at most of the numbers of texts, and who runs them of the last
+ * one's: an enum texts_use for each column of each step, [step][column]. To be
+ * released; NULL: no memory. */
+uint8_t **steps_texts(const struct steps *steps, enum texts_use last);
 /* Gives the scan `step` the columns that its program's ResultColumns name;
  * the program need not be checked. False: no memory. */
 bool steps_describe(struct steps *steps, struct step *step);

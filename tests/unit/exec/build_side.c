@@ -421,9 +421,9 @@ static void ranges_are_of_what_is_found(void **state)
     }
     open_place("host");
     int right = add_side_scan(&probed, &probed.steps, "r");
-    int scan = add_probe(&probed.steps, -1, right, inner_join);
+    add_probe(&probed.steps, -1, right, inner_join);
     expect_ok(steps_check(&probed.steps, &probed.error), &probed.error);
-    expect_ok(stream_open(&probed.params, &probed.steps, scan, &stream,
+    expect_ok(stream_open(&probed.params, &probed.steps, TEXTS_ORDERED, &stream,
                           &probed.error),
               &probed.error);
     struct device_column *columns = stream_device_columns(stream);

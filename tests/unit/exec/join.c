@@ -158,9 +158,9 @@ static void all_pairs_stream_out(void **state)
     open_sides(3000, 3000, 5);
     add_join((struct join_case){ .kind = JOIN_INNER });
     expect_ok(steps_check(&joined.steps, &joined.error), &joined.error);
-    expect_ok(
-        stream_open(&joined.params, &joined.steps, 2, &stream, &joined.error),
-        &joined.error);
+    expect_ok(stream_open(&joined.params, &joined.steps, TEXTS_ORDERED, &stream,
+                          &joined.error),
+              &joined.error);
     memory_calls.resize = bounded_resize;
     while (batch.rows > 0) {
         expect_ok(stream_batch(stream, &batch, &joined.error), &joined.error);

@@ -128,8 +128,8 @@ static void memory_may_fail(void **state)
         struct stream *stream = NULL;
         struct vdbq_batch batch = { .rows = 1 };
         memory_fail_after(n);
-        status = stream_open(&joined.params, &joined.steps, 2, &stream,
-                             &joined.error);
+        status = stream_open(&joined.params, &joined.steps, TEXTS_ORDERED,
+                             &stream, &joined.error);
         while (status == VDBQ_OK && batch.rows > 0)
             status = stream_batch(stream, &batch, &joined.error);
         memory_fail_never();

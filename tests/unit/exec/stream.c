@@ -66,9 +66,9 @@ static void check_morsels(enum run_mode mode)
     add_join((struct join_case){ .kind = JOIN_INNER });
     add_scan_over(&joined.steps, 2, filter);
     expect_ok(steps_check(&joined.steps, &joined.error), &joined.error);
-    expect_ok(
-        stream_open(&joined.params, &joined.steps, 3, &stream, &joined.error),
-        &joined.error);
+    expect_ok(stream_open(&joined.params, &joined.steps, TEXTS_ORDERED, &stream,
+                          &joined.error),
+              &joined.error);
     for (uint32_t i = 0; i < 1000; i++)
         expected += !joined.sides[0].v_null[i] && joined.sides[0].v[i] > 7;
     while (batch.rows > 0) {
@@ -495,9 +495,8 @@ static void failures_free_everything(void **state)
         struct vdbq_batch batch = { .rows = 1 };
         calls = 0;
         fail_at = at;
-        status = stream_open(&joined.params, &joined.steps,
-                             (int)joined.steps.steps.count - 1, &stream,
-                             &joined.error);
+        status = stream_open(&joined.params, &joined.steps, TEXTS_ORDERED,
+                             &stream, &joined.error);
         while (status == VDBQ_OK && batch.rows > 0)
             status = stream_batch(stream, &batch, &joined.error);
         fail_at = 0;

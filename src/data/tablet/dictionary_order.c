@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Putting the words of an unordered dictionary in order: each thread sorts
+ * neighbouring ones, and then these are joined.
+ */
+#include <assert.h>
+
+#include "base/memory.h"
+#include "base/paged.h"
+#include "base/threads/parallel.h"
+#include "base/threads/stop.h"
+#include "data/tablet/dictionary_inner.h"
+#include "data/tablet/dictionary_sort.h"
+
+/* Neighbouring words, which one thread sorts. */
+struct slice {
+    uint32_t first, count;
+    uint32_t *places;          /* of the words in order, from `first` on;
+                                  where words repeat, each one's in `sorted` */
+    uint32_t *numbers;         /* of these, once all are joined; paged     */
+    struct dictionary *sorted; /* NULL: no memory                          */
+};
+
+struct ordering {
+    const struct dictionary *words;
+    struct slice slices[PARALLEL_THREADS_MAX];
+    unsigned count;
+    uint32_t *numbers; /* of each word, when all is done */
+};
+
+/* Writes the words of a slice in order. */
+static void write_slice(struct slice *slice, const struct vdbq_text *texts)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < slice->count; i++)
+        bytes += texts[i].length;
+    slice->sorted = dictionary_room(slice->count, bytes);
+    for (uint32_t i = 0, end = 0;
+         slice->sorted != NULL && i < slice->count && !stop_at(i); i++)
+        end = dictionary_put(slice->sorted, i, end, texts[slice->places[i]]);
+}
+
+/* Sorts the words of a slice, which are `texts`. */
+static void sort_texts(const struct dictionary *words, struct slice *slice,
+                       const struct vdbq_text *texts)
+{
+    if (words->repeats)
+        slice->sorted = dictionary_make(texts, slice->count, slice->places);
+    else if (dictionary_sort(texts, slice->count, slice->places))
+        write_slice(slice, texts);
+}
+
+static void sort_slice(void *context, unsigned number)
+{
+    struct ordering *ordering = context;
+    struct slice *slice = &ordering->slices[number];
+    size_t count = slice->count;
+    struct vdbq_text *texts = paged_alloc((count + 1) * sizeof *texts);
+    slice->places = paged_alloc((count + 1) * sizeof *slice->places);
+    slice->numbers = paged_alloc((count + 1) * sizeof *slice->numbers);
+    for (uint32_t i = 0; texts != NULL && i < count; i++)
+        texts[i] = dictionary_text(ordering->words, slice->first + i);
+    if (texts != NULL && slice->places != NULL && slice->numbers != NULL)
+        sort_texts(ordering->words, slice, texts);
+    paged_release(texts);
+}
+
+/* The numbers of a slice's words. */
+static void follow_slice(void *context, unsigned number)
+{
+    struct ordering *ordering = context;
+    const struct slice *slice = &ordering->slices[number];
+    uint32_t *numbers = ordering->numbers + slice->first;
+    bool repeats = ordering->words->repeats;
+    for (uint32_t i = 0; i < slice->count && !stop_at(i); i++)
+        if (repeats)
+            numbers[i] = slice->numbers[slice->places[i]];
+        else
+            numbers[slice->places[i]] = slice->numbers[i];
+}
+
+/* Joins the slices; NULL: no memory. */
+static struct dictionary *join_slices(struct ordering *ordering,
+                                      unsigned threads)
+{
+    struct dictionary *parts[PARALLEL_THREADS_MAX];
+    uint32_t *numbers[PARALLEL_THREADS_MAX];
+    for (unsigned i = 0; i < ordering->count; i++) {
+        parts[i] = ordering->slices[i].sorted;
+        numbers[i] = ordering->slices[i].numbers;
+        if (parts[i] == NULL)
+            return NULL;
+    }
+    struct dictionary *all =
+        dictionary_join(parts, ordering->count, numbers, threads);
+    if (all != NULL)
+        parallel_run(ordering->count, follow_slice, ordering);
+    return all;
+}
+
+struct dictionary *dictionary_sorted(struct dictionary *dictionary,
+                                     uint32_t *numbers, unsigned threads)
+{
+    struct ordering ordering = { .words = dictionary, .numbers = numbers };
+    uint64_t count = dictionary->count;
+    ordering.count = parallel_threads(threads, count);
+    assert(ordering.count > 0 && ordering.count <= PARALLEL_THREADS_MAX);
+    for (unsigned i = 0; i < ordering.count; i++) {
+        uint64_t first = count * i / ordering.count;
+        uint64_t end = count * (i + 1) / ordering.count;
+        ordering.slices[i] = (struct slice){ .first = (uint32_t)first,
+                                             .count = (uint32_t)(end - first) };
+    }
+    parallel_run(ordering.count, sort_slice, &ordering);
+    struct dictionary *sorted = join_slices(&ordering, threads);
+    for (unsigned i = 0; i < ordering.count; i++) {
+        dictionary_release(ordering.slices[i].sorted);
+        paged_release(ordering.slices[i].places);
+        paged_release(ordering.slices[i].numbers);
+    }
+    return dictionary_unless_stopped(sorted);
+}

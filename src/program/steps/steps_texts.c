@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What readers ask of the numbers of texts: from the last step to the first, for
+ * what is asked of a step's columns may be asked of its inputs', too.
+ */
+#include "program/steps/steps.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "program/loads.h"
+
+/* A step and the columns of one of its inputs. */
+struct using
+{
+    const struct step *step;
+    const uint8_t *own; /* what is asked of the step's columns */
+    uint8_t *uses;      /* of the input's                      */
+    unsigned count;     /* of these                            */
+};
+
+/* An input's column is asked for at least as much. */
+static void use(const struct using *using, int column, enum texts_use least)
+{
+    if (column >= 0 && (unsigned)column < using->count
+        && using->uses[column] < least)
+        using->uses[column] = least;
+}
+
+/* Columns that keep their places. */
+static void use_same(const struct using *using)
+{
+    for (unsigned i = 0; i < using->step->column_count; i++)
+        use(using, (int)i, (enum texts_use) using->own[i]);
+}
+
+static void use_all(const struct using *using)
+{
+    for (unsigned i = 0; i < using->count; i++)
+        use(using, (int)i, TEXTS_ORDERED);
+}
+
+/* A program that computes nothing gives columns as they are. */
+static void use_scan(const struct using *using)
+{
+    const struct program *program = &using->step->scan.program;
+    if (program->tables.count != 1 || !program_only_loads(program)) {
+        use_all(using);
+        return;
+    }
+    for (unsigned i = 0; i < using->step->column_count; i++) {
+        int column = program_loaded_column(
+            program, false, program_result(program, i).register_);
+        use(using, column, (enum texts_use) using->own[i]);
+    }
+}
+
+/* What an aggregate asks of its argument. */
+static enum texts_use aggregate_use(const struct step_aggregate *aggregate,
+                                    enum texts_use own)
+{
+    switch (aggregate_row(aggregate->function)->keeps) {
+    case AGGREGATE_KEEPS_NOTHING:
+        return aggregate->distinct ? TEXTS_COMPARED : TEXTS_GIVEN;
+    case AGGREGATE_KEEPS_FIRST:
+        return aggregate->distinct && own < TEXTS_COMPARED ? TEXTS_COMPARED
+                                                           : own;
+    default:
+        return TEXTS_ORDERED;
+    }
+}
+
+static void use_group(const struct using *using)
+{
+    const struct step_group *group = &using->step->group;
+    for (unsigned i = 0; i < group->keys; i++) {
+        use(using, (int)i, TEXTS_COMPARED);
+        use(using, (int)i, (enum texts_use) using->own[i]);
+    }
+    for (size_t i = 0; i < group->aggregates.count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&group->aggregates, i);
+        use(using, aggregate->column,
+            aggregate_use(aggregate,
+                          (enum texts_use) using->own[group->keys + i]));
+    }
+}
+
+static void use_sort(const struct using *using)
+{
+    const struct vector *keys = &using->step->sort.keys;
+    for (size_t i = 0; i < keys->count; i++)
+        use(using, VECTOR_ITEMS(keys, struct step_key)[i].column,
+            TEXTS_ORDERED);
+    use_same(using);
+}
+
+/* What the step asks of its input. Arguments of STEP_MAP are read as texts. */
+static void use_input(const struct using *using)
+{
+    switch (using->step->kind) {
+    case STEP_SCAN:
+        use_scan(using);
+        return;
+    case STEP_GROUP:
+        use_group(using);
+        return;
+    case STEP_SORT:
+        use_sort(using);
+        return;
+    case STEP_LIMIT:
+    case STEP_MAP:
+        use_same(using);
+        return;
+    default:
+        use_all(using);
+    }
+}
+
+uint8_t **steps_texts(const struct steps *steps, enum texts_use last)
+{
+    size_t count = steps->steps.count, columns = 0;
+    for (size_t i = 0; i < count; i++)
+        columns += steps_at(steps, (int)i)->column_count;
+    uint8_t **uses = memory_zeroed(1, count * sizeof *uses + columns + 1);
+    if (uses == NULL)
+        return NULL;
+    uint8_t *next = (uint8_t *)(uses + count);
+    for (size_t i = 0; i < count; i++) {
+        uses[i] = next;
+        next += steps_at(steps, (int)i)->column_count;
+    }
+    if (count > 0)
+        memset(uses[count - 1], last, steps_last(steps)->column_count);
+    for (size_t i = count; i-- > 0;) {
+        const struct step *step = steps_at(steps, (int)i);
+        for (size_t j = 0; j < step->inputs.count; j++) {
+            int input = VECTOR_ITEMS(&step->inputs, int)[j];
+            assert((size_t)input < i);
+            use_input(&(struct using){
+                .step = step,
+                .own = uses[i],
+                .uses = uses[input],
+                .count = steps_at(steps, input)->column_count });
+        }
+    }
+    return uses;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathered words: whatever threads put in comes back by its number, and numbers
+ * say as much as was asked of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/tablet/dictionary_sort.h"
+#include "data/tablet/gather.h"
+#include "fixtures/chance.h"
+
+enum { GATHERS = 5, TEXTS_MAX = 30000, BYTES = 40 };
+
+/* Texts as several threads make them. */
+struct made {
+    struct gather gathers[GATHERS];
+    size_t counts[GATHERS];
+    char (*bytes[GATHERS])[BYTES];
+    uint32_t *places[GATHERS];
+};
+
+static struct vdbq_text made_text(const struct made *made, unsigned i, size_t k)
+{
+    const char *bytes = made->bytes[i][k];
+    return (struct vdbq_text){ bytes, strlen(bytes) };
+}
+
+/* Puts `count` texts of `kinds` into each gather but one, which stays empty. */
+static void make(struct made *made, size_t count, unsigned kinds)
+{
+    *made = (struct made){ 0 };
+    for (unsigned i = 0; i < GATHERS; i++) {
+        made->counts[i] = i == 2 ? 0 : count;
+        made->bytes[i] = calloc(count + 1, sizeof *made->bytes[i]);
+        made->places[i] = calloc(count + 1, sizeof *made->places[i]);
+        gather_init(&made->gathers[i]);
+        for (size_t k = 0; k < made->counts[i]; k++) {
+            unsigned kind = (unsigned)chance_below(kinds);
+            snprintf(made->bytes[i][k], BYTES, "%.*s%u", (int)(kind % 25),
+                     "the beginning of many a text", kind);
+            if (kind == 3)
+                made->bytes[i][k][0] = '\0';
+            assert_true(gather_add(&made->gathers[i], made_text(made, i, k),
+                                   &made->places[i][k]));
+        }
+    }
+}
+
+static void finish(struct made *made)
+{
+    for (unsigned i = 0; i < GATHERS; i++) {
+        gather_finish(&made->gathers[i]);
+        free(made->bytes[i]);
+        free(made->places[i]);
+    }
+}
+
+static uint32_t number_of(const struct made *made, unsigned i, size_t k)
+{
+    return made->gathers[i].numbers[made->places[i][k]];
+}
+
+/* Every text comes back. */
+static void expect_texts(const struct made *made,
+                         const struct dictionary *words)
+{
+    for (unsigned i = 0; i < GATHERS; i++)
+        for (size_t k = 0; k < made->counts[i]; k++) {
+            assert_true(number_of(made, i, k) < words->count);
+            assert_int_equal(
+                text_compare(dictionary_text(words, number_of(made, i, k)),
+                             made_text(made, i, k)),
+                0);
+        }
+}
+
+/* Words are different: as many as those that are sorted. */
+static void expect_different(const struct made *made,
+                             const struct dictionary *words)
+{
+    size_t count = 0;
+    struct vdbq_text *texts =
+        calloc((size_t)GATHERS * TEXTS_MAX, sizeof *texts);
+    for (unsigned i = 0; i < GATHERS; i++)
+        for (size_t k = 0; k < made->counts[i]; k++)
+            texts[count++] = made_text(made, i, k);
+    struct dictionary *sorted = dictionary_make(texts, count, NULL);
+    assert_int_equal(words->count, sorted->count);
+    for (uint32_t i = 0; !words->unordered && i < words->count; i++)
+        assert_int_equal(
+            text_compare(dictionary_text(words, i), dictionary_text(sorted, i)),
+            0);
+    dictionary_release(sorted);
+    free(texts);
+}
+
+/* Numbers rise with each word that comes first, whoever counts. */
+static void expect_first_come(const struct made *made,
+                              const struct dictionary *words)
+{
+    uint32_t next = 0;
+    for (unsigned i = 0; i < GATHERS; i++)
+        for (size_t k = 0; k < made->counts[i]; k++) {
+            assert_true(number_of(made, i, k) <= next);
+            next += number_of(made, i, k) == next;
+        }
+    assert_int_equal(next, words->count);
+}
+
+static void expect(size_t count, unsigned kinds, enum texts_use use,
+                   unsigned threads)
+{
+    struct made made;
+    make(&made, count, kinds);
+    struct dictionary *words =
+        gather_together(made.gathers, GATHERS, use, threads);
+    assert_non_null(words);
+    expect_texts(&made, words);
+    if (use == TEXTS_ORDERED)
+        assert_false(words->unordered);
+    if (use != TEXTS_GIVEN)
+        expect_different(&made, words);
+    if (use == TEXTS_COMPARED)
+        expect_first_come(&made, words);
+    dictionary_release(words);
+    finish(&made);
+}
+
+static void texts_come_back(void **state)
+{
+    static const size_t counts[] = { 0, 1, 2, 65, 3000, TEXTS_MAX };
+    static const unsigned kinds[] = { 1, 7, 4000, 1000000 };
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            for (unsigned use = TEXTS_GIVEN; use <= TEXTS_ORDERED; use++)
+                expect(counts[i], kinds[k], (enum texts_use)use,
+                       1 + (unsigned)(i + k) % 4);
+}
+
+/* A join sorts what is in no order, also where words are there twice. */
+static void unordered_words_are_joined(void **state)
+{
+    (void)state;
+    for (unsigned use = TEXTS_GIVEN; use <= TEXTS_COMPARED; use++) {
+        struct made made[2];
+        struct dictionary *parts[2];
+        uint32_t *numbers[2];
+        for (unsigned i = 0; i < 2; i++) {
+            make(&made[i], 2000, 3000);
+            parts[i] = gather_together(made[i].gathers, GATHERS,
+                                       (enum texts_use)use, 2);
+            assert_true(parts[i]->unordered);
+            numbers[i] = calloc(parts[i]->count, sizeof *numbers[i]);
+        }
+        struct dictionary *all = dictionary_join(parts, 2, numbers, 3);
+        assert_false(all->unordered);
+        for (uint32_t i = 1; i < all->count; i++)
+            assert_true(text_compare(dictionary_text(all, i - 1),
+                                     dictionary_text(all, i))
+                        < 0);
+        for (unsigned i = 0; i < 2; i++) {
+            for (uint32_t k = 0; k < parts[i]->count; k++)
+                assert_int_equal(
+                    text_compare(dictionary_text(all, numbers[i][k]),
+                                 dictionary_text(parts[i], k)),
+                    0);
+            dictionary_release(parts[i]);
+            free(numbers[i]);
+            finish(&made[i]);
+        }
+        dictionary_release(all);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_come_back),
+        cmocka_unit_test(unordered_words_are_joined),
+    };
+
+    chance_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
