@@ -59,18 +59,18 @@ struct computing {
     struct call *call;
 };
 
-/* Computes the call for a word that is among the arguments; false: no memory. A
+/* Computes the call for a word; false: no memory. A
  * word without a result has a text without bytes, whose length is why. Why a
  * call fails nobody asks: `refused` is room for it, which takes longer to clear
  * than many a call. */
 static bool compute(const struct computing *computing,
-                    struct function_value *arguments, struct arena *arena,
-                    struct vdbq_text *text, struct error *refused)
+                    struct function_value *arguments, struct vdbq_text word,
+                    struct arena *arena, struct vdbq_text *text,
+                    struct error *refused)
 {
-    const struct function_lookup *lookup = &computing->call->lookup;
     struct function_value value;
-    enum vdbq_status status = function_call(
-        lookup->function, arguments, lookup->count, arena, &value, refused);
+    enum vdbq_status status = function_lookup_call(
+        &computing->call->lookup, arguments, word, arena, &value, refused);
     if (status == VDBQ_OK && !value.null) {
         assert(value.text.bytes != NULL);
         *text = value.text;
@@ -88,15 +88,14 @@ static bool compute_all(const struct computing *computing,
 {
     struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
     struct error refused = { 0 };
-    unsigned open = computing->call->lookup.open;
     uint64_t since = 0;
     size_t part = 0;
     bool done = true;
     memcpy(arguments, computing->call->lookup.arguments, sizeof arguments);
     for (uint32_t i = 0; i < share->count && done; i++) {
-        arguments[open].text =
+        struct vdbq_text word =
             word_list_text(&computing->words, share->first + i, &part);
-        done = compute(computing, arguments, arena, &texts[i], &refused)
+        done = compute(computing, arguments, word, arena, &texts[i], &refused)
                && !stop_after(&since, CALL_ROWS);
     }
     return done;

@@ -61,10 +61,9 @@ static void compute_word(struct working *working, uint32_t word,
 {
     const struct function_lookup *lookup = &working->filling->call->lookup;
     struct function_value value;
-    working->arguments[lookup->open].text = text;
     enum vdbq_status status =
-        function_call(lookup->function, working->arguments, lookup->count,
-                      &working->arena, &value, &working->refused);
+        function_lookup_call(lookup, working->arguments, text, &working->arena,
+                             &value, &working->refused);
     put_result(working->filling->call, word, status, &value);
     working->starved = status == VDBQ_NO_MEMORY;
 }

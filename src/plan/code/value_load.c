@@ -204,13 +204,13 @@ struct value value_lookup(struct generator *generator,
                               .at = e->at };
 
     in.name = emit_text(generator, e->lookup.call, strlen(e->lookup.call));
-    if (e->lookup.function->fails)
+    if (e->lookup.fails)
         fail_lookup(generator, e, word.r,
                     register_any(generator, word.null, generator->idle));
     value.r = emit_value(generator, &in);
     value.null = word.null;
     in.op = OP_LOOKUP_NULL;
-    if (e->lookup.function->nulls)
+    if (e->lookup.nulls)
         value.null =
             register_any(generator, value.null, emit_value(generator, &in));
     return value;

@@ -8,78 +8,12 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
+#include "plan/make/lookup.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
-
-/* Writes a constant as function_lookup_read() reads it. */
-static void print_constant(struct text *text, const struct expression *e)
-{
-    if (e->type != VDBQ_TEXT) {
-        if (is_float(e->type))
-            text_print(text, "%.17g", e->constant.real);
-        else
-            text_print(text, "%lld", (long long)e->constant.integer);
-        return;
-    }
-    text_print(text, "'");
-    for (size_t i = 0; i < e->constant.text.length; i++)
-        text_print(text, e->constant.text.bytes[i] == '\'' ? "''" : "%c",
-                   e->constant.text.bytes[i]);
-    text_print(text, "'");
-}
-
-/* Whether the text forms of programs, which end at a NUL, can have it. */
-static bool is_printable(const struct expression *e)
-{
-    return e->type != VDBQ_TEXT || e->constant.text.length == 0
-           || memchr(e->constant.text.bytes, '\0', e->constant.text.length)
-                  == NULL;
-}
-
-/* The text form of a call with one open argument; `*call` NULL: there is not
- * just one, it is no text, or another one cannot be printed. False: a
- * failure. */
-static bool lookup_text(struct binder *binder, const struct function *function,
-                        struct expression *const *arguments, unsigned count,
-                        const char **call, struct expression **open)
-{
-    struct text text = { 0 };
-    bool fits = true;
-
-    *call = NULL;
-    *open = NULL;
-    text_print(&text, "%s(", function->name);
-    for (unsigned i = 0; i < count; i++) {
-        text_print(&text, "%s", i > 0 ? ", " : "");
-        if (arguments[i]->kind == EXPRESSION_CONSTANT) {
-            fits &= is_printable(arguments[i]);
-            print_constant(&text, arguments[i]);
-            continue;
-        }
-        fits &= *open == NULL && arguments[i]->type == VDBQ_TEXT;
-        *open = arguments[i];
-        text_print(&text, "?");
-    }
-    text_print(&text, ")");
-    fits &= *open != NULL;
-    if (fits && !text.failed)
-        *call = arena_copy(binder->arena, text.bytes, text.length);
-    text_finish(&text);
-    if (fits && *call == NULL)
-        return error_no_memory(binder->error), false;
-    return true;
-}
-
-/* What is true or false is an INTEGER, as a comparison is. */
-static int result_type(const struct function *function)
-{
-    return function->result == VDBQ_BOOLEAN ? VDBQ_INTEGER
-                                            : (int)function->result;
-}
 
 /* A call of constants is made at once. */
 static struct expression *call_now(struct binder *binder,
@@ -112,7 +46,7 @@ static struct expression *call_now(struct binder *binder,
     e = expression_integer(binder, result.integer, at);
     if (e == NULL)
         return NULL;
-    e->type = result_type(function);
+    e->type = lookup_result(function);
     e->literal = false;
     return e;
 }
@@ -138,33 +72,14 @@ static bool fit_arguments(struct binder *binder,
     return true;
 }
 
-/* A call that the machine looks up for each word of `open`; `text`: it as
- * function_lookup_read() reads it. */
-static struct expression *new_lookup(struct binder *binder,
-                                     const struct function *function,
-                                     const char *text, struct expression *open,
-                                     struct position at)
-{
-    struct expression *e =
-        expression_new(binder, EXPRESSION_LOOKUP, result_type(function), at);
-
-    if (e == NULL)
-        return NULL;
-    e->lookup.function = function;
-    e->lookup.call = text;
-    e->left = open;
-    range_update(e);
-    return expression_fits(binder, e) ? e : NULL;
-}
-
 /* A call that the host computes row by row. */
 static struct expression *new_call(struct binder *binder,
                                    const struct function *function,
                                    struct expression *const *arguments,
                                    unsigned count, struct position at)
 {
-    struct expression *e =
-        expression_new(binder, EXPRESSION_FUNCTION, result_type(function), at);
+    struct expression *e = expression_new(binder, EXPRESSION_FUNCTION,
+                                          lookup_result(function), at);
 
     if (e == NULL)
         return NULL;
@@ -202,9 +117,8 @@ struct expression *expression_call(struct binder *binder, const char *name,
                                    unsigned count, struct position at)
 {
     const struct function *function = function_find(name);
-    struct expression *fitting[FUNCTION_ARGUMENTS_MAX], *open, *e;
+    struct expression *fitting[FUNCTION_ARGUMENTS_MAX], *e;
     bool constant = true, null;
-    const char *call;
 
     assert(function != NULL && count >= function->least
            && count <= function->most);
@@ -221,12 +135,11 @@ struct expression *expression_call(struct binder *binder, const char *name,
         constant &= fitting[i]->kind == EXPRESSION_CONSTANT;
     if (constant) {
         e = call_now(binder, function, fitting, count, at);
-        if (e == NULL || is_printable(e))
+        if (e == NULL || lookup_is_constant(e))
             return e;
     }
     count = spread_concat(function, fitting, count);
-    if (!lookup_text(binder, function, fitting, count, &call, &open))
+    if (!lookup_make(binder, function, fitting, count, at, &e))
         return NULL;
-    return call != NULL ? new_lookup(binder, function, call, open, at)
-                        : new_call(binder, function, fitting, count, at);
+    return e != NULL ? e : new_call(binder, function, fitting, count, at);
 }

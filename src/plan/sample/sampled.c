@@ -258,29 +258,35 @@ static bool sampled_call(struct sampling *sampling, const struct expression *e,
                 sampled);
 }
 
-/* The text, and the call's constants beside it. */
+/* The call for each text. */
 static bool sampled_lookup(struct sampling *sampling,
                            const struct expression *e, struct sampled *sampled)
 {
-    struct sampled arguments[FUNCTION_ARGUMENTS_MAX];
     struct function_lookup lookup;
+    struct sampled texts;
+    uint8_t *nulls;
 
     if (function_lookup_read(e->lookup.call, sampling->binder.arena, &lookup,
                              sampling->binder.error)
-        != VDBQ_OK)
+            != VDBQ_OK
+        || !sampled_values(sampling, e->left, &texts)
+        || room_for(sampling, e->type, sampled, &nulls) == NULL)
         return false;
-    for (unsigned k = 0; k < lookup.count; k++) {
-        int type = (int)function_takes(lookup.function, k);
-        uint8_t *nulls;
-        arguments[k].unknown = 0;
-        if (k == lookup.open
-                ? !sampled_values(sampling, e->left, &arguments[k])
-                : room_for(sampling, type, &arguments[k], &nulls) == NULL)
+    sampled->unknown |= texts.unknown;
+    for (uint32_t i = 0; i < rows_of(sampling); i++) {
+        struct function_value value = { 0 };
+        nulls[i] |= texts.values.nulls[i];
+        if (nulls[i] != 0 || (sampled->unknown >> i & 1) != 0)
+            continue;
+        if (function_lookup_call(
+                &lookup, lookup.arguments, value_at(&texts, i).text,
+                sampling->binder.arena, &value, sampling->binder.error)
+            != VDBQ_OK)
             return false;
-        for (uint32_t i = 0; k != lookup.open && i < rows_of(sampling); i++)
-            put_value(&arguments[k], i, &lookup.arguments[k]);
+        nulls[i] = value.null;
+        put_value(sampled, i, &value);
     }
-    return call(sampling, e, lookup.function, arguments, lookup.count, sampled);
+    return true;
 }
 
 /* --------------------------------------------------------------- texts -- */

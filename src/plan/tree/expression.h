@@ -138,6 +138,9 @@ struct expression {
         struct {
             const struct function *function;
             const char *call; /* function_lookup_read() reads it         */
+            unsigned depth;   /* of calls in it: at least 1              */
+            bool nulls;       /* it, or a call in it, may give NULL ...  */
+            bool fails;       /* ... or fail                             */
         } lookup;
         struct {
             const char *message; /* of the failure                       */

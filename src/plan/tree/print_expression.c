@@ -150,21 +150,20 @@ static void print_math(const struct print_scope *scope,
                e->right != NULL ? 2 : 1, subqueries, text);
 }
 
-/* The call's text has a question mark in the place of its open argument: the
- * first one outside of quotes. */
+/* The call's text has question marks in the places of its open arguments: those
+ * outside of quotes. */
 static void print_lookup(const struct print_scope *scope,
                          const struct expression *e, struct vector *subqueries,
                          struct text *text)
 {
-    bool quoted = false, open = true;
+    bool quoted = false;
 
     for (const char *at = e->lookup.call; *at != '\0'; at++) {
         quoted ^= *at == '\'';
-        if (*at == '?' && !quoted && open)
+        if (*at == '?' && !quoted)
             print_expression(scope, e->left, subqueries, text);
         else
             text_add(text, at, 1);
-        open &= *at != '?' || quoted;
     }
 }
 

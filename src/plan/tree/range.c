@@ -116,8 +116,8 @@ static void range_math(struct expression *e)
 
 static void range_lookup(struct expression *e)
 {
-    e->nullable |= e->lookup.function->nulls;
-    e->faults |= e->lookup.function->fails;
+    e->nullable |= e->lookup.nulls;
+    e->faults |= e->lookup.fails;
     e->range = range_full(e->type);
 }
 

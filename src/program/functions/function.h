@@ -67,19 +67,42 @@ enum vdbq_status function_call(const struct function *function,
                                struct error *error);
 
 /*
- * A call with one open argument, as Lookup has it: "substr(?, 2, 3)",
- * "like(?, 'it''s %')". Constants are integers, decimal numbers and texts.
+ * A call that is computed of one text, as Lookup has it: "substr(?, 2, 3)",
+ * "like(?, 'it''s %')", "substr(?, 1, instr(?, '.') - 1)". Constants are
+ * integers, decimal numbers and texts. Other arguments are the text, calls of it
+ * again, and sums of such calls and numbers.
  */
 struct function_lookup {
     const struct function *function; /* that is called */
     unsigned count;                  /* of `arguments` */
-    unsigned open;                   /* which argument is `?` */
-    /* constants, and the place of the text */
+    unsigned open;                   /* argument i is the text: bit i */
+    bool nests;                      /* some of `terms` are there */
+    /* of each argument: what it is the sum of, or the call that gives its text;
+     * NULL: it is a constant, or the text */
+    const struct function_term *terms[FUNCTION_ARGUMENTS_MAX];
+    /* constants, and the places of the others */
     struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
 };
+struct function_term {
+    const struct function_term *next;
+    bool minus;                   /* it is subtracted */
+    struct function_lookup *call; /* NULL: it is `integer` */
+    int64_t integer;
+};
+/* How deep calls may stand in arguments of others. */
+enum { FUNCTION_LOOKUP_DEPTH = 8 };
 /* Reads it; texts live in `arena`. Fails with PROGRAM, NO_MEMORY. */
 enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
                                       struct function_lookup *lookup,
+                                      struct error *error);
+
+/* Calls it for a text. `arguments` are a copy of its own, in which it writes.
+ * Fails as function_call(). */
+enum vdbq_status function_lookup_call(const struct function_lookup *lookup,
+                                      struct function_value *arguments,
+                                      struct vdbq_text text,
+                                      struct arena *arena,
+                                      struct function_value *value,
                                       struct error *error);
 
 /* Whether a pattern, with what goes with it, is one that a function takes, as

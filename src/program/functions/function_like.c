@@ -301,7 +301,7 @@ bool function_pattern_read(struct function_lookup *lookup, struct arena *arena)
     bool globs = lookup->function->compute == function_glob;
     struct vdbq_text text = lookup->arguments[1].text;
     if ((!globs && lookup->function->compute != function_like)
-        || lookup->open != 0)
+        || lookup->open != 1 || lookup->nests)
         return true;
     struct style style = style_of(lookup->arguments, lookup->count, globs);
     struct pattern *pattern = pattern_room(arena, text.length);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads calls as Lookup has them: name(argument, ...), where an argument is
- * `?`, a number or a text in single quotes.
+ * `?`, a number, a text in single quotes, or such calls and whole numbers with
+ * + and - between them, a call first.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -11,10 +13,13 @@
 struct reading {
     const char *at;
     struct arena *arena;
-    struct function_lookup *lookup;
     struct error *error;
-    bool open; /* `?` was met */
+    bool open;      /* `?` was met */
+    unsigned depth; /* of the call that is being read */
 };
+
+static enum vdbq_status read_call(struct reading *reading,
+                                  struct function_lookup *lookup);
 
 static enum vdbq_status refuse(const struct reading *reading, const char *what)
 {
@@ -28,7 +33,8 @@ static void pass_blanks(struct reading *reading)
         reading->at++;
 }
 
-static enum vdbq_status read_name(struct reading *reading)
+static enum vdbq_status read_name(struct reading *reading,
+                                  struct function_lookup *lookup)
 {
     char name[64];
     size_t length = strcspn(reading->at, "( ");
@@ -36,8 +42,8 @@ static enum vdbq_status read_name(struct reading *reading)
         return refuse(reading, "no function");
     memcpy(name, reading->at, length);
     name[length] = '\0';
-    reading->lookup->function = function_find(name);
-    if (reading->lookup->function == NULL)
+    lookup->function = function_find(name);
+    if (lookup->function == NULL)
         return refuse(reading, "no such function");
     reading->at += length;
     pass_blanks(reading);
@@ -79,19 +85,87 @@ static enum vdbq_status read_number(struct reading *reading,
     return VDBQ_OK;
 }
 
-static enum vdbq_status read_open(struct reading *reading, enum vdbq_type type)
+static enum vdbq_status read_open(struct reading *reading,
+                                  struct function_lookup *lookup,
+                                  enum vdbq_type type)
 {
-    if (type != VDBQ_TEXT || reading->open)
+    if (type != VDBQ_TEXT)
         return refuse(reading, "an argument that cannot be open");
     reading->open = true;
-    reading->lookup->open = reading->lookup->count;
+    lookup->open |= 1u << lookup->count;
     reading->at++;
     return VDBQ_OK;
 }
 
-static enum vdbq_status read_argument(struct reading *reading)
+/* --------------------------------------------------------------- terms -- */
+
+/* Whether a call stands here, behind a sign or without one. */
+static bool is_call(const struct reading *reading)
 {
-    struct function_lookup *lookup = reading->lookup;
+    const char *at = reading->at;
+    at += *at == '+' || *at == '-';
+    return isalpha((unsigned char)*at) || *at == '_';
+}
+
+/* Whether a call gives what an argument takes: a text, or what the machine holds
+ * in an integer. */
+static bool fits(const struct function_lookup *call, enum vdbq_type type)
+{
+    enum vdbq_type result = call->function->result;
+    bool real = result == VDBQ_FLOAT || result == VDBQ_DOUBLE;
+    return (type == VDBQ_TEXT) == (result == VDBQ_TEXT) && !real;
+}
+
+/* A call or a number, behind its sign. */
+static enum vdbq_status read_term(struct reading *reading, enum vdbq_type type,
+                                  struct function_term *term)
+{
+    struct function_value value = { 0 };
+    enum vdbq_status status;
+    bool call = is_call(reading);
+    term->minus = *reading->at == '-';
+    reading->at += *reading->at == '+' || *reading->at == '-';
+    pass_blanks(reading);
+    call |= is_call(reading);
+    if (!call) {
+        status = read_number(reading, VDBQ_BIGINT, &value);
+        term->integer = value.integer;
+        return status;
+    }
+    term->call = arena_alloc(reading->arena, sizeof *term->call);
+    if (term->call == NULL)
+        return error_no_memory(reading->error);
+    status = read_call(reading, term->call);
+    return status != VDBQ_OK || fits(term->call, type)
+               ? status
+               : refuse(reading, "a call of another type");
+}
+
+/* All terms of an argument; a text has one, without a sign. */
+static enum vdbq_status read_terms(struct reading *reading, enum vdbq_type type,
+                                   const struct function_term **terms)
+{
+    do {
+        struct function_term *term = arena_alloc(reading->arena, sizeof *term);
+        if (term == NULL)
+            return error_no_memory(reading->error);
+        enum vdbq_status status = read_term(reading, type, term);
+        if (status != VDBQ_OK)
+            return status;
+        if (type == VDBQ_TEXT && (term->minus || *terms != NULL))
+            return refuse(reading, "a sum of texts");
+        term->next = *terms;
+        *terms = term;
+        pass_blanks(reading);
+    } while (*reading->at == '+' || *reading->at == '-');
+    return VDBQ_OK;
+}
+
+/* ---------------------------------------------------------------- calls -- */
+
+static enum vdbq_status read_argument(struct reading *reading,
+                                      struct function_lookup *lookup)
+{
     const struct function *function = lookup->function;
     enum vdbq_status status;
     if (lookup->count == function->most)
@@ -100,8 +174,11 @@ static enum vdbq_status read_argument(struct reading *reading)
     struct function_value *value = &lookup->arguments[lookup->count];
     pass_blanks(reading);
     if (*reading->at == '?')
-        status = read_open(reading, type);
-    else if (type != VDBQ_TEXT)
+        status = read_open(reading, lookup, type);
+    else if (type != VDBQ_DOUBLE && is_call(reading)) {
+        lookup->nests = true;
+        status = read_terms(reading, type, &lookup->terms[lookup->count]);
+    } else if (type != VDBQ_TEXT)
         status = read_number(reading, type, value);
     else if (*reading->at == '\'')
         status = read_text(reading, value);
@@ -112,29 +189,102 @@ static enum vdbq_status read_argument(struct reading *reading)
     return status;
 }
 
+/* A call with its arguments and the ) behind them. */
+static enum vdbq_status read_call(struct reading *reading,
+                                  struct function_lookup *lookup)
+{
+    *lookup = (struct function_lookup){ 0 };
+    if (reading->depth == FUNCTION_LOOKUP_DEPTH)
+        return refuse(reading, "calls are too deep");
+    reading->depth++;
+    enum vdbq_status status = read_name(reading, lookup);
+    while (status == VDBQ_OK) {
+        status = read_argument(reading, lookup);
+        if (status != VDBQ_OK || *reading->at != ',')
+            break;
+        reading->at++;
+    }
+    reading->depth--;
+    if (status != VDBQ_OK)
+        return status;
+    if (*reading->at != ')')
+        return refuse(reading, "no )");
+    if (lookup->count < lookup->function->least)
+        return refuse(reading, "too few arguments");
+    reading->at++;
+    return function_pattern_read(lookup, reading->arena)
+                   && function_regexp_read(lookup, reading->arena)
+               ? VDBQ_OK
+               : error_no_memory(reading->error);
+}
+
 enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
                                       struct function_lookup *lookup,
                                       struct error *error)
 {
-    struct reading reading = {
-        .at = text, .arena = arena, .lookup = lookup, .error = error
-    };
-    *lookup = (struct function_lookup){ 0 };
-    enum vdbq_status status = read_name(&reading);
-    while (status == VDBQ_OK) {
-        status = read_argument(&reading);
-        if (status != VDBQ_OK || *reading.at != ',')
-            break;
-        reading.at++;
-    }
+    struct reading reading = { .at = text, .arena = arena, .error = error };
+    enum vdbq_status status = read_call(&reading, lookup);
     if (status != VDBQ_OK)
         return status;
-    if (strcmp(reading.at, ")") != 0)
+    if (*reading.at != '\0')
         return refuse(&reading, "no ) and end");
-    if (lookup->count < lookup->function->least || !reading.open)
-        return refuse(&reading, "too few arguments");
-    return function_pattern_read(lookup, arena)
-                   && function_regexp_read(lookup, arena)
-               ? VDBQ_OK
-               : error_no_memory(error);
+    return reading.open ? VDBQ_OK : refuse(&reading, "too few arguments");
+}
+
+/* -------------------------------------------------------------- calling -- */
+
+/* What an argument is for a text. What its terms give is all computed: one that
+ * fails counts also beside NULL. */
+static enum vdbq_status compute_terms(const struct function_term *term,
+                                      struct vdbq_text text,
+                                      struct arena *arena,
+                                      struct function_value *argument,
+                                      struct error *error)
+{
+    uint64_t sum = 0;
+    bool null = false;
+    for (; term != NULL; term = term->next) {
+        struct function_value own[FUNCTION_ARGUMENTS_MAX];
+        struct function_value value = { .integer = term->integer };
+        if (term->call != NULL) {
+            memcpy(own, term->call->arguments, sizeof own);
+            enum vdbq_status status = function_lookup_call(
+                term->call, own, text, arena, &value, error);
+            if (status != VDBQ_OK)
+                return status;
+        }
+        null |= value.null;
+        sum += term->minus ? -(uint64_t)value.integer : (uint64_t)value.integer;
+        *argument = value;
+    }
+    argument->null = null;
+    argument->integer = (int64_t)sum;
+    return VDBQ_OK;
+}
+
+enum vdbq_status function_lookup_call(const struct function_lookup *lookup,
+                                      struct function_value *arguments,
+                                      struct vdbq_text text,
+                                      struct arena *arena,
+                                      struct function_value *value,
+                                      struct error *error)
+{
+    bool null = false;
+    for (unsigned i = 0; i < lookup->count; i++) {
+        if ((lookup->open >> i & 1) != 0)
+            arguments[i].text = text;
+        if (!lookup->nests || lookup->terms[i] == NULL)
+            continue;
+        enum vdbq_status status =
+            compute_terms(lookup->terms[i], text, arena, &arguments[i], error);
+        if (status != VDBQ_OK)
+            return status;
+        null |= arguments[i].null;
+    }
+    if (null) {
+        *value = (struct function_value){ .null = true };
+        return VDBQ_OK;
+    }
+    return function_call(lookup->function, arguments, lookup->count, arena,
+                         value, error);
 }

@@ -208,7 +208,7 @@ bool function_regexp_read(struct function_lookup *lookup, struct arena *arena)
     struct written written;
     struct error ignored = { 0 };
 
-    if (!has_pattern(function) || lookup->open != 0)
+    if (!has_pattern(function) || lookup->open != 1 || lookup->nests)
         return true;
     written = written_in(lookup->arguments, lookup->count, options_of(function),
                          is_replace(function));

@@ -377,9 +377,8 @@ static void expect_result(const struct run_dictionary *table,
     struct function_value value;
     assert_int_equal(function_lookup_read(in->name, &arena, &call, &error),
                      VDBQ_OK);
-    call.arguments[call.open].text = text;
-    enum vdbq_status status = function_call(call.function, call.arguments,
-                                            call.count, &arena, &value, &error);
+    enum vdbq_status status = function_lookup_call(&call, call.arguments, text,
+                                                   &arena, &value, &error);
     bool given = status == VDBQ_OK && !value.null;
     if (in->op == OP_LOOKUP_NULL)
         assert_int_equal(got, status == VDBQ_OK && value.null);

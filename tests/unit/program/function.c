@@ -25,6 +25,15 @@ struct expectation {
 static const struct expectation expectations[] = {
     { "lower(?)", "AbÄ-Z[@", "abÄ-z[@" },
     { "upper(?)", "abä{z`", "ABä{Z`" },
+    { "substr(?, 1, instr(?, '.') - 1)", "ab.cd", "ab" },
+    { "substr(?, 1, instr(?, '.') - 1)", "abcd", "" },
+    { "substr(?, -length(?) + 10 - instr(?, 'c'))", "abcdef", "abcdef" },
+    { "substr('abcdef', length(?) - instr(?, '?') - -1, 2)", "ab", "cd" },
+    { "replace(?, upper(substr(?, 1, 1)), ?)", "Ab", "Abb" },
+    { "concat(?, '-', ?)", "ab", "ab-ab" },
+    { "like(?, concat(substr(?, 1, 1), '%'))", "%b", "1" },
+    { "like(?, concat(substr(?, 2, 1), '%'))", "ab", "0" },
+    { "substr(?, unicode(substr(?, 9, 1)))", "ab", "NULL" },
     { "length(?)", "", "0" },
     { "length(?)", "aäß€😀", "5" },
     { "octet_length(?)", "aäß€😀", "12" },
@@ -211,13 +220,13 @@ static void expect(const struct expectation *expected)
 
     if (function_lookup_read(expected->call, &arena, &lookup, &error)
         == VDBQ_OK) {
-        lookup.arguments[lookup.open].text =
-            (struct vdbq_text){ expected->word, strlen(expected->word) };
-        enum vdbq_status status =
-            function_call(lookup.function, lookup.arguments, lookup.count,
-                          &arena, &value, &error);
-        assert_true(status == VDBQ_OK || lookup.function->fails);
-        assert_true(!value.null || lookup.function->nulls || status != VDBQ_OK);
+        struct vdbq_text word = { expected->word, strlen(expected->word) };
+        enum vdbq_status status = function_lookup_call(
+            &lookup, lookup.arguments, word, &arena, &value, &error);
+        assert_true(status == VDBQ_OK || lookup.function->fails
+                    || lookup.nests);
+        assert_true(!value.null || lookup.function->nulls || lookup.nests
+                    || status != VDBQ_OK);
         print(lookup.function, status, &value, got, sizeof got);
     }
     if (strcmp(got, expected->value) != 0)
@@ -270,6 +279,19 @@ static void malformed_calls_are_refused(void **state)
         "like(?, 'a)",
         "like(?, 2)",
         "substr('a', ?)",
+        "substr('a', 2)",
+        "substr(?, instr(?, '.')",
+        "substr(?, instr(?, '.') -)",
+        "substr(?, instr(?, '.') - ?)",
+        "substr(?, instr(?, '.') * 2)",
+        "substr(?, 2 - instr(?, '.'))",
+        "substr(?, lower(?))",
+        "substr(length(?), 1)",
+        "lower(-lower(?))",
+        "lower(lower(?) + lower(?))",
+        "substr(?, to_double(?))",
+        "round(length(?))",
+        "lower(lower(lower(lower(lower(lower(lower(lower(lower(?)))))))))",
     };
     struct arena arena = { 0 };
     struct error error = { 0 };
