@@ -19,6 +19,7 @@
 #include "api/query.h"
 #include "api/station.h"
 #include "base/slabs.h"
+#include "data/index/run_cache.h"
 #include "device/build_process.h"
 #include "device/kind.h"
 
@@ -176,6 +177,9 @@ static enum vdbq_status station_now(vdbq *db, const struct settings *settings,
     return status;
 }
 
+/* The part of the memory for tablets that runs may take. */
+enum { RUNS_PART = 4 };
+
 /* The room that plans may use of what a device has. */
 enum { PROBED_PART = 4 };
 /* A buffer of this size is what any device gives ... */
@@ -273,18 +277,48 @@ static bool takes_rows(const struct settings *settings,
                : settings->steps == STEPS_DEVICE;
 }
 
+/* Runs of tablets are the connection's, whichever device reads these; without
+ * memory for them there are none. */
+static void place_runs(vdbq *db, const struct station *station,
+                       struct run_place *place)
+{
+    if (db->runs == NULL)
+        db->runs = run_cache_create();
+    place->runs = db->runs;
+    place->runs_bytes = host_budget(station) / RUNS_PART;
+}
+
+/* Where rows of a table are read without a program: where its tablets are. */
+static enum vdbq_status station_of_rows(vdbq *db,
+                                        const struct settings *settings,
+                                        uint64_t rows, struct station **station)
+{
+    struct settings wanted = station_settings(db, settings);
+    if (!is_unopened(db, settings)) {
+        strcpy(wanted.device, "cpu");
+        *station = station_find(db, &wanted);
+        if (!asks_for_device(settings) && !is_for_host(db, settings, rows)
+            && *station != NULL && !(*station)->stands_in)
+            return VDBQ_OK;
+    }
+    return station_choose(db, settings, asks_for_device(settings) ? rows : 0,
+                          station);
+}
+
 enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
                               const struct table *table,
                               const struct program *program, uint64_t rows,
                               struct run_place *place)
 {
     struct station *station;
-    enum stand_in why;
+    enum stand_in why = STANDS_IN_NOT;
     enum device_build build = settings->build == BUILD_SPECIALISED
                                   ? BUILD_SPECIALISED
                                   : BUILD_INTERPRETED;
     enum vdbq_status status =
-        station_now(db, settings, program, rows, &station, &why);
+        table != NULL && program == NULL
+            ? station_of_rows(db, settings, rows, &station)
+            : station_now(db, settings, program, rows, &station, &why);
     if (status == VDBQ_OK)
         status = device_check_build(station->device, build, &db->error);
     if (status != VDBQ_OK)
@@ -299,6 +333,7 @@ enum vdbq_status place_choose(vdbq *db, const struct settings *settings,
         .stands_in = why,
         .settings = settings,
     };
+    place_runs(db, station, place);
     return check_mode(station, place->mode, &db->error);
 }
 

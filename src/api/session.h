@@ -26,6 +26,7 @@ struct vdbq {
     struct options options;          /* changed by vdbq_set() alone    */
     struct station *stations;        /* device's; the newest first     */
     struct opener *opener;           /* of the CPU device; NULL: none  */
+    struct run_cache *runs;          /* of its tables' tablets         */
     uint64_t rows_stood_in;          /* that the host read in its place */
     bool opening_failed;             /* it is left to those who wait   */
     uint64_t host_rows_max;          /* 0: not looked up yet           */

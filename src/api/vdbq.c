@@ -10,6 +10,7 @@
 #include "api/query.h"
 #include "api/session.h"
 #include "base/slabs.h"
+#include "data/index/run_cache.h"
 
 /* --------------------------------------------------------- open, close -- */
 
@@ -67,6 +68,7 @@ void vdbq_close(vdbq *db)
     transaction_abort(db->transaction);
     vdbq_close(db->files);
     stations_close(db);
+    run_cache_destroy(db->runs);
     if (db->database != NULL)
         database_close(db->database);
     text_finish(&db->source);

@@ -77,7 +77,8 @@ enum { OS_NAME_MAX = 64 };
 void os_process_name(int process, char name[OS_NAME_MAX]);
 /* Microseconds since 1970-01-01 UTC, as the machine's clock is set. */
 int64_t os_clock_us(void);
-/* The machine's memory, or the limit put on this process's group. */
+/* The machine's memory, or the limit put on this process's group, as it was when
+ * it was asked for first: to find that reads files. */
 uint64_t os_memory_bytes(void);
 /* Asks for large pages for memory that was not written yet, where there are
  * such and it is long enough: what is written and read all over it has shorter

@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -60,9 +62,30 @@ int os_random(uint64_t *drawn)
     return got == (ssize_t)sizeof *drawn ? 0 : EIO;
 }
 
+/* This process's number, which each query asks for; 0: not yet known. */
+static atomic_int process;
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+
+static void in_child(void)
+{
+    atomic_store(&process, 0);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
 int os_process(void)
 {
-    return (int)getpid();
+    int known = atomic_load(&process);
+
+    if (known != 0)
+        return known;
+    pthread_once(&process_once, watch_forks);
+    known = (int)getpid();
+    atomic_store(&process, known);
+    return known;
 }
 
 void os_process_name(int process, char name[OS_NAME_MAX])
@@ -99,7 +122,7 @@ void os_memory_large(void *memory, uint64_t size)
 #endif
 }
 
-uint64_t os_memory_bytes(void)
+static uint64_t find_memory(void)
 {
     static const struct limit_place v2 = { "", "/sys/fs/cgroup", "memory.max" };
     static const struct limit_place v1 = { "memory", "/sys/fs/cgroup/memory",
@@ -111,6 +134,18 @@ uint64_t os_memory_bytes(void)
         machine = (uint64_t)pages * (uint64_t)page;
     return least(machine, least(group_limit(&v2, read_bytes),
                                 group_limit(&v1, read_bytes)));
+}
+
+uint64_t os_memory_bytes(void)
+{
+    static atomic_uint_fast64_t found; /* 0: not yet */
+    uint64_t bytes = atomic_load(&found);
+
+    if (bytes == 0) {
+        bytes = find_memory();
+        atomic_store(&found, bytes);
+    }
+    return bytes;
 }
 
 unsigned os_cores(void)

@@ -57,7 +57,8 @@ struct pool_want {
     const struct tablet_ref *tablet; /* to load */
     const unsigned *columns;         /* of the table; NULL: all of them */
     unsigned column_count;           /* of `columns` */
-    bool codes; /* of texts their codes are enough: who asks has the words */
+    bool codes;  /* of texts their codes are enough: who asks has the words */
+    bool copied; /* not where they lie in the file: the host reads them */
 };
 
 /* Memory for tablets, the host's or a device's, that has no room for one. */

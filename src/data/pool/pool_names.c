@@ -65,7 +65,7 @@ static bool has(const struct slot *slot, const struct pool_want *want,
 /* Whether a slot of the tablet has every column that is wanted. */
 static bool has_all(const struct slot *slot, const struct pool_want *want)
 {
-    bool all = true;
+    bool all = !(want->copied && slot->shown.in_place);
 
     for (unsigned i = 0; i < want->column_count; i++)
         all &= has(slot, want, want->columns[i]);

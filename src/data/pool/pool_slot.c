@@ -129,6 +129,7 @@ static enum vdbq_status slot_prepare(struct pool *pool,
                                      .table = want->table,
                                      .tablet = want->tablet,
                                      .wanted = slot->wanted,
+                                     .copied = want->copied,
                                      .head = slot->head,
                                      .here = slot->here,
                                      .words = slot->words };

@@ -22,6 +22,7 @@ struct projection {
     const struct tablet_ref *tablet;
     bool *wanted;              /* one a column                              */
     bool codes;                /* of texts, without their words             */
+    bool copied;               /* the block must not be that                */
     bool in_place;             /* the block is the tablet, in the file      */
     struct tablet *head;       /* as it is in the file, with room for the
                               columns' descriptions                     */

@@ -94,7 +94,7 @@ enum vdbq_status projection_find_words(const struct projection *projection,
 
 bool projection_may_stay(const struct projection *projection)
 {
-    return file_maps(&projection->database->file)
+    return file_maps(&projection->database->file) && !projection->copied
            && !projection_wants_texts(projection);
 }
 

@@ -13,6 +13,7 @@ struct device;
 struct dictionary_cache;
 struct pool;
 struct resident;
+struct run_cache;
 
 /* Whether it is the host in place of the CPU device, and until when. */
 enum stand_in {
@@ -27,6 +28,8 @@ struct run_place {
                                   table is read                           */
     struct resident *resident; /* of that device; for MODE_CACHED         */
     struct dictionary_cache *dictionaries; /* beside the pool; may be NULL */
+    struct run_cache *runs; /* of the connection; may be NULL              */
+    uint64_t runs_bytes;    /* that they may take                          */
     enum run_mode mode;                    /* never MODE_AUTO               */
     bool takes; /* rows where they are: the device may do what other steps
                    do with a scan's rows                                  */

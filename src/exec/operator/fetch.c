@@ -2,8 +2,7 @@
 /*
  * STEP_FETCH: late materialisation. The rows of the input, few of them, are
  * taken first; then each tablet that has some of the rows that they name is
- * pinned once, and the columns of these rows are read. Words are made of the
- * texts that were read alone, so that no dictionary of the table is needed.
+ * pinned once, and the columns of these rows are picked (picked.h).
  *
  * In a table without a key the id of a row is its number, which says where it
  * is. Where the key is the id, it is looked for in the tablets whose keys can
@@ -14,6 +13,7 @@
 #include <string.h>
 
 #include "data/tablet/tablet.h"
+#include "exec/operator/picked.h"
 #include "exec/rows/rescan.h"
 #include "exec/sort/sort.h"
 #include "exec/stream/stream_inner.h"
@@ -26,26 +26,19 @@ struct wanted_row {
     uint32_t to; /* number of the input's row */
 };
 
-/* ... in a tablet. */
-struct found_row {
-    uint32_t row, to;
-};
-
 struct fetch_stream {
     struct stream head;        /* first */
     const struct table *table; /* of the rows that are fetched      */
     struct run_place place;    /* whose pool has its tablets        */
     unsigned before;           /* columns of the input              */
     struct rescan input;       /* its rows                          */
-    struct row_set fetched;    /* the table's columns beside them   */
+    struct picked fetched;     /* the table's columns beside them   */
     uint64_t given;            /* rows that are out                 */
     struct wanted_row *wanted; /* by id, where it is not NULL       */
     uint64_t wanted_count;
-    struct found_row *found; /* of the tablet at hand: by row     */
+    struct picked_row *found; /* of the tablet at hand: by row     */
     uint64_t found_count;
     uint64_t filter[FILTER_BITS / 64]; /* of the ids: bits that some have   */
-    struct vdbq_text **texts;    /* of each column that is a text, one a row  */
-    struct arena arena;          /* of their bytes                    */
     struct device_times times;   /* of bringing tablets in            */
     uint64_t load_ns;            /* likewise                          */
     struct vdbq_vector *vectors; /* of the batch */
@@ -78,8 +71,8 @@ static void find_ids(struct fetch_stream *fetch, struct asking *asking)
 
     for (uint64_t row = 0; row < input->rows && !stop_at(row); row++) {
         if (row_set_is_null(ids, row)) {
-            for (unsigned i = 0; i < fetch->fetched.column_count; i++)
-                fetch->fetched.columns[i].nulls[row] = 1;
+            for (unsigned i = 0; i < fetch->fetched.rows.column_count; i++)
+                fetch->fetched.rows.columns[i].nulls[row] = 1;
             continue;
         }
         asking->ids[asking->count] = row_set_integer(ids, row);
@@ -167,7 +160,7 @@ static void add_found(struct fetch_stream *fetch, uint32_t row, uint32_t to)
 {
     assert(fetch->found_count < fetch->wanted_count);
     fetch->found[fetch->found_count++] =
-        (struct found_row){ .row = row, .to = to };
+        (struct picked_row){ .row = row, .to = to };
 }
 
 /* All rows of a tablet have ids: that of the first one, and those behind it. */
@@ -246,62 +239,6 @@ static void find_rows(struct fetch_stream *fetch, const struct tablet_ref *ref,
         find_keys(fetch, tablet, most);
 }
 
-/* --------------------------------------------------------------- values -- */
-
-/* Column `i` of a row that was found; `block`: values of rows around it. */
-static enum vdbq_status put_value(struct fetch_stream *fetch, unsigned i,
-                                  const struct tablet *tablet,
-                                  const struct found_row *found,
-                                  const uint8_t *block, struct error *error)
-{
-    struct row_set_column *column = &fetch->fetched.columns[i];
-    unsigned number = column_of(fetch, i);
-    const uint8_t *value = block + found->row % BLOCK_ROWS * column->width;
-    struct vdbq_text *text;
-    uint32_t code;
-
-    column->nulls[found->to] = tablet_null(tablet, number, found->row);
-    if (column->type != VDBQ_TEXT) {
-        memcpy((uint8_t *)column->values + found->to * (size_t)column->width,
-               value, column->width);
-        return VDBQ_OK;
-    }
-    if (column->nulls[found->to] != 0)
-        return VDBQ_OK;
-    memcpy(&code, value, sizeof code);
-    text = &fetch->texts[i][found->to];
-    *text = tablet_word(tablet, number, code);
-    text->bytes = arena_copy(&fetch->arena, text->bytes, text->length);
-    return text->bytes != NULL ? VDBQ_OK : error_no_memory(error);
-}
-
-/* Column `i` of all rows that were found in a tablet. */
-static enum vdbq_status put_column(struct fetch_stream *fetch, unsigned i,
-                                   const struct tablet *tablet,
-                                   struct error *error)
-{
-    unsigned number = column_of(fetch, i);
-    uint32_t block_first = 1; /* no block begins there */
-    uint64_t block[BLOCK_ROWS];
-    enum vdbq_status status = VDBQ_OK;
-
-    assert(tablet_column(tablet, number)->width
-           == fetch->fetched.columns[i].width);
-    for (uint64_t k = 0; k < fetch->found_count && status == VDBQ_OK; k++) {
-        uint32_t first = fetch->found[k].row / BLOCK_ROWS * BLOCK_ROWS;
-        uint32_t left = (uint32_t)tablet->rows - first;
-        if (first != block_first)
-            tablet_values_of(tablet, number, first,
-                             left < BLOCK_ROWS ? left : BLOCK_ROWS, block);
-        block_first = first;
-        status = put_value(fetch, i, tablet, &fetch->found[k],
-                           (const uint8_t *)block, error);
-        if (status == VDBQ_OK && stop_at(k))
-            status = error_cancelled(error);
-    }
-    return status;
-}
-
 /* -------------------------------------------------------------- tablets -- */
 
 /* The wanted rows of a tablet that lies in the host's memory. */
@@ -317,10 +254,8 @@ static enum vdbq_status read_tablet(struct fetch_stream *fetch,
         return status;
     assert(tablet != NULL); /* texts are wanted, which never stay in the file */
     find_rows(fetch, ref, tablet, most);
-    for (unsigned i = 0; i < fetch->fetched.column_count && status == VDBQ_OK;
-         i++)
-        status = put_column(fetch, i, tablet, error);
-    return status;
+    return picked_read(&fetch->fetched, ref, tablet, fetch->found,
+                       fetch->found_count, error);
 }
 
 /* A text of the table: without one, nothing is fetched from it. */
@@ -347,7 +282,7 @@ static enum vdbq_status pin_tablet(struct fetch_stream *fetch,
     uint64_t before = pool_load_ns(fetch->place.pool);
     enum vdbq_status status;
 
-    for (unsigned i = 0; i < fetch->fetched.column_count; i++)
+    for (unsigned i = 0; i < fetch->fetched.rows.column_count; i++)
         columns[want.column_count++] = column_of(fetch, i);
     if (fetch->table->key != NO_KEY)
         columns[want.column_count++] = fetch->table->key;
@@ -392,58 +327,28 @@ static enum vdbq_status read_tablets(struct fetch_stream *fetch,
 
 /* ----------------------------------------------------------------- open -- */
 
-/* Room for the columns of all rows. */
+/* Room for the columns of all rows, of which each may be NULL. */
 static enum vdbq_status make_room(struct fetch_stream *fetch,
                                   struct error *error)
 {
-    uint64_t rows = fetch->input.row_set.rows;
-    unsigned count = (unsigned)step_of(fetch)->columns.count;
-    enum vdbq_status status =
-        row_set_init(&fetch->fetched, fetch->head.step->columns + fetch->before,
-                     count, error);
+    const struct step *step = fetch->head.step;
+    enum vdbq_status status = picked_init(
+        &fetch->fetched, fetch->table, &step_of(fetch)->columns,
+        step->columns + fetch->before, error);
 
     if (status == VDBQ_OK)
-        status = row_set_room(&fetch->fetched, rows, error);
-    fetch->texts = memory_zeroed(count, sizeof *fetch->texts);
-    if (status == VDBQ_OK && fetch->texts == NULL)
-        status = error_no_memory(error);
-    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
-        status = row_set_flags(&fetch->fetched, i, error);
-        if (fetch->fetched.columns[i].type != VDBQ_TEXT)
-            continue;
-        fetch->texts[i] = memory_zeroed(rows + 1, sizeof *fetch->texts[i]);
-        if (fetch->texts[i] == NULL)
-            status = error_no_memory(error);
-    }
+        status = picked_room(&fetch->fetched, fetch->input.row_set.rows, error);
+    for (unsigned i = 0;
+         i < fetch->fetched.rows.column_count && status == VDBQ_OK; i++)
+        status = row_set_flags(&fetch->fetched.rows, i, error);
     return status;
-}
-
-/* The texts of each column become words. */
-static enum vdbq_status make_dictionaries(struct fetch_stream *fetch,
-                                          struct error *error)
-{
-    for (unsigned i = 0; i < fetch->fetched.column_count; i++) {
-        struct row_set_column *column = &fetch->fetched.columns[i];
-        if (fetch->texts[i] == NULL || fetch->input.row_set.rows == 0)
-            continue;
-        column->dictionary = dictionary_make(
-            fetch->texts[i], fetch->input.row_set.rows, column->values);
-        if (column->dictionary == NULL)
-            return stop_or_no_memory(error);
-    }
-    return VDBQ_OK;
 }
 
 /* Frees what only opening needs. */
 static void finish_reading(struct fetch_stream *fetch)
 {
-    for (unsigned i = 0; fetch->texts && i < fetch->fetched.column_count; i++)
-        memory_release(fetch->texts[i]);
-    memory_release(fetch->texts);
     memory_release(fetch->wanted);
     memory_release(fetch->found);
-    arena_finish(&fetch->arena);
-    fetch->texts = NULL;
     fetch->wanted = NULL;
     fetch->found = NULL;
 }
@@ -464,7 +369,9 @@ static enum vdbq_status read_rows(struct fetch_stream *fetch,
         return status;
     fill_filter(fetch);
     status = read_tablets(fetch, error);
-    return status == VDBQ_OK ? make_dictionaries(fetch, error) : status;
+    return status == VDBQ_OK ? picked_end(&fetch->fetched,
+                                          fetch->input.row_set.rows, error)
+                             : status;
 }
 
 static enum vdbq_status fetch_open(struct stream *stream, struct error *error)
@@ -499,7 +406,7 @@ static void fetch_close(struct stream *stream)
 
     finish_reading(fetch);
     rescan_finish(&fetch->input);
-    row_set_finish(&fetch->fetched);
+    picked_finish(&fetch->fetched);
     memory_release(fetch->vectors);
 }
 
@@ -517,7 +424,7 @@ static enum vdbq_status fetch_batch(struct stream *stream,
         return VDBQ_OK;
     memcpy(fetch->vectors, batch->column,
            fetch->before * sizeof *fetch->vectors);
-    row_set_vectors(&fetch->fetched, fetch->given,
+    row_set_vectors(&fetch->fetched.rows, fetch->given,
                     fetch->vectors + fetch->before);
     fetch->given += batch->rows;
     batch->columns = stream->step->column_count;
@@ -533,7 +440,7 @@ static struct dictionary *fetch_dictionary(const struct stream *stream,
 
     return column < fetch->before
                ? input->columns[column].dictionary
-               : fetch->fetched.columns[column - fetch->before].dictionary;
+               : fetch->fetched.rows.columns[column - fetch->before].dictionary;
 }
 
 static void fetch_stats(const struct stream *stream, struct vdbq_stats *stats)

@@ -16,7 +16,7 @@ enum vdbq_status operator_kind(const struct stream *stream,
         [STEP_JOIN] = &join_stream,   [STEP_CONCAT] = &concat_stream,
         [STEP_APPLY] = &apply_stream, [STEP_WINDOW] = &window_stream,
         [STEP_MAP] = &map_stream,     [STEP_VALUES] = &values_stream,
-        [STEP_FETCH] = &fetch_stream,
+        [STEP_FETCH] = &fetch_stream, [STEP_SEEK] = &seek_stream,
     };
     const struct step *step = stream->step;
     const struct program_table *first =

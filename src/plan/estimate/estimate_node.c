@@ -345,6 +345,7 @@ static void estimate_kind(struct node *node)
     case NODE_OUTER:
     case NODE_ONCE:
     case NODE_TABLE:
+    case NODE_SEEK: /* whoever made it says how many */
         break;
     case NODE_SELECT:
         estimate_select(node);

@@ -64,7 +64,9 @@ static const char *name_of(const struct node *node)
 {
     while (node->left != NULL)
         node = node->left;
-    return node->kind == NODE_TABLE ? node->table->name : "input";
+    return node->kind == NODE_TABLE || node->kind == NODE_SEEK
+               ? node->table->name
+               : "input";
 }
 
 static enum vdbq_status add_tables(struct lowering *lowering,

@@ -108,6 +108,8 @@ static enum vdbq_status lower_select(struct lowering *lowering,
 
     if (status != VDBQ_OK || *number != LOWER_NOT_FUSED)
         return status;
+    if (lower_is_sought(node, needed))
+        return lower_sought(lowering, node, needed, map, number);
     return lower_is_grid(node->left)
                ? lower_grid(lowering, node, needed, map, number)
                : lower_scan(lowering, node, needed, map, number);
@@ -153,6 +155,8 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
         return lower_window(lowering, node, needed, map, number);
     case NODE_FETCH:
         return lower_fetch(lowering, node, needed, map, number);
+    case NODE_SEEK:
+        return lower_seek(lowering, node, needed, map, number);
     case NODE_VALUES:
         return lower_values(lowering, node, needed, map, number);
     case NODE_PRODUCT:

@@ -58,6 +58,14 @@ enum vdbq_status lower_fetch(struct lowering *lowering, struct node *node,
 enum vdbq_status lower_values(struct lowering *lowering, struct node *node,
                               const bool *needed, int *map, int *number);
 
+/* lower_seek.c: rows that an index finds; and a SELECT that does nothing but
+ * name columns of them. */
+enum vdbq_status lower_seek(struct lowering *lowering, struct node *node,
+                            const bool *needed, int *map, int *number);
+bool lower_is_sought(const struct node *select, const bool *needed);
+enum vdbq_status lower_sought(struct lowering *lowering, struct node *select,
+                              const bool *needed, int *map, int *number);
+
 /* lower_column.c */
 
 /* One flag, or one number -1, a column; in the arena. */

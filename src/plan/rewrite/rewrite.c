@@ -42,6 +42,7 @@
 #include "plan/simplify/shifted_sums.h"
 #include "plan/simplify/tree_pass.h"
 #include "plan/simplify/unread.h"
+#include "plan/simplify/use_index.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/passes.h"
 
@@ -353,6 +354,11 @@ static const struct pass {
     { .name = "share",
       .apply = share_nodes,
       .text = "Equal queries inside of one are run once.",
+      .optional = true,
+      .when = PASS_ALL },
+    { .name = "use indexes",
+      .apply = use_indexes,
+      .text = "Rows of a table of which few are wanted are found by an index.",
       .optional = true,
       .when = PASS_ALL },
 };

@@ -28,6 +28,7 @@ enum node_kind {
     NODE_MAP,
     NODE_VALUES,
     NODE_FETCH, /* as the steps of these names                         */
+    NODE_SEEK,  /* rows of a table that an index finds; columns as TABLE  */
     NODE_COMMON /* the rows of a common subplan: common.h              */
 };
 
@@ -78,7 +79,7 @@ struct node {
     unsigned estimated; /* ... by which estimate_node() of the binder's  */
     const char *called; /* what FROM calls its rows; NULL: nothing, or it is
                            no longer one of FROM's */
-    const struct table *table;         /* TABLE, FETCH                        */
+    const struct table *table;         /* TABLE, FETCH, SEEK                  */
     const struct catalogue *catalogue; /* ... that it is of              */
     struct estimate_samples *samples;  /* TABLE: it has a sample; else NULL   */
     struct expression *where;          /* SELECT; NULL: every row             */
@@ -96,6 +97,8 @@ struct node {
     struct step_window window;
     struct step_map map;
     struct step_fetch fetch;    /* ... from `table`                        */
+    struct step_seek seek;      /* ... in `table`                          */
+    bool sought;                /* an index was looked for: use_index.c    */
     struct vdbq_vector *values; /* VALUES: `value_rows` constants of each
                                    column, and flags of those that are NULL;
                                    their value is 0: constants.h          */

@@ -145,6 +145,7 @@ static bool same_kinds(const struct node *a, const struct node *b)
         return a->common == b->common;
     case NODE_APPLY: /* each has parameters of its own */
     case NODE_FETCH:
+    case NODE_SEEK:
     case NODE_PRODUCT:
     case NODE_OUTER:
         break;

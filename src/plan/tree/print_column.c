@@ -42,6 +42,7 @@ static const struct node *source_of(const struct node *node, int *column)
         return number < node->group.keys ? left : NULL;
     case NODE_CONCAT:
     case NODE_TABLE:
+    case NODE_SEEK:
     case NODE_ONCE:
     case NODE_VALUES:
     case NODE_COMMON:
@@ -57,7 +58,7 @@ static const char *qualifier_of(const struct node *node, int column)
     while (node != NULL) {
         if (node->called != NULL)
             return node->called;
-        if (node->kind == NODE_TABLE)
+        if (node->kind == NODE_TABLE || node->kind == NODE_SEEK)
             return node->table->name;
         node = source_of(node, &column);
     }

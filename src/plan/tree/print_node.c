@@ -310,6 +310,10 @@ static void print_line(const struct print_scope *scope, const struct node *node,
     case NODE_FETCH:
         print_fetch(scope, node, text);
         break;
+    case NODE_SEEK:
+        text_print(text, "SEEK %s BY %s", node->table->name, node->seek.index);
+        print_called(node, node->table->name, text);
+        break;
     case NODE_COMMON:
         text_print(text, "COMMON");
         print_called(node, "", text);

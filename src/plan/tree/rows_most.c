@@ -73,6 +73,7 @@ uint64_t node_rows_most(const struct node *node)
     case NODE_ONCE:
         return 1;
     case NODE_TABLE:
+    case NODE_SEEK:
         return node->table->rows;
     case NODE_VALUES:
         return node->value_rows;

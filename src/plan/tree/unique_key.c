@@ -257,6 +257,7 @@ static bool is_unique(const struct node *node, const struct column_set *set)
     case NODE_ONCE:
         return true;
     case NODE_TABLE:
+    case NODE_SEEK:
         return is_table_unique(node, set);
     case NODE_SELECT:
         return is_select_unique(node, set);

@@ -76,6 +76,9 @@ struct step *steps_add(struct steps *steps, enum step_kind kind)
     case STEP_FETCH:
         step->fetch.columns = VECTOR(int);
         break;
+    case STEP_SEEK:
+        step->seek.columns = VECTOR(int);
+        break;
     case STEP_LIMIT:
     case STEP_CONCAT:
     case STEP_VALUES:
@@ -141,6 +144,9 @@ static void finish_step(struct step *step)
         break;
     case STEP_FETCH:
         vector_finish(&step->fetch.columns);
+        break;
+    case STEP_SEEK:
+        vector_finish(&step->seek.columns);
         break;
     case STEP_LIMIT:
     case STEP_CONCAT:

@@ -28,7 +28,8 @@ enum step_kind {
     STEP_WINDOW, /* its input's rows, with values of their neighbours      */
     STEP_MAP,    /* its input's rows, with functions computed row by row   */
     STEP_VALUES, /* rows that the plan has: VALUES, long lists of IN       */
-    STEP_FETCH   /* its input's rows, with columns of rows of a table      */
+    STEP_FETCH,  /* its input's rows, with columns of rows of a table      */
+    STEP_SEEK    /* rows of a table, found by values of their columns      */
 };
 
 /* A column of a step's rows. */
@@ -184,6 +185,36 @@ struct step_fetch {
     struct vector columns; /* of int: of the table; some are texts       */
 };
 
+/* STEP_SEEK: without inputs. Rows of a table, in its order, of whose columns
+ * each of the first `equal_count` of `keys` equals a value; the next one is
+ * between bounds, or one of a list. No row is kept for a NULL. */
+enum { SEEK_KEYS_MAX = 3 };
+struct seek_value {
+    int parameter; /* its number; -1: it is a constant                     */
+    int64_t integer;
+    double real;
+    struct vdbq_text text;
+};
+struct seek_bound {
+    bool there, open; /* open: without the value itself                     */
+    struct seek_value value;
+};
+struct step_seek {
+    uint32_t table;     /* its id in the catalogue                          */
+    const char *name;   /* of the table                                     */
+    const char *index;  /* the index that is searched, in words             */
+    unsigned key_count; /* of `keys`: all that the index has, or its first   */
+    unsigned keys[SEEK_KEYS_MAX]; /* columns of the table                   */
+    unsigned equal_count;         /* of the keys                            */
+    struct seek_value equals[SEEK_KEYS_MAX];
+    struct seek_bound low, high;
+    const struct vdbq_vector *list; /* machine values, texts as texts; NULL:
+                                       there is none                        */
+    uint64_t list_count;
+    struct vector columns; /* of int: of the table; behind the last one the
+                              row's number                                  */
+};
+
 struct step {
     enum step_kind kind;
     struct vector inputs; /* of int: numbers of steps              */
@@ -204,6 +235,7 @@ struct step {
         struct step_map map;
         struct step_values values;
         struct step_fetch fetch;
+        struct step_seek seek;
     };
 };
 

@@ -22,7 +22,7 @@ static const char *const kind_names[] = {
     [STEP_JOIN] = "join",   [STEP_CONCAT] = "concat",
     [STEP_APPLY] = "apply", [STEP_WINDOW] = "window",
     [STEP_MAP] = "map",     [STEP_VALUES] = "values",
-    [STEP_FETCH] = "fetch",
+    [STEP_FETCH] = "fetch", [STEP_SEEK] = "seek",
 };
 
 static enum vdbq_status refuse(const struct checking *check, const char *format,
@@ -55,7 +55,7 @@ static enum vdbq_status check_inputs(const struct checking *check)
         least = 0;
         most = VDBQ_CURSORS_MAX;
     }
-    if (check->step->kind == STEP_VALUES)
+    if (check->step->kind == STEP_VALUES || check->step->kind == STEP_SEEK)
         least = most = 0;
     if (check->step->kind == STEP_JOIN)
         least = most = 2;
@@ -445,6 +445,18 @@ static enum vdbq_status check_values(const struct checking *check)
     return VDBQ_OK;
 }
 
+static enum vdbq_status check_seek(const struct checking *check)
+{
+    const struct step_seek *seek = &check->step->seek;
+    bool last = seek->low.there || seek->high.there || seek->list != NULL;
+    if (seek->key_count == 0 || seek->key_count > SEEK_KEYS_MAX
+        || seek->equal_count + last > seek->key_count
+        || seek->equal_count + last == 0)
+        return refuse(check, "it asks for %u of %u keys", seek->equal_count,
+                      seek->key_count);
+    return check_count(check, seek->columns.count);
+}
+
 static enum vdbq_status check_step(const struct checking *check)
 {
     static enum vdbq_status (*const checks[])(const struct checking *) = {
@@ -453,7 +465,7 @@ static enum vdbq_status check_step(const struct checking *check)
         [STEP_JOIN] = check_join,   [STEP_CONCAT] = check_concat,
         [STEP_APPLY] = check_apply, [STEP_WINDOW] = check_window,
         [STEP_MAP] = check_map,     [STEP_VALUES] = check_values,
-        [STEP_FETCH] = check_fetch,
+        [STEP_FETCH] = check_fetch, [STEP_SEEK] = check_seek,
     };
     enum vdbq_status status = check_inputs(check);
     return status == VDBQ_OK ? checks[check->step->kind](check) : status;

@@ -274,6 +274,18 @@ static void print_fetch(const struct printing *printing,
     }
 }
 
+/* "seek in table t by index tk: k, 2 rows of values, d" */
+static void print_seek(const struct step_seek *seek, struct text *text)
+{
+    text_print(text, "seek in table %s by %s: %u equal", seek->name,
+               seek->index, seek->equal_count);
+    if (seek->list != NULL)
+        text_print(text, ", %llu values",
+                   (unsigned long long)seek->list_count);
+    if (seek->low.there || seek->high.there)
+        text_print(text, ", range");
+}
+
 static void print_what(const struct printing *printing, const struct step *step)
 {
     struct text *text = printing->text;
@@ -315,6 +327,9 @@ static void print_what(const struct printing *printing, const struct step *step)
         break;
     case STEP_FETCH:
         print_fetch(printing, step);
+        break;
+    case STEP_SEEK:
+        print_seek(&step->seek, text);
         break;
     case STEP_VALUES:
         text_print(text, "%llu rows of values",

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Searching runs: the keys that values stand for, and where these are.
+ */
+#include "data/index/run.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/tablet/dictionary_sort.h"
+
+/* -------------------------------------------------------------- values -- */
+
+struct run_value run_value_integer(int64_t value)
+{
+    return (struct run_value){ (uint64_t)value ^ UINT64_C(1) << 63, true };
+}
+
+struct run_value run_value_real(double value)
+{
+    double sum = value + 0.0; /* -0 is 0 */
+    uint64_t bits, sign = UINT64_C(1) << 63;
+
+    memcpy(&bits, &sum, sizeof bits);
+    return (struct run_value){ (bits & sign) != 0 ? ~bits : bits | sign, true };
+}
+
+struct run_value run_value_text(const void *block, unsigned column,
+                                struct vdbq_text text)
+{
+    uint32_t low = 0, high = tablet_words(block, column)->count;
+    bool exact = false;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = text_compare(tablet_word(block, column, middle), text);
+        exact |= order == 0;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (struct run_value){ run_value_integer(low).value, exact };
+}
+
+void run_order_values(uint64_t *values, uint32_t rows, uint32_t type)
+{
+    for (uint32_t i = rows; i-- > 0;) {
+        const char *from = (const char *)values;
+        int32_t narrow;
+        int64_t wide;
+        float single;
+        double real;
+        switch (type) {
+        case TYPE_I64:
+            memcpy(&wide, from + i * sizeof wide, sizeof wide);
+            values[i] = run_value_integer(wide).value;
+            break;
+        case TYPE_F32:
+            memcpy(&single, from + i * sizeof single, sizeof single);
+            values[i] = run_value_real(single).value;
+            break;
+        case TYPE_F64:
+            memcpy(&real, from + i * sizeof real, sizeof real);
+            values[i] = run_value_real(real).value;
+            break;
+        default:
+            memcpy(&narrow, from + i * sizeof narrow, sizeof narrow);
+            values[i] = run_value_integer(narrow).value;
+            break;
+        }
+    }
+}
+
+/* --------------------------------------------------------------- codes -- */
+
+/* The greatest code that a column has in the tablet. */
+static uint64_t code_most(const struct run_column *column)
+{
+    return column->ranked != NULL ? column->count : column->span + 1;
+}
+
+uint32_t run_rank(const struct run_column *column, uint64_t value)
+{
+    uint32_t low = 0, high = column->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (column->ranked[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The least code of a value that is no less; above code_most(): there is none.
+ * `*exact`: it is the value's own. */
+static uint64_t code_of(const struct run_column *column, struct run_value value,
+                        bool *exact)
+{
+    uint64_t code;
+
+    if (column->ranked == NULL) {
+        *exact = value.exact && value.value >= column->base
+                 && value.value - column->base <= column->span;
+        if (value.value <= column->base)
+            return 1;
+        return value.value - column->base > column->span
+                   ? column->span + 2
+                   : value.value - column->base + 1;
+    }
+    code = run_rank(column, value.value);
+    *exact = value.exact && code < column->count
+             && column->ranked[code] == value.value;
+    return code + 1;
+}
+
+/* ---------------------------------------------------------------- keys -- */
+
+static const struct run_keys no_keys = { .first = 1, .last = 0 };
+
+/* Bits of the columns behind one. */
+static unsigned bits_behind(const struct run *run, unsigned column)
+{
+    unsigned bits = 0;
+
+    for (unsigned i = column + 1; i < run->column_count; i++)
+        bits += run->columns[i].bits;
+    return bits;
+}
+
+/* So many bits that are 1. */
+static uint64_t ones(unsigned bits)
+{
+    return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+}
+
+struct run_keys run_keys_all(const struct run *run)
+{
+    return (struct run_keys){ 0, ones(run->key_bits) };
+}
+
+/* The keys with codes [low, high] of a column. */
+static struct run_keys narrow(const struct run *run, struct run_keys keys,
+                              unsigned column, uint64_t low, uint64_t high)
+{
+    unsigned behind = bits_behind(run, column);
+
+    if (low > high)
+        return no_keys;
+    return (struct run_keys){ keys.first + (low << behind),
+                              keys.first + (high << behind) + ones(behind) };
+}
+
+struct run_keys run_keys_equal(const struct run *run, struct run_keys keys,
+                               unsigned column, struct run_value value)
+{
+    bool exact;
+    uint64_t code;
+
+    assert(column < run->column_count);
+    if (keys.first > keys.last)
+        return no_keys;
+    code = code_of(&run->columns[column], value, &exact);
+    return exact ? narrow(run, keys, column, code, code) : no_keys;
+}
+
+struct run_keys run_keys_between(const struct run *run, struct run_keys keys,
+                                 unsigned column, const struct run_bound *low,
+                                 const struct run_bound *high)
+{
+    const struct run_column *of = &run->columns[column];
+    uint64_t first = 1, last = code_most(of), code;
+    bool exact;
+
+    assert(column < run->column_count);
+    if (keys.first > keys.last)
+        return no_keys;
+    if (low != NULL) {
+        code = code_of(of, low->value, &exact);
+        first = code + (exact && low->open);
+    }
+    if (high != NULL) {
+        code = code_of(of, high->value, &exact);
+        code -= !(exact && !high->open);
+        last = code < last ? code : last;
+    }
+    return narrow(run, keys, column, first, last);
+}
+
+/* -------------------------------------------------------------- search -- */
+
+/* How many of keys [0, count) are less than `key`: a step for each bit of the
+ * count, without a branch that depends on keys. */
+#define SEARCH(name, type)                                                     \
+    static uint32_t name(const type *keys, uint32_t count, type key)           \
+    {                                                                          \
+        const type *at = keys;                                                 \
+        while (count > 1) {                                                    \
+            uint32_t half = count / 2;                                         \
+            at += (at[half - 1] < key) * half;                                 \
+            count -= half;                                                     \
+        }                                                                      \
+        return (uint32_t)(at - keys) + (count == 1 && *at < key);              \
+    }
+SEARCH(search_32, uint32_t)
+SEARCH(search_64, uint64_t)
+
+static bool key_less(const struct run *run, uint32_t place, uint64_t key)
+{
+    return run->key_bits <= 32 ? ((const uint32_t *)run->keys)[place] < key
+                               : ((const uint64_t *)run->keys)[place] < key;
+}
+
+/* The same from a place on, over `count` keys. */
+static uint32_t search(const struct run *run, uint32_t first, uint32_t count,
+                       uint64_t key)
+{
+    if (run->key_bits > 32)
+        return first
+               + search_64((const uint64_t *)run->keys + first, count, key);
+    if (key > UINT32_MAX)
+        return first + count;
+    return first
+           + search_32((const uint32_t *)run->keys + first, count,
+                       (uint32_t)key);
+}
+
+uint32_t run_search(const struct run *run, uint64_t key)
+{
+    return search(run, 0, run->rows, key);
+}
+
+/* The same of a key that few keys behind place `from` are less than. */
+static uint32_t search_from(const struct run *run, uint64_t key, uint32_t from)
+{
+    uint32_t step = 1, low = from;
+
+    assert(from <= run->rows);
+    while (low < run->rows && step <= run->rows - low
+           && key_less(run, low + step - 1, key)) {
+        low += step;
+        step *= 2;
+    }
+    return search(run, low, step < run->rows - low ? step : run->rows - low,
+                  key);
+}
+
+uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
+                  uint32_t *begin)
+{
+    if (keys.first > keys.last)
+        return *begin = from;
+    *begin = from == 0 ? run_search(run, keys.first)
+                       : search_from(run, keys.first, from);
+    return keys.last == UINT64_MAX
+               ? run->rows
+               : search_from(run, keys.last + 1, *begin);
+}
+
+/* ------------------------------------------------------------- destroy -- */
+
+void run_destroy(struct run *run)
+{
+    if (run == NULL)
+        return;
+    for (unsigned i = 0; i < run->column_count; i++)
+        memory_release(run->columns[i].ranked);
+    memory_release(run->keys);
+    memory_release(run->order);
+    memory_release(run);
+}

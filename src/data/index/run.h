@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs: the rows of one tablet in the order of the first columns of an index,
+ * so that those with certain values are found by a search. A run belongs to
+ * one tablet, which never changes; so it never does either.
+ *
+ * The columns of a row make one key, an integer: of each column a code, that
+ * of the first one in the highest bits. A code is 0 for NULL; else it counts
+ * from 1 on, from the least value of the tablet on, or, where that would take
+ * too many bits, through the different values of the tablet. So NULLs come
+ * first, and keys compare like the columns that they are made of.
+ */
+#ifndef VDBQ_DATA_RUN_H
+#define VDBQ_DATA_RUN_H
+
+#include "base/error.h"
+#include "data/tablet/tablet.h"
+
+enum {
+    RUN_COLUMNS_MAX = 3, /* codes of so many columns fit one key in any case */
+    RUN_KEY_BITS = 64
+};
+
+/* A value of a column as an integer without a sign that orders like it: of a
+ * text its code in the tablet. */
+struct run_value {
+    uint64_t value;
+    bool exact; /* else: the next one that is more than what was meant */
+};
+struct run_value run_value_integer(int64_t value);
+struct run_value run_value_real(double value); /* not NaN */
+/* Of a text column of a checked tablet. */
+struct run_value run_value_text(const void *block, unsigned column,
+                                struct vdbq_text text);
+
+/* A column's part of a key. */
+struct run_column {
+    unsigned column;  /* of the table                                     */
+    unsigned bits;    /* that its codes take                              */
+    uint64_t base;    /* the least value; its code is 1                   */
+    uint64_t span;    /* what the greatest one is above it                */
+    uint64_t *ranked; /* the different values, in order; NULL: codes count
+                         from `base` on                                   */
+    uint32_t count;   /* of `ranked`                                      */
+};
+
+struct run {
+    uint32_t rows; /* of the tablet */
+    unsigned column_count;
+    struct run_column columns[RUN_COLUMNS_MAX];
+    unsigned key_bits; /* of all columns; at most 32: keys are uint32_t, else
+                          uint64_t                                        */
+    void *keys;        /* ascending                                       */
+    uint32_t *order;   /* numbers of their rows, ascending where keys are
+                          equal; NULL: rows are in order as they are       */
+    uint64_t size_bytes; /* of all of it                                  */
+};
+/* Machine values of a column's type, in place, as integers that order like
+ * them; there is room for these. */
+void run_order_values(uint64_t *values, uint32_t rows, uint32_t type);
+
+/* Makes the run of a checked tablet, in which the columns, RUN_COLUMNS_MAX at
+ * most, are there. NULL: no memory, or the thread is to stop. */
+struct run *run_make(const void *block, const unsigned *columns,
+                     unsigned count);
+void run_destroy(struct run *run); /* accepts NULL */
+
+/* Keys from `first` to `last`; none where first > last. */
+struct run_keys {
+    uint64_t first, last;
+};
+/* All keys whose first columns have no more than what is said of them so
+ * far: NULLs, too. */
+struct run_keys run_keys_all(const struct run *run);
+/* Of those, of whose first `column` columns each is one value: the keys whose
+ * next column has ... */
+struct run_keys run_keys_equal(const struct run *run, struct run_keys keys,
+                               unsigned column, struct run_value value);
+/* ... a value that is not NULL from `low` to `high`, where these are not NULL;
+ * `open`: without the bound itself. */
+struct run_bound {
+    struct run_value value;
+    bool open;
+};
+struct run_keys run_keys_between(const struct run *run, struct run_keys keys,
+                                 unsigned column, const struct run_bound *low,
+                                 const struct run_bound *high);
+
+/* How many keys are less than `key`. */
+uint32_t run_search(const struct run *run, uint64_t key);
+/* The places of such keys: from `*begin` to before what it returns. So many
+ * keys, `from`, are less for certain, and likely few more. */
+uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
+                  uint32_t *begin);
+/* How many of the ranked values of a column are less. */
+uint32_t run_rank(const struct run_column *column, uint64_t value);
+
+/* The number of the row at a place. */
+static inline uint32_t run_row(const struct run *run, uint32_t place)
+{
+    return run->order != NULL ? run->order[place] : place;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs that are kept in memory, by the tablets that they belong to, of which
+ * none ever has the name of another (identity rule 1): what is kept is never
+ * stale. Those that were not used for longest leave. One thread at a time.
+ */
+#ifndef VDBQ_DATA_RUN_CACHE_H
+#define VDBQ_DATA_RUN_CACHE_H
+
+#include "data/index/run.h"
+
+struct run_cache;
+
+struct run_cache *run_cache_create(void); /* NULL: no memory */
+void run_cache_destroy(struct run_cache *cache); /* accepts NULL */
+
+/* Which run. */
+struct run_want {
+    const struct tablet_ref *tablet; /* that it belongs to      */
+    const unsigned *columns;         /* of the table, in order  */
+    unsigned count;                  /* of these                */
+};
+
+/* The run, which stays until the next call that keeps one; NULL: it is not
+ * kept. */
+const struct run *run_cache_find(struct run_cache *cache,
+                                 const struct run_want *want);
+/* A run that is not kept is wanted once more: whether that has been so often
+ * that it pays to make it. */
+bool run_cache_pays(struct run_cache *cache, const struct run_want *want);
+/* Keeps a run, which is the cache's from then on, if all runs together take no
+ * more than `most_bytes`. False: it was not kept, and is still the caller's. */
+bool run_cache_keep(struct run_cache *cache, const struct run_want *want,
+                    struct run *run, uint64_t most_bytes);
+/* Lets runs go until they take no more than that. */
+void run_cache_shrink(struct run_cache *cache, uint64_t most_bytes);
+/* What they take. */
+uint64_t run_cache_bytes(const struct run_cache *cache);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a look-up asks of the rows of a tablet, and the rows that have it: by
+ * the tablet's run, or where there is none, by all its values.
+ */
+#ifndef VDBQ_DATA_RUN_TERMS_H
+#define VDBQ_DATA_RUN_TERMS_H
+
+#include "base/vector.h"
+#include "data/index/run.h"
+
+/* Of the first `equal_count` columns each is one value; the next one is one of
+ * a list, or between bounds. What is compared is never NULL. */
+struct run_terms {
+    const unsigned *columns; /* of the table: those of the run */
+    unsigned equal_count;
+    struct run_value equals[RUN_COLUMNS_MAX];
+    bool listed;                  /* one of these: exact, in order, none
+                                     twice                                 */
+    const struct run_value *list; /* of `list_count`                       */
+    uint32_t list_count;
+    const struct run_bound *low, *high; /* NULL: there is none            */
+};
+
+/* Adds the numbers of the rows, ascending, to a vector of uint32_t. False: no
+ * memory, or the thread is to stop. */
+bool run_terms_find(const struct run_terms *terms, const struct run *run,
+                    struct vector *rows);
+/* The same of a checked tablet, in which the columns that are asked for are
+ * there. */
+bool run_terms_scan(const struct run_terms *terms, const void *block,
+                    struct vector *rows);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Picked rows: columns of single rows of a table, read from its tablets by the
+ * rows' numbers there. Words are made of the texts that were read alone, so that
+ * no dictionary of the table is needed.
+ */
+#ifndef VDBQ_EXEC_PICKED_H
+#define VDBQ_EXEC_PICKED_H
+
+#include "data/pool/pool.h"
+#include "exec/rows/row_set.h"
+
+struct picked {
+    const struct table *table; /* that they are of */
+    const struct vector *numbers; /* of int: the table's columns; behind the last
+                                     one is the number of the row          */
+    struct row_set rows;          /* with these columns                    */
+    struct vdbq_text **texts; /* of each column that is a text, one a row  */
+    uint64_t texts_room;      /* rows that there is room for               */
+    struct arena arena;       /* of their bytes                    */
+};
+
+/* A row of a tablet, and the one of `rows` that it becomes. */
+struct picked_row {
+    uint32_t row, to;
+};
+
+/* No rows yet, with columns described so. picked_finish() is due whatever it
+ * returns. */
+enum vdbq_status picked_init(struct picked *picked, const struct table *table,
+                             const struct vector *numbers,
+                             const struct step_column *columns,
+                             struct error *error);
+void picked_finish(struct picked *picked); /* accepts a zeroed one */
+
+/* Makes room for `rows` rows more; who picks raises rows.rows. */
+enum vdbq_status picked_room(struct picked *picked, uint64_t rows,
+                             struct error *error);
+/* Reads all columns of rows of a tablet that lies in the host's memory. */
+enum vdbq_status picked_read(struct picked *picked,
+                             const struct tablet_ref *ref,
+                             const struct tablet *tablet,
+                             const struct picked_row *rows, uint64_t count,
+                             struct error *error);
+/* All rows are there, `rows` of them: their texts become words. */
+enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
+                            struct error *error);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading conditions. Texts are compared by their bytes here, since names are
+ * bound: a collation would have made an expression of the column.
+ */
+#include "plan/simplify/index_terms.h"
+
+#include <string.h>
+
+#include "base/os/stack.h"
+#include "plan/estimate/estimate.h"
+#include "plan/operator/compare.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/constants.h"
+
+/* --------------------------------------------------------------- parts -- */
+
+/* The parts of an AND, in their order. */
+static bool split(struct binder *binder, struct expression *e,
+                  struct vector *parts)
+{
+    if (e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_AND) {
+        if (stack_is_short())
+            return stack_refuse(binder->error, e->at), false;
+        return split(binder, e->left, parts) && split(binder, e->right, parts);
+    }
+    if (vector_append(parts, &e, 1))
+        return true;
+    error_no_memory(binder->error);
+    return false;
+}
+
+/* The column that an expression is, maybe in a type that holds all of its
+ * values; NULL: it is none. */
+static const struct expression *column_of(const struct expression *e)
+{
+    const struct expression *below = e->left;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return e;
+    if (e->kind != EXPRESSION_CAST || below->kind != EXPRESSION_COLUMN)
+        return NULL;
+    if (is_integer(e->type) && is_integer(below->type)
+        && type_bytes((enum vdbq_type)e->type)
+               >= type_bytes((enum vdbq_type)below->type))
+        return below;
+    return e->type == VDBQ_DOUBLE && below->type == VDBQ_FLOAT ? below : NULL;
+}
+
+/* Whether values of a type are those of a column, as the machine has them. */
+static bool types_fit(const struct column *column, int type, unsigned scale)
+{
+    if (is_integer((int)column->type))
+        return is_integer(type);
+    if (is_float((int)column->type))
+        return is_float(type);
+    return (int)column->type == type
+           && (type != VDBQ_DECIMAL || column->scale == scale);
+}
+
+/* What a column is compared with. */
+static bool read_value(const struct expression *e, struct seek_value *value)
+{
+    *value = (struct seek_value){ .parameter = -1 };
+    if (e->kind == EXPRESSION_PARAMETER) {
+        value->parameter = e->parameter.number;
+        return true;
+    }
+    if (e->kind != EXPRESSION_CONSTANT || e->constant.null)
+        return false;
+    if (e->type == VDBQ_TEXT)
+        value->text = e->constant.text;
+    else if (e->type == VDBQ_FLOAT)
+        value->real = (double)(float)e->constant.real;
+    else if (is_float(e->type))
+        value->real = e->constant.real;
+    else
+        value->integer = e->constant.integer;
+    return true;
+}
+
+/* ------------------------------------------------------------ one term -- */
+
+/* The number of a table's column that a side of a comparison is; -1: it is
+ * none. The id of a row is its key. */
+static int column_number(const struct node *table, const struct expression *e)
+{
+    const struct expression *column = column_of(e);
+    int number = column != NULL ? column->column.number : -1;
+
+    if (number == (int)table->table->column_count)
+        number = table->table->key != NO_KEY ? (int)table->table->key : -1;
+    return number;
+}
+
+/* column OPERATOR value. */
+static bool read_comparison(const struct node *table,
+                            const struct expression *column,
+                            enum ast_operator op,
+                            const struct expression *value,
+                            struct index_term *term)
+{
+    int number = column_number(table, column);
+
+    if (number < 0 || op == AST_NEQ
+        || !types_fit(&table->table->columns[number], value->type,
+                      value->scale)
+        || !read_value(value, &term->value))
+        return false;
+    term->column = (unsigned)number;
+    term->op = op;
+    return true;
+}
+
+/* How many constants an OR compares one column with; 0: it does something
+ * else. */
+static uint64_t count_list(const struct node *table, const struct expression *e,
+                           struct index_term *term)
+{
+    struct index_term other = { 0 };
+    uint64_t left, right;
+
+    if (e->kind != EXPRESSION_OPERATOR || stack_is_short())
+        return 0;
+    if (e->operation.op == AST_OR) {
+        left = count_list(table, e->left, term);
+        right = left > 0 ? count_list(table, e->right, &other) : 0;
+        return right > 0 && other.column == term->column ? left + right : 0;
+    }
+    return e->operation.op == AST_EQ && e->right->kind == EXPRESSION_CONSTANT
+           && read_comparison(table, e->left, AST_EQ, e->right, term);
+}
+
+/* Writes the constants. */
+static bool fill_list(struct binder *binder, const struct expression *e,
+                      struct vdbq_vector *list, size_t *at)
+{
+    struct expression constant;
+
+    if (e->operation.op == AST_OR)
+        return fill_list(binder, e->left, list, at)
+               && fill_list(binder, e->right, list, at);
+    constant = *e->right;
+    if (is_float(constant.type) && list->type == VDBQ_DOUBLE)
+        constant.type = VDBQ_DOUBLE;
+    return constants_put(binder->arena, list, (*at)++, &constant);
+}
+
+/* An IN of a short list is ORs. */
+static bool read_list(struct binder *binder, const struct node *table,
+                      const struct expression *e, struct index_term *term,
+                      bool *failed)
+{
+    uint64_t count = count_list(table, e, term);
+    const struct column *column;
+    struct vdbq_vector *list;
+    size_t at = 0;
+
+    if (count < 2)
+        return false;
+    column = &table->table->columns[term->column];
+    if (column->type == VDBQ_FLOAT)
+        return false; /* a constant may be a DOUBLE that it never equals */
+    list = arena_alloc(binder->arena, sizeof *list);
+    *failed = list == NULL
+              || !constants_room(binder->arena,
+                                 is_integer((int)column->type)
+                                     ? VDBQ_BIGINT
+                                     : (int)column->type,
+                                 count, list)
+              || !fill_list(binder, e, list, &at);
+    term->listed = true;
+    term->list = list;
+    term->list_count = count;
+    return !*failed;
+}
+
+static bool read_part(struct binder *binder, const struct node *table,
+                      struct expression *e, struct index_term *term,
+                      bool *failed)
+{
+    if (e->kind != EXPRESSION_OPERATOR)
+        return false;
+    if (e->operation.op == AST_OR)
+        return read_list(binder, table, e, term, failed);
+    return is_comparison(e->operation.op)
+           && (read_comparison(table, e->left, e->operation.op, e->right, term)
+               || read_comparison(table, e->right,
+                                  compare_mirrored(e->operation.op), e->left,
+                                  term));
+}
+
+bool index_terms_read(struct binder *binder, const struct node *table,
+                      struct expression *where, struct index_terms *terms)
+{
+    bool failed = false;
+
+    terms->count = 0;
+    terms->parts = VECTOR_IN(binder->arena, struct expression *);
+    if (!split(binder, where, &terms->parts))
+        return false;
+    for (size_t i = 0; i < terms->parts.count && terms->count < INDEX_TERMS_MAX
+                       && !failed;
+         i++) {
+        struct expression *part =
+            VECTOR_ITEMS(&terms->parts, struct expression *)[i];
+        struct index_term *term = &terms->terms[terms->count];
+        *term = (struct index_term){ .condition = part, .part = i };
+        if (part->faults)
+            break;
+        terms->count += read_part(binder, table, part, term, &failed);
+    }
+    if (failed)
+        error_no_memory(binder->error);
+    return !failed;
+}
+
+bool index_terms_list(const struct node *table, unsigned column,
+                      const struct node *values, unsigned of,
+                      struct index_terms *terms)
+{
+    const struct node_column *type = &values->columns[of];
+
+    if (column == table->table->column_count)
+        column = table->table->key;
+    if (column >= table->table->column_count
+        || !types_fit(&table->table->columns[column], type->type, type->scale))
+        return false;
+    terms->parts = VECTOR(struct expression *);
+    terms->count = 1;
+    terms->terms[0] = (struct index_term){ .column = column,
+                                           .op = AST_EQ,
+                                           .listed = true,
+                                           .list = &values->values[of],
+                                           .list_count = values->value_rows };
+    return true;
+}
+
+/* --------------------------------------------------------------- match -- */
+
+/* A term about a column, with an operator among some, and a list or not; -1:
+ * there is none. */
+static int find(const struct index_terms *terms, unsigned column, bool listed,
+                enum ast_operator a, enum ast_operator b)
+{
+    for (unsigned i = 0; i < terms->count; i++) {
+        const struct index_term *term = &terms->terms[i];
+        if (term->column == column && term->listed == listed
+            && (term->op == a || term->op == b))
+            return (int)i;
+    }
+    return -1;
+}
+
+static void use_term(struct index_use *use, int term)
+{
+    if (term >= 0)
+        use->terms[use->term_count++] = (unsigned)term;
+}
+
+bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
+                       unsigned count, struct index_use *use)
+{
+    unsigned most = count < SEEK_KEYS_MAX ? count : SEEK_KEYS_MAX;
+    int term;
+
+    *use = (struct index_use){ 0 };
+    while (use->equal_count < most
+           && (term = find(terms, columns[use->equal_count], false, AST_EQ,
+                           AST_EQ))
+                  >= 0) {
+        use_term(use, term);
+        use->equal_count++;
+    }
+    if (use->equal_count == most)
+        return most > 0;
+    term = find(terms, columns[use->equal_count], true, AST_EQ, AST_EQ);
+    use_term(use, term);
+    if (term < 0) {
+        unsigned column = columns[use->equal_count];
+        use_term(use, find(terms, column, false, AST_GT, AST_GE));
+        use_term(use, find(terms, column, false, AST_LT, AST_LE));
+    }
+    return use->term_count > 0;
+}
+
+void index_terms_fill(const struct index_terms *terms,
+                      const struct index_use *use, struct step_seek *seek)
+{
+    seek->equal_count = use->equal_count;
+    for (unsigned i = 0; i < use->term_count; i++) {
+        const struct index_term *term = &terms->terms[use->terms[i]];
+        bool open = term->op == AST_LT || term->op == AST_GT;
+        struct seek_bound bound = { true, open, term->value };
+        if (i < use->equal_count) {
+            seek->equals[i] = term->value;
+        } else if (term->listed) {
+            seek->list = term->list;
+            seek->list_count = term->list_count;
+        } else if (term->op == AST_GT || term->op == AST_GE) {
+            seek->low = bound;
+        } else {
+            seek->high = bound;
+        }
+    }
+}
+
+double index_list_kept(const struct node *table, const struct index_term *term)
+{
+    const struct column_estimate *column =
+        &table->columns[term->column].estimate;
+    double values = column->distinct < 1 ? 1 : column->distinct;
+
+    return (double)term->list_count / values;
+}
+
+const unsigned *index_terms_number(struct binder *binder, unsigned number,
+                                   bool *failed)
+{
+    unsigned *made = arena_alloc(binder->arena, sizeof *made);
+
+    if (made == NULL) {
+        error_no_memory(binder->error);
+        *failed = true;
+        return NULL;
+    }
+    *made = number;
+    return made;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a condition asks of single columns of a table, as an index can answer
+ * it: = , < , <= , > , >= with a constant or a parameter, and lists of constants.
+ */
+#ifndef VDBQ_PLAN_SIMPLIFY_INDEX_TERMS_H
+#define VDBQ_PLAN_SIMPLIFY_INDEX_TERMS_H
+
+#include "base/vector.h"
+#include "plan/tree/node.h"
+#include "program/steps/steps.h"
+
+struct binder;
+
+enum { INDEX_TERMS_MAX = 32 }; /* that are looked at */
+
+struct index_term {
+    struct expression *condition; /* NULL: of a join                  */
+    size_t part;                  /* of the condition that it is      */
+    unsigned column;              /* of the table                     */
+    enum ast_operator op;         /* = to >=; of a list =             */
+    struct seek_value value;
+    bool listed; /* one of `list_count` constants             */
+    const struct vdbq_vector *list;
+    uint64_t list_count;
+};
+
+struct index_terms {
+    struct vector parts; /* of struct expression *: that AND joins           */
+    struct index_term terms[INDEX_TERMS_MAX];
+    unsigned count;
+};
+
+/* The terms that an index answers: by their numbers. */
+struct index_use {
+    unsigned terms[SEEK_KEYS_MAX + 1];
+    unsigned term_count;
+    unsigned equal_count; /* the first so many: = of the index's columns     */
+};
+
+/* Takes a condition over a table's columns apart. */
+bool index_terms_read(struct binder *binder, const struct node *table,
+                      struct expression *where, struct index_terms *terms);
+/* The only term: a column is one of the values of a NODE_VALUES. False: they
+ * cannot be compared as they are. */
+bool index_terms_list(const struct node *table, unsigned column,
+                      const struct node *values, unsigned of,
+                      struct index_terms *terms);
+
+/* What an index over these columns answers; false: nothing. */
+bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
+                       unsigned count, struct index_use *use);
+/* Writes that into a step. */
+void index_terms_fill(const struct index_terms *terms,
+                      const struct index_use *use, struct step_seek *seek);
+/* The share of rows that a list keeps. */
+double index_list_kept(const struct node *table, const struct index_term *term);
+
+/* A number in the binder's memory; NULL and `*failed`: there is none. */
+const unsigned *index_terms_number(struct binder *binder, unsigned number,
+                                   bool *failed);
+
+#endif
