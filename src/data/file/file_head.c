@@ -135,8 +135,7 @@ static bool is_unchanged(const struct file *file)
     return file->known
            && file_read(file, bytes, sizeof bytes, 0, &ignored) == VDBQ_OK
            && memcmp(bytes, &file->first[0], sizeof file->first[0]) == 0
-           && memcmp(bytes + PAGE_BYTES, &file->first[1],
-                     sizeof file->first[1])
+           && memcmp(bytes + PAGE_BYTES, &file->first[1], sizeof file->first[1])
                   == 0;
 }
 

@@ -255,9 +255,8 @@ uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
         return *begin = from;
     *begin = from == 0 ? run_search(run, keys.first)
                        : search_from(run, keys.first, from);
-    return keys.last == UINT64_MAX
-               ? run->rows
-               : search_from(run, keys.last + 1, *begin);
+    return keys.last == UINT64_MAX ? run->rows
+                                   : search_from(run, keys.last + 1, *begin);
 }
 
 /* ------------------------------------------------------------- destroy -- */

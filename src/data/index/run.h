@@ -48,10 +48,10 @@ struct run {
     uint32_t rows; /* of the tablet */
     unsigned column_count;
     struct run_column columns[RUN_COLUMNS_MAX];
-    unsigned key_bits; /* of all columns; at most 32: keys are uint32_t, else
+    unsigned key_bits;   /* of all columns; at most 32: keys are uint32_t, else
                           uint64_t                                        */
-    void *keys;        /* ascending                                       */
-    uint32_t *order;   /* numbers of their rows, ascending where keys are
+    void *keys;          /* ascending                                       */
+    uint32_t *order;     /* numbers of their rows, ascending where keys are
                           equal; NULL: rows are in order as they are       */
     uint64_t size_bytes; /* of all of it                                  */
 };

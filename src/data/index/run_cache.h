@@ -11,7 +11,7 @@
 
 struct run_cache;
 
-struct run_cache *run_cache_create(void); /* NULL: no memory */
+struct run_cache *run_cache_create(void);        /* NULL: no memory */
 void run_cache_destroy(struct run_cache *cache); /* accepts NULL */
 
 /* Which run. */

@@ -185,7 +185,6 @@ static bool fit(struct making *making)
 
 /* ---------------------------------------------------------------- keys -- */
 
-
 /* A column's values become codes. */
 static bool make_codes(struct making *making, const struct run_column *column)
 {
@@ -212,8 +211,8 @@ static void add_codes(struct making *making, unsigned bits)
     uint64_t *keys = making->pairs[0].keys;
 
     for (uint32_t i = 0; i < making->rows; i++)
-        keys[i] = (bits < RUN_KEY_BITS ? keys[i] << bits : 0)
-                  | making->values[i];
+        keys[i] =
+            (bits < RUN_KEY_BITS ? keys[i] << bits : 0) | making->values[i];
 }
 
 static bool is_sorted(const uint64_t *keys, uint32_t count)

@@ -30,7 +30,7 @@ struct run_place {
     struct dictionary_cache *dictionaries; /* beside the pool; may be NULL */
     struct run_cache *runs; /* of the connection; may be NULL              */
     uint64_t runs_bytes;    /* that they may take                          */
-    enum run_mode mode;                    /* never MODE_AUTO               */
+    enum run_mode mode;     /* never MODE_AUTO               */
     bool takes; /* rows where they are: the device may do what other steps
                    do with a scan's rows                                  */
     enum stand_in stands_in;         /* where it is the host              */

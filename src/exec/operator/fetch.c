@@ -39,9 +39,9 @@ struct fetch_stream {
     struct picked_row *found; /* of the tablet at hand: by row     */
     uint64_t found_count;
     uint64_t filter[FILTER_BITS / 64]; /* of the ids: bits that some have   */
-    struct device_times times;   /* of bringing tablets in            */
-    uint64_t load_ns;            /* likewise                          */
-    struct vdbq_vector *vectors; /* of the batch */
+    struct device_times times;         /* of bringing tablets in            */
+    uint64_t load_ns;                  /* likewise                          */
+    struct vdbq_vector *vectors;       /* of the batch */
 };
 
 static const struct step_fetch *step_of(const struct fetch_stream *fetch)
@@ -332,9 +332,9 @@ static enum vdbq_status make_room(struct fetch_stream *fetch,
                                   struct error *error)
 {
     const struct step *step = fetch->head.step;
-    enum vdbq_status status = picked_init(
-        &fetch->fetched, fetch->table, &step_of(fetch)->columns,
-        step->columns + fetch->before, error);
+    enum vdbq_status status =
+        picked_init(&fetch->fetched, fetch->table, &step_of(fetch)->columns,
+                    step->columns + fetch->before, error);
 
     if (status == VDBQ_OK)
         status = picked_room(&fetch->fetched, fetch->input.row_set.rows, error);
@@ -369,9 +369,9 @@ static enum vdbq_status read_rows(struct fetch_stream *fetch,
         return status;
     fill_filter(fetch);
     status = read_tablets(fetch, error);
-    return status == VDBQ_OK ? picked_end(&fetch->fetched,
-                                          fetch->input.row_set.rows, error)
-                             : status;
+    return status == VDBQ_OK
+               ? picked_end(&fetch->fetched, fetch->input.row_set.rows, error)
+               : status;
 }
 
 static enum vdbq_status fetch_open(struct stream *stream, struct error *error)

@@ -55,8 +55,8 @@ void picked_finish(struct picked *picked)
 static bool texts_room(struct picked *picked, unsigned column)
 {
     uint64_t before = picked->texts_room, room = picked->rows.rows_room;
-    struct vdbq_text *texts = memory_resize(picked->texts[column],
-                                            (room + 1) * sizeof *texts);
+    struct vdbq_text *texts =
+        memory_resize(picked->texts[column], (room + 1) * sizeof *texts);
 
     if (texts == NULL)
         return false;
@@ -70,8 +70,8 @@ enum vdbq_status picked_room(struct picked *picked, uint64_t rows,
 {
     enum vdbq_status status = row_set_room(&picked->rows, rows, error);
 
-    for (unsigned i = 0;
-         i < picked->rows.column_count && status == VDBQ_OK; i++)
+    for (unsigned i = 0; i < picked->rows.column_count && status == VDBQ_OK;
+         i++)
         if (picked->rows.columns[i].type == VDBQ_TEXT
             && (picked->texts[i] == NULL
                 || picked->texts_room < picked->rows.rows_room)
@@ -162,8 +162,8 @@ enum vdbq_status picked_read(struct picked *picked,
 {
     enum vdbq_status status = VDBQ_OK;
 
-    for (unsigned i = 0;
-         i < picked->rows.column_count && status == VDBQ_OK; i++)
+    for (unsigned i = 0; i < picked->rows.column_count && status == VDBQ_OK;
+         i++)
         if (number_of(picked, i) == picked->table->column_count)
             put_numbers(picked, i, ref->row_first, rows, count);
         else

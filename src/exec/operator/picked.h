@@ -12,9 +12,10 @@
 
 struct picked {
     const struct table *table; /* that they are of */
-    const struct vector *numbers; /* of int: the table's columns; behind the last
+    const struct vector
+        *numbers;             /* of int: the table's columns; behind the last
                                      one is the number of the row          */
-    struct row_set rows;          /* with these columns                    */
+    struct row_set rows;      /* with these columns                    */
     struct vdbq_text **texts; /* of each column that is a text, one a row  */
     uint64_t texts_room;      /* rows that there is room for               */
     struct arena arena;       /* of their bytes                    */

@@ -27,11 +27,11 @@ struct constant {
 };
 
 struct seek_stream {
-    struct stream head;        /* first */
-    const struct table *table; /* that is looked through              */
-    struct run_place place;    /* whose pool has its tablets          */
-    struct picked picked;      /* the rows                            */
-    uint64_t given;            /* rows that are out                   */
+    struct stream head;          /* first */
+    const struct table *table;   /* that is looked through              */
+    struct run_place place;      /* whose pool has its tablets          */
+    struct picked picked;        /* the rows                            */
+    uint64_t given;              /* rows that are out                   */
     struct vdbq_vector *vectors; /* of the batch                      */
 
     struct constant equals[RUN_COLUMNS_MAX], low, high;
@@ -77,9 +77,8 @@ static void take_value(struct seek_stream *seek, unsigned key,
                        const struct seek_value *value, struct constant *to)
 {
     const struct parameter *parameter =
-        value->parameter >= 0
-            ? &seek->head.params->parameters[value->parameter]
-            : NULL;
+        value->parameter >= 0 ? &seek->head.params->parameters[value->parameter]
+                              : NULL;
 
     if (parameter != NULL && parameter->null) {
         seek->none = true;
@@ -116,6 +115,10 @@ static bool take_item(const struct seek_stream *seek, unsigned key, uint64_t i,
 
     if (list->nulls != NULL && list->nulls[i] != 0)
         return false;
+    if (list->type == VDBQ_TEXT) {
+        to->text = ((const struct vdbq_text *)list->values)[i];
+        return true;
+    }
     switch (step_machine_type(list->type)) {
     case TYPE_I32:
         integer = ((const int32_t *)list->values)[i];
@@ -126,12 +129,9 @@ static bool take_item(const struct seek_stream *seek, unsigned key, uint64_t i,
     case TYPE_F32:
         real = (double)((const float *)list->values)[i];
         break;
-    case TYPE_F64:
+    default:
         real = ((const double *)list->values)[i];
         break;
-    default:
-        to->text = ((const struct vdbq_text *)list->values)[i];
-        return true;
     }
     to->value = number_value(seek, key, integer, real);
     return real == real;
@@ -337,8 +337,7 @@ static enum vdbq_status pick(struct seek_stream *seek,
     enum vdbq_status status;
 
     if (count > seek->moved_room) {
-        void *room =
-            memory_resize(seek->moved, count * sizeof *seek->moved);
+        void *room = memory_resize(seek->moved, count * sizeof *seek->moved);
         if (room == NULL)
             return error_no_memory(error);
         seek->moved = room;
@@ -348,11 +347,10 @@ static enum vdbq_status pick(struct seek_stream *seek,
     if (status != VDBQ_OK)
         return status;
     for (uint64_t i = 0; i < count; i++)
-        seek->moved[i] = (struct picked_row){
-            VECTOR_ITEMS(&seek->found, uint32_t)[i], (uint32_t)(first + i)
-        };
-    status =
-        picked_read(&seek->picked, ref, tablet, seek->moved, count, error);
+        seek->moved[i] =
+            (struct picked_row){ VECTOR_ITEMS(&seek->found, uint32_t)[i],
+                                 (uint32_t)(first + i) };
+    status = picked_read(&seek->picked, ref, tablet, seek->moved, count, error);
     if (status == VDBQ_OK)
         seek->picked.rows.rows += count;
     return status;
@@ -450,8 +448,8 @@ static bool list_columns(struct seek_stream *seek)
 {
     const struct vector *columns = &step_of(seek)->columns;
 
-    seek->columns = memory_zeroed(columns->count + SEEK_KEYS_MAX,
-                                  sizeof *seek->columns);
+    seek->columns =
+        memory_zeroed(columns->count + SEEK_KEYS_MAX, sizeof *seek->columns);
     for (size_t i = 0; seek->columns != NULL && i < columns->count; i++) {
         unsigned column = (unsigned)VECTOR_ITEMS(columns, int)[i];
         if (column < seek->table->column_count)
@@ -498,8 +496,7 @@ static enum vdbq_status seek_open(struct stream *stream, struct error *error)
     seek->found = VECTOR(uint32_t);
     seek->table = catalogue_table_id(stream->params->snapshot->catalogue,
                                      step_of(seek)->table);
-    assert(seek->table
-           != NULL); /* a catalogue that changed has it replanned */
+    assert(seek->table != NULL); /* a catalogue that changed has it replanned */
     seek->vectors =
         memory_zeroed(stream->step->column_count, sizeof *seek->vectors);
     status = picked_init(&seek->picked, seek->table, &step_of(seek)->columns,
@@ -524,9 +521,8 @@ static void seek_close(struct stream *stream)
 
 /* ----------------------------------------------------------------- rows -- */
 
-static enum vdbq_status seek_batch(struct stream *stream,
-                                   struct vdbq_batch *batch,
-                                   struct error *error)
+static enum vdbq_status
+seek_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
     struct seek_stream *seek = (struct seek_stream *)stream;
 

@@ -106,10 +106,9 @@ enum vdbq_status lower_sought(struct lowering *lowering, struct node *select,
         assert(select->results[i]->kind == EXPRESSION_COLUMN);
         map[i] = (int)steps_at(lowering->steps, *number)->column_count;
         status = lower_status(
-            lowering,
-            add_column(lowering, node,
-                       (unsigned)select->results[i]->column.number,
-                       &select->columns[i], *number));
+            lowering, add_column(lowering, node,
+                                 (unsigned)select->results[i]->column.number,
+                                 &select->columns[i], *number));
     }
     if (status == VDBQ_OK)
         status = lower_status(lowering, add_any(lowering, node, *number));

@@ -103,8 +103,7 @@ static bool read_comparison(const struct node *table,
     int number = column_number(table, column);
 
     if (number < 0 || op == AST_NEQ
-        || !types_fit(&table->table->columns[number], value->type,
-                      value->scale)
+        || !types_fit(&table->table->columns[number], value->type, value->scale)
         || !read_value(value, &term->value))
         return false;
     term->column = (unsigned)number;
@@ -162,13 +161,13 @@ static bool read_list(struct binder *binder, const struct node *table,
     if (column->type == VDBQ_FLOAT)
         return false; /* a constant may be a DOUBLE that it never equals */
     list = arena_alloc(binder->arena, sizeof *list);
-    *failed = list == NULL
-              || !constants_room(binder->arena,
-                                 is_integer((int)column->type)
-                                     ? VDBQ_BIGINT
-                                     : (int)column->type,
-                                 count, list)
-              || !fill_list(binder, e, list, &at);
+    *failed =
+        list == NULL
+        || !constants_room(binder->arena,
+                           is_integer((int)column->type) ? VDBQ_BIGINT
+                                                         : (int)column->type,
+                           count, list)
+        || !fill_list(binder, e, list, &at);
     term->listed = true;
     term->list = list;
     term->list_count = count;
@@ -199,8 +198,8 @@ bool index_terms_read(struct binder *binder, const struct node *table,
     terms->parts = VECTOR_IN(binder->arena, struct expression *);
     if (!split(binder, where, &terms->parts))
         return false;
-    for (size_t i = 0; i < terms->parts.count && terms->count < INDEX_TERMS_MAX
-                       && !failed;
+    for (size_t i = 0;
+         i < terms->parts.count && terms->count < INDEX_TERMS_MAX && !failed;
          i++) {
         struct expression *part =
             VECTOR_ITEMS(&terms->parts, struct expression *)[i];

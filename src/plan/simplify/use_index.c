@@ -26,8 +26,10 @@
 #include "program/steps/steps.h"
 
 enum {
-    TABLE_ROWS_MIN = HOSTILE(0, 1000), /* smaller tables are scanned           */
-    ROW_COST = 32 /* a row that is found costs as much as so many in a scan  */
+    TABLE_ROWS_MIN =
+        HOSTILE(0, 1000),     /* smaller tables are scanned           */
+    ROW_COST = HOSTILE(1, 32) /* a row that is found costs as much as so many
+                                 in a scan                                */
 };
 
 /* An index, or a rule that says that columns are unique. */
@@ -109,11 +111,10 @@ static double kept_by(const struct choosing *choosing,
     double kept = 1;
 
     for (unsigned i = 0; i < use->term_count; i++)
-        kept *= terms->terms[use->terms[i]].listed
-                    ? index_list_kept(choosing->table,
-                                      &terms->terms[use->terms[i]])
-                    : estimate_kept(&source,
-                                    terms->terms[use->terms[i]].condition);
+        kept *=
+            terms->terms[use->terms[i]].listed
+                ? index_list_kept(choosing->table, &terms->terms[use->terms[i]])
+                : estimate_kept(&source, terms->terms[use->terms[i]].condition);
     return estimate_share(kept);
 }
 
@@ -143,16 +144,16 @@ static void consider_all(struct choosing *choosing)
                                                .columns = &table->key,
                                                .count = 1 });
     for (unsigned i = 0; i < table->unique_count; i++)
-        consider(choosing, (struct candidate){
-                               .columns = table->uniques[i].columns,
-                               .count = table->uniques[i].column_count });
+        consider(choosing,
+                 (struct candidate){ .columns = table->uniques[i].columns,
+                                     .count = table->uniques[i].column_count });
     for (size_t i = 0; i < catalogue->index_count; i++) {
         const struct index *index = &catalogue->indexes[i];
         if (index->table_id == table->id)
-            consider(choosing, (struct candidate){ .name = index->name,
-                                                   .columns = index->columns,
-                                                   .count =
-                                                       index->column_count });
+            consider(choosing,
+                     (struct candidate){ .name = index->name,
+                                         .columns = index->columns,
+                                         .count = index->column_count });
     }
     for (unsigned i = 0; i < table->column_count; i++)
         if (table->columns[i].unique && i != table->key)
@@ -195,8 +196,7 @@ static struct node *make_seek(const struct choosing *choosing)
     struct binder *binder = choosing->binder;
     const struct choice *best = &choosing->best;
     const struct node *table = choosing->table;
-    struct node *node =
-        node_new(binder, NODE_SEEK, NULL, table->column_count);
+    struct node *node = node_new(binder, NODE_SEEK, NULL, table->column_count);
 
     if (node == NULL)
         return NULL;
@@ -319,8 +319,7 @@ static struct node **table_of(struct node *join, unsigned *column)
 
     if (join->join.kind != JOIN_SEMI || join->where != NULL
         || join->join.range.side != RANGE_JOIN_NONE || join->join.nulls_match
-        || join->join.left_keys.count != 1
-        || join->right->kind != NODE_VALUES)
+        || join->join.left_keys.count != 1 || join->right->kind != NODE_VALUES)
         return NULL;
     *column = (unsigned)VECTOR_ITEMS(&join->join.left_keys, int)[0];
     if (left->kind == NODE_TABLE)

@@ -280,8 +280,7 @@ static void print_seek(const struct step_seek *seek, struct text *text)
     text_print(text, "seek in table %s by %s: %u equal", seek->name,
                seek->index, seek->equal_count);
     if (seek->list != NULL)
-        text_print(text, ", %llu values",
-                   (unsigned long long)seek->list_count);
+        text_print(text, ", %llu values", (unsigned long long)seek->list_count);
     if (seek->low.there || seek->high.there)
         text_print(text, ", range");
 }

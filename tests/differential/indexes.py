@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Random tables and queries, with indexes that are used and without.
+
+    indexes.py [options] BINARY
+
+Tables of all types, with NULLs and values that come often, get random indexes,
+and are changed: rows are inserted, updated and deleted, in transactions that end
+either way, and the file is opened again. Between the changes, queries ask for
+values of indexed columns. Each script runs in a shell that uses indexes and in
+one that does not (VDBQ_PASSES): both must print the same bytes. Where a query is
+about integers and texts alone, sqlite3 must give the same rows, too.
+
+A set in which too few queries use an index is a failure: it tests nothing. The
+last line is "N passed, N failed".
+"""
+import argparse
+import csv
+import io
+import multiprocessing
+import os
+import random
+import shlex
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from shell_options import HANG_SECONDS  # noqa: E402
+
+COLUMNS = {'i': 'integer', 'b': 'bigint', 'h': 'smallint', 's': 'text', 'd': 'double',
+           'f': 'float', 'n': 'decimal(9,2)', 'y': 'date', 't': 'timestamp', 'o': 'boolean',
+           'c': 'text collate nocase'}
+SHARED = 'ibhs'  # what sqlite3 compares and prints alike
+USED_SHARE = 0.12  # of the queries use an index, at least
+REOPEN = '-- reopened'
+WITHOUT = '-use indexes'
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('binary', help='the shell, split like a command line')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--sets', type=int, default=60)
+    parser.add_argument('--rows', type=int, default=3000, help='of a table, at most')
+    parser.add_argument('--device', default='host')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    return parser.parse_args()
+
+
+class Values:
+    """Values of a column: few different ones, or many, or extreme ones."""
+
+    def __init__(self, rng, column):
+        self.rng = rng
+        self.column = column
+        self.width = rng.choice((3, 300, 1000, 30000))
+        self.nulls = rng.choice((0, 0, 0.1, 0.5))
+        self.far = rng.random() < 0.2
+
+    def number(self):
+        return self.rng.randrange(-self.width // 4, self.width)
+
+    def one(self):
+        """A value as SQL writes it, not NULL."""
+        rng, number = self.rng, self.number()
+        if self.column == 'o':
+            return rng.choice(('true', 'false'))
+        if self.column == 'h':
+            return str(number if abs(number) < 32768 else 32767)
+        if self.column == 'b' and self.far and rng.random() < 0.1:
+            return str(rng.choice((2**63 - 1, -2**63 + 1, 2**40, -2**40)))
+        if self.column == 'i' and self.far and rng.random() < 0.1:
+            return str(rng.choice((2**31 - 1, -2**31)))
+        if self.column in 'ib':
+            return str(number)
+        if self.column in 'sc':
+            return "'%s%d'" % (rng.choice(('', 'a', 'A', 'é', 'zz ')), number)
+        if self.column in 'df':
+            return rng.choice(('%d', '%d.5', '%d.25', '-%d.0', '%de3')) % abs(number)
+        if self.column == 'n':
+            return '%d.%02d' % (number, rng.randrange(100))
+        day = "%04d-%02d-%02d" % (1990 + abs(number) % 40, 1 + abs(number) % 12,
+                                  1 + abs(number) % 28)
+        return f"date '{day}'" if self.column == 'y' else f"timestamp '{day} 0{number % 10}:00:00'"
+
+    def any(self):
+        return 'NULL' if self.rng.random() < self.nulls else self.one()
+
+
+class Script:
+    """The statements of one set, and what sqlite3 says of its queries."""
+
+    def __init__(self, options, number):
+        self.rng = random.Random(f'{options.seed} {number}')
+        self.most = options.rows
+        self.lite = sqlite3.connect(':memory:', isolation_level=None)
+        self.lines = []
+        self.queries = []  # (number of the line, rows of sqlite3 or None)
+        names = self.rng.sample(sorted(COLUMNS), self.rng.randrange(3, len(COLUMNS) + 1))
+        self.values = {name: Values(self.rng, name) for name in names}
+        self.key = self.rng.choice((None, 'k', 'k', 'k2'))
+        self.next_key = 0
+        self.indexed = [self.key] if self.key else []  # columns that are the first of an index
+        self.shared = all(name in SHARED for name in names)
+
+    def do(self, sql, lite=None):
+        self.lines.append(sql + ';')
+        if self.shared:
+            self.lite.execute(lite or sql)
+
+    def row(self):
+        values = [value.any() for value in self.values.values()]
+        if self.key:
+            self.next_key += self.rng.choice((1, 1, 1, 7)) if self.key == 'k2' else 1
+            values.insert(0, str(self.next_key * 7919 % 1000003 if self.key == 'k2'
+                                 else self.next_key))
+        return '(' + ', '.join(values) + ')'
+
+    def insert(self, count):
+        for first in range(0, count, 500):
+            rows = ', '.join(self.row() for _ in range(min(500, count - first)))
+            self.do(f'insert into t values {rows}')
+
+    def create(self):
+        columns = [f'{name} {COLUMNS[name]}' for name in self.values]
+        if self.key:
+            columns.insert(0, f'{self.key} integer primary key')
+        self.do(f'create table t ({", ".join(columns)})')
+
+    def index(self):
+        names = list(self.values) + ([self.key] if self.key else [])
+        chosen = self.rng.sample(names, min(len(names), self.rng.choice((1, 1, 2, 2, 3, 4))))
+        self.indexed.append(chosen[0])
+        self.do(f'create index x{len(self.lines)} on t ({", ".join(chosen)})')
+
+    # -------------------------------------------------------------- queries
+
+    def constant(self, name):
+        if name == self.key:
+            return str(self.rng.randrange(self.next_key + 3) if name == 'k'
+                       else self.rng.randrange(self.next_key + 3) * 7919 % 1000003)
+        return self.values[name].one()
+
+    def condition(self, name):
+        rng = self.rng
+        kind = rng.choice(('=', '=', '=', '=', 'in', 'in', 'between', '<', '<=', '>', '>=',
+                           'turned', 'many', 'null', 'not', 'computed'))
+        if kind == 'in':
+            return f'{name} in ({", ".join(self.constant(name) for _ in range(rng.randrange(1, 6)))})'
+        if kind == 'many':
+            items = [self.constant(name) for _ in range(rng.randrange(60, 90))]
+            return f'{name} in ({", ".join(items)})'
+        if kind == 'between':
+            return f'{name} between {self.constant(name)} and {self.constant(name)}'
+        if kind == 'turned':
+            return f'{self.constant(name)} {rng.choice(("=", "<", ">="))} {name}'
+        if kind == 'null':
+            return f'{name} is null'
+        if kind == 'not':
+            return f'not {name} = {self.constant(name)}'
+        if kind == 'computed' and name in 'ihk':
+            return f'{name} + 1 = {self.constant(name)}'
+        if kind == 'computed':
+            kind = '='
+        return f'{name} {kind} {self.constant(name)}'
+
+    def query(self):
+        rng = self.rng
+        names = list(self.values) + ([self.key] if self.key else [])
+        asked = rng.choices(self.indexed * 3 + names, k=rng.choice((1, 1, 2, 2, 3)))
+        where = ' and '.join(self.condition(name) for name in asked)
+        shown = rng.choice(('*', ', '.join(rng.sample(names, rng.randrange(1, len(names) + 1)))))
+        if rng.random() < 0.15:
+            shown = 'count(*), min(%s), max(%s)' % (rng.choice(names), rng.choice(names))
+        tail = rng.choice(('', '', '', f' order by {rng.choice(names)} limit 5'))
+        sql = f'select {shown} from t where {where}{tail}'
+        if rng.random() < 0.1:
+            sql = f'select count(*) from t join t as u on t.{names[0]} = u.{names[0]} where ' + \
+                ' and '.join(f't.{part}' for part in [f'{names[0]} = {self.constant(names[0])}'])
+        rows = None
+        if self.shared and not tail:
+            rows = sorted(map(shown_row, self.lite.execute(sql).fetchall()))
+        self.lines.append(f".print @{len(self.queries)}")
+        self.lines.append(sql + ';')
+        self.lines.append(f"explain {sql};")
+        self.queries.append((sql, rows))
+
+    def change(self):
+        rng = self.rng
+        kind = rng.choice(('insert', 'insert', 'update', 'delete', 'rollback', 'commit', 'index',
+                           'reopen'))
+        name = rng.choice(list(self.values))
+        where = self.condition(rng.choice(list(self.values)))
+        if kind == 'insert':
+            self.insert(rng.choice((1, 3, 200)))
+        elif kind == 'update':
+            self.do(f'update t set {name} = {self.values[name].any()} where {where}')
+        elif kind == 'delete':
+            self.do(f'delete from t where {where}')
+        elif kind == 'index':
+            self.index()
+        elif kind == 'reopen':
+            self.lines.append(REOPEN)
+        else:
+            self.do('begin')
+            self.insert(rng.choice((1, 50)))
+            self.query()
+            self.do(f'update t set {name} = {self.values[name].any()} where {where}')
+            self.query()
+            self.do(kind)
+
+    def make(self):
+        self.create()
+        for _ in range(self.rng.randrange(3)):
+            self.index()
+        self.insert(self.rng.choice((self.most, self.most, self.most // 2, 5)))
+        for _ in range(self.rng.randrange(4)):
+            self.index()
+        for _ in range(12):
+            for _ in range(self.rng.randrange(1, 5)):
+                self.query()
+            self.change()
+        return self
+
+
+def shown_row(row):
+    return ['' if value is None else str(value) for value in row]
+
+
+def run(options, script, passes, tablet_rows):
+    """What the shell prints, part by part: the file is opened again for each."""
+    environment = os.environ | {'VDBQ_DEVICE': options.device, 'VDBQ_PASSES': passes,
+                                'VDBQ_TABLET_ROWS': str(tablet_rows)}
+    printed, parts = [], [[]]
+    for line in script.lines:
+        if line == REOPEN:
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    with tempfile.TemporaryDirectory() as folder:
+        for part in parts:
+            done = subprocess.run([*shlex.split(options.binary), f'{folder}/t.vdb'],
+                                  input='\n'.join(part) + '\n', env=environment, timeout=HANG_SECONDS,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            printed.append(done.stdout)
+            if done.returncode < 0:
+                printed.append(f'\ndied: {-done.returncode}\n')
+    return ''.join(printed)
+
+
+def answers(printed):
+    """Of each query what it printed, and whether its plan uses an index."""
+    found = []
+    for text in printed.split('@')[1:]:
+        lines = text.split('\n', 1)[1]
+        rows, _, plan = lines.partition('program\n')
+        found.append((rows, 'seek in' in plan))
+    return found
+
+
+def compare(script, used, scanned):
+    """What differs; None: nothing."""
+    if len(used) != len(script.queries) or len(scanned) != len(script.queries):
+        return f'{len(used)} and {len(scanned)} answers to {len(script.queries)} queries'
+    for (sql, wanted), (rows, _), (other, seeks) in zip(script.queries, used, scanned):
+        if seeks:
+            return f'{sql}\nuses an index without the pass'
+        if rows != other:
+            return f'{sql}\nwith indexes:\n{rows}\nwithout:\n{other}'
+        if wanted is not None:
+            got = sorted(list(csv.reader(io.StringIO(rows)))[1:])
+            if got != wanted:
+                return f'{sql}\nvdbq:\n{got}\nsqlite3:\n{wanted}'
+    return None
+
+
+def work(job):
+    options, number = job
+    script = Script(options, number).make()
+    tablet_rows = script.rng.choice((0, 64, 700))
+    used = answers(run(options, script, '', tablet_rows))
+    scanned = answers(run(options, script, WITHOUT, tablet_rows))
+    fault = compare(script, used, scanned)
+    if fault is not None:
+        path = Path(tempfile.gettempdir()) / f'indexes_{options.seed}_{number}.sql'
+        path.write_text('\n'.join(script.lines) + '\n')
+        fault = f'set {number}, tablets of {tablet_rows} rows, {path}:\n{fault}'
+    return len(script.queries), sum(seeks for _, seeks in used), fault
+
+
+def main():
+    options = arguments()
+    queries = used = failed = 0
+    with multiprocessing.Pool(options.jobs) as pool:
+        jobs = [(options, number) for number in range(options.sets)]
+        for count, seeks, fault in pool.imap(work, jobs):
+            queries += count
+            used += seeks
+            if fault is not None:
+                failed += 1
+                print(fault)
+    print(f'{used} of {queries} queries use an index')
+    if used < queries * USED_SHARE:
+        print(f'that is less than {USED_SHARE:.0%}')
+        failed += 1
+    print(f'{queries} passed, {failed} failed')
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
