@@ -102,6 +102,58 @@ struct catalogue *catalogue_create(void)
     return catalogue;
 }
 
+static bool copy_runs(struct catalogue *copy, const struct catalogue *from)
+{
+    size_t size = from->run_count * sizeof *copy->runs;
+
+    copy->runs = arena_alloc(&copy->arena, size);
+    if (copy->runs == NULL)
+        return false;
+    if (size > 0)
+        memcpy(copy->runs, from->runs, size);
+    copy->run_count = from->run_count;
+    copy->runs_listed = from->runs_listed;
+    return true;
+}
+
+/* The order of runs: by tablet, then by columns. */
+static int compare_runs(const void *a, const void *b)
+{
+    const struct run_ref *left = a, *right = b;
+    const uint64_t x[2] = { left->tablet.origin, left->tablet.number };
+    const uint64_t y[2] = { right->tablet.origin, right->tablet.number };
+
+    for (int i = 0; i < 2; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    if (left->column_count != right->column_count)
+        return left->column_count < right->column_count ? -1 : 1;
+    return memcmp(left->columns, right->columns, sizeof left->columns);
+}
+
+void catalogue_set_runs(struct catalogue *catalogue, struct run_ref *runs,
+                        size_t count)
+{
+    if (count > 1)
+        qsort(runs, count, sizeof *runs, compare_runs);
+    catalogue->runs = runs;
+    catalogue->run_count = count;
+}
+
+const struct run_ref *catalogue_run(const struct catalogue *catalogue,
+                                    struct identity tablet,
+                                    const unsigned *columns, unsigned count)
+{
+    struct run_ref wanted = { .tablet = tablet, .column_count = count };
+
+    assert(count <= RUN_COLUMNS_MAX);
+    if (catalogue->run_count == 0)
+        return NULL;
+    memcpy(wanted.columns, columns, count * sizeof *columns);
+    return bsearch(&wanted, catalogue->runs, catalogue->run_count,
+                   sizeof wanted, compare_runs);
+}
+
 struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
 {
     struct catalogue *copy = catalogue_create();
@@ -114,7 +166,8 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
     copy->next_table_id = from->next_table_id;
     copy->tables =
         arena_alloc(&copy->arena, (count + room) * sizeof *copy->tables);
-    if (copy->tables == NULL || !catalogue_copy_names(copy, from, room))
+    if (copy->tables == NULL || !catalogue_copy_names(copy, from, room)
+        || !copy_runs(copy, from))
         goto release_copy;
     for (; copy->table_count < count; copy->table_count++) {
         size_t i = copy->table_count;

@@ -92,8 +92,21 @@ struct view {
     const char *sql;  /* its CREATE VIEW statement */
 };
 
-/* A named index. It costs nothing to keep; one that is unique says what rows
- * the table may have. */
+/* A run in the file: the rows of a tablet in the order of the first columns of
+ * an index (data/index/run.h). It is found by the tablet's name and the columns;
+ * without it, it is made where it is needed. */
+enum { RUN_COLUMNS_MAX = 3 };
+struct run_ref {
+    struct identity tablet; /* that it belongs to                      */
+    unsigned column_count;  /* of `columns`, at least 1                */
+    unsigned columns[RUN_COLUMNS_MAX]; /* of the table; others are 0   */
+    uint64_t offset;                   /* in the file                  */
+    uint64_t size_bytes;               /* of its block                 */
+    uint64_t checksum;                 /* XXH3 of its bytes            */
+};
+
+/* A named index: rows are found by the runs of its columns. One that is unique
+ * says what rows the table may have. */
 struct index {
     const char *name;           /* in the arena of the catalogue */
     uint32_t table_id;          /* the table it belongs to */
@@ -115,6 +128,10 @@ struct catalogue {
     struct view *views;
     size_t index_count; /* of `indexes` */
     struct index *indexes;
+    size_t run_count; /* of `runs` */
+    struct run_ref *runs;
+    size_t runs_listed; /* in the list that the file has, whatever became of
+                           them */
     struct arena arena; /* everything above lives in it, but trees
                             of DEFAULTs                                 */
 };
@@ -149,6 +166,10 @@ const struct view *catalogue_view(const struct catalogue *catalogue,
                                   const char *name);
 const struct index *catalogue_index(const struct catalogue *catalogue,
                                     const char *name);
+/* The run of a tablet by these columns; NULL: there is none. */
+const struct run_ref *catalogue_run(const struct catalogue *catalogue,
+                                    struct identity tablet,
+                                    const unsigned *columns, unsigned count);
 /* Number of the column of that name, or column_count: there is none. */
 unsigned table_column(const struct table *table, const char *name);
 

@@ -38,6 +38,10 @@ bool copy_uniques(struct arena *arena, const struct unique *uniques,
 bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
                       const struct tablet_ref *more, size_t count);
 
+/* Gives a catalogue runs, in its arena, which are put in order. */
+void catalogue_set_runs(struct catalogue *catalogue, struct run_ref *runs,
+                        size_t count);
+
 /* Gives a table another sample, which it holds; NULL: none. */
 void catalogue_sample(struct catalogue *catalogue, uint32_t id,
                       struct sample *sample);

@@ -10,6 +10,7 @@
 #include "base/hostile.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/database/database_inner.h"
+#include "data/database/run_list.h"
 #include "data/database/samples.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
@@ -256,6 +257,8 @@ static enum vdbq_status load_catalogue(const struct database *database,
     block_destroy(&block);
     if (status == VDBQ_OK)
         status = samples_load(file, head, *catalogue, error);
+    if (status == VDBQ_OK)
+        status = run_list_load(file, head, *catalogue, error);
     if (status != VDBQ_OK) {
         catalogue_release(*catalogue);
         *catalogue = NULL;

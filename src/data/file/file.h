@@ -24,6 +24,8 @@ enum {
 
 /* Features of a head that may be ignored: samples.h. */
 #define FILE_SAMPLES UINT64_C(1)
+/* ... and run_list.h. */
+#define FILE_RUNS (UINT64_C(1) << 1)
 
 /* Versions of vdbq as a head has them. */
 #define FILE_VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))

@@ -58,7 +58,7 @@ void file_seal_head(struct file_head *head, uint32_t format)
     head->checksum = block_checksum(head, offsetof(struct file_head, checksum));
     if (format == FILE_FORMAT_FIRST)
         return;
-    head->features &= FILE_SAMPLES;
+    head->features &= FILE_SAMPLES | FILE_RUNS;
     head->features_write = 0;
     head->features_read &= known_features();
     head->version_read = version_of(head->features_read);

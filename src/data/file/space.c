@@ -33,6 +33,10 @@ bool extents_add_catalogue(struct vector *extents,
                             table->sample->size_bytes))
             return false;
     }
+    for (size_t i = 0; i < catalogue->run_count; i++)
+        if (!extents_add(extents, catalogue->runs[i].offset,
+                         catalogue->runs[i].size_bytes))
+            return false;
     return true;
 }
 

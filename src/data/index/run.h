@@ -17,7 +17,7 @@
 #include "data/tablet/tablet.h"
 
 enum {
-    RUN_COLUMNS_MAX = 3, /* codes of so many columns fit one key in any case */
+    /* codes of RUN_COLUMNS_MAX columns fit one key in any case */
     RUN_KEY_BITS = 64
 };
 
@@ -63,6 +63,10 @@ void run_order_values(uint64_t *values, uint32_t rows, uint32_t type);
  * most, are there. NULL: no memory, or the thread is to stop. */
 struct run *run_make(const void *block, const unsigned *columns,
                      unsigned count);
+/* The same of rows whose order is said to be known: `order`, which becomes the
+ * run's whatever it returns. NULL: also if that is not their order. */
+struct run *run_restore(const void *block, const unsigned *columns,
+                        unsigned count, uint32_t *order);
 void run_destroy(struct run *run); /* accepts NULL */
 
 /* Keys from `first` to `last`; none where first > last. */

@@ -34,24 +34,48 @@ static bool make_room(struct making *making, const unsigned *columns,
                       unsigned count);
 static bool fit(struct making *making);
 static bool make_keys(struct making *making);
+static bool sort_rows(struct making *making);
+static bool order_rows(struct making *making);
 static bool sort_pairs(struct pairs pairs[2], uint32_t count, unsigned bits);
-static bool keep(struct making *making);
+static struct run *end(struct making *making, bool done);
+static void keep(struct making *making);
 
 struct run *run_make(const void *block, const unsigned *columns, unsigned count)
 {
     const struct tablet *head = block;
     struct making making = { .block = block, .rows = (uint32_t)head->rows };
     bool done = make_room(&making, columns, count) && fit(&making)
-                && make_keys(&making) && keep(&making);
+                && make_keys(&making) && sort_rows(&making);
 
-    memory_release(making.values);
+    return end(&making, done);
+}
+
+struct run *run_restore(const void *block, const unsigned *columns,
+                        unsigned count, uint32_t *order)
+{
+    const struct tablet *head = block;
+    struct making making = { .block = block, .rows = (uint32_t)head->rows };
+    bool done = make_room(&making, columns, count) && fit(&making)
+                && make_keys(&making);
+
+    memory_release(making.pairs[1].rows);
+    making.pairs[1].rows = order;
+    return end(&making, done && order_rows(&making));
+}
+
+/* Frees what only making needs; the run, if it is `done`. */
+static struct run *end(struct making *making, bool done)
+{
+    if (done)
+        keep(making);
+    memory_release(making->values);
     for (int i = 0; i < 2; i++) {
-        memory_release(making.pairs[i].keys);
-        memory_release(making.pairs[i].rows);
+        memory_release(making->pairs[i].keys);
+        memory_release(making->pairs[i].rows);
     }
     if (done)
-        return making.run;
-    run_destroy(making.run);
+        return making->run;
+    run_destroy(making->run);
     return NULL;
 }
 
@@ -224,7 +248,7 @@ static bool is_sorted(const uint64_t *keys, uint32_t count)
     return sorted;
 }
 
-/* Makes the keys of all rows, and sorts them. */
+/* Makes the keys of all rows. */
 static bool make_keys(struct making *making)
 {
     struct run *run = making->run;
@@ -235,6 +259,12 @@ static bool make_keys(struct making *making)
             return false;
         add_codes(making, run->columns[i].bits);
     }
+    return true;
+}
+
+/* Rows that are in the order of their keys need none. */
+static bool sort_rows(struct making *making)
+{
     if (is_sorted(making->pairs[0].keys, making->rows)) {
         memory_release(making->pairs[0].rows);
         making->pairs[0].rows = NULL;
@@ -242,11 +272,34 @@ static bool make_keys(struct making *making)
     }
     for (uint32_t i = 0; i < making->rows; i++)
         making->pairs[0].rows[i] = i;
-    return sort_pairs(making->pairs, making->rows, run->key_bits);
+    return sort_pairs(making->pairs, making->rows, making->run->key_bits);
+}
+
+/* Puts the keys in an order that somebody else found. Where each key, with its
+ * row behind it, is more than the one before it, the order has each row once,
+ * and is the right one. */
+static bool order_rows(struct making *making)
+{
+    const uint64_t *keys = making->pairs[0].keys;
+    const uint32_t *order = making->pairs[1].rows;
+    uint64_t *ordered = making->pairs[1].keys;
+    struct pairs sorted = making->pairs[1];
+    bool right = true;
+
+    for (uint32_t i = 0; i < making->rows; i++) {
+        if (order[i] >= making->rows)
+            return false;
+        ordered[i] = keys[order[i]];
+        right &= i == 0 || ordered[i] > ordered[i - 1]
+                 || (ordered[i] == ordered[i - 1] && order[i] > order[i - 1]);
+    }
+    making->pairs[1] = making->pairs[0];
+    making->pairs[0] = sorted;
+    return right && !stop_asked();
 }
 
 /* The run takes over what was sorted; short keys become narrow. */
-static bool keep(struct making *making)
+static void keep(struct making *making)
 {
     struct run *run = making->run;
     size_t width = run->key_bits <= 32 ? sizeof(uint32_t) : sizeof(uint64_t);
@@ -269,7 +322,6 @@ static bool keep(struct making *making)
                 run->columns[i].count * sizeof *run->columns[i].ranked;
     if (run->keys == NULL)
         run->keys = keys; /* it is as long as it was */
-    return true;
 }
 
 /* ---------------------------------------------------------------- sort -- */

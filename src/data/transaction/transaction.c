@@ -10,6 +10,7 @@
 
 #include "data/transaction/transaction_inner.h"
 #include "base/threads/stop.h"
+#include "data/database/run_list.h"
 #include "data/database/samples.h"
 #include "data/index/unique.h"
 #include "data/tablet/tablet_pack.h"
@@ -109,7 +110,7 @@ static enum vdbq_status find_space(struct transaction *transaction,
     if (!alone || file->uses_older)
         return VDBQ_OK;
     added = extents_add(&extents, head->catalogue,
-                        samples_catalogue_size(head, database->current))
+                        run_list_end(head, database->current))
             && extents_add(&extents, head->copies,
                            head->copies != 0 ? FILE_FIRST : 0)
             && extents_add_catalogue(&extents, database->current);
@@ -395,6 +396,8 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
         return VDBQ_OK;
     }
     if (status == VDBQ_OK)
+        status = transaction_write_runs(transaction, error);
+    if (status == VDBQ_OK)
         status = stop_pause(error);
     if (status == VDBQ_OK)
         status = write_surely(transaction, error);
@@ -433,7 +436,7 @@ static uint64_t later(uint64_t last, uint64_t offset, uint64_t size)
     return reach > last ? reach : last;
 }
 
-/* Where the last block of a catalogue's tablets and samples ends, or what has
+/* Where the last block of a catalogue's tablets, samples and runs ends, or what has
  * to be there in any case. */
 static uint64_t end_of_blocks(const struct catalogue *catalogue,
                               const struct file *file)
@@ -449,10 +452,13 @@ static uint64_t end_of_blocks(const struct catalogue *catalogue,
             last =
                 later(last, table->sample->offset, table->sample->size_bytes);
     }
+    for (size_t i = 0; i < catalogue->run_count; i++)
+        last = later(last, catalogue->runs[i].offset,
+                     catalogue->runs[i].size_bytes);
     return last;
 }
 
-/* The catalogue and the list of samples as a block; without bytes, there is no
+/* The catalogue and the lists of samples and runs as a block; without bytes, there is no
  * memory. The head gets what it says of them. */
 static struct block encode(const struct catalogue *catalogue,
                            struct file_head *head)
@@ -465,6 +471,7 @@ static struct block encode(const struct catalogue *catalogue,
     if (!text.failed)
         head->catalogue_checksum = block_checksum(text.bytes, text.length);
     head->features = samples_list(catalogue, &text);
+    head->features |= run_list_add(catalogue, &text);
     if (!text.failed)
         block = block_create(text.length);
     if (block.bytes != NULL)

@@ -36,6 +36,12 @@ struct catalogue *transaction_next(const struct transaction *transaction,
 /* Makes it the draft. */
 void transaction_take(struct transaction *transaction, struct catalogue *next);
 
+/* Writes the runs of indexes that the draft's tablets lack, and forgets those
+ * that belong to none: transaction_runs.c. Fails with IO, CORRUPT, NO_MEMORY,
+ * CANCELLED. */
+enum vdbq_status transaction_write_runs(struct transaction *transaction,
+                                        struct error *error);
+
 /* The rows that come to a table; NULL: none came. */
 struct new_rows *transaction_new_rows(const struct transaction *transaction,
                                       uint32_t table_id);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/index/run_block.h"
 #include "data/index/run_cache.h"
 #include "data/index/run_terms.h"
 #include "data/tablet/dictionary_sort.h"
@@ -40,10 +41,10 @@ struct seek_stream {
     struct run_value *list_values; /* ... in the tablet at hand, found ones   */
     bool none;                     /* a parameter is NULL: there are no rows  */
 
-    unsigned *columns;         /* of the table, to be brought in: those that are
-                                  read, and behind them keys              */
-    unsigned read_count;       /* of those that are read                  */
-    struct vector found;       /* of uint32_t: rows of the tablet at hand */
+    unsigned *columns;   /* of the table, to be brought in: those that are read,
+                          and behind them keys                            */
+    unsigned read_count; /* of those that are read                  */
+    struct vector found; /* of uint32_t: rows of the tablet at hand */
     struct picked_row *moved;  /* ... and where they go                   */
     size_t moved_room;         /* of these                                */
     struct device_times times; /* of bringing tablets in                  */
@@ -284,47 +285,54 @@ static struct run_want want_run(const struct seek_stream *seek,
                               .count = step_of(seek)->key_count };
 }
 
-/* The run of a tablet whose key columns are in memory, made now; NULL: there is
- * no memory for it. */
-static const struct run *make_run(const struct seek_stream *seek,
-                                  const struct tablet_ref *ref,
-                                  const void *block)
+/* The run of a tablet whose key columns are in memory: as the file has it, or
+ * made now if that pays. `*run` is NULL: there is none, or no memory for it. */
+static enum vdbq_status get_run(const struct seek_stream *seek,
+                                const struct tablet_ref *ref, const void *block,
+                                const struct run **run, struct error *error)
 {
+    const struct snapshot *snapshot = seek->head.params->snapshot;
     struct run_want want = want_run(seek, ref);
     struct run_cache *cache = seek->place.runs;
-    struct run *run = run_make(block, want.columns, want.count);
+    const struct run_ref *kept = catalogue_run(
+        snapshot->catalogue, ref->identity, want.columns, want.count);
+    struct run *made = NULL;
+    enum vdbq_status status = VDBQ_OK;
 
-    if (run == NULL
-        || run_cache_keep(cache, &want, run, seek->place.runs_bytes))
-        return run;
-    run_destroy(run);
-    return NULL;
+    if (cache == NULL)
+        return VDBQ_OK;
+    if (kept != NULL)
+        status = run_load(snapshot->database, kept, block, &made, error);
+    if (status == VDBQ_OK && made == NULL && run_cache_pays(cache, &want))
+        made = run_make(block, want.columns, want.count);
+    if (made == NULL
+        || run_cache_keep(cache, &want, made, seek->place.runs_bytes))
+        *run = made;
+    else
+        run_destroy(made);
+    return status;
 }
 
 /* -------------------------------------------------------------- tablets -- */
 
-/* Brings in the columns of a tablet that are read, and with `keys` those that
- * its run is made of, else those that are texts. */
+/* Brings columns of a tablet in: `count` of seek->columns, from one on. */
 static enum vdbq_status pin_tablet(struct seek_stream *seek,
-                                   const struct tablet_ref *ref, bool keys,
-                                   struct pool_slot **slot, struct error *error)
+                                   const struct tablet_ref *ref, unsigned first,
+                                   unsigned count, struct pool_slot **slot,
+                                   struct error *error)
 {
-    const struct step_seek *step = step_of(seek);
     struct pool_want want = { .table = seek->table,
                               .tablet = ref,
-                              .columns = seek->columns,
-                              .column_count = seek->read_count,
+                              .columns = seek->columns + first,
+                              .column_count = count,
                               .copied = true };
     uint64_t before = pool_load_ns(seek->place.pool);
-    enum vdbq_status status;
+    enum vdbq_status status = pool_pin(seek->place.pool, &want, slot, error);
 
-    for (unsigned i = 0; i < step->key_count; i++)
-        if (keys || is_text(seek, i))
-            seek->columns[want.column_count++] = step->keys[i];
-    status = pool_pin(seek->place.pool, &want, slot, error);
     seek->load_ns += pool_load_ns(seek->place.pool) - before;
     if (status == VDBQ_OK)
         status = device_memory_take((*slot)->memory, &seek->times, error);
+    assert(status != VDBQ_OK || device_memory_host((*slot)->memory) != NULL);
     return status;
 }
 
@@ -370,27 +378,42 @@ static enum vdbq_status find_in(struct seek_stream *seek, const void *block,
     return done ? VDBQ_OK : stop_or_no_memory(error);
 }
 
-/* Finds and picks with the tablet in memory; `run`: NULL where there is none. */
-static enum vdbq_status read_tablet(struct seek_stream *seek,
-                                    const struct tablet_ref *ref,
-                                    const struct run *run, struct error *error)
+/* Finds the rows with the keys of the tablet in memory: all of them where there
+ * is no run yet, else those that are texts. */
+static enum vdbq_status find_with_keys(struct seek_stream *seek,
+                                       const struct tablet_ref *ref,
+                                       const struct run *run,
+                                       struct error *error)
 {
-    struct run_want want = want_run(seek, ref);
-    bool makes = run == NULL && seek->place.runs != NULL
-                 && run_cache_pays(seek->place.runs, &want);
     struct pool_slot *slot = NULL;
-    const struct tablet *tablet;
-    enum vdbq_status status = pin_tablet(seek, ref, run == NULL, &slot, error);
+    unsigned count = 0;
+    enum vdbq_status status;
 
-    if (status == VDBQ_OK) {
-        tablet = device_memory_host(slot->memory);
-        assert(tablet != NULL);
-        if (makes)
-            run = make_run(seek, ref, tablet);
-        status = find_in(seek, tablet, run, error);
-        if (status == VDBQ_OK && seek->found.count > 0)
-            status = pick(seek, ref, tablet, error);
-    }
+    for (unsigned i = 0; i < step_of(seek)->key_count; i++)
+        if (run == NULL || is_text(seek, i))
+            seek->columns[seek->read_count + count++] = step_of(seek)->keys[i];
+    status = pin_tablet(seek, ref, seek->read_count, count, &slot, error);
+    if (status == VDBQ_OK && run == NULL)
+        status =
+            get_run(seek, ref, device_memory_host(slot->memory), &run, error);
+    if (status == VDBQ_OK)
+        status = find_in(seek, device_memory_host(slot->memory), run, error);
+    if (slot != NULL)
+        pool_release(seek->place.pool, slot);
+    return status;
+}
+
+/* Picks what was found in a tablet. */
+static enum vdbq_status pick_in(struct seek_stream *seek,
+                                const struct tablet_ref *ref,
+                                struct error *error)
+{
+    struct pool_slot *slot = NULL;
+    enum vdbq_status status =
+        pin_tablet(seek, ref, 0, seek->read_count, &slot, error);
+
+    if (status == VDBQ_OK)
+        status = pick(seek, ref, device_memory_host(slot->memory), error);
     if (slot != NULL)
         pool_release(seek->place.pool, slot);
     return status;
@@ -406,7 +429,7 @@ static bool has_no_texts(const struct seek_stream *seek)
     return none;
 }
 
-/* Reads a tablet, unless its run says that it has no row. */
+/* Finds the rows of a tablet, and picks them if there are any. */
 static enum vdbq_status seek_tablet(struct seek_stream *seek,
                                     const struct tablet_ref *ref,
                                     struct error *error)
@@ -415,13 +438,13 @@ static enum vdbq_status seek_tablet(struct seek_stream *seek,
     const struct run *run = seek->place.runs != NULL
                                 ? run_cache_find(seek->place.runs, &want)
                                 : NULL;
+    enum vdbq_status status = run != NULL && has_no_texts(seek)
+                                  ? find_in(seek, NULL, run, error)
+                                  : find_with_keys(seek, ref, run, error);
 
-    if (run != NULL && has_no_texts(seek)) {
-        enum vdbq_status status = find_in(seek, NULL, run, error);
-        if (status != VDBQ_OK || seek->found.count == 0)
-            return status;
-    }
-    return read_tablet(seek, ref, run, error);
+    return status == VDBQ_OK && seek->found.count > 0
+               ? pick_in(seek, ref, error)
+               : status;
 }
 
 static enum vdbq_status seek_tablets(struct seek_stream *seek,

@@ -257,6 +257,17 @@ static void print_called(const struct node *node, const char *name,
         text_print(text, " AS %s", node->called);
 }
 
+/* A table, and the index that finds rows of it. */
+static void print_table(const struct node *node, struct text *text)
+{
+    bool seek = node->kind == NODE_SEEK;
+
+    text_print(text, "%s %s", seek ? "SEEK" : "TABLE", node->table->name);
+    if (seek)
+        text_print(text, " BY %s", node->seek.index);
+    print_called(node, node->table->name, text);
+}
+
 /* ----------------------------------------------------------------- nodes -- */
 
 static void print_line(const struct print_scope *scope, const struct node *node,
@@ -276,8 +287,8 @@ static void print_line(const struct print_scope *scope, const struct node *node,
         text_print(text, "ONE ROW");
         break;
     case NODE_TABLE:
-        text_print(text, "TABLE %s", node->table->name);
-        print_called(node, node->table->name, text);
+    case NODE_SEEK:
+        print_table(node, text);
         break;
     case NODE_SELECT:
         print_select(scope, node, subqueries, text);
@@ -309,10 +320,6 @@ static void print_line(const struct print_scope *scope, const struct node *node,
         break;
     case NODE_FETCH:
         print_fetch(scope, node, text);
-        break;
-    case NODE_SEEK:
-        text_print(text, "SEEK %s BY %s", node->table->name, node->seek.index);
-        print_called(node, node->table->name, text);
         break;
     case NODE_COMMON:
         text_print(text, "COMMON");

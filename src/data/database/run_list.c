@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of runs: run_list.h.
+ */
+#include "data/database/run_list.h"
+
+#include <string.h>
+
+#include "data/catalogue/catalogue_inner.h"
+#include "data/database/samples.h"
+
+/* An entry, as the file has it. */
+struct entry {
+    uint64_t origin, number;
+    uint32_t column_count;
+    uint32_t columns[RUN_COLUMNS_MAX];
+    uint64_t offset, size_bytes, checksum;
+};
+_Static_assert(sizeof(struct entry) == 56, "layout of an entry");
+
+enum { COUNT_BYTES = 8, SUM_BYTES = 8 };
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+/* Where the list begins, from the catalogue's start on. */
+static uint64_t list_start(const struct file_head *head,
+                           const struct catalogue *catalogue)
+{
+    return round_up(samples_catalogue_size(head, catalogue));
+}
+
+static uint64_t list_bytes(uint64_t count)
+{
+    return COUNT_BYTES + count * sizeof(struct entry) + SUM_BYTES;
+}
+
+uint64_t run_list_end(const struct file_head *head,
+                      const struct catalogue *catalogue)
+{
+    if ((head->features & FILE_RUNS) == 0)
+        return samples_catalogue_size(head, catalogue);
+    return list_start(head, catalogue) + list_bytes(catalogue->runs_listed);
+}
+
+/* -------------------------------------------------------------- writing -- */
+
+uint64_t run_list_add(const struct catalogue *catalogue, struct text *text)
+{
+    static const char zeros[8] = { 0 };
+    uint64_t count = catalogue->run_count, checksum;
+    size_t start;
+
+    if (count == 0)
+        return 0;
+    text_add(text, zeros, round_up(text->length) - text->length);
+    start = text->length;
+    text_add(text, (const char *)&count, sizeof count);
+    for (size_t i = 0; i < count; i++) {
+        const struct run_ref *run = &catalogue->runs[i];
+        struct entry entry = { .origin = run->tablet.origin,
+                               .number = run->tablet.number,
+                               .column_count = run->column_count,
+                               .offset = run->offset,
+                               .size_bytes = run->size_bytes,
+                               .checksum = run->checksum };
+        for (unsigned k = 0; k < run->column_count; k++)
+            entry.columns[k] = run->columns[k];
+        text_add(text, (const char *)&entry, sizeof entry);
+    }
+    checksum = text->failed
+                   ? 0
+                   : block_checksum(text->bytes + start, text->length - start);
+    text_add(text, (const char *)&checksum, sizeof checksum);
+    return FILE_RUNS;
+}
+
+/* -------------------------------------------------------------- reading -- */
+
+/* Whether a run may be where an entry says. */
+static bool is_sound(const struct entry *entry, uint64_t end)
+{
+    return entry->column_count >= 1 && entry->column_count <= RUN_COLUMNS_MAX
+           && entry->offset % PAGE_BYTES == 0 && entry->offset >= FILE_FIRST
+           && entry->offset <= end && entry->size_bytes > 0
+           && entry->size_bytes <= end - entry->offset;
+}
+
+/* The runs of a list that is whole. */
+static bool take(const struct file_head *head, const struct block *list,
+                 uint64_t count, struct catalogue *catalogue)
+{
+    struct run_ref *runs = arena_alloc(&catalogue->arena, count * sizeof *runs);
+    size_t taken = 0;
+
+    if (runs == NULL)
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        struct entry entry;
+        struct run_ref *run = &runs[taken];
+        memcpy(&entry,
+               (const char *)list->bytes + COUNT_BYTES + i * sizeof entry,
+               sizeof entry);
+        if (!is_sound(&entry, head->end))
+            continue;
+        *run = (struct run_ref){ .tablet = { entry.origin, entry.number },
+                                 .column_count = entry.column_count,
+                                 .offset = entry.offset,
+                                 .size_bytes = entry.size_bytes,
+                                 .checksum = entry.checksum };
+        for (unsigned k = 0; k < entry.column_count; k++)
+            run->columns[k] = entry.columns[k];
+        taken++;
+    }
+    catalogue_set_runs(catalogue, runs, taken);
+    return true;
+}
+
+/* How many runs the list has that begins there; 0: it cannot be. */
+static uint64_t count_runs(const struct file *file,
+                           const struct file_head *head, uint64_t start)
+{
+    uint64_t count, room = head->end - head->catalogue;
+    struct error ignored;
+
+    if (start > room || room - start < list_bytes(0)
+        || file_read(file, &count, sizeof count, head->catalogue + start,
+                     &ignored)
+               != VDBQ_OK)
+        return 0;
+    return count <= (room - start - list_bytes(0)) / sizeof(struct entry)
+               ? count
+               : 0;
+}
+
+enum vdbq_status run_list_load(const struct file *file,
+                               const struct file_head *head,
+                               struct catalogue *catalogue, struct error *error)
+{
+    uint64_t start = list_start(head, catalogue), count, sum;
+    enum vdbq_status status = VDBQ_OK;
+    struct error ignored;
+    struct block list;
+
+    if ((head->features & FILE_RUNS) == 0)
+        return VDBQ_OK;
+    count = count_runs(file, head, start);
+    if (count == 0)
+        return VDBQ_OK;
+    list = block_create(list_bytes(count));
+    if (list.bytes == NULL)
+        return error_no_memory(error);
+    if (file_read(file, list.bytes, list.size, head->catalogue + start,
+                  &ignored)
+        == VDBQ_OK) {
+        memcpy(&sum, (char *)list.bytes + list.size - SUM_BYTES, sizeof sum);
+        catalogue->runs_listed = count;
+        if (block_checksum(list.bytes, list.size - SUM_BYTES) == sum
+            && !take(head, &list, count, catalogue))
+            status = error_no_memory(error);
+    }
+    block_destroy(&list);
+    return status;
+}

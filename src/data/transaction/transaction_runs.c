@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs of indexes for the tablets of a new state: made of tablets that are in
+ * the file, on all cores, and written where a transaction's blocks go. A tablet
+ * of few rows has none: its run is made in no time when it is needed.
+ */
+#include <string.h>
+
+#include "base/hostile.h"
+#include "base/memory.h"
+#include "base/os/os.h"
+#include "base/threads/parallel.h"
+#include "base/threads/stop.h"
+#include "data/index/run_block.h"
+#include "data/transaction/transaction_inner.h"
+
+enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) };
+
+/* A run that is to be made. */
+struct job {
+    const struct table *table;
+    const struct tablet_ref *tablet;
+    struct run_ref ref; /* without a place, so far           */
+    struct block block; /* without bytes: it was not made    */
+    struct error error; /* status OK: none                   */
+};
+
+/* Jobs that are worked on at the same time. */
+struct jobs {
+    struct database *database;
+    struct job *first;
+};
+
+/* ---------------------------------------------------------------- which -- */
+
+static struct run_ref ref_of(const struct index *index,
+                             const struct tablet_ref *tablet)
+{
+    struct run_ref ref = { .tablet = tablet->identity };
+
+    for (unsigned i = 0; i < index->column_count && i < RUN_COLUMNS_MAX; i++)
+        ref.columns[ref.column_count++] = index->columns[i];
+    return ref;
+}
+
+/* Whether an index before it has the same runs. */
+static bool is_again(const struct catalogue *catalogue, size_t number)
+{
+    struct tablet_ref any = { .rows = 1 };
+    const struct index *indexes = catalogue->indexes;
+    struct run_ref ref = ref_of(&indexes[number], &any);
+
+    for (size_t i = 0; i < number; i++) {
+        struct run_ref other = ref_of(&indexes[i], &any);
+        if (indexes[i].table_id == indexes[number].table_id
+            && memcmp(&ref, &other, sizeof ref) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the runs of an index: those that there are to `kept`, others to
+ * `jobs`. False: no memory. */
+static bool add_index(const struct catalogue *catalogue,
+                      const struct index *index, struct vector *kept,
+                      struct vector *jobs)
+{
+    const struct table *table = catalogue_table_id(catalogue, index->table_id);
+
+    for (size_t i = 0; i < table->tablet_count; i++) {
+        struct job job = { .table = table, .tablet = &table->tablets[i] };
+        const struct run_ref *found;
+        if (job.tablet->rows < RUN_ROWS_MIN)
+            continue;
+        job.ref = ref_of(index, job.tablet);
+        found = catalogue_run(catalogue, job.ref.tablet, job.ref.columns,
+                              job.ref.column_count);
+        if (found != NULL ? !vector_append(kept, found, 1)
+                          : !vector_append(jobs, &job, 1))
+            return false;
+    }
+    return true;
+}
+
+static bool find_runs(const struct catalogue *catalogue, struct vector *kept,
+                      struct vector *jobs)
+{
+    bool room = true;
+
+    for (size_t i = 0; i < catalogue->index_count && room; i++)
+        if (!is_again(catalogue, i))
+            room = add_index(catalogue, &catalogue->indexes[i], kept, jobs);
+    return room;
+}
+
+/* --------------------------------------------------------------- making -- */
+
+/* On whatever thread: makes the block of one run. */
+static void make(void *context, unsigned number)
+{
+    const struct jobs *jobs = context;
+    struct job *job = &jobs->first[number];
+    struct block tablet;
+    struct run *run = NULL;
+
+    if (tablet_load(jobs->database, job->table, job->tablet, &tablet,
+                    &job->error)
+        == VDBQ_OK)
+        run = run_make(tablet.bytes, job->ref.columns, job->ref.column_count);
+    block_destroy(&tablet);
+    if (run != NULL)
+        job->block = run_block(run);
+    run_destroy(run);
+}
+
+/* Writes a block that was made, and says where. */
+static enum vdbq_status put(struct transaction *transaction, struct job *job,
+                            struct error *error)
+{
+    if (job->error.status != VDBQ_OK) {
+        *error = job->error;
+        return error->status;
+    }
+    if (job->block.bytes == NULL)
+        return stop_or_no_memory(error);
+    job->ref.offset =
+        space_take(&transaction->writer.space, page_round(job->block.size));
+    job->ref.size_bytes = job->block.size;
+    job->ref.checksum = block_checksum(job->block.bytes, job->block.size);
+    return file_write_block(&transaction->writer.database->file, &job->block,
+                            job->ref.offset, error);
+}
+
+/* As many at a time as there are cores. */
+static enum vdbq_status make_all(struct transaction *transaction,
+                                 struct vector *jobs, struct vector *kept,
+                                 struct error *error)
+{
+    struct database *database = transaction->writer.database;
+    unsigned cores = database_reads_anywhere(database) ? os_cores() : 1;
+    enum vdbq_status status = VDBQ_OK;
+    struct job *items = jobs->items;
+
+    for (size_t at = 0, count; at < jobs->count && status == VDBQ_OK;
+         at += count) {
+        struct jobs some = { database, items + at };
+        count = jobs->count - at < cores ? jobs->count - at : cores;
+        parallel_run((unsigned)count, make, &some);
+        for (size_t i = at; i < at + count; i++) {
+            if (status == VDBQ_OK)
+                status = put(transaction, &items[i], error);
+            block_destroy(&items[i].block);
+            if (status == VDBQ_OK && !vector_append(kept, &items[i].ref, 1))
+                status = error_no_memory(error);
+        }
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------- draft -- */
+
+/* The draft gets these runs and no others. */
+static enum vdbq_status take(struct transaction *transaction,
+                             const struct vector *kept, struct error *error)
+{
+    struct catalogue *next = transaction_next(transaction, 0);
+    struct run_ref *runs;
+
+    if (next == NULL)
+        return error_no_memory(error);
+    runs = arena_alloc(&next->arena, (kept->count + 1) * sizeof *runs);
+    if (runs == NULL) {
+        catalogue_release(next);
+        return error_no_memory(error);
+    }
+    if (kept->count > 0)
+        memcpy(runs, kept->items, kept->count * sizeof *runs);
+    catalogue_set_runs(next, runs, kept->count);
+    next->runs_listed = kept->count;
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
+enum vdbq_status transaction_write_runs(struct transaction *transaction,
+                                        struct error *error)
+{
+    const struct catalogue *draft = transaction->draft;
+    struct vector kept = VECTOR(struct run_ref);
+    struct vector jobs = VECTOR(struct job);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (draft->index_count == 0 && draft->run_count == 0
+        && draft->runs_listed == 0)
+        return VDBQ_OK;
+    if (!find_runs(draft, &kept, &jobs))
+        status = error_no_memory(error);
+    if (status == VDBQ_OK)
+        status = make_all(transaction, &jobs, &kept, error);
+    if (status == VDBQ_OK
+        && (jobs.count > 0 || kept.count != draft->run_count
+            || kept.count != draft->runs_listed))
+        status = take(transaction, &kept, error);
+    vector_finish(&jobs);
+    vector_finish(&kept);
+    return status;
+}
