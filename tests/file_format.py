@@ -307,7 +307,7 @@ def hash_of(n):
 def check_samples(checks, data, head, catalogue, rows):
     """Table t has a sample, of the rows that the page says, and the empty one has none."""
     tables = catalogue['table']
-    checks.equal(head['features'], 1, 'features')
+    checks.equal(head['features'], 3, 'features')
     start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
     end = start + 24 * len(tables)
     checks.equal(number(data, end, 8), xxh3(data[start:end]), 'checksum of the samples')
@@ -335,6 +335,53 @@ def check_sample(checks, data, table, place, rows):
         size = len(got[6].encode()) - 2  # without quotes
         checks.equal(256 < size <= 260 and whole[6].startswith(got[6][:-1]), True,
                      'a text that was cut')
+
+
+# ------------------------------------------------------------------ runs --
+
+def make_runs(binary, path):
+    """Rows in several orders, with NULLs, and indexes over them."""
+    numbers = ', '.join(f'({n})' for n in range(200))
+    ask(binary, path, 'create table digits (n integer); create table r (k integer, s text); '
+                      f'insert into digits values {numbers}; insert into r select '
+                      'case when a.n % 7 > 0 then (a.n * 200 + b.n) * 7919 % 10007 end, '
+                      "'w' || (a.n * b.n % 97) from digits a, digits b; "
+                      'create index rk on r (k); create index rs on r (s, k); '
+                      'create index again on r (s, k); create index small on digits (n)')
+
+
+def check_runs(checks, binary, path):
+    """Each tablet of r, and no other, has the runs that the page says."""
+    make_runs(binary, path)
+    data = path.read_bytes()
+    head = check_heads(checks, data)
+    checks.equal(head['features'], 3, 'features')
+    catalogue = Reader(data[head['catalogue']:]).record('catalogue')
+    table = next(table for table in catalogue['table'] if table['name'] == 'r')
+    start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
+    start += 24 * len(catalogue['table']) + 8
+    count = number(data, start, 8)
+    end = start + 8 + 56 * count
+    checks.equal(number(data, end, 8), xxh3(data[start:end]), 'checksum of the runs')
+    runs = [fixed('run', data, start + 8 + 56 * i) for i in range(count)]
+    checks.equal(sorted((run['columns'], run['first'], run['second'], run['third'])
+                        for run in runs),
+                 [(1, 0, 0, 0), (2, 1, 0, 0)] * 1, 'runs')
+    entry = table['tablet'][0]
+    rows, _ = read_tablet(checks, data, table, entry)
+    for run in runs:
+        checks.equal((run['origin'], run['number']), (entry['origin'], entry['number']),
+                     'the tablet of a run')
+        check_run(checks, data, run, rows)
+
+
+def check_run(checks, data, run, rows):
+    described = {'key': NO_KEY, 'columns': 1, 'column': [{'type': 1, 'name': 'row', 'scale': 0}]}
+    order, _ = read_tablet(checks, data, described, run | {'rows': len(rows)})
+    columns = (run['first'], run['second'])[:run['columns']]
+    expected = sorted(range(len(rows)),
+                      key=lambda n: [(rows[n][c] is not None, rows[n][c] or 0) for c in columns])
+    checks.equal([row for row, in order], expected, 'the order of a run')
 
 
 # ------------------------------------------------------------- databases --
@@ -495,6 +542,7 @@ def main():
             make(binary, path, encoding)
             met |= check_database(checks, binary, path)
             check_collations(checks, binary, pathlib.Path(folder) / 'collated.vdb')
+            check_runs(checks, binary, pathlib.Path(folder) / 'runs.vdb')
     check_page(checks, met)
     print(f'{checks.passed} passed, {checks.failed} failed')
     return 1 if checks.failed else 0

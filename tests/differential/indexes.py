@@ -151,7 +151,8 @@ class Script:
         kind = rng.choice(('=', '=', '=', '=', 'in', 'in', 'between', '<', '<=', '>', '>=',
                            'turned', 'many', 'null', 'not', 'computed'))
         if kind == 'in':
-            return f'{name} in ({", ".join(self.constant(name) for _ in range(rng.randrange(1, 6)))})'
+            items = [self.constant(name) for _ in range(rng.randrange(1, 6))]
+            return f'{name} in ({", ".join(items)})'
         if kind == 'many':
             items = [self.constant(name) for _ in range(rng.randrange(60, 90))]
             return f'{name} in ({", ".join(items)})'
@@ -245,8 +246,9 @@ def run(options, script, passes, tablet_rows):
     with tempfile.TemporaryDirectory() as folder:
         for part in parts:
             done = subprocess.run([*shlex.split(options.binary), f'{folder}/t.vdb'],
-                                  input='\n'.join(part) + '\n', env=environment, timeout=HANG_SECONDS,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                  input='\n'.join([*part, '']), env=environment,
+                                  timeout=HANG_SECONDS, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
             printed.append(done.stdout)
             if done.returncode < 0:
                 printed.append(f'\ndied: {-done.returncode}\n')

@@ -14,7 +14,7 @@
 #include "data/index/run_block.h"
 #include "data/transaction/transaction_inner.h"
 
-enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) };
+enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) }; /* of a tablet that is not full */
 
 /* A run that is to be made. */
 struct job {
@@ -62,15 +62,15 @@ static bool is_again(const struct catalogue *catalogue, size_t number)
 /* Adds the runs of an index: those that there are to `kept`, others to
  * `jobs`. False: no memory. */
 static bool add_index(const struct catalogue *catalogue,
-                      const struct index *index, struct vector *kept,
-                      struct vector *jobs)
+                      const struct index *index, uint32_t rows_min,
+                      struct vector *kept, struct vector *jobs)
 {
     const struct table *table = catalogue_table_id(catalogue, index->table_id);
 
     for (size_t i = 0; i < table->tablet_count; i++) {
         struct job job = { .table = table, .tablet = &table->tablets[i] };
         const struct run_ref *found;
-        if (job.tablet->rows < RUN_ROWS_MIN)
+        if (job.tablet->rows < rows_min)
             continue;
         job.ref = ref_of(index, job.tablet);
         found = catalogue_run(catalogue, job.ref.tablet, job.ref.columns,
@@ -82,14 +82,18 @@ static bool add_index(const struct catalogue *catalogue,
     return true;
 }
 
-static bool find_runs(const struct catalogue *catalogue, struct vector *kept,
-                      struct vector *jobs)
+static bool find_runs(const struct transaction *transaction,
+                      struct vector *kept, struct vector *jobs)
 {
+    const struct catalogue *catalogue = transaction->draft;
+    uint32_t full = database_tablet_rows(transaction->writer.database);
+    uint32_t rows_min = full < RUN_ROWS_MIN ? full : RUN_ROWS_MIN;
     bool room = true;
 
     for (size_t i = 0; i < catalogue->index_count && room; i++)
         if (!is_again(catalogue, i))
-            room = add_index(catalogue, &catalogue->indexes[i], kept, jobs);
+            room = add_index(catalogue, &catalogue->indexes[i], rows_min, kept,
+                             jobs);
     return room;
 }
 
@@ -194,7 +198,7 @@ enum vdbq_status transaction_write_runs(struct transaction *transaction,
     if (draft->index_count == 0 && draft->run_count == 0
         && draft->runs_listed == 0)
         return VDBQ_OK;
-    if (!find_runs(draft, &kept, &jobs))
+    if (!find_runs(transaction, &kept, &jobs))
         status = error_no_memory(error);
     if (status == VDBQ_OK)
         status = make_all(transaction, &jobs, &kept, error);

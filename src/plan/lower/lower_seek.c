@@ -9,6 +9,26 @@
 #include "plan/lower/lowering.h"
 #include "plan/tree/binder.h"
 
+/* A text that is looked for outlives the statement's tree. */
+static bool own_text(struct arena *arena, struct seek_value *value)
+{
+    if (value->text.bytes == NULL)
+        return true;
+    value->text.bytes =
+        arena_copy(arena, value->text.bytes, value->text.length);
+    return value->text.bytes != NULL;
+}
+
+static bool own_texts(struct arena *arena, struct step_seek *seek)
+{
+    bool owned =
+        own_text(arena, &seek->low.value) && own_text(arena, &seek->high.value);
+
+    for (unsigned i = 0; i < seek->equal_count && owned; i++)
+        owned = own_text(arena, &seek->equals[i]);
+    return owned;
+}
+
 /* The step, without columns. */
 static enum vdbq_status add_step(struct lowering *lowering,
                                  const struct node *node, unsigned columns,
@@ -30,7 +50,7 @@ static enum vdbq_status add_step(struct lowering *lowering,
     seek->name =
         arena_copy(arena, node->table->name, strlen(node->table->name));
     seek->index = arena_copy(arena, node->seek.index, strlen(node->seek.index));
-    if (seek->name == NULL || seek->index == NULL)
+    if (seek->name == NULL || seek->index == NULL || !own_texts(arena, seek))
         return error_no_memory(lowering->binder->error);
     steps_at(lowering->steps, *number)->rows = node->rows;
     return VDBQ_OK;

@@ -203,6 +203,33 @@ static enum vdbq_status names(struct transaction *t, unsigned n)
                : append_sample_rows(t, "n", (int32_t)n * 10, 9, 3);
 }
 
+/* Indexes of one column and of several, whose runs come and go with tablets. */
+static enum vdbq_status indexes(struct transaction *t, unsigned n)
+{
+    static unsigned columns[] = { 4, 1, 2, 3 };
+    struct index index = { .name = "one",
+                           .column_count = 1,
+                           .columns = columns };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (n == 0)
+        status = create_sample_table(t, "x", true);
+    if (status == VDBQ_OK)
+        status = append_sample_rows(t, "x", (int32_t)n * 50, 40, (int)n);
+    index.table_id = catalogue_table(transaction_catalogue(t), "x")->id;
+    if (status == VDBQ_OK && n == 1)
+        status = transaction_create_index(t, &index, ERROR);
+    index.name = "several";
+    index.column_count = 4;
+    if (status == VDBQ_OK && n % 3 == 1)
+        status = transaction_create_index(t, &index, ERROR);
+    if (status == VDBQ_OK && n % 3 == 0 && n > 0)
+        status = transaction_drop_index(t, "several", ERROR);
+    if (status == VDBQ_OK && n == 4)
+        status = transaction_clear(t, index.table_id, ERROR);
+    return status;
+}
+
 static const struct workload workloads[] = {
     { "make, fill, drop", 64, 9, make_fill_drop, false },
     { "single rows", 4, 13, single_rows, false },
@@ -215,6 +242,7 @@ static const struct workload workloads[] = {
     { "rewrite", 16, 6, rewrite, false },
     { "statements", 8, 5, statements, false },
     { "names", 16, 5, names, false },
+    { "indexes", 16, 6, indexes, false },
     { "upgrade", 64, 3, make_fill_drop, true },
     { "upgrade, statements", 8, 2, statements, true },
 };

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs of random tablets: what a look-up finds by a run, by all values, and by
+ * comparing row by row is the same; and what a file may say of a run is
+ * believed only if it is the order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/database/rows_block.h"
+#include "data/index/run_cache.h"
+#include "data/index/run_terms.h"
+#include "data/tablet/dictionary_sort.h"
+#include "fixtures/chance.h"
+
+enum { ROWS_MAX = 900, COLUMNS = 5 };
+
+/* INTEGER, BIGINT, DOUBLE, FLOAT, TEXT; each with values that come often, or as
+ * far apart as there are. */
+static struct column columns[COLUMNS] = {
+    { .name = "i", .type = VDBQ_INTEGER }, { .name = "b", .type = VDBQ_BIGINT },
+    { .name = "d", .type = VDBQ_DOUBLE },  { .name = "f", .type = VDBQ_FLOAT },
+    { .name = "s", .type = VDBQ_TEXT },
+};
+static const struct table table = {
+    .name = "t", .column_count = COLUMNS, .columns = columns, .key = NO_KEY
+};
+
+static uint32_t rows;
+static int32_t integers[ROWS_MAX];
+static int64_t bigints[ROWS_MAX];
+static double doubles[ROWS_MAX];
+static float floats[ROWS_MAX];
+static char letters[ROWS_MAX][4];
+static struct vdbq_text texts[ROWS_MAX];
+static uint8_t nulls[COLUMNS][ROWS_MAX];
+static struct block block; /* the tablet of all of it */
+
+static unsigned chance(uint64_t below)
+{
+    return (unsigned)chance_below(below);
+}
+
+static int64_t any_bigint(unsigned width)
+{
+    static const int64_t far[] = { INT64_MIN, INT64_MAX, 0, -1, 1, INT32_MAX };
+
+    return width == 0 ? far[chance(6)] : (int64_t)chance(width) - width / 3;
+}
+
+static double any_double(unsigned width)
+{
+    static const double far[] = {
+        -INFINITY, INFINITY, -0.0, 0.0, 5e-324, -1e308
+    };
+
+    return width == 0 ? far[chance(6)] : chance(width) / 4.0 - width / 16;
+}
+
+static struct vdbq_text any_text(uint32_t row, unsigned width)
+{
+    unsigned length = chance(4);
+
+    for (unsigned i = 0; i < length; i++)
+        letters[row][i] = (char)('a' + chance(width < 20 ? 2 : 20));
+    return (struct vdbq_text){ letters[row], length };
+}
+
+/* Makes the rows, and the tablet. */
+static void make_tablet(void)
+{
+    static const unsigned widths[] = { 0, 1, 3, 100, 5000 };
+    const struct vdbq_vector vectors[] = {
+        { VDBQ_INTEGER, integers, nulls[0] },
+        { VDBQ_BIGINT, bigints, nulls[1] },
+        { VDBQ_DOUBLE, doubles, nulls[2] },
+        { VDBQ_FLOAT, floats, nulls[3] },
+        { VDBQ_TEXT, texts, nulls[4] },
+    };
+    struct rows made = { 0 };
+    struct column_facts facts[COLUMNS];
+    uint64_t features = 0;
+    unsigned width = widths[chance(5)], share = chance(4);
+    bool sorted = chance(5) == 0;
+
+    rows = 1 + chance(ROWS_MAX);
+    for (uint32_t i = 0; i < rows; i++) {
+        integers[i] = sorted ? (int32_t)i : (int32_t)any_bigint(width);
+        bigints[i] = any_bigint(width);
+        doubles[i] = any_double(width);
+        floats[i] = (float)any_double(width);
+        texts[i] = any_text(i, width);
+        for (unsigned c = 0; c < COLUMNS; c++)
+            nulls[c][i] = share > 0 && chance(share * share * share) == 0;
+    }
+    assert_true(rows_init(&made, &table));
+    assert_true(rows_add(&made, vectors, 0, rows));
+    block =
+        rows_block(&made, &table, (struct rows_form){ .choice = CHOOSE_AUTO },
+                   facts, &features);
+    assert_non_null(block.bytes);
+    rows_finish(&made);
+}
+
+/* The order of values of a column in two rows; NULL is below all others. */
+static int compare(unsigned column, uint32_t a, uint32_t b)
+{
+    if (nulls[column][a] || nulls[column][b])
+        return nulls[column][b] - nulls[column][a];
+    switch (column) {
+    case 0:
+        return (integers[a] > integers[b]) - (integers[a] < integers[b]);
+    case 1:
+        return (bigints[a] > bigints[b]) - (bigints[a] < bigints[b]);
+    case 2:
+        return (doubles[a] > doubles[b]) - (doubles[a] < doubles[b]);
+    case 3:
+        return (floats[a] > floats[b]) - (floats[a] < floats[b]);
+    default:
+        return text_compare(texts[a], texts[b]);
+    }
+}
+
+static struct run_value value_of(unsigned column, uint32_t row)
+{
+    switch (column) {
+    case 0:
+        return run_value_integer(integers[row]);
+    case 1:
+        return run_value_integer(bigints[row]);
+    case 2:
+        return run_value_real(doubles[row]);
+    case 3:
+        return run_value_real((double)floats[row]);
+    default:
+        return run_value_text(block.bytes, column, texts[row]);
+    }
+}
+
+/* A row in which a column is not NULL; `rows`: there is none. */
+static uint32_t any_row(unsigned column)
+{
+    for (unsigned tries = 0; tries < 50; tries++) {
+        uint32_t row = chance(rows);
+        if (!nulls[column][row])
+            return row;
+    }
+    return rows;
+}
+
+/* ---------------------------------------------------------------- order -- */
+
+static void check_order(const struct run *run, const unsigned *of,
+                        unsigned count)
+{
+    bool seen[ROWS_MAX] = { false };
+
+    for (uint32_t i = 0; i < rows; i++) {
+        int order = 0;
+        assert_true(run_row(run, i) < rows && !seen[run_row(run, i)]);
+        seen[run_row(run, i)] = true;
+        for (unsigned c = 0; c < count && i > 0 && order == 0; c++)
+            order = compare(of[c], run_row(run, i - 1), run_row(run, i));
+        assert_true(order <= 0);
+        if (i > 0 && order == 0)
+            assert_true(run_row(run, i - 1) < run_row(run, i));
+    }
+}
+
+/* ------------------------------------------------------------- look-ups -- */
+
+/* What is asked, by rows that have it. */
+struct asked {
+    unsigned of[RUN_COLUMNS_MAX], count;
+    uint32_t equal[RUN_COLUMNS_MAX]; /* rows with the values           */
+    unsigned equal_count;
+    uint32_t low, high; /* `rows`: there is no such bound              */
+    bool low_open, high_open;
+    uint32_t list[8];
+    unsigned list_count; /* 0: there is none                           */
+};
+
+static bool is_asked(const struct asked *asked, uint32_t row)
+{
+    unsigned last = asked->of[asked->equal_count];
+    bool found = asked->list_count == 0;
+
+    for (unsigned i = 0; i < asked->equal_count; i++)
+        if (nulls[asked->of[i]][row]
+            || compare(asked->of[i], row, asked->equal[i]) != 0)
+            return false;
+    if (asked->list_count == 0 && asked->low == rows && asked->high == rows)
+        return true;
+    if (nulls[last][row])
+        return false;
+    for (unsigned i = 0; i < asked->list_count; i++)
+        found |= compare(last, row, asked->list[i]) == 0;
+    if (asked->low < rows)
+        found &= compare(last, row, asked->low) > -!asked->low_open;
+    if (asked->high < rows)
+        found &= compare(last, row, asked->high) < !asked->high_open;
+    return found;
+}
+
+static struct asked any_question(void)
+{
+    struct asked asked = { .count = 1 + chance(RUN_COLUMNS_MAX) };
+    unsigned last;
+
+    asked.low = asked.high = rows;
+    for (unsigned i = 0; i < asked.count; i++)
+        asked.of[i] = (chance(COLUMNS) + i) % COLUMNS;
+    asked.equal_count = chance(asked.count + 1);
+    for (unsigned i = 0; i < asked.equal_count; i++) {
+        asked.equal[i] = any_row(asked.of[i]);
+        if (asked.equal[i] == rows)
+            asked.equal_count = i;
+    }
+    if (asked.equal_count == asked.count)
+        return asked;
+    last = asked.of[asked.equal_count];
+    if (chance(3) == 0 && any_row(last) < rows)
+        for (unsigned i = chance(8); i > 0; i--) {
+            uint32_t row = any_row(last);
+            if (row < rows)
+                asked.list[asked.list_count++] = row;
+        }
+    if (asked.list_count == 0 && chance(3) > 0)
+        asked.low = any_row(last);
+    if (asked.list_count == 0 && chance(3) > 0)
+        asked.high = any_row(last);
+    asked.low_open = chance(2) == 0;
+    asked.high_open = chance(2) == 0;
+    return asked;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct run_value *x = a, *y = b;
+
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Asks by a run (NULL: by all values), and compares. */
+static void check_found(const struct asked *asked, const struct run *run)
+{
+    struct run_value list[8];
+    struct run_bound low = { .open = asked->low_open };
+    struct run_bound high = { .open = asked->high_open };
+    struct run_terms terms = { .columns = asked->of,
+                               .equal_count = asked->equal_count };
+    unsigned last = asked->of[asked->equal_count];
+    struct vector found = VECTOR(uint32_t);
+    size_t at = 0;
+
+    for (unsigned i = 0; i < asked->equal_count; i++)
+        terms.equals[i] = value_of(asked->of[i], asked->equal[i]);
+    for (unsigned i = 0; i < asked->list_count; i++)
+        list[i] = value_of(last, asked->list[i]);
+    qsort(list, asked->list_count, sizeof *list, by_value);
+    for (unsigned i = 0; i < asked->list_count; i++)
+        if (i == 0 || list[i].value != list[terms.list_count - 1].value)
+            list[terms.list_count++] = list[i];
+    terms.listed = asked->list_count > 0;
+    terms.list = list;
+    if (asked->low < rows) {
+        low.value = value_of(last, asked->low);
+        terms.low = &low;
+    }
+    if (asked->high < rows) {
+        high.value = value_of(last, asked->high);
+        terms.high = &high;
+    }
+    assert_true(run != NULL ? run_terms_find(&terms, run, &found)
+                            : run_terms_scan(&terms, block.bytes, &found));
+    for (uint32_t row = 0; row < rows; row++)
+        if (is_asked(asked, row)) {
+            assert_true(at < found.count);
+            assert_int_equal(VECTOR_ITEMS(&found, uint32_t)[at++], row);
+        }
+    assert_int_equal(at, found.count);
+    vector_finish(&found);
+}
+
+static void test_finds(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 300; n++) {
+        if (!is_taken(n))
+            continue;
+        make_tablet();
+        for (unsigned i = 0; i < 20; i++) {
+            struct asked asked = any_question();
+            struct run *run = run_make(block.bytes, asked.of, asked.count);
+            assert_non_null(run);
+            check_order(run, asked.of, asked.count);
+            check_found(&asked, run);
+            if (asked.equal_count > 0 || asked.list_count > 0
+                || asked.low < rows || asked.high < rows)
+                check_found(&asked, NULL);
+            run_destroy(run);
+        }
+        block_destroy(&block);
+    }
+}
+
+/* A text that the tablet has not lies between its neighbours. */
+static void test_texts_between(void **state)
+{
+    static const char *const tried[] = { "", "a", "aa", "b", "zz", "zzzz" };
+
+    (void)state;
+    make_tablet();
+    for (unsigned i = 0; i < sizeof tried / sizeof *tried; i++) {
+        struct vdbq_text text = { tried[i], strlen(tried[i]) };
+        struct run_value value = run_value_text(block.bytes, 4, text);
+        uint32_t below = 0, count = tablet_words(block.bytes, 4)->count;
+        bool there = false;
+        for (uint32_t k = 0; k < count; k++) {
+            int order = text_compare(tablet_word(block.bytes, 4, k), text);
+            below += order < 0;
+            there |= order == 0;
+        }
+        assert_int_equal(value.exact, there);
+        assert_true(value.value == run_value_integer(below).value);
+    }
+    block_destroy(&block);
+}
+
+/* -------------------------------------------------------------- restore -- */
+
+static uint32_t *copy_order(const struct run *run)
+{
+    uint32_t *order = memory_resize(NULL, rows * sizeof *order);
+
+    assert_non_null(order);
+    for (uint32_t i = 0; i < rows; i++)
+        order[i] = run_row(run, i);
+    return order;
+}
+
+static void test_restores(void **state)
+{
+    const unsigned of[] = { 0, 4 };
+
+    (void)state;
+    for (unsigned n = 0; n < 200; n++) {
+        struct run *run, *restored;
+        uint32_t *order, at;
+        make_tablet();
+        run = run_make(block.bytes, of, 2);
+        assert_non_null(run);
+        restored = run_restore(block.bytes, of, 2, copy_order(run));
+        assert_non_null(restored);
+        check_order(restored, of, 2);
+        run_destroy(restored);
+        order = copy_order(run);
+        at = chance(rows);
+        switch (chance(3)) {
+        case 0:
+            order[at] = rows;
+            break;
+        case 1:
+            order[at] = UINT32_MAX;
+            break;
+        default:
+            order[at] = order[(at + 1) % rows];
+            break;
+        }
+        restored = run_restore(block.bytes, of, 2, order);
+        if (rows > 1)
+            assert_null(restored);
+        run_destroy(restored);
+        run_destroy(run);
+        block_destroy(&block);
+    }
+}
+
+/* ---------------------------------------------------------------- cache -- */
+
+static void test_keeps_some(void **state)
+{
+    const unsigned of[] = { 1 };
+    struct tablet_ref tablets[3] = { { .identity = { 1, 1 } },
+                                     { .identity = { 1, 2 } },
+                                     { .identity = { 2, 1 } } };
+    struct run_cache *cache = run_cache_create();
+    uint64_t size;
+
+    (void)state;
+    assert_non_null(cache);
+    make_tablet();
+    for (unsigned i = 0; i < 3; i++) {
+        struct run_want want = { &tablets[i], of, 1 };
+        struct run *run = run_make(block.bytes, of, 1);
+        size = run->size_bytes;
+        assert_null(run_cache_find(cache, &want));
+        assert_true(run_cache_keep(cache, &want, run, 2 * size));
+        assert_ptr_equal(run_cache_find(cache, &want), run);
+        assert_true(run_cache_bytes(cache) <= 2 * size);
+        if (i == 1)
+            run_cache_find(cache, &(struct run_want){ &tablets[0], of, 1 });
+    }
+    assert_non_null(
+        run_cache_find(cache, &(struct run_want){ &tablets[0], of, 1 }));
+    assert_null(
+        run_cache_find(cache, &(struct run_want){ &tablets[1], of, 1 }));
+    run_cache_shrink(cache, 0);
+    assert_int_equal(run_cache_bytes(cache), 0);
+    run_cache_destroy(cache);
+    block_destroy(&block);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds),
+        cmocka_unit_test(test_texts_between),
+        cmocka_unit_test(test_restores),
+        cmocka_unit_test(test_keeps_some),
+    };
+
+    chance_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
