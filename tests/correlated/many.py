@@ -20,6 +20,8 @@ def statements(rng, rows):
            f"id % 11 = 0 THEN NULL ELSE 'w' || (id % {words}) END, id % 13 FROM (SELECT a.n + "
            '10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n AS id FROM digits a, digits b, '
            f'digits c, digits d, digits e) q WHERE id < {rows} ORDER BY id')
+    for index in rng.choice(((), (), ('k',), ('s, k', 'd'))):
+        yield f'CREATE INDEX many_{index[0]} ON many ({index})'
     yield f'CREATE TABLE {FEW}'
     rows = [few_row(rng) for _ in range(rng.choice((0, 1, 3, 7)))]
     if rows:
@@ -41,7 +43,8 @@ class Queries:
     def statement(self):
         return self.rng.choice((self.of_groups, self.of_groups, self.of_rows, self.of_values,
                                 self.of_sets, self.of_pairs, self.of_first,
-                                self.of_partitions))(self.rng.choice(KEYS))
+                                self.of_partitions, self.of_keys, self.of_keys,
+                                self.of_keys))(self.rng.choice(KEYS))
 
     def some(self, *texts):
         return self.rng.choice(texts)
@@ -97,6 +100,19 @@ class Queries:
         return (f'SELECT * FROM (SELECT m.{key}, m.id, m.w, row_number() OVER (PARTITION BY '
                 f'm.{key} ORDER BY m.id) AS r FROM many m{self.where(self.test("m"))}) g'
                 + self.where(f'g.{key} {self.some("=", "<")} {value}', self.some('', 'g.r < 3')))
+
+    def of_keys(self, key):
+        """Rows of many that an index may find."""
+        rng = self.rng
+        value = {'k': rng.randrange(410), 'd': rng.randrange(1500) / 4,
+                 's': f"'w{rng.randrange(910)}'"}[key]
+        one = f'm.{key} = {value}' if self.some(0, 1) else f'm.{key} IN ({value}, {value})'
+        by_id = self.some(f'm.id = {rng.randrange(20000)}',
+                          f'm.id BETWEEN {rng.randrange(20000)} AND {rng.randrange(20000)}')
+        join = self.some('', '', f'{self.some("", "LEFT ")}JOIN few f ON f.{key} = m.{key}')
+        return (f'SELECT m.*{", f.x" if join else ""} FROM many m {join}'
+                + self.where(self.some(one, by_id), self.test('m'),
+                             self.some('', '1000 / (m.w - 3) > 100')))
 
     def of_first(self, key):
         """The first rows of many, with all that they have."""
