@@ -238,9 +238,9 @@ static enum vdbq_status station_adopt(vdbq *db, const struct settings *settings,
  * cannot be used is left to who waits for it. */
 static void settle(vdbq *db)
 {
-    const struct error before = db->error;
     if (db->opener == NULL || !opener_ended(db->opener))
         return;
+    const struct error before = db->error;
     const struct settings settings = *opener_settings(db->opener);
     struct device *device = opener_finish(db->opener);
     db->opener = NULL;

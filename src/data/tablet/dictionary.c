@@ -255,6 +255,20 @@ static struct dictionary *finish_words(const struct making *making,
     return dictionary_unless_stopped(dictionary);
 }
 
+/* The words of one text. */
+static struct dictionary *make_of_one(struct vdbq_text text, uint32_t *numbers)
+{
+    bool there = text.bytes != NULL;
+    struct dictionary *dictionary =
+        dictionary_room(there, there ? text.length : 0);
+
+    if (dictionary != NULL && there)
+        put(dictionary, 0, 0, text);
+    if (numbers != NULL)
+        numbers[0] = 0;
+    return dictionary;
+}
+
 struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
                                    uint32_t *numbers)
 {
@@ -262,6 +276,8 @@ struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
     struct dictionary *dictionary = NULL;
     bool room = true;
 
+    if (count == 1)
+        return make_of_one(texts[0], numbers);
     for (size_t i = 0; i < count && room; i++) {
         uint32_t place = UINT32_MAX;
         if (stop_at(i))

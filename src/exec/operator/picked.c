@@ -115,6 +115,17 @@ static enum vdbq_status put_value(struct picked *picked, unsigned i,
     return text->bytes != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
+/* How many rows of a block are decoded for one: all where more may follow. */
+static uint32_t rows_decoded(const struct tablet *tablet, uint32_t first,
+                             uint32_t place, bool more)
+{
+    uint32_t left = (uint32_t)tablet->rows - first;
+
+    if (!more)
+        return place + 1;
+    return left < BLOCK_ROWS ? left : BLOCK_ROWS;
+}
+
 /* Column `i` of all rows that were found in a tablet. */
 static enum vdbq_status put_column(struct picked *picked, unsigned i,
                                    const struct tablet *tablet,
@@ -123,6 +134,7 @@ static enum vdbq_status put_column(struct picked *picked, unsigned i,
 {
     unsigned number = number_of(picked, i);
     uint32_t block_first = 1; /* no block begins there */
+    uint32_t decoded = 0;     /* rows of it            */
     uint64_t block[BLOCK_ROWS];
     enum vdbq_status status = VDBQ_OK;
 
@@ -130,11 +142,12 @@ static enum vdbq_status put_column(struct picked *picked, unsigned i,
            == picked->rows.columns[i].width);
     for (uint64_t k = 0; k < count && status == VDBQ_OK; k++) {
         uint32_t first = rows[k].row / BLOCK_ROWS * BLOCK_ROWS;
-        uint32_t left = (uint32_t)tablet->rows - first;
-        if (first != block_first)
-            tablet_values_of(tablet, number, first,
-                             left < BLOCK_ROWS ? left : BLOCK_ROWS, block);
-        block_first = first;
+        uint32_t place = rows[k].row - first;
+        if (first != block_first || place >= decoded) {
+            decoded = rows_decoded(tablet, first, place, k + 1 < count);
+            tablet_values_of(tablet, number, first, decoded, block);
+            block_first = first;
+        }
         status = put_value(picked, i, tablet, &rows[k], (const uint8_t *)block,
                            error);
         if (status == VDBQ_OK && stop_at(k))

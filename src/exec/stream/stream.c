@@ -207,8 +207,10 @@ void stream_stats_init(struct stream_stats *stats)
 
 void stream_list(const char *name, char *room, size_t size)
 {
-    size_t length = strlen(room);
-    if (strstr(room, name) == NULL)
+    size_t length = strlen(room), own = strlen(name);
+    if (length == 0 && own < size)
+        memcpy(room, name, own + 1);
+    else if (strstr(room, name) == NULL)
         snprintf(room + length, size - length, "%s%s", length > 0 ? ", " : "",
                  name);
 }
