@@ -10,6 +10,22 @@
 #include "base/memory.h"
 #include "data/tablet/dictionary_sort.h"
 
+/* How many of keys [0, count) are less than `key`: a step for each bit of the
+ * count, without a branch that depends on keys. */
+#define SEARCH(name, type)                                                     \
+    static uint32_t name(const type *keys, uint32_t count, type key)           \
+    {                                                                          \
+        const type *at = keys;                                                 \
+        while (count > 1) {                                                    \
+            uint32_t half = count / 2;                                         \
+            at += (at[half - 1] < key) * half;                                 \
+            count -= half;                                                     \
+        }                                                                      \
+        return (uint32_t)(at - keys) + (count == 1 && *at < key);              \
+    }
+SEARCH(search_32, uint32_t)
+SEARCH(search_64, uint64_t)
+
 /* -------------------------------------------------------------- values -- */
 
 struct run_value run_value_integer(int64_t value)
@@ -26,11 +42,30 @@ struct run_value run_value_real(double value)
     return (struct run_value){ (bits & sign) != 0 ? ~bits : bits | sign, true };
 }
 
+/* Narrows the words [*low, *high) that a text can be, or stand before, by the
+ * first bytes of some. */
+static void narrow_words(const struct run_column *of, struct vdbq_text text,
+                         uint32_t *low, uint32_t *high)
+{
+    uint64_t head = text_head(text, 0);
+    uint32_t less = search_64(of->heads, of->head_count, head), more = less;
+
+    while (more < of->head_count && of->heads[more] == head)
+        more++;
+    *low = less > 0 ? (less - 1) * RUN_STEP : 0;
+    if (more < of->head_count)
+        *high = more * RUN_STEP;
+}
+
 struct run_value run_value_text(const void *block, unsigned column,
-                                struct vdbq_text text)
+                                struct vdbq_text text,
+                                const struct run_column *of)
 {
     uint32_t low = 0, high = tablet_words(block, column)->count;
     bool exact = false;
+
+    if (of != NULL && of->heads != NULL)
+        narrow_words(of, text, &low, &high);
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -192,22 +227,6 @@ struct run_keys run_keys_between(const struct run *run, struct run_keys keys,
 
 /* -------------------------------------------------------------- search -- */
 
-/* How many of keys [0, count) are less than `key`: a step for each bit of the
- * count, without a branch that depends on keys. */
-#define SEARCH(name, type)                                                     \
-    static uint32_t name(const type *keys, uint32_t count, type key)           \
-    {                                                                          \
-        const type *at = keys;                                                 \
-        while (count > 1) {                                                    \
-            uint32_t half = count / 2;                                         \
-            at += (at[half - 1] < key) * half;                                 \
-            count -= half;                                                     \
-        }                                                                      \
-        return (uint32_t)(at - keys) + (count == 1 && *at < key);              \
-    }
-SEARCH(search_32, uint32_t)
-SEARCH(search_64, uint64_t)
-
 static bool key_less(const struct run *run, uint32_t place, uint64_t key)
 {
     return run->key_bits <= 32 ? ((const uint32_t *)run->keys)[place] < key
@@ -228,9 +247,38 @@ static uint32_t search(const struct run *run, uint32_t first, uint32_t count,
                        (uint32_t)key);
 }
 
+/* ... of a sequence, whose keys count from 1 on. */
+static uint32_t search_sequence(const struct run *run, uint64_t key)
+{
+    uint64_t less = key > 0 ? key - 1 : 0;
+
+    return less < run->rows ? (uint32_t)less : run->rows;
+}
+
+/* How many of the keys that a search begins with are less. */
+static uint32_t search_steps(const struct run *run, uint32_t count,
+                             uint64_t key)
+{
+    if (run->key_bits > 32)
+        return search_64(run->steps, count, key);
+    return key > UINT32_MAX ? count
+                            : search_32(run->steps, count, (uint32_t)key);
+}
+
 uint32_t run_search(const struct run *run, uint64_t key)
 {
-    return search(run, 0, run->rows, key);
+    uint32_t count = (run->rows + RUN_STEP - 1) / RUN_STEP, steps, first, end;
+
+    if (run->keys == NULL)
+        return search_sequence(run, key);
+    if (run->steps == NULL)
+        return search(run, 0, run->rows, key);
+    steps = search_steps(run, count, key);
+    if (steps == 0)
+        return 0;
+    first = (steps - 1) * RUN_STEP + 1;
+    end = steps < count ? steps * RUN_STEP : run->rows;
+    return search(run, first, end - first, key);
 }
 
 /* The same of a key that few keys behind place `from` are less than. */
@@ -253,10 +301,17 @@ uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
 {
     if (keys.first > keys.last)
         return *begin = from;
-    *begin = from == 0 ? run_search(run, keys.first)
-                       : search_from(run, keys.first, from);
-    return keys.last == UINT64_MAX ? run->rows
-                                   : search_from(run, keys.last + 1, *begin);
+    if (run->keys == NULL || from == 0)
+        *begin = run_search(run, keys.first);
+    else
+        *begin = search_from(run, keys.first, from);
+    if (keys.last == UINT64_MAX)
+        return run->rows;
+    if (run->keys == NULL)
+        return run_search(run, keys.last + 1);
+    if (*begin < run->rows && !key_less(run, *begin, keys.last + 1))
+        return *begin; /* as most values of a list are in most tablets */
+    return search_from(run, keys.last + 1, *begin);
 }
 
 /* ------------------------------------------------------------- destroy -- */
@@ -265,9 +320,12 @@ void run_destroy(struct run *run)
 {
     if (run == NULL)
         return;
-    for (unsigned i = 0; i < run->column_count; i++)
+    for (unsigned i = 0; i < run->column_count; i++) {
         memory_release(run->columns[i].ranked);
+        memory_release(run->columns[i].heads);
+    }
     memory_release(run->keys);
+    memory_release(run->steps);
     memory_release(run->order);
     memory_release(run);
 }

@@ -18,7 +18,8 @@
 
 enum {
     /* codes of RUN_COLUMNS_MAX columns fit one key in any case */
-    RUN_KEY_BITS = 64
+    RUN_KEY_BITS = 64,
+    RUN_STEP = 64 /* words, or keys, between two that a search begins with */
 };
 
 /* A value of a column as an integer without a sign that orders like it: of a
@@ -29,29 +30,37 @@ struct run_value {
 };
 struct run_value run_value_integer(int64_t value);
 struct run_value run_value_real(double value); /* not NaN */
-/* Of a text column of a checked tablet. */
-struct run_value run_value_text(const void *block, unsigned column,
-                                struct vdbq_text text);
-
 /* A column's part of a key. */
 struct run_column {
-    unsigned column;  /* of the table                                     */
-    unsigned bits;    /* that its codes take                              */
-    uint64_t base;    /* the least value; its code is 1                   */
-    uint64_t span;    /* what the greatest one is above it                */
-    uint64_t *ranked; /* the different values, in order; NULL: codes count
+    unsigned column;     /* of the table                                     */
+    unsigned bits;       /* that its codes take                              */
+    uint64_t base;       /* the least value; its code is 1                   */
+    uint64_t span;       /* what the greatest one is above it                */
+    uint64_t *ranked;    /* the different values, in order; NULL: codes count
                          from `base` on                                   */
-    uint32_t count;   /* of `ranked`                                      */
+    uint32_t count;      /* of `ranked`                                      */
+    uint64_t *heads;     /* of a column of many texts: the first bytes of each
+                         word whose number is a multiple of RUN_STEP; else
+                         NULL: a search begins with them                  */
+    uint32_t head_count; /* of `heads`                                    */
 };
+
+/* Of a text column of a checked tablet; `of`: the column in the tablet's run,
+ * or NULL. */
+struct run_value run_value_text(const void *block, unsigned column,
+                                struct vdbq_text text,
+                                const struct run_column *of);
 
 struct run {
     uint32_t rows; /* of the tablet */
     unsigned column_count;
     struct run_column columns[RUN_COLUMNS_MAX];
-    unsigned key_bits;   /* of all columns; at most 32: keys are uint32_t, else
+    unsigned key_bits; /* of all columns; at most 32: keys are uint32_t, else
                           uint64_t                                        */
-    void *keys;          /* ascending                                       */
-    uint32_t *order;     /* numbers of their rows, ascending where keys are
+    void *keys;      /* ascending; NULL: 1, 2, ..., of a sequence             */
+    void *steps;     /* each RUN_STEP-th of many keys, for these to stay in the
+                    processor's cache; NULL: there are none               */
+    uint32_t *order; /* numbers of their rows, ascending where keys are
                           equal; NULL: rows are in order as they are       */
     uint64_t size_bytes; /* of all of it                                  */
 };
@@ -63,6 +72,8 @@ void run_order_values(uint64_t *values, uint32_t rows, uint32_t type);
  * most, are there. NULL: no memory, or the thread is to stop. */
 struct run *run_make(const void *block, const unsigned *columns,
                      unsigned count);
+/* Whether that costs next to nothing: it is a sequence. */
+bool run_is_cheap(const void *block, const unsigned *columns, unsigned count);
 /* The same of rows whose order is said to be known: `order`, which becomes the
  * run's whatever it returns. NULL: also if that is not their order. */
 struct run *run_restore(const void *block, const unsigned *columns,

@@ -9,8 +9,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/threads/stop.h"
+#include "data/tablet/dictionary_sort.h"
 #include "data/tablet/tablet_inner.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
@@ -40,14 +42,53 @@ static bool sort_pairs(struct pairs pairs[2], uint32_t count, unsigned bits);
 static struct run *end(struct making *making, bool done);
 static void keep(struct making *making);
 
+static unsigned bits_of(uint64_t number)
+{
+    return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
+}
+
+bool run_is_cheap(const void *block, const unsigned *columns, unsigned count)
+{
+    const struct tablet_column *head = tablet_column(block, columns[0]);
+
+    return count == 1 && head->encoding == ENCODING_SEQUENCE
+           && head->null_count == 0;
+}
+
+static struct run *make_sequence(const void *block, unsigned column);
+
 struct run *run_make(const void *block, const unsigned *columns, unsigned count)
 {
     const struct tablet *head = block;
     struct making making = { .block = block, .rows = (uint32_t)head->rows };
-    bool done = make_room(&making, columns, count) && fit(&making)
-                && make_keys(&making) && sort_rows(&making);
+    bool done;
 
+    if (run_is_cheap(block, columns, count))
+        return make_sequence(block, columns[0]);
+    done = make_room(&making, columns, count) && fit(&making)
+           && make_keys(&making) && sort_rows(&making);
     return end(&making, done);
+}
+
+/* The run of a column whose values count on from the first: it has no keys. */
+static struct run *make_sequence(const void *block, unsigned column)
+{
+    const struct tablet *head = block;
+    struct run *run = memory_zeroed(1, sizeof *run);
+
+    if (run == NULL)
+        return NULL;
+    run->rows = (uint32_t)head->rows;
+    run->column_count = 1;
+    run->columns[0] = (struct run_column){
+        .column = column,
+        .base = run_value_integer(tablet_column(block, column)->base).value,
+        .span = head->rows - 1,
+        .bits = bits_of(head->rows)
+    };
+    run->key_bits = run->columns[0].bits;
+    run->size_bytes = sizeof *run;
+    return run;
 }
 
 struct run *run_restore(const void *block, const unsigned *columns,
@@ -129,11 +170,6 @@ static uint64_t bound_of(uint32_t type, int64_t bound)
         return run_value_integer(bound).value;
     memcpy(&real, &bound, sizeof real);
     return run_value_real(real).value;
-}
-
-static unsigned bits_of(uint64_t number)
-{
-    return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
 /* Codes from the least value on, if they fit 64 bits. */
@@ -298,6 +334,45 @@ static bool order_rows(struct making *making)
     return right && !stop_asked();
 }
 
+enum { STEPS_ROWS_MIN = HOSTILE(1, 4096) };
+
+/* The keys that a search begins with. Without memory there are none. */
+static void add_steps(struct run *run, size_t width)
+{
+    size_t count = (run->rows + RUN_STEP - 1) / RUN_STEP;
+    char *steps;
+
+    if (run->rows < STEPS_ROWS_MIN)
+        return;
+    steps = memory_resize(NULL, count * width);
+    for (size_t i = 0; steps != NULL && i < count; i++)
+        memcpy(steps + i * width,
+               (const char *)run->keys + i * RUN_STEP * width, width);
+    run->steps = steps;
+    run->size_bytes += count * width;
+}
+
+/* The same of a column's words. */
+static void add_heads(struct making *making, struct run_column *column)
+{
+    const struct tablet_column *head =
+        tablet_column(making->block, column->column);
+    uint32_t words, count;
+
+    if (head->type != TYPE_WORD)
+        return;
+    words = tablet_words(making->block, column->column)->count;
+    count = (words + RUN_STEP - 1) / RUN_STEP;
+    if (words < STEPS_ROWS_MIN)
+        return;
+    column->heads = memory_resize(NULL, count * sizeof *column->heads);
+    for (uint32_t i = 0; column->heads != NULL && i < count; i++)
+        column->heads[i] = text_head(
+            tablet_word(making->block, column->column, i * RUN_STEP), 0);
+    column->head_count = column->heads != NULL ? count : 0;
+    making->run->size_bytes += column->head_count * sizeof *column->heads;
+}
+
 /* The run takes over what was sorted; short keys become narrow. */
 static void keep(struct making *making)
 {
@@ -322,6 +397,9 @@ static void keep(struct making *making)
                 run->columns[i].count * sizeof *run->columns[i].ranked;
     if (run->keys == NULL)
         run->keys = keys; /* it is as long as it was */
+    add_steps(run, width);
+    for (unsigned i = 0; i < run->column_count; i++)
+        add_heads(making, &run->columns[i]);
 }
 
 /* ---------------------------------------------------------------- sort -- */

@@ -20,6 +20,10 @@
 
 _Static_assert((int)SEEK_KEYS_MAX == (int)RUN_COLUMNS_MAX, "keys of a run");
 
+/* To look through all values for more than these takes longer than to make a
+ * run. */
+enum { LIST_FEW = 64 };
+
 /* What a key is compared with: of a text the text, of numbers what they are
  * ordered by. */
 struct constant {
@@ -229,30 +233,32 @@ struct tablet_terms {
 /* A constant in a tablet, which is needed for texts alone. */
 static struct run_value value_in(const struct seek_stream *seek, unsigned key,
                                  const struct constant *constant,
-                                 const void *block)
+                                 const void *block, const struct run *run)
 {
     return is_text(seek, key)
-               ? run_value_text(block, step_of(seek)->keys[key], constant->text)
+               ? run_value_text(block, step_of(seek)->keys[key], constant->text,
+                                run != NULL ? &run->columns[key] : NULL)
                : constant->value;
 }
 
 /* The constants of the list that the tablet can have. */
 static void list_in(struct seek_stream *seek, const void *block,
-                    struct run_terms *terms)
+                    const struct run *run, struct run_terms *terms)
 {
     unsigned key = step_of(seek)->equal_count;
 
     terms->listed = true;
     terms->list = seek->list_values;
     for (uint32_t i = 0; i < seek->list_count; i++) {
-        struct run_value value = value_in(seek, key, &seek->list[i], block);
+        struct run_value value =
+            value_in(seek, key, &seek->list[i], block, run);
         if (value.exact)
             seek->list_values[terms->list_count++] = value;
     }
 }
 
 static void terms_in(struct seek_stream *seek, const void *block,
-                     struct tablet_terms *in)
+                     const struct run *run, struct tablet_terms *in)
 {
     const struct step_seek *step = step_of(seek);
     struct run_terms *terms = &in->terms;
@@ -260,17 +266,17 @@ static void terms_in(struct seek_stream *seek, const void *block,
 
     *terms = (struct run_terms){ .columns = step->keys, .equal_count = last };
     for (unsigned i = 0; i < last; i++)
-        terms->equals[i] = value_in(seek, i, &seek->equals[i], block);
+        terms->equals[i] = value_in(seek, i, &seek->equals[i], block, run);
     if (seek->list != NULL)
-        list_in(seek, block, terms);
+        list_in(seek, block, run, terms);
     in->low.open = step->low.open;
     in->high.open = step->high.open;
     if (step->low.there) {
-        in->low.value = value_in(seek, last, &seek->low, block);
+        in->low.value = value_in(seek, last, &seek->low, block, run);
         terms->low = &in->low;
     }
     if (step->high.there) {
-        in->high.value = value_in(seek, last, &seek->high, block);
+        in->high.value = value_in(seek, last, &seek->high, block, run);
         terms->high = &in->high;
     }
 }
@@ -303,7 +309,10 @@ static enum vdbq_status get_run(const struct seek_stream *seek,
         return VDBQ_OK;
     if (kept != NULL)
         status = run_load(snapshot->database, kept, block, &made, error);
-    if (status == VDBQ_OK && made == NULL && run_cache_pays(cache, &want))
+    if (status == VDBQ_OK && made == NULL
+        && (step_of(seek)->list_count > LIST_FEW
+            || run_is_cheap(block, want.columns, want.count)
+            || run_cache_pays(cache, &want)))
         made = run_make(block, want.columns, want.count);
     if (made == NULL
         || run_cache_keep(cache, &want, made, seek->place.runs_bytes))
@@ -372,7 +381,7 @@ static enum vdbq_status find_in(struct seek_stream *seek, const void *block,
     bool done;
 
     seek->found.count = 0;
-    terms_in(seek, block, &in);
+    terms_in(seek, block, run, &in);
     done = run != NULL ? run_terms_find(&in.terms, run, &seek->found)
                        : run_terms_scan(&in.terms, block, &seek->found);
     return done ? VDBQ_OK : stop_or_no_memory(error);

@@ -142,7 +142,7 @@ static struct run_value value_of(unsigned column, uint32_t row)
     case 3:
         return run_value_real((double)floats[row]);
     default:
-        return run_value_text(block.bytes, column, texts[row]);
+        return run_value_text(block.bytes, column, texts[row], NULL);
     }
 }
 
@@ -322,7 +322,7 @@ static void test_texts_between(void **state)
     make_tablet();
     for (unsigned i = 0; i < sizeof tried / sizeof *tried; i++) {
         struct vdbq_text text = { tried[i], strlen(tried[i]) };
-        struct run_value value = run_value_text(block.bytes, 4, text);
+        struct run_value value = run_value_text(block.bytes, 4, text, NULL);
         uint32_t below = 0, count = tablet_words(block.bytes, 4)->count;
         bool there = false;
         for (uint32_t k = 0; k < count; k++) {
