@@ -281,12 +281,50 @@ uint32_t run_search(const struct run *run, uint64_t key)
     return search(run, first, end - first, key);
 }
 
-/* The same of a key that few keys behind place `from` are less than. */
+/* Whether a key that a search begins with is less; there is one. */
+static bool step_less(const struct run *run, uint32_t step, uint64_t key)
+{
+    return run->key_bits <= 32 ? ((const uint32_t *)run->steps)[step] < key
+                               : ((const uint64_t *)run->steps)[step] < key;
+}
+
+enum {
+    STEPS_NEAR = 16, /* that are looked at one by one */
+    CACHE_LINE = 64
+};
+
+/* The last of the keys that a search begins with that is less, or the first; no
+ * less than `step`, which is. */
+static uint32_t find_step(const struct run *run, uint64_t key, uint32_t step)
+{
+    uint32_t count = (run->rows + RUN_STEP - 1) / RUN_STEP, first = step;
+
+    while (step + 1 < count && step_less(run, step + 1, key))
+        if (++step - first == STEPS_NEAR) {
+            step = search_steps(run, count, key);
+            return step > 0 ? step - 1 : 0;
+        }
+    return step;
+}
+
+/* The same of a key that few of the keys behind place `from` are less than. */
+static uint32_t search_by_steps(const struct run *run, uint64_t key,
+                                uint32_t from)
+{
+    uint32_t step = find_step(run, key, from / RUN_STEP);
+    uint32_t left = run->rows - step * RUN_STEP;
+
+    return search(run, step * RUN_STEP, left < RUN_STEP ? left : RUN_STEP, key);
+}
+
+/* ... of any run that has keys. */
 static uint32_t search_from(const struct run *run, uint64_t key, uint32_t from)
 {
     uint32_t step = 1, low = from;
 
     assert(from <= run->rows);
+    if (run->steps != NULL && from < run->rows)
+        return search_by_steps(run, key, from);
     while (low < run->rows && step <= run->rows - low
            && key_less(run, low + step - 1, key)) {
         low += step;
@@ -294,6 +332,21 @@ static uint32_t search_from(const struct run *run, uint64_t key, uint32_t from)
     }
     return search(run, low, step < run->rows - low ? step : run->rows - low,
                   key);
+}
+
+uint32_t run_fetch(const struct run *run, uint64_t key, uint32_t from)
+{
+    size_t width = run->key_bits <= 32 ? sizeof(uint32_t) : sizeof(uint64_t);
+    const char *at;
+    uint32_t step;
+
+    if (run->steps == NULL || from >= run->rows)
+        return from;
+    step = find_step(run, key, from / RUN_STEP);
+    at = (const char *)run->keys + (size_t)step * RUN_STEP * width;
+    for (size_t line = 0; line < RUN_STEP * width; line += CACHE_LINE)
+        __builtin_prefetch(at + line);
+    return step * RUN_STEP;
 }
 
 uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,

@@ -107,6 +107,9 @@ uint32_t run_search(const struct run *run, uint64_t key);
  * keys, `from`, are less for certain, and likely few more. */
 uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
                   uint32_t *begin);
+/* Has the keys around one brought into the processor's cache, for a run_find() to
+ * come. Returns a number of keys that are less, to be `from` the next time. */
+uint32_t run_fetch(const struct run *run, uint64_t key, uint32_t from);
 /* How many of the ranked values of a column are less. */
 uint32_t run_rank(const struct run_column *column, uint64_t value);
 

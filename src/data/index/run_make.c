@@ -334,7 +334,7 @@ static bool order_rows(struct making *making)
     return right && !stop_asked();
 }
 
-enum { STEPS_ROWS_MIN = HOSTILE(1, 4096) };
+enum { STEPS_ROWS_MIN = HOSTILE(1, 512) };
 
 /* The keys that a search begins with. Without memory there are none. */
 static void add_steps(struct run *run, size_t width)

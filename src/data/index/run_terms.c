@@ -86,21 +86,40 @@ static struct run_keys equal_keys(const struct run_terms *terms,
     return keys;
 }
 
+enum { KEYS_AHEAD = 32 }; /* that are fetched together */
+
+/* The next keys of the list that can be in the run, from value `*at` on. */
+static unsigned next_keys(const struct run_terms *terms, const struct run *run,
+                          const struct run_keys *all, uint32_t *at,
+                          struct run_keys keys[KEYS_AHEAD])
+{
+    unsigned count = 0;
+
+    for (; *at < terms->list_count && count < KEYS_AHEAD; ++*at) {
+        keys[count] =
+            run_keys_equal(run, *all, terms->equal_count, terms->list[*at]);
+        count += keys[count].first <= keys[count].last;
+    }
+    return count;
+}
+
 /* Rows of each value of the list; its keys ascend. */
 static bool find_list(const struct run_terms *terms, const struct run *run,
                       struct vector *rows)
 {
-    struct run_keys all = equal_keys(terms, run);
-    uint32_t begin, end = 0;
+    struct run_keys all = equal_keys(terms, run), keys[KEYS_AHEAD];
+    uint32_t begin, end = 0, at = 0, ahead = 0;
     bool done = true;
 
-    for (uint32_t i = 0; i < terms->list_count && done; i++) {
-        struct run_keys keys =
-            run_keys_equal(run, all, terms->equal_count, terms->list[i]);
-        if (keys.first > keys.last)
-            continue;
-        end = run_find(run, keys, end, &begin);
-        done = add_rows(run, begin, end, rows) && !stop_at(i);
+    while (at < terms->list_count && done) {
+        unsigned count = next_keys(terms, run, &all, &at, keys);
+        for (unsigned i = 0; i < count; i++)
+            ahead = run_fetch(run, keys[i].first, ahead);
+        for (unsigned i = 0; i < count && done; i++) {
+            end = run_find(run, keys[i], end, &begin);
+            done = begin == end || add_rows(run, begin, end, rows);
+        }
+        done = done && !stop_asked();
     }
     return done;
 }
