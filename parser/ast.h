@@ -311,7 +311,8 @@ struct ast_create {
     struct ast_query *query; /* CREATE TABLE AS; NULL: none */
 };
 
-/* DROP TABLE, VIEW, INDEX. */
+/* DROP TABLE, VIEW, INDEX; REINDEX, whose name has no text where it is of all
+ * indexes. */
 struct ast_drop {
     struct ast_name name;
     bool if_exists;
@@ -330,7 +331,8 @@ struct ast_index {
     struct ast_name table;
     bool if_not_exists;
     bool unique;
-    struct ast_order *terms; /* columns, ASC or DESC */
+    struct ast_order *terms;      /* columns, ASC or DESC */
+    struct ast_expression *where; /* NULL: there is none */
 };
 
 struct ast_insert {
@@ -379,6 +381,7 @@ enum ast_statement_kind {
     AST_DROP_VIEW,
     AST_CREATE_INDEX,
     AST_DROP_INDEX,
+    AST_REINDEX,
     AST_INSERT,
     AST_UPDATE,
     AST_DELETE,

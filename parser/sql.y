@@ -173,6 +173,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     OUTER       "OUTER"
     OVER        "OVER"
     PARTITION   "PARTITION"
+    REINDEX     "REINDEX"
     REPLACE     "REPLACE"
     RIGHT_WORD  "RIGHT"
     ROLLBACK    "ROLLBACK"
@@ -470,9 +471,10 @@ create:
         { $$ = ast_view(parse, $new_name, $view_columns,
                         $query); }
   | CREATE unique INDEX new_name ON name[table]
-    "(" order_list ")"
+    "(" order_list ")" where
         { $$ = ast_index(parse, (struct ast_index){ $new_name.name, $table,
-                         $new_name.exists, $unique, $order_list.first }); }
+                         $new_name.exists, $unique, $order_list.first,
+                         $where }); }
 
 new_name:
     name                     { $$ = (struct target){ $name, false }; }
@@ -551,6 +553,10 @@ drop:
         { $$ = ast_drop(parse, AST_DROP_VIEW, $old_name); }
   | DROP INDEX old_name
         { $$ = ast_drop(parse, AST_DROP_INDEX, $old_name); }
+  | REINDEX
+        { $$ = ast_drop(parse, AST_REINDEX, (struct target){ 0 }); }
+  | REINDEX name
+        { $$ = ast_drop(parse, AST_REINDEX, (struct target){ $name, false }); }
 
 old_name:
     name               { $$ = (struct target){ $name, false }; }
@@ -849,7 +855,7 @@ free_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | DATE
   | DEFERRED | DESC | DESCRIBE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
   | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NULLS | OFFSET
-  | PARTITION | REPLACE | ROLLBACK | START | SUMMARIZE | TIMESTAMP | TREE
+  | PARTITION | REINDEX | REPLACE | ROLLBACK | START | SUMMARIZE | TIMESTAMP | TREE
   | VIEW
 
 kept_word:
@@ -861,7 +867,7 @@ function_name: function_word  { $$ = ast_name(parse, @$); }
 
 function_word:
     NAME | QUOTED | DATE | FIRST | GLOB | IF | ILIKE | LAST | LEFT_WORD
-  | LIKE | REGEXP | REPLACE | RIGHT_WORD | SIMILAR | TIMESTAMP
+  | LIKE | REGEXP | REINDEX | REPLACE | RIGHT_WORD | SIMILAR | TIMESTAMP
 
 %%
 

@@ -194,8 +194,10 @@ static enum vdbq_status drop(vdbq_query *query, struct transaction *transaction)
     const struct plan_drop *plan = &query->plan.drop;
     const struct catalogue *now = transaction_catalogue(transaction);
     struct error *error = &query->db->error;
-    const struct table *table = catalogue_table(now, plan->name);
+    const struct table *table;
     switch (query->plan.kind) {
+    case PLAN_REINDEX:
+        return transaction_reindex(transaction, plan->name, error);
     case PLAN_DROP_VIEW:
         if (plan->if_exists && catalogue_view(now, plan->name) == NULL)
             return VDBQ_OK;
@@ -205,6 +207,7 @@ static enum vdbq_status drop(vdbq_query *query, struct transaction *transaction)
             return VDBQ_OK;
         return transaction_drop_index(transaction, plan->name, error);
     default:
+        table = catalogue_table(now, plan->name);
         if (table == NULL)
             return plan->if_exists ? VDBQ_OK
                                    : error_set(error, VDBQ_UNKNOWN,

@@ -170,6 +170,10 @@ static void print_change(const struct plan *plan, struct text *text)
     case PLAN_DROP_INDEX:
         text_print(text, "; drop index %s\n", plan->drop.name);
         break;
+    case PLAN_REINDEX:
+        text_print(text, "; reindex %s\n",
+                   plan->drop.name != NULL ? plan->drop.name : "all");
+        break;
     case PLAN_INSERT:
         print_insert(plan, text);
         break;

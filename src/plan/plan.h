@@ -33,6 +33,7 @@ enum plan_kind {
     PLAN_DROP_TABLE,
     PLAN_DROP_VIEW,
     PLAN_DROP_INDEX,
+    PLAN_REINDEX,
     PLAN_INSERT,
     PLAN_REWRITE, /* UPDATE and DELETE */
     PLAN_COPY_FROM,
@@ -69,10 +70,10 @@ struct plan_index {
     enum collation *collations; /* of each; NULL: the columns' own */
 };
 
-/* DROP TABLE, VIEW, INDEX. */
+/* DROP TABLE, VIEW, INDEX; REINDEX. */
 struct plan_drop {
-    const char *name;
-    bool if_exists; /* that there is none is no failure */
+    const char *name; /* REINDEX: of a table or index; NULL: all of them */
+    bool if_exists;   /* that there is none is no failure */
 };
 
 /* Rows in the types of the table's columns: `vectors`, or (`from_query`) what

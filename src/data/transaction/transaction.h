@@ -48,6 +48,11 @@ enum vdbq_status transaction_create_index(struct transaction *transaction,
 enum vdbq_status transaction_drop_index(struct transaction *transaction,
                                         const char *name, struct error *error);
 
+/* Has the runs of an index, of all indexes of a table, or (NULL) of all tables made
+ * anew by the commit. UNKNOWN: no table and no index has the name. */
+enum vdbq_status transaction_reindex(struct transaction *transaction,
+                                     const char *name, struct error *error);
+
 /* Appends rows: one vector for each column, of its type. Rows are kept
  * in memory and written as tablets fill up and at the commit. Fails with
  * CONSTRAINT for a NULL in the primary key (a key that is there twice is

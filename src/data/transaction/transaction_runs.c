@@ -97,6 +97,49 @@ static bool find_runs(const struct transaction *transaction,
     return room;
 }
 
+/* Whether a run belongs to a tablet of the table, which has an index; NULL: to
+ * any. */
+static bool is_of(const struct table *table, const struct run_ref *run)
+{
+    bool found = table == NULL;
+
+    for (size_t i = 0; !found && i < table->tablet_count; i++)
+        found = identity_equal(table->tablets[i].identity, run->tablet);
+    return found;
+}
+
+enum vdbq_status transaction_reindex(struct transaction *transaction,
+                                     const char *name, struct error *error)
+{
+    const struct catalogue *draft = transaction->draft;
+    const struct table *table = NULL;
+    const struct index *index = NULL;
+    struct catalogue *next;
+    size_t kept = 0;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (name != NULL) {
+        table = catalogue_table(draft, name);
+        index = table == NULL ? catalogue_index(draft, name) : NULL;
+        if (index != NULL)
+            table = catalogue_table_id(draft, index->table_id);
+        if (table == NULL)
+            return error_set(error, VDBQ_UNKNOWN, "no table or index \"%s\"",
+                             name);
+    }
+    next = transaction_next(transaction, 0);
+    if (next == NULL)
+        return error_no_memory(error);
+    for (size_t i = 0; i < next->run_count; i++)
+        if (!is_of(table, &next->runs[i]))
+            next->runs[kept++] = next->runs[i];
+    next->run_count = kept;
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
 /* --------------------------------------------------------------- making -- */
 
 /* On whatever thread: makes the block of one run. */

@@ -108,6 +108,9 @@ enum vdbq_status plan_create_index(const struct ast_index *index,
     plan->kind = PLAN_CREATE_INDEX;
     if (table == NULL)
         return binder->error->status;
+    if (index->where != NULL)
+        return error_at(binder->error, VDBQ_SYNTAX, index->where->at,
+                        "an index is of all rows: WHERE is not supported");
     for (const struct ast_order *term = index->terms; term != NULL;
          term = term->next)
         count++;

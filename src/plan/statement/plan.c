@@ -53,6 +53,8 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
         return plan_drop(&statement->drop, PLAN_DROP_VIEW, binder, plan);
     case AST_DROP_INDEX:
         return plan_drop(&statement->drop, PLAN_DROP_INDEX, binder, plan);
+    case AST_REINDEX:
+        return plan_drop(&statement->drop, PLAN_REINDEX, binder, plan);
     case AST_INSERT:
         return plan_insert_rows(&statement->insert, binder, plan);
     case AST_UPDATE:

@@ -165,6 +165,8 @@ static const struct {
       "index unique i? on t order a" },
     { "drop view if exists v", "drop view v?" },
     { "drop index i", "drop index i" },
+    { "reindex", "reindex all" },
+    { "reindex reindex", "reindex reindex" },
     /* changes */
     { "insert or ignore into t (a, b) select 1, 2 limit 1",
       "insert ignore t(a b) {select 1 2 limit 1}" },
