@@ -304,7 +304,8 @@ static char *content(struct database *database)
 {
     struct text text;
 
-    if (print_database(database, &text) != VDBQ_OK)
+    if (print_database(database, &text) != VDBQ_OK
+        || print_runs(database, &text) != VDBQ_OK)
         fail_msg("%s", ERROR->message);
     assert_false(text.failed);
     return text.bytes;
