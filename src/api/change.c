@@ -109,7 +109,16 @@ static enum vdbq_status insert(vdbq_query *query,
     return status;
 }
 
-/* UPDATE and DELETE: the stream reads the rows as they were. Where it turns
+/* UPDATE and DELETE of some rows. */
+static enum vdbq_status change_some(vdbq_query *query,
+                                    struct transaction *transaction)
+{
+    enum vdbq_status status = open_stream(query, transaction);
+
+    return status == VDBQ_OK ? query_change_some(query, transaction) : status;
+}
+
+/* UPDATE and DELETE of most: the stream reads the rows as they were. Where it turns
  * out that nothing changes, nothing is written. */
 static enum vdbq_status rewrite(vdbq_query *query,
                                 struct transaction *transaction)
@@ -246,6 +255,8 @@ static enum vdbq_status change(vdbq_query *query,
         return create_index(query, transaction);
     case PLAN_INSERT:
         return insert(query, transaction);
+    case PLAN_CHANGE:
+        return change_some(query, transaction);
     case PLAN_REWRITE:
         return rewrite(query, transaction);
     case PLAN_COPY_FROM:

@@ -177,6 +177,13 @@ static void print_change(const struct plan *plan, struct text *text)
     case PLAN_INSERT:
         print_insert(plan, text);
         break;
+    case PLAN_CHANGE:
+        text_print(text,
+                   plan->change.column_count > 0
+                       ? "; these rows of table %u get new values\n"
+                       : "; these rows of table %u go\n",
+                   (unsigned)plan->change.table_id);
+        break;
     case PLAN_REWRITE:
         text_print(text, "; these are all rows of table %u from then on\n",
                    (unsigned)plan->rewrite.table_id);

@@ -112,6 +112,10 @@ enum vdbq_status query_files_join(vdbq_query *query,
                                   const struct catalogue *catalogue,
                                   struct catalogue **joined);
 
+/* UPDATE and DELETE of the rows that the query's open stream gives. */
+enum vdbq_status query_change_some(vdbq_query *query,
+                                   struct transaction *transaction);
+
 /* COPY FROM: has the file's rows added in the statement's transaction. */
 enum vdbq_status query_copy_from(vdbq_query *query,
                                  struct transaction *transaction);

@@ -35,7 +35,8 @@ enum plan_kind {
     PLAN_DROP_INDEX,
     PLAN_REINDEX,
     PLAN_INSERT,
-    PLAN_REWRITE, /* UPDATE and DELETE */
+    PLAN_CHANGE,  /* UPDATE and DELETE of some rows */
+    PLAN_REWRITE, /* UPDATE and DELETE of most */
     PLAN_COPY_FROM,
     PLAN_BEGIN,
     PLAN_COMMIT,
@@ -87,6 +88,14 @@ struct plan_insert {
     struct vdbq_vector *vectors; /* one a column, in the table's order  */
 };
 
+/* The plan's steps give the rows that change, in the order of the table: what
+ * `rowid` is of each, then its new values. */
+struct plan_change {
+    uint32_t table_id;
+    unsigned column_count; /* that get new values; 0: the rows go */
+    unsigned *columns;     /* the table's numbers of them */
+};
+
 /* The plan's steps give all rows that the table has from then on. */
 struct plan_rewrite {
     uint32_t table_id;
@@ -120,6 +129,7 @@ struct plan {
         struct plan_index index;
         struct plan_drop drop;
         struct plan_insert insert;
+        struct plan_change change;
         struct plan_rewrite rewrite;
         struct plan_copy copy;
     };

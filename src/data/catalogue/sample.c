@@ -203,14 +203,25 @@ static bool add_value(struct sample *sample, unsigned column,
 
 /* ------------------------------------------------------------- samplers -- */
 
+/* The limit for the next row. A sample out of which rows have gone, and whose
+ * others have moved, takes no more of new rows than about their share: so one
+ * that was made of all rows is not touched, whose limit is near half of it. */
+static uint64_t limit_at(const struct sample *sample, uint64_t next)
+{
+    uint64_t limit = sample != NULL ? sample_limit(sample) : UINT64_MAX;
+    uint64_t most = next > 2 * SAMPLE_ROWS
+                        ? UINT64_MAX / next * (2 * SAMPLE_ROWS)
+                        : UINT64_MAX;
+
+    return limit < most ? limit : most;
+}
+
 struct sampler sampler_init(const struct table *table)
 {
     return (struct sampler){ .sample = sample_hold(table->sample),
                              .lost = table->sample == NULL && table->rows > 0,
                              .next = table->rows,
-                             .limit = table->sample != NULL
-                                          ? sample_limit(table->sample)
-                                          : UINT64_MAX };
+                             .limit = limit_at(table->sample, table->rows) };
 }
 
 void sampler_finish(struct sampler *sampler)
@@ -244,7 +255,7 @@ bool sampler_add(struct sampler *sampler, const struct table *table,
             || !sample_add(sampler->sample, sampler->next + i, vectors,
                            first + i))
             return false;
-        sampler->limit = sample_limit(sampler->sample);
+        sampler->limit = limit_at(sampler->sample, sampler->next + i);
     }
     sampler->next += count;
     return true;

@@ -90,6 +90,19 @@ bool unique_set_add(struct unique_set *set, struct unique_hash hash)
     return true;
 }
 
+void unique_sets_follow(struct vector *sets, struct identity from,
+                        struct identity to, const bool *changed)
+{
+    for (size_t i = 0; i < sets->count; i++) {
+        struct unique_set *set = vector_at(sets, i);
+        bool same = set->made && identity_equal(set->of, from);
+        for (unsigned k = 0; same && k < set->column_count; k++)
+            same = !changed[set->columns[k].number];
+        if (same)
+            set->of = to;
+    }
+}
+
 void unique_sets_finish(struct vector *sets)
 {
     for (size_t i = 0; i < sets->count; i++)

@@ -45,6 +45,11 @@ bool unique_set_reserve(struct unique_set *set, uint64_t count);
 /* Asks early for the memory where a hash belongs. */
 void unique_set_fetch(const struct unique_set *set, struct unique_hash hash);
 
+/* The rows of a table have another state now, of which only these columns'
+ * values are others: sets that read none of them hold it, too. */
+void unique_sets_follow(struct vector *sets, struct identity from,
+                        struct identity to, const bool *changed);
+
 /* Finishes a vector of sets. */
 void unique_sets_finish(struct vector *sets);
 

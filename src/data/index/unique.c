@@ -102,6 +102,15 @@ bool unique_rules(const struct catalogue *catalogue, const struct table *table,
     return added;
 }
 
+bool unique_rule_reads(const struct unique_rule *rule, const bool *columns)
+{
+    bool reads = false;
+
+    for (unsigned i = 0; i < rule->column_count; i++)
+        reads |= columns[rule_column(rule, i)];
+    return reads;
+}
+
 /* ------------------------------------------------------------------ hash -- */
 
 /* The bytes of a value; equal values have equal ones. `room` is for those

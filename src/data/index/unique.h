@@ -29,6 +29,9 @@ struct unique_rule {
 bool unique_rules(const struct catalogue *catalogue, const struct table *table,
                   bool keyed, struct vector *rules);
 
+/* Whether a rule is about one of the columns that are set in `columns`. */
+bool unique_rule_reads(const struct unique_rule *rule, const bool *columns);
+
 /* The hash of the columns of one row. False: one of them is NULL, which is
  * like no other row. */
 bool unique_hash_row(const struct unique_rule *rule,

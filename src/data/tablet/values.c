@@ -112,6 +112,16 @@ static enum vdbq_status check_column(const struct values *values,
     return status;
 }
 
+enum vdbq_status values_check_column(const struct table *table, unsigned column,
+                                     uint64_t rows,
+                                     const struct vdbq_vector *vector,
+                                     struct error *error)
+{
+    return check_column(
+        &(struct values){ table, &table->columns[column], vector, rows },
+        error);
+}
+
 enum vdbq_status values_check(const struct table *table, uint64_t rows,
                               const struct vdbq_vector *vectors,
                               struct error *error)
@@ -119,8 +129,6 @@ enum vdbq_status values_check(const struct table *table, uint64_t rows,
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
-        status = check_column(
-            &(struct values){ table, &table->columns[i], &vectors[i], rows },
-            error);
+        status = values_check_column(table, i, rows, &vectors[i], error);
     return status;
 }

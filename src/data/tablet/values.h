@@ -16,5 +16,10 @@ enum { TEXT_BYTES_MAX = 256 << 20 }; /* of one text */
 enum vdbq_status values_check(const struct table *table, uint64_t rows,
                               const struct vdbq_vector *vectors,
                               struct error *error);
+/* The same of one column's values. */
+enum vdbq_status values_check_column(const struct table *table, unsigned column,
+                                     uint64_t rows,
+                                     const struct vdbq_vector *vector,
+                                     struct error *error);
 
 #endif

@@ -70,6 +70,26 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
                                     enum conflict conflict,
                                     struct error *error);
 
+/* Rows of one table that change, or go. */
+struct row_changes {
+    uint64_t count;                    /* of rows, each once                 */
+    const struct vdbq_vector *ids;     /* what `rowid` is of each: its primary
+                                       key, or (BIGINT) its number; in the
+                                       order of the table                 */
+    unsigned column_count;             /* that get new values; 0: rows go    */
+    const unsigned *columns;           /* the table's numbers of them        */
+    const struct vdbq_vector *vectors; /* the new values, one a column    */
+};
+
+/* Changes rows, or takes them out. The others stay in their order, and tablets
+ * that hold no row which changes stay as they are. What must be unique is
+ * checked when all rows have changed. Fails with CONSTRAINT, RANGE, TYPE, IO,
+ * CORRUPT, NO_MEMORY; MISUSE for ids that are not as they should be. */
+enum vdbq_status transaction_change(struct transaction *transaction,
+                                    uint32_t table_id,
+                                    const struct row_changes *changes,
+                                    struct error *error);
+
 /* Takes all rows out of a table. Its tablets stay for those who read them. */
 enum vdbq_status transaction_clear(struct transaction *transaction,
                                    uint32_t table_id, struct error *error);

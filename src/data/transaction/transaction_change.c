@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Some rows of a table change, or go. Tablets that hold none of them stay as
+ * they are, the same bytes at the same place; the others are written anew,
+ * neighbours together. Rows stay in the order of the table.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/threads/stop.h"
+#include "base/type.h"
+#include "data/index/unique.h"
+#include "data/tablet/tablet_inner.h"
+#include "data/tablet/values.h"
+#include "data/transaction/row_numbers.h"
+#include "data/transaction/transaction_inner.h"
+
+struct changing {
+    struct transaction *transaction;
+    const struct table *table;         /* in the draft                     */
+    const struct row_changes *changes; /* the caller's                     */
+    struct vdbq_vector *values;        /* of each column that gets new ones */
+    bool *changed;                     /* whether a column does            */
+    struct row_numbers numbers;        /* of the changed rows, so far      */
+    struct vector tablets;             /* struct tablet_ref: from then on  */
+    struct table empty;                /* the table without its tablets    */
+    struct new_rows run;               /* tablets that are written anew    */
+    bool runs;                         /* there are rows in `run`          */
+    struct arena arena;                /* the facts of what was written    */
+    struct error *error;
+};
+
+static enum vdbq_status check_values(struct changing *changing);
+static enum vdbq_status change_tablet(struct changing *changing,
+                                      const struct tablet_ref *tablet);
+static enum vdbq_status end_run(struct changing *changing);
+static enum vdbq_status take_changed(struct changing *changing);
+static enum vdbq_status check_unique(struct changing *changing,
+                                     const struct catalogue *before);
+
+/* Room for what is said of each column. */
+static enum vdbq_status start(struct changing *changing)
+{
+    const struct row_changes *changes = changing->changes;
+    unsigned count = changing->table->column_count;
+
+    changing->values =
+        arena_alloc(&changing->arena, count * sizeof *changing->values);
+    changing->changed =
+        arena_alloc(&changing->arena, count * sizeof *changing->changed);
+    if (changing->values == NULL || changing->changed == NULL)
+        return error_no_memory(changing->error);
+    memset(changing->changed, 0, count * sizeof *changing->changed);
+    for (unsigned i = 0; i < changes->column_count; i++) {
+        assert(changes->columns[i] < count);
+        changing->values[changes->columns[i]] = changes->vectors[i];
+        changing->changed[changes->columns[i]] = true;
+    }
+    changing->empty = *changing->table;
+    changing->empty.tablet_count = 0;
+    changing->empty.sample = NULL;
+    return VDBQ_OK;
+}
+
+/* All tablets, in their order. */
+static enum vdbq_status change_tablets(struct changing *changing)
+{
+    const struct table *table = changing->table;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++)
+        status = change_tablet(changing, &table->tablets[i]);
+    if (status == VDBQ_OK)
+        status = end_run(changing);
+    if (status == VDBQ_OK
+        && changing->numbers.found.count < changing->changes->count)
+        status = error_set(changing->error, VDBQ_MISUSE,
+                           "table %s: rows to be changed are not there, or "
+                           "not in the table's order",
+                           table->name);
+    return status;
+}
+
+static enum vdbq_status change(struct changing *changing)
+{
+    struct transaction *transaction = changing->transaction;
+    struct catalogue *before = catalogue_hold(transaction->draft);
+    enum vdbq_status status = start(changing);
+
+    if (status == VDBQ_OK)
+        status = check_values(changing);
+    if (status == VDBQ_OK)
+        status = change_tablets(changing);
+    if (status == VDBQ_OK)
+        status = take_changed(changing);
+    if (status == VDBQ_OK)
+        status = check_unique(changing, before);
+    catalogue_release(before);
+    return status;
+}
+
+enum vdbq_status transaction_change(struct transaction *transaction,
+                                    uint32_t table_id,
+                                    const struct row_changes *changes,
+                                    struct error *error)
+{
+    struct changing changing = { .transaction = transaction,
+                                 .changes = changes,
+                                 .tablets = VECTOR(struct tablet_ref),
+                                 .error = error };
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    if (status != VDBQ_OK || changes->count == 0)
+        return status;
+    changing.table = transaction_table(transaction, table_id, error);
+    if (changing.table == NULL)
+        return VDBQ_UNKNOWN;
+    changing.numbers = row_numbers_init(changing.table, changes);
+    status = change(&changing);
+    if (changing.runs)
+        new_rows_finish(&changing.run);
+    row_numbers_finish(&changing.numbers);
+    vector_finish(&changing.tablets);
+    arena_finish(&changing.arena);
+    return transaction_note(transaction, status);
+}
+
+/* What is asked of new values. */
+static enum vdbq_status check_values(struct changing *changing)
+{
+    const struct table *table = changing->table;
+    const struct row_changes *changes = changing->changes;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (changes->ids->type
+        != (table->key == NO_KEY ? VDBQ_BIGINT
+                                 : table->columns[table->key].type))
+        return error_set(changing->error, VDBQ_TYPE,
+                         "table %s: ids of rows are not of their type",
+                         table->name);
+    for (unsigned i = 0; i < changes->column_count && status == VDBQ_OK; i++)
+        status = values_check_column(table, changes->columns[i], changes->count,
+                                     &changes->vectors[i], changing->error);
+    if (status == VDBQ_OK && table->key != NO_KEY
+        && changing->changed[table->key])
+        status = key_check_nulls(table, changes->count, changing->values,
+                                 changing->error);
+    return status;
+}
+
+/* ---------------------------------------------------------------- tablets -- */
+
+/* Adds rows first .. first + count - 1 to what is written anew. */
+static enum vdbq_status add(struct changing *changing, const struct rows *rows,
+                            uint32_t first, uint32_t count)
+{
+    unsigned columns = rows->column_count;
+    struct vdbq_vector *vectors;
+    enum vdbq_status status;
+
+    if (count == 0)
+        return VDBQ_OK;
+    vectors = memory_zeroed(columns, sizeof *vectors);
+    if (vectors == NULL)
+        return error_no_memory(changing->error);
+    rows_vectors(rows, vectors);
+    for (unsigned i = 0; i < columns; i++) {
+        vectors[i].values = (const char *)vectors[i].values
+                            + first * type_bytes(vectors[i].type);
+        if (vectors[i].nulls != NULL)
+            vectors[i].nulls += first;
+    }
+    status = new_rows_add(&changing->run, &changing->transaction->writer,
+                          &changing->empty, count, vectors, changing->error);
+    memory_release(vectors);
+    return status;
+}
+
+/* Adds all rows but those that go: their places in the tablet, ascending. */
+static enum vdbq_status add_others(struct changing *changing,
+                                   const struct rows *rows,
+                                   const uint32_t *places, size_t count)
+{
+    enum vdbq_status status = VDBQ_OK;
+    uint32_t first = 0;
+
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
+        status = add(changing, rows, first, places[i] - first);
+        first = places[i] + 1;
+        if (status == VDBQ_OK && stop_at(i))
+            status = error_cancelled(changing->error);
+    }
+    return status == VDBQ_OK ? add(changing, rows, first, rows->count - first)
+                             : status;
+}
+
+/* Puts the new values of a column, from change `next` on, into rows. The bytes
+ * of texts stay the caller's. False: no memory. */
+static bool put_column(const struct vdbq_vector *values, uint64_t next,
+                       struct rows *rows, unsigned column,
+                       const uint32_t *places, size_t count)
+{
+    struct rows_column *to = &rows->columns[column];
+    size_t width = type_bytes(to->type);
+
+    if (to->nulls == NULL && values->nulls != NULL)
+        to->nulls = memory_zeroed(rows->capacity, 1);
+    if (to->nulls == NULL && values->nulls != NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        memcpy((char *)to->values + places[i] * width,
+               (const char *)values->values + (next + i) * width, width);
+        if (to->nulls != NULL)
+            to->nulls[places[i]] =
+                values->nulls != NULL && values->nulls[next + i] != 0;
+    }
+    return true;
+}
+
+/* The rows of one tablet, as they are from now on. */
+static enum vdbq_status change_rows(struct changing *changing,
+                                    struct rows *rows, const uint32_t *places,
+                                    size_t count)
+{
+    uint64_t next = changing->numbers.found.count - count;
+
+    if (changing->changes->column_count == 0)
+        return add_others(changing, rows, places, count);
+    for (unsigned i = 0; i < rows->column_count; i++)
+        if (changing->changed[i]
+            && !put_column(&changing->values[i], next, rows, i, places, count))
+            return error_no_memory(changing->error);
+    return add(changing, rows, 0, rows->count);
+}
+
+/* A tablet that holds rows which change. */
+static enum vdbq_status write_anew(struct changing *changing,
+                                   const struct block *block,
+                                   const struct vector *places)
+{
+    struct rows rows = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!changing->runs) {
+        changing->runs = true;
+        if (!new_rows_init(&changing->run, &changing->empty))
+            return error_no_memory(changing->error);
+        changing->run.claimed = true;
+    }
+    if (!rows_init(&rows, changing->table)
+        || !rows_add_tablet(&rows, block->bytes))
+        status = stop_or_no_memory(changing->error);
+    else
+        status = change_rows(changing, &rows, places->items, places->count);
+    rows_finish(&rows);
+    return status;
+}
+
+static enum vdbq_status change_tablet(struct changing *changing,
+                                      const struct tablet_ref *tablet)
+{
+    struct database *database = changing->transaction->writer.database;
+    struct vector places = VECTOR(uint32_t);
+    struct block block = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (row_numbers_may_hold(&changing->numbers, tablet)) {
+        status = tablet_load(database, changing->table, tablet, &block,
+                             changing->error);
+        if (status == VDBQ_OK
+            && !row_numbers_find(&changing->numbers, tablet, block.bytes,
+                                 &places))
+            status = stop_or_no_memory(changing->error);
+    }
+    if (status == VDBQ_OK && places.count > 0)
+        status = write_anew(changing, &block, &places);
+    else if (status == VDBQ_OK)
+        status = end_run(changing);
+    if (status == VDBQ_OK && places.count == 0
+        && !vector_append(&changing->tablets, tablet, 1))
+        status = error_no_memory(changing->error);
+    block_destroy(&block);
+    vector_finish(&places);
+    return status;
+}
+
+/* Notes the tablets that were written anew; their facts are copied. */
+static bool take_written(struct changing *changing)
+{
+    size_t bytes = changing->table->column_count * sizeof(struct column_facts);
+
+    for (size_t i = 0; i < changing->run.written.count; i++) {
+        struct tablet_ref tablet =
+            VECTOR_ITEMS(&changing->run.written, struct tablet_ref)[i];
+        struct column_facts *facts = arena_alloc(&changing->arena, bytes);
+        if (facts == NULL)
+            return false;
+        memcpy(facts, tablet.facts, bytes);
+        tablet.facts = facts;
+        if (!vector_append(&changing->tablets, &tablet, 1))
+            return false;
+    }
+    return true;
+}
+
+/* Writes the rest of neighbours that are written anew. */
+static enum vdbq_status end_run(struct changing *changing)
+{
+    enum vdbq_status status;
+
+    if (!changing->runs)
+        return VDBQ_OK;
+    status = new_rows_flush(&changing->run, &changing->transaction->writer,
+                            &changing->empty, changing->error);
+    if (status == VDBQ_OK && !take_written(changing))
+        status = error_no_memory(changing->error);
+    new_rows_finish(&changing->run);
+    changing->runs = false;
+    return status;
+}
+
+/* ----------------------------------------------------------------- sample -- */
+
+/* Adds row `from` of the table's sample as it is from now on, unless it goes. */
+static bool sample_row(const struct changing *changing,
+                       const struct sample *before, uint32_t from,
+                       struct vdbq_vector *vectors, struct sample *sample)
+{
+    bool goes = changing->changes->column_count == 0, found;
+    uint64_t number = before->numbers[from];
+    size_t at = row_numbers_place(&changing->numbers, number, &found);
+
+    if (goes && found)
+        return true;
+    for (unsigned i = 0; i < before->column_count; i++) {
+        bool changed = found && changing->changed[i];
+        const struct vdbq_vector *values =
+            changed ? &changing->values[i] : &before->columns[i];
+        size_t row = changed ? at : from;
+        vectors[i] = (struct vdbq_vector){
+            values->type,
+            (const char *)values->values + row * type_bytes(values->type),
+            values->nulls != NULL ? values->nulls + row : NULL
+        };
+    }
+    return sample_add(sample, goes ? number - at : number, vectors, 0);
+}
+
+/* The sample of rows that changed; NULL: no memory. Rows that moved up keep
+ * their places in it: which rows a sample has is chance, and stays so. */
+static struct sample *change_sample(struct changing *changing)
+{
+    const struct sample *before = changing->table->sample;
+    struct vdbq_vector *vectors = arena_alloc(
+        &changing->arena, (before->column_count + 1) * sizeof *vectors);
+    struct sample *sample = sample_create(changing->table);
+    bool done = sample != NULL && vectors != NULL;
+
+    for (uint32_t i = 0; i < before->rows && done; i++)
+        done = sample_row(changing, before, i, vectors, sample);
+    if (done)
+        return sample;
+    sample_release(sample);
+    return NULL;
+}
+
+/* Whether a sample has lost half of the rows that it should have. */
+static bool is_sparse(const struct sample *sample, uint64_t rows)
+{
+    uint64_t most = rows < SAMPLE_ROWS ? rows : SAMPLE_ROWS;
+
+    return sample->rows < (most + 1) / 2;
+}
+
+/* Makes the sample of all rows that a table has, and gives it to it. */
+static enum vdbq_status sample_again(struct changing *changing,
+                                     struct catalogue *next)
+{
+    struct database *database = changing->transaction->writer.database;
+    const struct table *table = catalogue_table_id(next, changing->table->id);
+    struct vdbq_vector *vectors =
+        arena_alloc(&changing->arena, table->column_count * sizeof *vectors);
+    struct sampler sampler = { .limit = UINT64_MAX };
+    enum vdbq_status status =
+        vectors != NULL ? VDBQ_OK : error_no_memory(changing->error);
+
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
+        struct rows rows;
+        status = rows_load(&rows, database, table, &table->tablets[i],
+                           changing->error);
+        if (status == VDBQ_OK)
+            rows_vectors(&rows, vectors);
+        if (status == VDBQ_OK
+            && !sampler_add(&sampler, table, vectors, 0, rows.count))
+            status = error_no_memory(changing->error);
+        rows_finish(&rows);
+    }
+    if (status == VDBQ_OK)
+        catalogue_sample(next, table->id, sampler.sample);
+    sampler_finish(&sampler);
+    return status;
+}
+
+static enum vdbq_status take_sample(struct changing *changing,
+                                    struct catalogue *next)
+{
+    const struct table *table = catalogue_table_id(next, changing->table->id);
+    struct sample *sample;
+    bool sparse;
+
+    if (table->rows == 0) {
+        catalogue_sample(next, table->id, NULL);
+        return VDBQ_OK;
+    }
+    if (table->sample == NULL)
+        return sample_again(changing, next);
+    sample = change_sample(changing);
+    if (sample == NULL)
+        return error_no_memory(changing->error);
+    sparse = is_sparse(sample, table->rows);
+    if (!sparse)
+        catalogue_sample(next, table->id, sample);
+    sample_release(sample);
+    return sparse ? sample_again(changing, next) : VDBQ_OK;
+}
+
+/* -------------------------------------------------------------------- end -- */
+
+/* Makes the state with the changed rows the draft. */
+static enum vdbq_status take_changed(struct changing *changing)
+{
+    struct transaction *transaction = changing->transaction;
+    uint32_t id = changing->table->id;
+    struct catalogue *next = transaction_next(transaction, 0);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (next == NULL
+        || !catalogue_extend(next, id, 0, changing->tablets.items,
+                             changing->tablets.count))
+        status = error_no_memory(changing->error);
+    if (status == VDBQ_OK)
+        status = take_sample(changing, next);
+    if (status != VDBQ_OK) {
+        catalogue_release(next);
+        return status;
+    }
+    transaction_take(transaction, next);
+    changing->table = catalogue_table_id(transaction->draft, id);
+    return VDBQ_OK;
+}
+
+/* Proves of rules about columns that changed that they hold still, now that
+ * all rows have changed. What was known of others is known on. */
+static enum vdbq_status check_unique(struct changing *changing,
+                                     const struct catalogue *before)
+{
+    struct transaction *transaction = changing->transaction;
+    struct database *database = transaction->writer.database;
+    const struct table *table = changing->table;
+    struct vector rules;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (changing->changes->column_count == 0)
+        return VDBQ_OK;
+    unique_sets_follow(&database->unique_sets,
+                       catalogue_table_id(before, table->id)->state,
+                       table->state, changing->changed);
+    if (!unique_rules(transaction->draft, table, true, &rules))
+        status = error_no_memory(changing->error);
+    for (size_t i = 0; i < rules.count && status == VDBQ_OK; i++) {
+        struct unique_set *set;
+        if (unique_rule_reads(vector_at(&rules, i), changing->changed))
+            status = unique_set_of(database, table, vector_at(&rules, i), &set,
+                                   changing->error);
+    }
+    vector_finish(&rules);
+    return status;
+}
