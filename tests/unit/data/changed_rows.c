@@ -101,6 +101,7 @@ static void other_tablets_stay(void **state)
         snapshot_close(&before);
         assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
         database_close(database);
+        disk_end();
     }
     (void)state;
 }
@@ -123,6 +124,7 @@ static void tablets_may_go(void **state)
     assert_int_equal(table_of(transaction)->rows, 0);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     database_close(database);
+    disk_end();
 }
 
 static void wrong_ids_are_refused(void **state)
@@ -146,6 +148,7 @@ static void wrong_ids_are_refused(void **state)
                      VDBQ_TYPE);
     transaction_abort(transaction);
     database_close(database);
+    disk_end();
 }
 
 int main(void)
