@@ -263,7 +263,7 @@ static struct dictionary *make_of_one(struct vdbq_text text, uint32_t *numbers)
         dictionary_room(there, there ? text.length : 0);
 
     if (dictionary != NULL && there)
-        put(dictionary, 0, 0, text);
+        dictionary_put(dictionary, 0, 0, text);
     if (numbers != NULL)
         numbers[0] = 0;
     return dictionary;
