@@ -116,6 +116,17 @@ struct ast_statement *ast_simple(struct parse *parse,
     return make_statement(parse, kind);
 }
 
+struct ast_statement *ast_savepoint(struct parse *parse,
+                                    enum ast_statement_kind kind,
+                                    struct ast_name name)
+{
+    struct ast_statement *made = make_statement(parse, kind);
+
+    if (made != NULL)
+        made->savepoint = name;
+    return made;
+}
+
 struct ast_statement *ast_insert(struct parse *parse, enum insert_verb verb,
                                  struct ast_name table,
                                  struct name_list columns,

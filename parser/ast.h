@@ -388,6 +388,9 @@ enum ast_statement_kind {
     AST_BEGIN,
     AST_COMMIT,
     AST_ROLLBACK,
+    AST_SAVEPOINT,
+    AST_RELEASE,
+    AST_ROLLBACK_TO,
     AST_COPY, /* TO */
     AST_COPY_FROM,
     AST_DESCRIBE,
@@ -417,6 +420,7 @@ struct ast_statement {
         struct ast_update update;
         struct ast_delete delete;
         struct ast_copy copy;
+        struct ast_name savepoint; /* SAVEPOINT, RELEASE, ROLLBACK TO */
     };
 };
 

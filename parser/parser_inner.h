@@ -252,6 +252,10 @@ struct ast_statement *ast_query_made(struct parse *parse,
 /* BEGIN, COMMIT, ROLLBACK. */
 struct ast_statement *ast_simple(struct parse *parse,
                                  enum ast_statement_kind kind);
+/* SAVEPOINT, RELEASE, ROLLBACK TO. */
+struct ast_statement *ast_savepoint(struct parse *parse,
+                                    enum ast_statement_kind kind,
+                                    struct ast_name name);
 struct ast_statement *ast_insert(struct parse *parse, enum insert_verb verb,
                                  struct ast_name table,
                                  struct name_list columns,

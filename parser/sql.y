@@ -174,9 +174,11 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     OVER        "OVER"
     PARTITION   "PARTITION"
     REINDEX     "REINDEX"
+    RELEASE     "RELEASE"
     REPLACE     "REPLACE"
     RIGHT_WORD  "RIGHT"
     ROLLBACK    "ROLLBACK"
+    SAVEPOINT   "SAVEPOINT"
     START       "START"
     SUMMARIZE   "SUMMARIZE"
     TIMESTAMP   "TIMESTAMP"
@@ -203,7 +205,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %precedence PREFIX
 %precedence TYPED
 
-%type <name> name word alias function_name
+%type <name> name word alias function_name savepoint
 %type <expression> expression term literal case_operand else where having
 %type <expression> filter default_value
 %type <names> names name_list view_columns
@@ -603,6 +605,16 @@ transaction:
   | COMMIT of_transaction    { $$ = ast_simple(parse, AST_COMMIT); }
   | END_WORD of_transaction  { $$ = ast_simple(parse, AST_COMMIT); }
   | ROLLBACK of_transaction  { $$ = ast_simple(parse, AST_ROLLBACK); }
+  | ROLLBACK of_transaction TO savepoint
+        { $$ = ast_savepoint(parse, AST_ROLLBACK_TO, $savepoint); }
+  | RELEASE savepoint
+        { $$ = ast_savepoint(parse, AST_RELEASE, $savepoint); }
+  | SAVEPOINT name
+        { $$ = ast_savepoint(parse, AST_SAVEPOINT, $name); }
+
+savepoint:
+    name
+  | SAVEPOINT name     { $$ = $name; }
 
 begin_how: of_transaction | begin_kind of_transaction | TRANSACTION begin_kind
 
@@ -855,8 +867,8 @@ free_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | DATE
   | DEFERRED | DESC | DESCRIBE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
   | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NULLS | OFFSET
-  | PARTITION | REINDEX | REPLACE | ROLLBACK | START | SUMMARIZE | TIMESTAMP | TREE
-  | VIEW
+  | PARTITION | REINDEX | RELEASE | REPLACE | ROLLBACK | SAVEPOINT | START
+  | SUMMARIZE | TIMESTAMP | TREE | VIEW
 
 kept_word:
     CROSS | END_WORD | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL

@@ -7,37 +7,6 @@
  */
 #include "api/query.h"
 
-/* --------------------------------------------------------- transactions -- */
-
-static enum vdbq_status begin(vdbq *db)
-{
-    if (db->transaction != NULL) {
-        error_set(&db->error, VDBQ_MISUSE, "a transaction is open already");
-        return error_hint(&db->error,
-                          "COMMIT keeps what it did, ROLLBACK undoes it");
-    }
-    return transaction_begin(db->database, &db->transaction, &db->error);
-}
-
-/* COMMIT and ROLLBACK. */
-static enum vdbq_status finish(vdbq *db, bool commit)
-{
-    struct transaction *transaction = db->transaction;
-    if (transaction == NULL) {
-        error_set(&db->error, VDBQ_MISUSE, "no transaction is open");
-        return error_hint(&db->error, "BEGIN opens one; without it every "
-                                      "statement is kept when it is done");
-    }
-    if (db->append != NULL)
-        return error_set(&db->error, VDBQ_MISUSE,
-                         "an append is open on this connection");
-    db->transaction = NULL;
-    if (commit)
-        return transaction_commit(transaction, &db->error);
-    transaction_abort(transaction);
-    return VDBQ_OK;
-}
-
 /* ----------------------------------------------------------------- rows -- */
 
 /* Counts the rows of a batch: those that UPDATE's mark says are changed, or
@@ -364,11 +333,16 @@ static enum vdbq_status change_any(vdbq_query *query)
                          "a COPY statement runs on this connection");
     switch (query->statement->kind) {
     case AST_BEGIN:
-        return begin(db);
+        return session_open(db);
     case AST_COMMIT:
-        return finish(db, true);
+        return session_end(db, true);
     case AST_ROLLBACK:
-        return finish(db, false);
+        return session_end(db, false);
+    case AST_SAVEPOINT:
+    case AST_RELEASE:
+    case AST_ROLLBACK_TO:
+        return session_savepoint(db, query->statement->kind,
+                                 &query->statement->savepoint);
     default:
         return change_surely(query);
     }

@@ -12,6 +12,7 @@
 #include "data/transaction/transaction.h"
 #include "exec/stream/stream.h"
 #include "exec/dictionary/dictionary_cache.h"
+#include "parser/ast.h"
 #include "plan/plan.h"
 
 /* A connection's settings, and the texts that gave them: for vdbq_get(). */
@@ -33,7 +34,10 @@ struct vdbq {
     unsigned host_cores;             /* likewise                       */
     struct vdbq_query *queries;      /* those that are open            */
     struct vdbq_append *append;      /* the one that is open, or NULL  */
-    struct transaction *transaction; /* that BEGIN opened, or NULL */
+    struct transaction *transaction; /* that BEGIN or SAVEPOINT opened, or
+                                        NULL                           */
+    bool saved_first;                /* SAVEPOINT did: the end of the oldest
+                                        savepoint commits it           */
     vdbq *files;                     /* the database of files; or NULL */
     vdbq_file_reader file_reader;    /* may be NULL                  */
     void *file_context;
@@ -86,6 +90,13 @@ enum vdbq_status session_enter(vdbq *db, struct transaction **transaction);
  * has changed. */
 enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,
                                enum vdbq_status status);
+
+/* BEGIN, and COMMIT and ROLLBACK, which end the transaction in any case. */
+enum vdbq_status session_open(vdbq *db);
+enum vdbq_status session_end(vdbq *db, bool commit);
+/* SAVEPOINT, RELEASE and ROLLBACK TO. */
+enum vdbq_status session_savepoint(vdbq *db, enum ast_statement_kind kind,
+                                   const struct ast_name *name);
 
 /* The connection that a table belongs to: this one, or that of its files. */
 vdbq *session_of(vdbq *db, const struct table *table);

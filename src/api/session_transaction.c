@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The transaction in which a statement or an append of a connection runs: the
- * one that BEGIN has opened, or one of its own that ends with it.
+ * one that BEGIN or SAVEPOINT has opened, or one of its own that ends with it;
+ * and the statements that open and end transactions and savepoints.
  */
 #include "api/session.h"
 
@@ -50,4 +51,95 @@ enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,
     if (status != VDBQ_OK && !own)
         transaction_undo(transaction);
     return status;
+}
+
+/* --------------------------------------------------------- transactions -- */
+
+enum vdbq_status session_open(vdbq *db)
+{
+    if (db->transaction != NULL) {
+        error_set(&db->error, VDBQ_MISUSE, "a transaction is open already");
+        return error_hint(&db->error,
+                          db->saved_first
+                              ? "a SAVEPOINT opened it: COMMIT keeps what it "
+                                "did, ROLLBACK undoes it"
+                              : "COMMIT keeps what it did, ROLLBACK undoes it");
+    }
+    db->saved_first = false;
+    return transaction_begin(db->database, &db->transaction, &db->error);
+}
+
+/* An append writes to the transaction. */
+static enum vdbq_status check_appends(vdbq *db)
+{
+    return db->append == NULL
+               ? VDBQ_OK
+               : error_set(&db->error, VDBQ_MISUSE,
+                           "an append is open on this connection");
+}
+
+enum vdbq_status session_end(vdbq *db, bool commit)
+{
+    struct transaction *transaction = db->transaction;
+    if (transaction == NULL) {
+        error_set(&db->error, VDBQ_MISUSE, "no transaction is open");
+        return error_hint(&db->error, "BEGIN opens one; without it every "
+                                      "statement is kept when it is done");
+    }
+    enum vdbq_status status = check_appends(db);
+    if (status != VDBQ_OK)
+        return status;
+    db->transaction = NULL;
+    if (commit)
+        return transaction_commit(transaction, &db->error);
+    transaction_abort(transaction);
+    return VDBQ_OK;
+}
+
+/* ----------------------------------------------------------- savepoints -- */
+
+/* Opens a savepoint, and a transaction for it where none is open. */
+static enum vdbq_status save(vdbq *db, const struct ast_name *name)
+{
+    bool first = db->transaction == NULL;
+    enum vdbq_status status = first ? session_open(db) : VDBQ_OK;
+    if (status == VDBQ_OK)
+        status = transaction_save(db->transaction, name->text, &db->error);
+    if (first && status == VDBQ_OK)
+        db->saved_first = true;
+    if (first && status != VDBQ_OK) {
+        transaction_abort(db->transaction);
+        db->transaction = NULL;
+    }
+    return status;
+}
+
+static enum vdbq_status no_savepoint(vdbq *db, const struct ast_name *name)
+{
+    error_at(&db->error, VDBQ_UNKNOWN, name->at, "no such savepoint: %s",
+             name->text);
+    return error_hint(&db->error, "SAVEPOINT opens one; RELEASE, ROLLBACK TO "
+                                  "an older one and the end of the transaction "
+                                  "end it");
+}
+
+enum vdbq_status session_savepoint(vdbq *db, enum ast_statement_kind kind,
+                                   const struct ast_name *name)
+{
+    enum vdbq_status status = check_appends(db);
+    if (status != VDBQ_OK)
+        return status;
+    if (kind == AST_SAVEPOINT)
+        return save(db, name);
+    long found = db->transaction == NULL
+                     ? -1
+                     : transaction_savepoint(db->transaction, name->text);
+    if (found < 0)
+        return no_savepoint(db, name);
+    if (kind == AST_ROLLBACK_TO)
+        return transaction_return(db->transaction, (size_t)found, &db->error);
+    return found == 0 && db->saved_first
+               ? session_end(db, true)
+               : transaction_release(db->transaction, (size_t)found,
+                                     &db->error);
 }

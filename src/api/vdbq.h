@@ -276,7 +276,8 @@ VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context);
  * changes the database is committed and durable before the next one starts,
  * unless BEGIN opened a transaction: then COMMIT does this for all, ROLLBACK
  * undoes all, and closing the connection, too; a COMMIT that fails has undone
- * all, and the transaction is over. Queries of the connection see
+ * all, and the transaction is over. SAVEPOINT outside a transaction opens one,
+ * too, which RELEASE of that savepoint commits. Queries of the connection see
  * what its transaction did, others do not. It has the writer's place from
  * BEGIN on, for which writers wait in turn, up to the option `timeout`; then
  * BUSY says who has it. vdbq_cancel() ends the wait. The first failure ends

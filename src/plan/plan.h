@@ -40,7 +40,10 @@ enum plan_kind {
     PLAN_COPY_FROM,
     PLAN_BEGIN,
     PLAN_COMMIT,
-    PLAN_ROLLBACK
+    PLAN_ROLLBACK,
+    PLAN_SAVEPOINT,
+    PLAN_RELEASE,
+    PLAN_ROLLBACK_TO
 };
 
 struct plan_create {

@@ -10,6 +10,8 @@ from .subqueries import renamed
 CASTS = (('a0',), ('a0',), ('a0', 'a1'), ('a0', 'b0'), ('a0', 'a1', 'b0'))
 ROWS_OF_TABLETS = ('0', '1', '2', '3', '7', '16', '31', '63', '64', '65')
 BEGIN = Node({'': 'BEGIN', 'sqlite': 'BEGIN IMMEDIATE'})
+WORDS_OF_SAVEPOINTS = ('SAVEPOINT', 'SAVEPOINT', 'SAVEPOINT', 'RELEASE', 'RELEASE SAVEPOINT',
+                       'ROLLBACK TO', 'ROLLBACK TO SAVEPOINT', 'ROLLBACK TRANSACTION TO')
 TABLES_MAX, VIEWS_MAX, INDEXES_MAX = 6, 3, 4
 
 
@@ -22,6 +24,7 @@ class Story:
         self.cast = rng.choice(CASTS)
         self.party, self.writer = self.cast[0], None
         self.committed, self.draft = Schema(), None
+        self.savepoints = []  # open ones: (name, what the schema was), the newest last
         self.values, self.steps = Values(rng), []
 
     def run(self, length):
@@ -98,6 +101,9 @@ class Story:
         if self.writer is None:
             if self.change(BEGIN):
                 self.writer, self.draft = self.party, self.committed.copy()
+                self.savepoints = []
+        elif self.writer == self.party and self.rng.random() < 0.7:
+            self.save_or_return()
         elif self.writer == self.party:
             self.end_transaction(self.rng.choice(('COMMIT', 'COMMIT', 'ROLLBACK')))
         else:
@@ -109,6 +115,24 @@ class Story:
             self.committed = self.draft
         self.writer = self.draft = None
         self.look_everywhere()
+
+    def save_or_return(self):
+        """SAVEPOINT, RELEASE or ROLLBACK TO, at times of a savepoint that there is not.
+        Names come again, also while one of that name is open."""
+        word, name = self.rng.choice(WORDS_OF_SAVEPOINTS), self.rng.choice('pqr')
+        open_ones = [one for one, _ in self.savepoints]
+        if word != 'SAVEPOINT' and open_ones and self.rng.random() < 0.8:
+            name = self.rng.choice(open_ones)
+        if not self.change(Node(f'{word} {name}')):
+            return
+        if word == 'SAVEPOINT':
+            self.savepoints.append((name, self.draft.copy()))
+            return
+        at = max(i for i, one in enumerate(open_ones) if one == name)
+        if word.startswith('ROLLBACK'):
+            self.draft = self.savepoints[at][1].copy()
+            self.look_everywhere()
+        del self.savepoints[at + word.startswith('ROLLBACK'):]
 
     def lose(self, process):
         """What a process had not committed when it ended is gone."""

@@ -313,10 +313,11 @@ static bool has_ending(const char *word)
 static bool starts_statement(const char *word)
 {
     static const char *const starts[] = {
-        "select",  "insert", "update",   "delete",   "create",    "drop",
-        "replace", "with",   "values",   "from",     "explain",   "copy",
-        "begin",   "commit", "rollback", "describe", "summarize", "alter",
-        "attach",  "pragma", "show",     "vacuum",   "analyze",
+        "select",   "insert",    "update",  "delete",    "create",
+        "drop",     "replace",   "with",    "values",    "from",
+        "explain",  "copy",      "begin",   "commit",    "rollback",
+        "describe", "summarize", "alter",   "attach",    "pragma",
+        "show",     "vacuum",    "analyze", "savepoint", "release",
     };
     word += strspn(word, " \t\r\n(");
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {

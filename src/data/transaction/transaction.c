@@ -74,6 +74,7 @@ static enum vdbq_status begin(struct transaction *transaction,
     enum vdbq_status status;
 
     transaction->new_rows = VECTOR(struct new_rows);
+    transaction->savepoints = VECTOR(struct savepoint);
     status = database_refresh(database, error);
     if (status == VDBQ_OK)
         status = file_check_writable(&database->file, error);
@@ -123,8 +124,7 @@ static enum vdbq_status find_space(struct transaction *transaction,
     return status;
 }
 
-/* Forgets the new rows. */
-static void forget_rows(struct transaction *transaction)
+void transaction_forget_rows(struct transaction *transaction)
 {
     struct new_rows *new_rows = transaction->new_rows.items;
 
@@ -138,12 +138,13 @@ static void end(struct transaction *transaction)
 {
     struct database *database = transaction->writer.database;
 
-    forget_rows(transaction);
+    transaction_forget_rows(transaction);
     unique_sets_settle(database, NULL);
     vector_finish(&transaction->new_rows);
     space_finish(&transaction->writer.space);
     catalogue_release(transaction->marked);
     catalogue_release(transaction->draft);
+    savepoints_finish(&transaction->savepoints);
     file_unlock_writer(&database->file);
     database->transaction = NULL;
     memory_release(transaction);
@@ -155,8 +156,7 @@ transaction_catalogue(const struct transaction *transaction)
     return transaction->draft;
 }
 
-/* File rule 6: whether a snapshot reads what this transaction has written. */
-static bool is_read(const struct transaction *transaction)
+bool transaction_is_read(const struct transaction *transaction)
 {
     const struct database *database = transaction->writer.database;
     struct catalogue **open = database->snapshots.items;
@@ -171,7 +171,7 @@ void transaction_abort(struct transaction *transaction)
 {
     if (transaction == NULL)
         return;
-    if (transaction->generation > 0 && !is_read(transaction))
+    if (transaction->generation > 0 && !transaction_is_read(transaction))
         file_cut(&transaction->writer.database->file, transaction->size_before);
     end(transaction);
 }
@@ -287,76 +287,9 @@ enum vdbq_status transaction_settle(struct transaction *transaction,
         status = error_no_memory(error);
     if (status != VDBQ_OK)
         return transaction_note(transaction, status);
-    forget_rows(transaction);
+    transaction_forget_rows(transaction);
     unique_sets_settle(transaction->writer.database, transaction->draft);
     return VDBQ_OK;
-}
-
-/* Adds where the tablets are that this transaction has written. */
-static bool add_own(const struct transaction *transaction,
-                    const struct catalogue *catalogue, struct vector *extents)
-{
-    for (size_t i = 0; i < catalogue->table_count; i++) {
-        const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count; k++)
-            if (identity_is_of(table->tablets[k].identity,
-                               &transaction->writer.identities)
-                && !extents_add(extents, table->tablets[k].offset,
-                                table->tablets[k].size_bytes))
-                return false;
-    }
-    return true;
-}
-
-/* File rule 6: lets the space be used again of tablets that this transaction
- * has written and that neither its draft nor a snapshot has any more. */
-static bool give_back(struct transaction *transaction)
-{
-    struct vector before = VECTOR(struct extent);
-    struct vector now = VECTOR(struct extent);
-    const struct extent *old, *kept;
-    bool done = add_own(transaction, transaction->marked, &before)
-                && add_own(transaction, transaction->draft, &now);
-    size_t k = 0;
-
-    extents_sort(&before);
-    extents_sort(&now);
-    old = before.items;
-    kept = now.items;
-    for (size_t i = 0; i < before.count && done; i++) {
-        while (k < now.count && kept[k].offset < old[i].offset)
-            k++;
-        if (k == now.count || kept[k].offset != old[i].offset)
-            done = space_give(&transaction->writer.space, old[i].offset,
-                              old[i].size);
-    }
-    vector_finish(&before);
-    vector_finish(&now);
-    return done;
-}
-
-enum vdbq_status transaction_mark(struct transaction *transaction,
-                                  struct error *error)
-{
-    enum vdbq_status status = transaction_settle(transaction, error);
-
-    if (status != VDBQ_OK)
-        return status;
-    if (transaction->marked != NULL && !is_read(transaction)
-        && transaction->marked != transaction->draft && !give_back(transaction))
-        return error_no_memory(error);
-    catalogue_release(transaction->marked);
-    transaction->marked = catalogue_hold(transaction->draft);
-    return VDBQ_OK;
-}
-
-void transaction_undo(struct transaction *transaction)
-{
-    assert(transaction->marked != NULL);
-    forget_rows(transaction);
-    unique_sets_settle(transaction->writer.database, NULL);
-    transaction_take(transaction, catalogue_hold(transaction->marked));
-    transaction->failed = VDBQ_OK;
 }
 
 enum vdbq_status transaction_snapshot(struct transaction *transaction,

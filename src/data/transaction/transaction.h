@@ -103,6 +103,23 @@ enum vdbq_status transaction_settle(struct transaction *transaction,
 enum vdbq_status transaction_mark(struct transaction *transaction,
                                   struct error *error);
 void transaction_undo(struct transaction *transaction);
+
+/* Settles, and opens a savepoint: a state that can be gone back to as long as
+ * the transaction and the savepoint are open. Savepoints are nested; several
+ * may have one name, of which the newest is meant. */
+enum vdbq_status transaction_save(struct transaction *transaction,
+                                  const char *name, struct error *error);
+/* Which savepoint has that name, in any case of letters: its number from 0,
+ * the oldest, on; or -1. */
+long transaction_savepoint(const struct transaction *transaction,
+                           const char *name);
+/* Forgets that savepoint and those opened after it; what was done stays. */
+enum vdbq_status transaction_release(struct transaction *transaction,
+                                     size_t savepoint, struct error *error);
+/* Goes back to that savepoint, which stays open, and forgets those opened after
+ * it. What failed before is forgotten, too. */
+enum vdbq_status transaction_return(struct transaction *transaction,
+                                    size_t savepoint, struct error *error);
 /* Settles, and opens what the transaction has made so far for reading. It
  * may be read on whatever becomes of the transaction. */
 enum vdbq_status transaction_snapshot(struct transaction *transaction,

@@ -9,6 +9,12 @@
 #include "data/transaction/new_rows.h"
 #include "data/transaction/transaction.h"
 
+/* A state that ROLLBACK TO goes back to. */
+struct savepoint {
+    char *name;              /* owned */
+    struct catalogue *state; /* held  */
+};
+
 struct transaction {
     struct writer writer;
     uint64_t generation;      /* that the commit will have                 */
@@ -16,6 +22,8 @@ struct transaction {
                                  are being kept; before there is any
                                  change, the current one                   */
     struct catalogue *marked; /* the draft at transaction_mark(), or NULL  */
+    struct vector savepoints; /* struct savepoint: those that are open, the
+                                 newest last                             */
     struct vector new_rows;   /* struct new_rows: of tables that rows come to */
     uint64_t size_before;     /* of the file                               */
     enum vdbq_status failed;  /* of an earlier call, or OK                 */
@@ -45,8 +53,13 @@ enum vdbq_status transaction_write_runs(struct transaction *transaction,
 /* The rows that come to a table; NULL: none came. */
 struct new_rows *transaction_new_rows(const struct transaction *transaction,
                                       uint32_t table_id);
-/* Forgets them. */
+/* Forgets them, or those that come to any table. */
 void transaction_forget(struct transaction *transaction, uint32_t table_id);
+void transaction_forget_rows(struct transaction *transaction);
+/* File rule 6: whether a snapshot reads what this transaction has written. */
+bool transaction_is_read(const struct transaction *transaction);
+/* Forgets savepoints, and frees the vector. */
+void savepoints_finish(struct vector *savepoints);
 /* The table of that id in the draft, or NULL with the error UNKNOWN. */
 const struct table *transaction_table(const struct transaction *transaction,
                                       uint32_t table_id, struct error *error);

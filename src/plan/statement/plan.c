@@ -70,6 +70,15 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_ROLLBACK:
         plan->kind = PLAN_ROLLBACK;
         return VDBQ_OK;
+    case AST_SAVEPOINT:
+        plan->kind = PLAN_SAVEPOINT;
+        return VDBQ_OK;
+    case AST_RELEASE:
+        plan->kind = PLAN_RELEASE;
+        return VDBQ_OK;
+    case AST_ROLLBACK_TO:
+        plan->kind = PLAN_ROLLBACK_TO;
+        return VDBQ_OK;
     }
     plan->kind = PLAN_EMPTY;
     return VDBQ_OK;

@@ -257,6 +257,33 @@ static void a_transaction_uses_its_space_again(void **state)
     fclose(file);
 }
 
+/* Nor do savepoints, whether they are released or gone back to; what the one
+ * around them has stays. */
+static void savepoints_use_space_again(void **state)
+{
+    vdbq *db = open_file();
+    FILE *file;
+
+    (void)state;
+    run(db, "savepoint outer");
+    for (int i = 0; i < 1000; i++) {
+        run(db, "savepoint inner; update t set b = b || ''; savepoint inner; "
+                "update t set b = b || ''");
+        run(db, i % 2 == 0 ? "rollback to inner; release inner; release inner"
+                           : "release inner; rollback to inner; release inner");
+    }
+    run(db, "delete from t; rollback to outer");
+    assert_int_equal(count(db), 3);
+    run(db, "update t set a = a + 10; release outer");
+    assert_int_equal(count(db), 3);
+    vdbq_close(db);
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    assert_true(ftell(file) < 500 * 1000);
+    fclose(file);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_file, remove_file)
 
 int main(void)
@@ -269,6 +296,7 @@ int main(void)
         TEST(changed_rows_are_counted),
         TEST(appends_belong_to_the_transaction),
         TEST(a_transaction_uses_its_space_again),
+        TEST(savepoints_use_space_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

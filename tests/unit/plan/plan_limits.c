@@ -105,6 +105,9 @@ static const char *const statements[] = {
     "summarize select a, x from nulls",
     "begin",
     "commit",
+    "savepoint one",
+    "release one",
+    "rollback to one",
     "copy (select * from test) to 'file.csv'",
     "explain select * from test"
 };
