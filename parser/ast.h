@@ -296,8 +296,7 @@ struct ast_column {
 /* PRIMARY KEY (a, b) or UNIQUE (a, b) as a table constraint. */
 struct ast_constraint {
     bool primary;
-    struct ast_name *columns;
-    unsigned column_count;
+    struct ast_order *terms; /* columns, at least one, as an index has them */
     struct position at;
     struct ast_constraint *next;
 };

@@ -220,15 +220,14 @@ struct column_list ast_columns(struct column_list list,
 }
 
 struct ast_constraint *ast_constraint(struct parse *parse, struct span at,
-                                      bool primary, struct name_list columns)
+                                      bool primary, struct order_list terms)
 {
     struct ast_constraint *constraint = parse_alloc(parse, sizeof *constraint);
 
     if (constraint == NULL)
         return NULL;
     constraint->primary = primary;
-    constraint->columns = columns.items;
-    constraint->column_count = columns.count;
+    constraint->terms = terms.first;
     constraint->at = at.at;
     return constraint;
 }

@@ -300,7 +300,7 @@ struct ast_column *ast_column_ruled(struct parse *parse,
                                     struct ast_column *column,
                                     struct column_rule rule);
 struct ast_constraint *ast_constraint(struct parse *parse, struct span at,
-                                      bool primary, struct name_list columns);
+                                      bool primary, struct order_list terms);
 struct column_list ast_columns(struct column_list list,
                                struct ast_column *column);
 struct column_list ast_constraints(struct column_list list,

@@ -207,7 +207,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 
 %type <name> name word alias function_name savepoint
 %type <expression> expression term literal case_operand else where having
-%type <expression> filter default_value
+%type <expression> filter default_value key_column key_name
 %type <names> names name_list view_columns
 %type <values> values partition
 %type <items> items
@@ -227,8 +227,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <query> input_table
 %type <with> with
 %type <withs> withs
-%type <orders> order orders order_terms order_list
-%type <order> order_term
+%type <orders> order orders order_terms order_list key_terms key_list
+%type <order> order_term key_term
 %type <nulls> nulls
 %type <limits> limit some_limit
 %type <group> group
@@ -529,10 +529,29 @@ default_value:
   | "(" expression ")" { $$ = ast_group(parse, @$, $2); }
 
 constraint:
-    PRIMARY KEY "(" name_list ")"
-        { $$ = ast_constraint(parse, @1, true, $name_list); }
-  | UNIQUE "(" name_list ")"
-        { $$ = ast_constraint(parse, @1, false, $name_list); }
+    PRIMARY KEY "(" key_list ")"
+        { $$ = ast_constraint(parse, @1, true, $key_list); }
+  | UNIQUE "(" key_list ")"
+        { $$ = ast_constraint(parse, @1, false, $key_list); }
+
+key_list: key_terms | key_terms ","
+
+key_terms:
+    key_term           { $$ = ast_orders((struct order_list){ 0 }, $1); }
+  | key_terms "," key_term  { $$ = ast_orders($1, $3); }
+
+key_term:
+    key_column descending
+        { $$ = ast_order(parse, $key_column, $descending, AST_NULLS_DEFAULT); }
+
+key_column:
+    key_name
+  | key_name COLLATE collation
+        { $$ = ast_collate(parse, operation(AST_PLUS, @2, @$), $key_name,
+                           $collation); }
+
+key_name:
+    name               { $$ = ast_column(parse, @$, (struct ast_name){ 0 }, $name); }
 
 type:
     type_name type_size { $$ = ast_type(parse, $type_name, $type_size); }

@@ -377,6 +377,32 @@ static enum vdbq_status find_key(const struct ast_create *create,
     return read_constraints(create, binder, plan);
 }
 
+/* A column of a constraint, perhaps with COLLATE: the catalogue has no other
+ * collation for it than the column's. */
+static enum vdbq_status find_term(const struct binder *binder,
+                                  const struct table *table,
+                                  const struct ast_expression *term,
+                                  unsigned *number)
+{
+    bool collated = term->kind == AST_COLLATE;
+    const struct ast_expression *name = collated ? term->left : term;
+    const struct column *column;
+
+    if (find_column(table, &name->column, number, binder->error) != VDBQ_OK)
+        return binder->error->status;
+    column = &table->columns[*number];
+    if (!collated || column->type != VDBQ_TEXT
+        || column->collation == term->collation)
+        return VDBQ_OK;
+    error_at(binder->error, VDBQ_SYNTAX, term->at,
+             "a constraint of a table goes by the collation of its columns: "
+             "that of %s is %s",
+             column->name, collation_name(column->collation));
+    return error_hint(binder->error,
+                      "give the column its COLLATE behind its type, or let "
+                      "CREATE UNIQUE INDEX have one of its own");
+}
+
 /* The columns that a constraint names. */
 static enum vdbq_status add_unique(const struct ast_constraint *constraint,
                                    struct binder *binder,
@@ -386,16 +412,21 @@ static enum vdbq_status add_unique(const struct ast_constraint *constraint,
                                 .column_count = plan->column_count,
                                 .columns = plan->columns,
                                 .key = NO_KEY };
-    struct unique unique = { .column_count = constraint->column_count };
+    struct unique unique = { 0 };
     enum vdbq_status status = VDBQ_OK;
 
+    for (const struct ast_order *term = constraint->terms; term != NULL;
+         term = term->next)
+        unique.column_count++;
     unique.columns = arena_alloc(binder->arena, (unique.column_count + 1)
                                                     * sizeof *unique.columns);
     if (unique.columns == NULL)
         return error_no_memory(binder->error);
-    for (unsigned i = 0; i < unique.column_count && status == VDBQ_OK; i++)
-        status = find_column(&made, &constraint->columns[i], &unique.columns[i],
-                             binder->error);
+    unique.column_count = 0;
+    for (const struct ast_order *term = constraint->terms;
+         term != NULL && status == VDBQ_OK; term = term->next)
+        status = find_term(binder, &made, term->expression,
+                           &unique.columns[unique.column_count++]);
     if (status != VDBQ_OK)
         return status;
     if (constraint->primary && unique.column_count == 1) {
@@ -420,7 +451,8 @@ static enum vdbq_status read_constraints(const struct ast_create *create,
          constraint != NULL && status == VDBQ_OK;
          constraint = constraint->next) {
         if (constraint->primary && primary)
-            status = two_keys(create, constraint->columns->at, binder->error);
+            status = two_keys(create, constraint->terms->expression->at,
+                              binder->error);
         primary |= constraint->primary;
         if (status == VDBQ_OK)
             status = add_unique(constraint, binder, plan);

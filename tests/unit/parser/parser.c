@@ -206,6 +206,7 @@ static void select_has_its_parts(void **state)
 
 static void create_has_its_parts(void **state)
 {
+    const struct ast_expression *key;
     static const char *const types[] = { "integer",
                                          "INT",
                                          "Int4",
@@ -264,9 +265,9 @@ static void create_has_its_parts(void **state)
     check_at(parsed.statement->create.columns->key_at, 2, 11);
     assert_false(parsed.statement->create.columns->next->primary_key);
     assert_true(parsed.statement->create.constraints->primary);
-    assert_string_equal(parsed.statement->create.constraints->columns->text,
-                        "b");
-    check_at(parsed.statement->create.constraints->columns->at, 3, 16);
+    key = parsed.statement->create.constraints->terms->expression;
+    assert_string_equal(key->column.text, "b");
+    check_at(key->at, 3, 16);
     assert_int_equal(parse("create table if (a int)"), VDBQ_OK);
     assert_false(parsed.statement->create.if_not_exists);
     assert_null(parsed.statement->create.constraints);
@@ -436,7 +437,7 @@ static const struct failure failures[] = {
     { "create table t (a int foo)", 1, 23,
       "expected PRIMARY, UNIQUE, DEFAULT, \",\" or \")\"", NULL },
     { "create table t (a int, primary key (a b))", 1, 39,
-      "expected \",\" or \")\"", NULL },
+      "expected \",\", \")\", COLLATE, ASC or DESC", NULL },
     { "insert into t values ()", 1, 23, "expected an expression", NULL },
     { "insert t values (1)", 1, 8, "expected INTO", NULL },
     { "insert or foo into t", 1, 11, "expected IGNORE or REPLACE", NULL },

@@ -153,7 +153,9 @@ static const struct {
       "'x' unique, c decimal(8, 2) null default -1.5, primary key (a, b), "
       "unique (c),)",
       "create t [a integer key notnull] [b text unique default 'x'] "
-      "[c decimal:8,2 default (neg 1.5d)] key(a b) unique(c)" },
+      "[c decimal:8,2 default (neg 1.5d)] key order a b unique order c" },
+    { "create table t (a text, unique (a collate nocase desc))",
+      "create t [a text] unique order (collate NOCASE a) desc" },
     { "create table t (a numeric, b date default (1 + 2),)",
       "create t [a decimal:18,3] [b date default (+ 1 2)]" },
     { "create table if not exists t as select 1", "create t?{select 1}" },
