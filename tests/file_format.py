@@ -490,6 +490,36 @@ def check_collations(checks, binary, path):
     check_feature(checks, binary, path, 'create index k on c (b collate nocase)', 4)
 
 
+def check_states(checks, binary, path):
+    """The state that a reader has, which does not come to an end, is listed by commits."""
+    ask(binary, path, 'create table s (a integer);'
+        'insert into s select row_number() over () from t')
+    before = check_heads(checks, path.read_bytes())
+    reader = subprocess.Popen([binary, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env=os.environ | {'VDBQ_DEVICE': 'host'})
+    reader.stdin.write(b'select a.a from s a, s b, s c;\n')
+    reader.stdin.close()
+    reader.stdout.read(1)
+    for _ in range(2):
+        ask(binary, path, 'insert into s values (1)')
+    data = path.read_bytes()
+    head = check_heads(checks, data)
+    reader.kill()
+    reader.wait()
+    reader.stdout.close()
+    checks.equal((head['features'], head['features_write']), (5, 1), 'features of the head')
+    start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
+    tables = len(Reader(data[head['catalogue']:]).record('catalogue')['table'])
+    start += 24 * tables + 8
+    end = start + 8 + 56
+    checks.equal(number(data, start, 8), 1, 'states that are listed')
+    state = fixed('state', data, start + 8)
+    checks.equal(state, {field: before[field] for field in state}, 'the state')
+    checks.equal(number(data, end, 8), xxh3(data[start:end]), 'checksum of the states')
+    ask(binary, path, 'drop table s')
+    checks.equal(check_heads(checks, path.read_bytes())['features'], 1, 'features of the head')
+
+
 def check_names(checks, catalogue):
     described = {table['name']: table for table in catalogue['table']}
     columns = {column['name']: column for column in described['t']['column']}
@@ -543,6 +573,7 @@ def main():
             met |= check_database(checks, binary, path)
             check_collations(checks, binary, pathlib.Path(folder) / 'collated.vdb')
             check_runs(checks, binary, pathlib.Path(folder) / 'runs.vdb')
+            check_states(checks, binary, path)
     check_page(checks, met)
     print(f'{checks.passed} passed, {checks.failed} failed')
     return 1 if checks.failed else 0

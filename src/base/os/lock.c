@@ -10,9 +10,11 @@
  *   2^62 + 2^48          milliseconds  a signature: since 1970, and
  *     + (home << 22)                   where the process runs (home_of_us())
  *     + process                        and its number there
+ *   2^62 + 2^61 + mark   1             marks, locked shared
  */
 #include "base/os/lock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -27,7 +29,9 @@
 #define LOCK_OFFSET     ((off_t)1 << 62)
 #define SIGN_OFFSET     (LOCK_OFFSET + ((off_t)1 << 48))
 #define SIGN_LENGTH_MAX ((off_t)1 << 48)
+#define MARK_OFFSET     (LOCK_OFFSET + ((off_t)1 << 61))
 enum { PROCESS_BITS = 22, HOME_BITS = 16 }; /* Linux has no larger numbers */
+_Static_assert((int)OS_PROCESS_BITS == PROCESS_BITS + HOME_BITS, "all told");
 
 /* fcntl() that goes on after a signal; 0 or an errno value. */
 static int call(int descriptor, int command, struct flock *lock)
@@ -62,6 +66,50 @@ bool lock_held(int descriptor, unsigned first, unsigned count)
                           .l_len = (off_t)count };
 
     return call(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+/* --------------------------------------------------------------- marks -- */
+
+/* A range of marks that is locked so, or asked for. */
+static struct flock marks(short type, uint64_t first, uint64_t count)
+{
+    assert(first < OS_MARKS && count > 0 && count <= OS_MARKS - first);
+    return (struct flock){ .l_whence = SEEK_SET,
+                           .l_type = type,
+                           .l_start = MARK_OFFSET + (off_t)first,
+                           .l_len = (off_t)count };
+}
+
+int lock_mark(int descriptor, uint64_t mark)
+{
+    struct flock lock = marks(F_RDLCK, mark, 1);
+
+    return call(descriptor, F_OFD_SETLK, &lock);
+}
+
+void lock_unmark(int descriptor, uint64_t first, uint64_t count)
+{
+    struct flock lock = marks(F_UNLCK, first, count);
+
+    call(descriptor, F_OFD_SETLK, &lock);
+}
+
+/* The system names any that is in the way: those before it are asked for until
+ * there is none. */
+int lock_marked(int descriptor, uint64_t first, uint64_t end, uint64_t *mark)
+{
+    *mark = end;
+    while (*mark > first) {
+        struct flock lock = marks(F_WRLCK, first, *mark - first);
+        int failure = call(descriptor, F_OFD_GETLK, &lock);
+        if (failure != 0 || lock.l_type == F_UNLCK)
+            return failure;
+        if (lock.l_start <= MARK_OFFSET + (off_t)first)
+            *mark = first; /* it may begin before what was asked for */
+        else
+            *mark = (uint64_t)(lock.l_start - MARK_OFFSET);
+    }
+    return 0;
 }
 
 /* ---------------------------------------------------------- signatures -- */
@@ -100,6 +148,24 @@ static uint64_t find_home(void)
            | 1;
 }
 
+uint64_t os_process_told(void)
+{
+    uint64_t process = (uint64_t)os_process();
+
+    assert(process >> PROCESS_BITS == 0);
+    return home_of_us() << PROCESS_BITS | process;
+}
+
+struct os_holder os_process_of(uint64_t told)
+{
+    uint64_t home = told >> PROCESS_BITS;
+
+    return (struct os_holder){
+        .process = (int)(told & ((1u << PROCESS_BITS) - 1)),
+        .near = home != 0 && home == home_of_us(),
+    };
+}
+
 static uint64_t milliseconds_now(void)
 {
     return (uint64_t)os_clock_us() / 1000;
@@ -111,14 +177,13 @@ void lock_sign(int descriptor, bool on)
                           .l_type = F_UNLCK,
                           .l_start = SIGN_OFFSET,
                           .l_len = 2 * SIGN_LENGTH_MAX };
-    uint64_t process = (uint64_t)os_process(), now = milliseconds_now();
+    uint64_t now = milliseconds_now();
 
     if (on) {
-        if (process >> PROCESS_BITS != 0 || now == 0
-            || now >= (uint64_t)SIGN_LENGTH_MAX)
+        if (now == 0 || now >= (uint64_t)SIGN_LENGTH_MAX)
             return;
         lock.l_type = F_WRLCK;
-        lock.l_start += (off_t)(home_of_us() << PROCESS_BITS | process);
+        lock.l_start += (off_t)os_process_told();
         lock.l_len = (off_t)now;
     }
     call(descriptor, F_OFD_SETLK, &lock);
@@ -130,17 +195,11 @@ bool lock_signature(int descriptor, struct os_holder *holder)
                           .l_type = F_WRLCK,
                           .l_start = SIGN_OFFSET,
                           .l_len = 2 * SIGN_LENGTH_MAX };
-    uint64_t told;
 
     if (call(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK
         || lock.l_start < SIGN_OFFSET || lock.l_len <= 0)
         return false;
-    told = (uint64_t)(lock.l_start - SIGN_OFFSET);
-    *holder = (struct os_holder){
-        .process = (int)(told & ((1u << PROCESS_BITS) - 1)),
-        .near =
-            told >> PROCESS_BITS != 0 && told >> PROCESS_BITS == home_of_us(),
-        .since_ms = (uint64_t)lock.l_len,
-    };
+    *holder = os_process_of((uint64_t)(lock.l_start - SIGN_OFFSET));
+    holder->since_ms = (uint64_t)lock.l_len;
     return true;
 }

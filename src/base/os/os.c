@@ -38,6 +38,10 @@ static int file_lock(struct os_file *file, unsigned byte,
 static bool file_locked(struct os_file *file, unsigned first, unsigned count);
 static void file_sign(struct os_file *file, bool on);
 static bool file_signature(struct os_file *file, struct os_holder *holder);
+static int file_mark(struct os_file *file, uint64_t mark);
+static void file_unmark(struct os_file *file, uint64_t first, uint64_t count);
+static int file_marked(struct os_file *file, uint64_t first, uint64_t end,
+                       uint64_t *mark);
 static int file_map(struct os_file *file, uint64_t offset, uint64_t size,
                     const void **bytes);
 static void file_unmap(const void *bytes, uint64_t size);
@@ -48,7 +52,8 @@ static void file_unmap(const void *bytes, uint64_t size);
         .open = opens, .close = file_close, .read = file_read,                 \
         .write = file_write, .sync = file_sync, .size = file_size,             \
         .truncate = file_truncate, .lock = file_lock, .locked = file_locked,   \
-        .sign = file_sign, .signature = file_signature, .map = file_map,       \
+        .sign = file_sign, .signature = file_signature, .mark = file_mark,     \
+        .unmark = file_unmark, .marked = file_marked, .map = file_map,         \
         .unmap = file_unmap, .reads_anywhere = true, .random = os_random,      \
     }
 const struct os_file_calls os_files = FILE_CALLS(file_open);
@@ -188,6 +193,22 @@ static void file_sign(struct os_file *file, bool on)
 static bool file_signature(struct os_file *file, struct os_holder *holder)
 {
     return lock_signature(file->own.number, holder);
+}
+
+static int file_mark(struct os_file *file, uint64_t mark)
+{
+    return lock_mark(file->own.number, mark);
+}
+
+static void file_unmark(struct os_file *file, uint64_t first, uint64_t count)
+{
+    lock_unmark(file->own.number, first, count);
+}
+
+static int file_marked(struct os_file *file, uint64_t first, uint64_t end,
+                       uint64_t *mark)
+{
+    return lock_marked(file->own.number, first, end, mark);
 }
 
 /* What lies before a place in its page: the system's may be larger than those

@@ -17,7 +17,8 @@ enum os_open_flags { OS_OPEN_CREATE = 1, OS_OPEN_READ_ONLY = 2 };
 /* Byte ranges of a file that connections lock; see data/file/file.c. */
 enum os_lock_kind { OS_UNLOCKED, OS_LOCK_SHARED, OS_LOCK_EXCLUSIVE };
 
-/* Who holds a file's locks, as he told himself: for people to read. */
+/* Who holds a file's locks, or sets marks, as he told himself: for people to
+ * read. */
 struct os_holder {
     bool near;         /* its process is of this machine, or container     */
     int process;       /* its number there                                 */
@@ -45,6 +46,15 @@ struct os_file_calls {
      * is told may be lost. NULL, both: nobody else has the file open. */
     void (*sign)(struct os_file *file, bool on);
     bool (*signature)(struct os_file *file, struct os_holder *holder);
+    /* Marks: numbers below OS_MARKS that connections set, any number of them
+     * the same one, until they take them back or close the file, be it by a
+     * kill. mark() sets one, unmark() takes `count` of this connection's back,
+     * and marked() finds the lowest from `first` on and below `end` that
+     * another has set; none: `*mark` is `end`. */
+    int (*mark)(struct os_file *file, uint64_t mark);
+    void (*unmark)(struct os_file *file, uint64_t first, uint64_t count);
+    int (*marked)(struct os_file *file, uint64_t first, uint64_t end,
+                  uint64_t *mark);
     /* Shows `size` bytes, 4096-byte aligned as `offset` is, where they lie in
      * the file until unmap(); EIO where it ends before. They change as the
      * file does, and are no more where it is cut. NULL: it has no such place. */
@@ -64,6 +74,15 @@ extern const struct os_file_calls os_memory_files;
  * open makes a new one, and it is gone when it is closed, or the process ends;
  * paths are ignored. */
 extern const struct os_file_calls os_temporary_files;
+
+/* Marks are below it. */
+#define OS_MARKS (UINT64_C(1) << 60)
+
+/* This process, and where it runs, as a number of OS_PROCESS_BITS bits; and
+ * what such a number says, but since when. */
+enum { OS_PROCESS_BITS = 38 };
+uint64_t os_process_told(void);
+struct os_holder os_process_of(uint64_t told);
 
 /* Draws from the system's source of random numbers. */
 int os_random(uint64_t *drawn);

@@ -105,6 +105,29 @@ static bool memory_locked(struct os_file *file, unsigned first, unsigned count)
     return false;
 }
 
+static int memory_mark(struct os_file *file, uint64_t mark)
+{
+    (void)file;
+    (void)mark;
+    return 0;
+}
+
+static void memory_unmark(struct os_file *file, uint64_t first, uint64_t count)
+{
+    (void)file;
+    (void)first;
+    (void)count;
+}
+
+static int memory_marked(struct os_file *file, uint64_t first, uint64_t end,
+                         uint64_t *mark)
+{
+    (void)file;
+    (void)first;
+    *mark = end;
+    return 0;
+}
+
 const struct os_file_calls os_memory_files = {
     .open = memory_open,
     .close = memory_close,
@@ -115,6 +138,9 @@ const struct os_file_calls os_memory_files = {
     .truncate = memory_truncate,
     .lock = memory_lock,
     .locked = memory_locked,
+    .mark = memory_mark,
+    .unmark = memory_unmark,
+    .marked = memory_marked,
     .random = os_random,
 };
 

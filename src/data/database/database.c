@@ -12,6 +12,7 @@
 #include "data/database/database_inner.h"
 #include "data/database/run_list.h"
 #include "data/database/samples.h"
+#include "data/database/states.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
 #include "data/tablet/tablet_pack.h"
@@ -24,10 +25,13 @@ static enum vdbq_status create_file(struct database *database,
 static enum vdbq_status choose_head(struct database *database,
                                     struct catalogue **catalogue,
                                     struct error *error);
-static enum vdbq_status load_catalogue(const struct database *database,
-                                       unsigned which,
-                                       struct catalogue **catalogue,
-                                       struct error *error);
+static enum vdbq_status load_head(const struct database *database,
+                                  unsigned which, struct catalogue **catalogue,
+                                  struct error *error);
+static enum vdbq_status open_newest(struct database *database,
+                                    struct reading *reading,
+                                    struct error *error);
+static void unmark(struct database *database, const struct reading *reading);
 
 enum vdbq_status database_open(const struct database_params *params,
                                struct database **database, struct error *error)
@@ -40,7 +44,9 @@ enum vdbq_status database_open(const struct database_params *params,
     *database = NULL;
     if (opened == NULL)
         return error_no_memory(error);
-    opened->snapshots = VECTOR(struct catalogue *);
+    opened->listed = VECTOR(struct file_head);
+    opened->older = VECTOR(struct older_state);
+    opened->snapshots = VECTOR(struct reading);
     opened->unique_sets = VECTOR(struct unique_set);
     opened->parse_default = params->parse_default;
     status = file_open(params, &opened->file, error);
@@ -62,6 +68,7 @@ void database_close(struct database *database)
         return;
     assert(database->snapshots.count == 0 && database->transaction == NULL);
     catalogue_release(database->current);
+    states_finish(database);
     vector_finish(&database->snapshots);
     unique_sets_finish(&database->unique_sets);
     file_close(&database->file);
@@ -106,16 +113,15 @@ bool database_maps(const struct database *database)
     return file_maps(&database->file);
 }
 
-/* File rule 5: nobody overwrites the catalogue while it is read. */
+/* File rule 7: nobody overwrites the catalogue while it is read. */
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error)
 {
-    enum vdbq_status status = file_lock_reader(&database->file, error);
+    struct reading reading;
+    enum vdbq_status status = open_newest(database, &reading, error);
 
-    if (status != VDBQ_OK)
-        return status;
-    status = database_refresh(database, error);
-    file_unlock_reader(&database->file);
+    if (status == VDBQ_OK)
+        unmark(database, &reading);
     return status;
 }
 
@@ -148,24 +154,45 @@ static enum vdbq_status create_file(struct database *database,
 
 /* -------------------------------------------------------------- state -- */
 
-enum vdbq_status database_refresh(struct database *database,
-                                  struct error *error)
+/* Whether the heads are still those that the current state was read by. */
+static enum vdbq_status look(struct database *database, bool *changed,
+                             struct error *error)
+{
+    enum vdbq_status status = file_read_heads(&database->file, changed, error);
+
+    database->stale |= *changed;
+    return status;
+}
+
+/* Makes the state current that the heads tell of. */
+static enum vdbq_status load_newest(struct database *database,
+                                    struct error *error)
 {
     struct file *file = &database->file;
     struct catalogue *catalogue;
-    bool changed;
-    enum vdbq_status status = file_read_heads(file, &changed, error);
+    enum vdbq_status status = choose_head(database, &catalogue, error);
 
-    if (status != VDBQ_OK || !changed)
-        return status;
-    status = choose_head(database, &catalogue, error);
     if (status != VDBQ_OK) {
         file->known = false;
         return status;
     }
     catalogue_release(database->current);
     database->current = catalogue;
-    return VDBQ_OK;
+    status = states_load(
+        database, run_list_end(&file->heads[file->current], catalogue), error);
+    file->known = status == VDBQ_OK;
+    database->stale = status != VDBQ_OK;
+    return status;
+}
+
+enum vdbq_status database_refresh(struct database *database,
+                                  struct error *error)
+{
+    bool changed;
+    enum vdbq_status status = look(database, &changed, error);
+
+    return status == VDBQ_OK && database->stale ? load_newest(database, error)
+                                                : status;
 }
 
 /* Takes the state of the older head for that of the file (rule 2). */
@@ -176,8 +203,7 @@ static enum vdbq_status use_older(struct database *database, unsigned newest,
     assert(newest < FILE_HEADS);
     struct file *file = &database->file;
     const struct error why = *error;
-    enum vdbq_status status =
-        load_catalogue(database, 1 - newest, catalogue, error);
+    enum vdbq_status status = load_head(database, 1 - newest, catalogue, error);
 
     if (status != VDBQ_OK) {
         if (status == VDBQ_CORRUPT)
@@ -208,7 +234,7 @@ static enum vdbq_status choose_head(struct database *database,
     file->current = newest;
     assert(newest < FILE_HEADS);
     file->uses_older = false;
-    status = load_catalogue(database, newest, catalogue, error);
+    status = load_head(database, newest, catalogue, error);
     if (status != VDBQ_CORRUPT || !file_has_older(file, newest))
         return status;
     if (file->older)
@@ -217,15 +243,26 @@ static enum vdbq_status choose_head(struct database *database,
                              "--accept-older (VDBQ_OPEN_OLDER) opens that");
 }
 
-/* Reads the catalogue that a head points to, and checks it. */
-static enum vdbq_status load_catalogue(const struct database *database,
-                                       unsigned which,
-                                       struct catalogue **catalogue,
-                                       struct error *error)
+/* Reads the catalogue that a head points to. */
+static enum vdbq_status load_head(const struct database *database,
+                                  unsigned which, struct catalogue **catalogue,
+                                  struct error *error)
 {
     assert(which < FILE_HEADS);
+    enum vdbq_status status = file_check_head(&database->file, which, error);
+
+    *catalogue = NULL;
+    return status == VDBQ_OK ? database_load(
+               database, &database->file.heads[which], catalogue, error)
+                             : status;
+}
+
+enum vdbq_status database_load(const struct database *database,
+                               const struct file_head *head,
+                               struct catalogue **catalogue,
+                               struct error *error)
+{
     const struct file *file = &database->file;
-    const struct file_head *head = &file->heads[which];
     const struct catalogue_bounds bounds = { .generation = head->generation,
                                              .first = FILE_FIRST,
                                              .end = head->end,
@@ -235,13 +272,10 @@ static enum vdbq_status load_catalogue(const struct database *database,
                                              .copies_size = head->copies != 0
                                                                 ? FILE_FIRST
                                                                 : 0 };
-    struct block block;
-    enum vdbq_status status = file_check_head(file, which, error);
+    struct block block = block_create(bounds.size);
+    enum vdbq_status status;
 
     *catalogue = NULL;
-    if (status != VDBQ_OK)
-        return status;
-    block = block_create(bounds.size);
     if (block.bytes == NULL)
         return error_no_memory(error);
     status = file_read(file, block.bytes, block.size, bounds.offset, error);
@@ -274,50 +308,174 @@ enum vdbq_status snapshot_open(struct database *database,
     return snapshot_take(database, NULL, snapshot, error);
 }
 
+/* Whether a snapshot is open of the state that is marked as this one is. */
+static bool is_marked(const struct database *database,
+                      const struct reading *reading)
+{
+    const struct reading *open = database->snapshots.items;
+    uint64_t key = file_state_key(&reading->head);
+
+    for (size_t i = 0; i < database->snapshots.count; i++)
+        if (open[i].head.catalogue_size != 0
+            && file_state_key(&open[i].head) == key)
+            return true;
+    return false;
+}
+
+/* File rule 5: whether some writer does not know by marks what is read. */
+static bool is_blind(const struct reading *reading)
+{
+    return (reading->head.features_write & FILE_MARKS) == 0;
+}
+
+/* Tells writers of other connections what is read. */
+static enum vdbq_status mark(struct database *database,
+                             const struct reading *reading, struct error *error)
+{
+    struct file *file = &database->file;
+    bool blind = is_blind(reading);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (blind && database->blind == 0)
+        status = file_lock_reader(file, error);
+    if (status != VDBQ_OK)
+        return status;
+    database->blind += blind;
+    if (reading->head.catalogue_size != 0 && !is_marked(database, reading))
+        status = file_mark(file, &reading->head, error);
+    if (status == VDBQ_OK)
+        return VDBQ_OK;
+    database->blind -= blind;
+    if (blind && database->blind == 0)
+        file_unlock_reader(file);
+    return status;
+}
+
+/* Takes back what mark() has told, once the snapshot is not open any more. */
+static void unmark(struct database *database, const struct reading *reading)
+{
+    if (reading->head.catalogue_size != 0 && !is_marked(database, reading))
+        file_unmark(&database->file, &reading->head);
+    if (!is_blind(reading))
+        return;
+    assert(database->blind > 0);
+    if (--database->blind == 0)
+        file_unlock_reader(&database->file);
+}
+
+/* The head of the state that is to be read, as far as the heads tell. */
+static enum vdbq_status pick_head(const struct database *database,
+                                  struct file_head *head, struct error *error)
+{
+    const struct file *file = &database->file;
+    unsigned which = file->current;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (database->stale)
+        status = file_newest(file, &which, error);
+    if (status == VDBQ_OK)
+        *head = file->heads[which];
+    return status;
+}
+
+/* Marks the newest state before anything but the heads is read, and sees that
+ * it was the newest afterwards (file rule 7). */
+static enum vdbq_status mark_newest(struct database *database,
+                                    struct reading *reading,
+                                    struct error *error)
+{
+    bool changed;
+    enum vdbq_status status = look(database, &changed, error);
+
+    do {
+        if (status == VDBQ_OK)
+            status = pick_head(database, &reading->head, error);
+        if (status == VDBQ_OK)
+            status = mark(database, reading, error);
+        if (status != VDBQ_OK)
+            return status;
+        status = look(database, &changed, error);
+        if (status != VDBQ_OK || changed)
+            unmark(database, reading);
+    } while (changed);
+    return status;
+}
+
+/* Likewise, and makes it current. It may be that of the other head: where it
+ * turns out that this one is used (rule 2), that is marked. */
+static enum vdbq_status open_newest(struct database *database,
+                                    struct reading *reading,
+                                    struct error *error)
+{
+    const struct file *file = &database->file;
+    enum vdbq_status status;
+    bool loaded;
+
+    do {
+        status = mark_newest(database, reading, error);
+        if (status != VDBQ_OK)
+            return status;
+        loaded = database->stale;
+        if (loaded)
+            status = load_newest(database, error);
+        if (status == VDBQ_OK && (!loaded || !file->uses_older))
+            break;
+        unmark(database, reading);
+    } while (status == VDBQ_OK);
+    reading->catalogue = database->current;
+    return status;
+}
+
+/* Marks what the transaction reads: nobody else writes. */
+static enum vdbq_status open_draft(struct database *database,
+                                   struct catalogue *catalogue,
+                                   struct reading *reading, struct error *error)
+{
+    const struct file *file = &database->file;
+
+    *reading = (struct reading){ .catalogue = catalogue };
+    if (catalogue == database->current)
+        reading->head = file->heads[file->current];
+    return mark(database, reading, error);
+}
+
 enum vdbq_status snapshot_take(struct database *database,
                                struct catalogue *catalogue,
                                struct snapshot *snapshot, struct error *error)
 {
-    bool first = database->snapshots.count == 0;
-    enum vdbq_status status = VDBQ_OK;
+    struct reading reading = { 0 };
+    enum vdbq_status status =
+        catalogue == NULL ? open_newest(database, &reading, error)
+                          : open_draft(database, catalogue, &reading, error);
 
     *snapshot = (struct snapshot){ 0 };
-    if (first)
-        status = file_lock_reader(&database->file, error);
     if (status != VDBQ_OK)
         return status;
-    if (catalogue == NULL) {
-        status = database_refresh(database, error);
-        catalogue = database->current;
-    }
-    if (status == VDBQ_OK
-        && !vector_append(&database->snapshots, &catalogue, 1))
-        status = error_no_memory(error);
-    if (status != VDBQ_OK) {
-        if (first)
-            file_unlock_reader(&database->file);
-        return status;
+    if (!vector_append(&database->snapshots, &reading, 1)) {
+        unmark(database, &reading);
+        return error_no_memory(error);
     }
     snapshot->database = database;
-    snapshot->catalogue = catalogue_hold(catalogue);
+    snapshot->catalogue = catalogue_hold(reading.catalogue);
     return VDBQ_OK;
 }
 
 void snapshot_close(struct snapshot *snapshot)
 {
     struct database *database = snapshot->database;
-    struct catalogue **open;
+    struct reading *open, closed;
     size_t i = 0;
 
     if (database == NULL)
         return;
     open = database->snapshots.items;
-    while (i < database->snapshots.count && open[i] != snapshot->catalogue)
+    while (i < database->snapshots.count
+           && open[i].catalogue != snapshot->catalogue)
         i++;
     assert(i < database->snapshots.count);
+    closed = open[i];
     open[i] = open[--database->snapshots.count];
-    if (database->snapshots.count == 0)
-        file_unlock_reader(&database->file);
+    unmark(database, &closed);
     catalogue_release(snapshot->catalogue);
     *snapshot = (struct snapshot){ 0 };
 }

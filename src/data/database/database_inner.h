@@ -10,12 +10,29 @@
 #include "data/file/file.h"
 #include "data/tablet/tablet.h"
 
+/* A snapshot that is open. */
+struct reading {
+    struct catalogue *catalogue; /* that it reads; the snapshot holds it  */
+    struct file_head head;       /* that led there; zeroed: none did, it is the
+                              state of a transaction                      */
+};
+
 struct database {
     struct file file;                /* the open file */
     default_parser parse_default;    /* see struct database_params        */
     struct catalogue *current;       /* of the newest commit seen         */
-    struct vector snapshots;         /* struct catalogue *, one for each
-                                        snapshot that is open             */
+    bool stale;                      /* the heads have been read since, and
+                                        are others                        */
+    uint64_t current_bytes;          /* of its block: states.h            */
+    struct vector listed;            /* struct file_head, of states that it
+                                        lists                             */
+    struct vector older;             /* struct older_state, that were read
+                                        when it was looked for them, and the
+                                        state before the last commit      */
+    struct vector snapshots;         /* struct reading, one for each that is
+                                        open                              */
+    unsigned blind;                  /* of these, that no mark tells of, or
+                                        none that all writers look for    */
     struct transaction *transaction; /* that is writing, or NULL          */
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;           /* counts uses of `unique_sets` */
@@ -28,7 +45,14 @@ uint32_t database_tablet_rows(const struct database *database);
 /* Makes the newest commit, perhaps of another connection, current. */
 enum vdbq_status database_refresh(struct database *database,
                                   struct error *error);
-/* As snapshot_open(), of this catalogue; NULL: of the newest commit. */
+/* Reads the catalogue that a head of the file points to, or did once, and
+ * checks it; `head` was proven. Fails with CORRUPT, IO, NO_MEMORY. */
+enum vdbq_status database_load(const struct database *database,
+                               const struct file_head *head,
+                               struct catalogue **catalogue,
+                               struct error *error);
+/* As snapshot_open(), of this catalogue, which is the current one or what the
+ * transaction has made of it; NULL: of the newest commit. */
 enum vdbq_status snapshot_take(struct database *database,
                                struct catalogue *catalogue,
                                struct snapshot *snapshot, struct error *error);

@@ -59,22 +59,28 @@
  *     that is read in projections, its head is looked at first, to find them
  *     (rule 11). One that was checked whole is afterwards checked by sums of
  *     its columns that were taken then (proof.h).
- *  5. Whoever has byte 0 locked exclusively is the writer. Whoever has a
- *     snapshot open has byte 1 locked shared, and locks it before he reads
- *     the heads. Who waits to be the writer stands in line, in bytes 2 to 31:
- *     see file_lock.c. That is for fairness; byte 0 alone decides.
- *  6. Free space is what no extent of the current catalogue, of the current
- *     catalogue's own block, of the second copies of the heads and of the
- *     catalogues that snapshots of this connection hold covers. It is not kept
- *     on disk. What a transaction has written itself is free again once
- *     neither its own catalogue nor any snapshot of it can name it; what one
- *     that is given up has written is cut off the file, unless a snapshot
- *     reads it.
- *  7. A writer uses it only where, after he became the writer, he could lock
- *     byte 1 exclusively for a moment: then no other connection reads, and
- *     those that start to read meanwhile find the current head or his own.
- *     Else, and where an older state is being used (rule 2), he writes behind
- *     the file's end.
+ *  5. Whoever has byte 0 locked exclusively is the writer. Whoever reads what
+ *     no head leads to, or by a head without FILE_MARKS in features_write, has
+ *     byte 1 locked shared, and locks it before he reads the heads: so did all
+ *     readers of vdbq 0.2. Who waits to be the writer stands in line, in bytes
+ *     2 to 31: see file_lock.c. That is for fairness; byte 0 alone decides.
+ *  6. Free space is what no extent of the current catalogue, of the catalogues
+ *     of older states that are read (rule 7), of the blocks of all these
+ *     catalogues, of the second copies of the heads and of what snapshots of
+ *     this connection hold covers. It is not kept on disk. What a transaction
+ *     has written itself is free again once neither its own catalogue nor any
+ *     snapshot of it can name it; what one that is given up has written is cut
+ *     off the file, unless a snapshot reads it.
+ *  7. Who opens a snapshot marks its state (file_marks.c) before he reads
+ *     anything but the heads, and then reads the heads again: unless it still
+ *     is the newest he takes the mark back, and looks anew. So a writer finds
+ *     the marks of all that is read, but for what those who come after him
+ *     read: the current state or his own. A marked state is the current one,
+ *     that of the other head, or listed with the current catalogue (states.h);
+ *     a commit lists those that its writer found marked. Where a mark is of a
+ *     state that the writer does not find, where he could not lock byte 1
+ *     exclusively for a moment, and where an older state is being used (rule
+ *     2), he knows of no free space, and writes behind the file's end.
  *  8. A head that another connection wrote may not be durable: it may have
  *     been killed before its sync. So before the first block that a
  *     connection writes on top of such a head, it writes all copies of both
@@ -103,6 +109,10 @@
  *     it does not know, the file is for reading only. A head that is written
  *     names those features, of those that its writer knows, that the head
  *     before it named or the new tablets need (encoding.h).
+ * 15. The file is cut behind the end of all heads and of all states that are
+ *     marked, by the writer who knows these (rule 7). Where the other head ends
+ *     farther back and its state is not marked, the current head is written
+ *     over it first, and synced.
  */
 #include "data/file/file.h"
 
@@ -136,6 +146,7 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
     if (file->heads[which].format == FILE_FORMAT_FIRST)
         file->heads[which] = file->heads[file->current]; /* rule 13 */
     head->copies = file->copies;
+    head->features_write = FILE_MARKS;
     file_seal_head(head, FILE_FORMAT);
     status = write_head(file, which, head, error);
     if (status == VDBQ_OK)
@@ -245,6 +256,24 @@ static void put_back(struct file *file, unsigned which)
     file_sync(file, &ignored);
 }
 
+enum vdbq_status file_double_head(struct file *file, struct error *error)
+{
+    unsigned which = 1 - file->current;
+    const struct file_head *head = &file->heads[file->current];
+    enum vdbq_status status;
+
+    if (memcmp(&file->heads[which], head, sizeof *head) == 0)
+        return VDBQ_OK;
+    file->settled = false; /* until all copies are durable */
+    status = write_head(file, which, head, error);
+    file->first[which] = file->heads[which] = *head;
+    file->states[which] = HEAD_VALID;
+    if (status == VDBQ_OK)
+        status = file_sync(file, error);
+    file->settled = status == VDBQ_OK;
+    return status;
+}
+
 /* ------------------------------------------------------------ upgrade -- */
 
 bool file_is_first_format(const struct file *file)
@@ -276,6 +305,7 @@ enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
     if (head.end < copies + FILE_FIRST)
         head.end = copies + FILE_FIRST;
     head.copies = copies;
+    head.features_write = FILE_MARKS;
     file_seal_head(&head, FILE_FORMAT);
     if (status == VDBQ_OK)
         status = write_copies(file, &head, error);

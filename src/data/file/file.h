@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/os/os.h"
+#include "base/vector.h"
 #include "data/tablet/block.h"
 #include "data/catalogue/identity.h"
 #include "data/file/params.h"
@@ -26,6 +27,12 @@ enum {
 #define FILE_SAMPLES UINT64_C(1)
 /* ... and run_list.h. */
 #define FILE_RUNS (UINT64_C(1) << 1)
+
+/* ... the states that were read when the head was written: states.h. */
+#define FILE_STATES UINT64_C(4)
+
+/* A feature that must be known to write: readers set marks (rule 7). */
+#define FILE_MARKS UINT64_C(1)
 
 /* Versions of vdbq as a head has them. */
 #define FILE_VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
@@ -80,6 +87,9 @@ struct file {
     unsigned current;    /* the head whose state is being used; set
                                   by database.c                           */
     uint64_t size_bytes; /* when the heads were read                */
+    bool introduced;     /* `tag` was drawn, and its process told   */
+    uint64_t tag;        /* of this connection's marks              */
+    unsigned marks;      /* of states, that it has set              */
     const struct settings *settings; /* of the params                       */
     struct error warning;            /* what the user is to know of the heads;
                                   status OK: nothing                      */
@@ -119,7 +129,10 @@ enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
  * then that it is the current one. */
 enum vdbq_status file_commit(struct file *file, struct file_head *head,
                              struct error *error);
-/* Cuts off what this connection wrote behind `size_bytes`; may fail. */
+/* Has both heads lead to the current state, so that the file may be cut where
+ * that ends. */
+enum vdbq_status file_double_head(struct file *file, struct error *error);
+/* Cuts the file off behind `size_bytes`; may fail. */
 void file_cut(struct file *file, uint64_t size_bytes);
 
 enum vdbq_status file_sync(struct file *file, struct error *error);
@@ -137,6 +150,9 @@ enum vdbq_status file_newest(const struct file *file, unsigned *newest,
 /* Whether that head can be used. Fails with CORRUPT. */
 enum vdbq_status file_check_head(const struct file *file, unsigned which,
                                  struct error *error);
+/* Whether what such a head leads to may be in the file, and is known to this
+ * vdbq, whoever told of the head. */
+bool file_knows(const struct file *file, const struct file_head *head);
 /* Whether the other head than that has an older state. */
 bool file_has_older(const struct file *file, unsigned newest);
 /* Whether what a head leads to may be changed; READ_ONLY: not by this vdbq. */
@@ -163,11 +179,25 @@ enum vdbq_status file_lock_writer(struct file *file, struct error *error);
 /* Likewise, of a file that may be being created at this moment. */
 enum vdbq_status file_lock_creator(struct file *file, struct error *error);
 void file_unlock_writer(struct file *file);
-/* Keeps what is current now readable. */
+/* Keeps whatever there is readable. */
 enum vdbq_status file_lock_reader(struct file *file, struct error *error);
 void file_unlock_reader(struct file *file);
-/* Whether no other connection reads at this moment. `reading`: this one
- * does, and goes on. */
+/* Whether no other connection has that lock at this moment. `reading`: this one
+ * has it, and goes on. */
 enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
                             struct error *error);
+
+/* ------------------------------------- who reads what (file_marks.c) -- */
+
+/* What a state is marked by: see file_marks.c. */
+uint64_t file_state_key(const struct file_head *head);
+/* Marks the state that a head leads to as read by this connection, which has
+ * not marked it yet; and takes that back. */
+enum vdbq_status file_mark(struct file *file, const struct file_head *head,
+                           struct error *error);
+void file_unmark(struct file *file, const struct file_head *head);
+/* Adds the keys of all states that other connections have marked, each once,
+ * to a vector of uint64_t. */
+enum vdbq_status file_marked_keys(struct file *file, struct vector *keys,
+                                  struct error *error);
 #endif

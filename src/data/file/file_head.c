@@ -58,11 +58,11 @@ void file_seal_head(struct file_head *head, uint32_t format)
     head->checksum = block_checksum(head, offsetof(struct file_head, checksum));
     if (format == FILE_FORMAT_FIRST)
         return;
-    head->features &= FILE_SAMPLES | FILE_RUNS;
-    head->features_write = 0;
+    head->features &= FILE_SAMPLES | FILE_RUNS | FILE_STATES;
+    head->features_write &= FILE_MARKS;
     head->features_read &= known_features();
     head->version_read = version_of(head->features_read);
-    head->version_write = FILE_VERSION(0, 2);
+    head->version_write = FILE_VERSION(0, head->features_write == 0 ? 2 : 3);
     head->reserved = 0;
     head->checksum_all =
         block_checksum(head, offsetof(struct file_head, checksum_all));
@@ -394,6 +394,15 @@ enum vdbq_status file_check_head(const struct file *file, unsigned which,
     return check_readable(file, which, error);
 }
 
+bool file_knows(const struct file *file, const struct file_head *head)
+{
+    uint64_t size;
+    struct error ignored;
+
+    return file_size(file, &size, &ignored) == VDBQ_OK && head->end <= size
+           && is_sound(head) && (head->features_read & ~known_features()) == 0;
+}
+
 bool file_has_older(const struct file *file, unsigned newest)
 {
     assert(newest < FILE_HEADS);
@@ -408,7 +417,7 @@ enum vdbq_status file_check_writable(const struct file *file,
 {
     const struct file_head *head = &file->heads[file->current];
 
-    if (head->features_write == 0) /* none is known yet */
+    if ((head->features_write & ~FILE_MARKS) == 0)
         return VDBQ_OK;
     error_set(error, VDBQ_READ_ONLY,
               "%s: needs vdbq %u.%u or newer to be written", file->path,

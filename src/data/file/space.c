@@ -83,6 +83,7 @@ uint64_t space_take(struct space *space, uint64_t size)
     uint64_t offset = space->tail;
 
     assert(size % PAGE_BYTES == 0);
+    space->taken += size;
     for (size_t i = 0; i < space->gaps.count; i++)
         if (gap[i].size >= size) {
             offset = gap[i].offset;

@@ -30,6 +30,7 @@ const struct extent *extents_overlap(const struct vector *extents);
 struct space {
     struct vector gaps; /* of struct extent, free, by offset     */
     uint64_t tail;      /* everything from here on is free, too */
+    uint64_t taken;     /* bytes, counted by space_take()       */
 };
 
 /* An empty space that begins at `tail`. */

@@ -12,13 +12,12 @@
 #include "base/threads/stop.h"
 #include "data/database/run_list.h"
 #include "data/database/samples.h"
+#include "data/database/states.h"
 #include "data/index/unique.h"
 #include "data/tablet/tablet_pack.h"
 
 static enum vdbq_status begin(struct transaction *transaction,
                               struct error *error);
-static enum vdbq_status find_space(struct transaction *transaction,
-                                   struct error *error);
 static void end(struct transaction *transaction);
 static enum vdbq_status write_catalogue(struct transaction *transaction,
                                         const struct catalogue *next,
@@ -86,42 +85,7 @@ static enum vdbq_status begin(struct transaction *transaction,
                                   &transaction->writer.identities, error);
     if (status != VDBQ_OK)
         return status;
-    return find_space(transaction, error);
-}
-
-/* File rules 6 and 7. */
-static enum vdbq_status find_space(struct transaction *transaction,
-                                   struct error *error)
-{
-    struct database *database = transaction->writer.database;
-    struct file *file = &database->file;
-    const struct file_head *head = &file->heads[file->current];
-    struct catalogue **open = database->snapshots.items;
-    size_t count = database->snapshots.count;
-    struct vector extents = VECTOR(struct extent);
-    bool alone, added;
-    enum vdbq_status status = file_size(file, &transaction->size_before, error);
-
-    if (status == VDBQ_OK)
-        status = file_alone(file, count > 0, &alone, error);
-    if (status != VDBQ_OK)
-        return status;
-    transaction->writer.space =
-        space_init(page_round(transaction->size_before));
-    if (!alone || file->uses_older)
-        return VDBQ_OK;
-    added = extents_add(&extents, head->catalogue,
-                        run_list_end(head, database->current))
-            && extents_add(&extents, head->copies,
-                           head->copies != 0 ? FILE_FIRST : 0)
-            && extents_add_catalogue(&extents, database->current);
-    for (size_t i = 0; i < count && added; i++)
-        if (open[i] != database->current && (i == 0 || open[i] != open[i - 1]))
-            added = extents_add_catalogue(&extents, open[i]);
-    if (!added || !space_fill(&transaction->writer.space, &extents, FILE_FIRST))
-        status = error_no_memory(error);
-    vector_finish(&extents);
-    return status;
+    return transaction_find_space(transaction, error);
 }
 
 void transaction_forget_rows(struct transaction *transaction)
@@ -159,10 +123,10 @@ transaction_catalogue(const struct transaction *transaction)
 bool transaction_is_read(const struct transaction *transaction)
 {
     const struct database *database = transaction->writer.database;
-    struct catalogue **open = database->snapshots.items;
+    const struct reading *open = database->snapshots.items;
 
     for (size_t i = 0; i < database->snapshots.count; i++)
-        if (open[i]->origin == transaction->writer.identities.origin)
+        if (open[i].catalogue->origin == transaction->writer.identities.origin)
             return true;
     return false;
 }
@@ -338,8 +302,11 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
         transaction_abort(transaction);
         return status;
     }
+    states_pass(database, database->current);
     catalogue_release(database->current);
     database->current = catalogue_hold(transaction->draft);
+    if (transaction->all_known)
+        transaction_cut(database, transaction->writer.space.taken);
     end(transaction);
     return VDBQ_OK;
 }
@@ -391,9 +358,10 @@ static uint64_t end_of_blocks(const struct catalogue *catalogue,
     return last;
 }
 
-/* The catalogue and the lists of samples and runs as a block; without bytes, there is no
+/* The catalogue and the lists behind it as a block; without bytes, there is no
  * memory. The head gets what it says of them. */
-static struct block encode(const struct catalogue *catalogue,
+static struct block encode(const struct database *database,
+                           const struct catalogue *catalogue,
                            struct file_head *head)
 {
     struct text text = { 0 };
@@ -405,6 +373,7 @@ static struct block encode(const struct catalogue *catalogue,
         head->catalogue_checksum = block_checksum(text.bytes, text.length);
     head->features = samples_list(catalogue, &text);
     head->features |= run_list_add(catalogue, &text);
+    head->features |= states_list(database, &text);
     if (!text.failed)
         block = block_create(text.length);
     if (block.bytes != NULL)
@@ -418,25 +387,34 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
                                         const struct catalogue *next,
                                         struct error *error)
 {
-    struct file *file = &transaction->writer.database->file;
+    struct database *database = transaction->writer.database;
+    struct file *file = &database->file;
     struct file_head head = { .generation = next->generation };
     struct space *space = &transaction->writer.space;
     struct block block = { 0 };
+    uint64_t size;
     enum vdbq_status status = upgrade(transaction, error);
 
     if (status == VDBQ_OK)
         status = samples_write(file, space, next, error);
     if (status != VDBQ_OK)
         return status;
-    block = encode(next, &head);
+    block = encode(database, next, &head);
     if (block.bytes == NULL)
         return error_no_memory(error);
     head.features_read =
         (file->heads[file->current].features_read & tablet_features())
         | transaction->writer.features | catalogue_features(next);
-    head.catalogue = space_take(space, page_round(block.size));
-    head.end = later(end_of_blocks(next, file), head.catalogue, block.size);
+    size = block.size;
+    head.catalogue = space_take(space, page_round(size));
+    head.end = later(end_of_blocks(next, file), head.catalogue, size);
     status = file_write_block(file, &block, head.catalogue, error);
     block_destroy(&block);
-    return status != VDBQ_OK ? status : file_commit(file, &head, error);
+    if (status == VDBQ_OK)
+        status = file_commit(file, &head, error);
+    if (status == VDBQ_OK) {
+        database->current_bytes = size;
+        database->listed.count = 0; /* they are among the older ones */
+    }
+    return status;
 }

@@ -26,8 +26,16 @@ struct transaction {
                                  newest last                             */
     struct vector new_rows;   /* struct new_rows: of tables that rows come to */
     uint64_t size_before;     /* of the file                               */
+    bool all_known;           /* it is known what all others read          */
     enum vdbq_status failed;  /* of an earlier call, or OK                 */
 };
+
+/* Finds where it may write (file rules 6 and 7). */
+enum vdbq_status transaction_find_space(struct transaction *transaction,
+                                        struct error *error);
+/* Right after a commit that has taken so much space, cuts the file where its
+ * end is free and that pays. May fail. */
+void transaction_cut(struct database *database, uint64_t written);
 
 /* Fails where an earlier call failed. */
 enum vdbq_status transaction_check(const struct transaction *transaction,

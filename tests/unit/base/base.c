@@ -512,6 +512,49 @@ static void holders_sign(void **state)
     rmdir(folder);
 }
 
+static uint64_t lowest_mark(struct os_file *file, uint64_t first, uint64_t end)
+{
+    uint64_t mark = 1;
+
+    assert_int_equal(os_files.marked(file, first, end, &mark), 0);
+    return mark;
+}
+
+/* Marks are seen by others alone, the lowest first, and end with their file. */
+static void marks_are_seen_by_others(void **state)
+{
+    const uint64_t last = OS_MARKS - 1;
+    char *folder = folder_make(), path[100];
+    struct os_file *a, *b, *c;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/db", folder);
+    assert_int_equal(os_files.open(path, OS_OPEN_CREATE, &a), 0);
+    assert_int_equal(os_files.open(path, OS_OPEN_READ_ONLY, &b), 0);
+    assert_int_equal(os_files.open(path, OS_OPEN_CREATE, &c), 0);
+    for (uint64_t mark = 9; mark > 4; mark--) /* 5 to 9 */
+        assert_int_equal(os_files.mark(a, mark), 0);
+    assert_int_equal(os_files.mark(b, 7), 0);
+    assert_int_equal(os_files.mark(b, last), 0);
+    assert_int_equal(lowest_mark(c, 0, OS_MARKS), 5);
+    assert_int_equal(lowest_mark(c, 6, OS_MARKS), 6);
+    assert_int_equal(lowest_mark(c, 0, 5), 5); /* none */
+    assert_int_equal(lowest_mark(c, 10, OS_MARKS), last);
+    assert_int_equal(lowest_mark(b, 0, OS_MARKS), 5);
+    assert_int_equal(lowest_mark(a, 0, OS_MARKS), 7);
+    os_files.unmark(a, 0, 7);
+    assert_int_equal(lowest_mark(c, 0, OS_MARKS), 7);
+    os_files.unmark(a, 7, 3);
+    assert_int_equal(lowest_mark(c, 0, OS_MARKS), 7); /* of b */
+    assert_false(os_files.locked(c, 0, 1000));
+    os_files.close(b);
+    assert_int_equal(lowest_mark(c, 0, OS_MARKS), OS_MARKS);
+    os_files.close(a);
+    os_files.close(c);
+    unlink(path);
+    rmdir(folder);
+}
+
 static void memory_files_keep_bytes(void **state)
 {
     struct os_file *file;
@@ -675,6 +718,7 @@ int main(void)
         cmocka_unit_test(files_keep_bytes),
         cmocka_unit_test(locks_hold_between_connections),
         cmocka_unit_test(holders_sign),
+        cmocka_unit_test(marks_are_seen_by_others),
         cmocka_unit_test_teardown(memory_files_keep_bytes, stop_failing),
         cmocka_unit_test(the_machine_is_known),
     };

@@ -337,6 +337,41 @@ static char *content(struct database *database)
     return text.bytes;
 }
 
+/* Whether another connection reads meanwhile. */
+static bool read_along;
+
+/* Its snapshots: of the last states but one and two. */
+static struct along {
+    struct database *database;
+    struct snapshot held[2];
+} along;
+
+static void along_start(const struct workload *work)
+{
+    along = (struct along){ .database = NULL };
+    if (read_along)
+        along.database = open_disk(work);
+}
+
+/* After a step. What fails since the disk died is of no interest. */
+static void along_step(unsigned n)
+{
+    struct snapshot *held = &along.held[n % 2];
+
+    if (along.database == NULL)
+        return;
+    snapshot_close(held);
+    if (snapshot_open(along.database, held, ERROR) != VDBQ_OK)
+        assert_true(disk.dead);
+}
+
+static void along_end(void)
+{
+    snapshot_close(&along.held[0]);
+    snapshot_close(&along.held[1]);
+    database_close(along.database);
+}
+
 /* Runs all of it on a good disk and keeps the states. Returns the steps that
  * the disk saw. */
 static unsigned run_well(const struct workload *work)
@@ -347,12 +382,15 @@ static unsigned run_well(const struct workload *work)
     start(work);
     database = open_disk(work);
     assert_non_null(database);
+    along_start(work);
     states[0] = content(database);
     for (unsigned n = 0; n < work->steps; n++) {
         if (do_step(database, work, n) != VDBQ_OK)
             fail_msg("%s: %s", work->name, ERROR->message);
         states[n + 1] = content(database);
+        along_step(n);
     }
+    along_end();
     database_close(database);
     steps = disk.steps;
     database = open_disk(work);
@@ -377,9 +415,11 @@ static int run_until_death(const struct workload *work)
 
     if (database == NULL)
         return -1;
+    along_start(work);
     while ((unsigned)done < work->steps
            && do_step(database, work, (unsigned)done) == VDBQ_OK)
-        done++;
+        along_step((unsigned)done++);
+    along_end();
     database_close(database);
     return done;
 }
@@ -404,56 +444,6 @@ static unsigned assert_state(struct database *database,
 
 /* ---------------------------------------------------------- power cut -- */
 
-struct image {
-    uint8_t *bytes;
-    size_t size;
-    bool torn; /* a sector of it is half of what was to arrive */
-};
-
-static void image_reach(struct image *image, size_t size)
-{
-    if (size <= image->size)
-        return;
-    image->bytes = realloc(image->bytes, size);
-    memset(image->bytes + image->size, 0, size - image->size);
-    image->size = size;
-}
-
-/* Lets a write arrive: each of its sectors, or none of it, or the start. */
-static void image_write(struct image *image, const struct disk_write *write)
-{
-    unsigned mood = (unsigned)chance_below(4);
-
-    if (chance_below(2) == 0)
-        image_reach(image, (size_t)write->offset + write->size);
-    for (size_t at = 0; at < write->size; at += SECTOR) {
-        size_t size = write->size - at < SECTOR ? write->size - at : SECTOR;
-        bool arrives = mood == 0   ? true
-                       : mood == 1 ? false
-                                   : chance_below(2) == 0;
-        if (!arrives)
-            continue;
-        if (mood == 3 && chance_below(4) == 0) {
-            size = (size_t)chance_below(size + 1);
-            image->torn = true;
-        }
-        image_reach(image, (size_t)write->offset + at + size);
-        memcpy(image->bytes + write->offset + at, write->bytes + at, size);
-    }
-}
-
-/* What the disk may hold after the power was cut now. */
-static struct image picture(void)
-{
-    struct image image = { malloc(disk.durable_size + 1), disk.durable_size,
-                           false };
-
-    memcpy(image.bytes, disk.durable, disk.durable_size);
-    for (size_t i = 0; i < disk.log_count; i++)
-        image_write(&image, &disk.log[i]);
-    return image;
-}
-
 /* The disk as it is now, so that pictures can be tried on it. */
 struct saved_disk {
     struct disk disk;
@@ -474,8 +464,8 @@ static void restore_disk(const struct saved_disk *saved)
 }
 
 /* Opens a picture of a disk and goes on from there to the end. */
-static void try_picture(const struct image *image, const struct workload *work,
-                        int done)
+static void try_picture(const struct disk_picture *image,
+                        const struct workload *work, int done)
 {
     struct saved_disk saved = save_disk();
     struct database *database;
@@ -496,11 +486,12 @@ static void try_picture(const struct image *image, const struct workload *work,
     restore_disk(&saved);
 }
 
-static void power_may_be_cut_anywhere(void **state)
+/* Cuts the power at every step of all workloads, and says how many pictures
+ * there were. */
+static unsigned cut_anywhere(unsigned images)
 {
-    unsigned images = environment_number("VDBQ_TEST_IMAGES", 10), tried = 0;
+    unsigned tried = 0;
 
-    (void)state;
     for (unsigned w = 0; w < WORKLOADS; w++) {
         const struct workload *work = &workloads[w];
         unsigned steps = run_well(work);
@@ -509,7 +500,7 @@ static void power_may_be_cut_anywhere(void **state)
             disk.cut_at = cut;
             int done = run_until_death(work);
             for (unsigned i = 0; i < images; i++, tried++) {
-                struct image image = picture();
+                struct disk_picture image = disk_picture();
                 try_picture(&image, work, done);
                 free(image.bytes);
             }
@@ -517,7 +508,26 @@ static void power_may_be_cut_anywhere(void **state)
         forget_states(work);
     }
     disk_end();
-    printf("%u pictures of the disk\n", tried);
+    return tried;
+}
+
+static void power_may_be_cut_anywhere(void **state)
+{
+    unsigned images = environment_number("VDBQ_TEST_IMAGES", 10);
+
+    (void)state;
+    printf("%u pictures of the disk\n", cut_anywhere(images));
+}
+
+/* Space of states in between is used again. */
+static void power_may_be_cut_while_others_read(void **state)
+{
+    unsigned images = environment_number("VDBQ_TEST_IMAGES", 10);
+
+    (void)state;
+    read_along = true;
+    printf("%u pictures of the disk\n", cut_anywhere((images + 1) / 2));
+    read_along = false;
 }
 
 /* --------------------------------------------------------------- kill -- */
@@ -548,7 +558,7 @@ static void kill_then_cut(const struct workload *work, unsigned kill_at,
     }
     database_close(database);
     for (unsigned i = 0; i < 2; i++) {
-        struct image image = picture();
+        struct disk_picture image = disk_picture();
         struct saved_disk saved = save_disk();
         disk_start(image.bytes, image.size);
         database = open_disk(work);
@@ -810,6 +820,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(power_may_be_cut_anywhere),
+        cmocka_unit_test(power_may_be_cut_while_others_read),
         cmocka_unit_test(a_killed_writer_and_a_power_cut),
         cmocka_unit_test(calls_may_fail),
         cmocka_unit_test(a_failed_sync_poisons),

@@ -455,7 +455,7 @@ static void features_must_be_known_to_write(void **state)
     struct database *database;
 
     (void)state;
-    put_features(&(struct file_head){ .features_write = 1 });
+    put_features(&(struct file_head){ .features_write = 1u << 7 });
     expect(fresh.content, false);
     database = open_well(0);
     assert_true(database_read_only(database));

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Marks by which readers tell what they read, and who they are (file rules 5
+ * and 7). Nothing is written for them, and they end with their connection, be
+ * it by a kill.
+ *
+ *   mark                      set while
+ *       0 + (key << 20)       the state of that key is read
+ *         + tag
+ *   2^58 + (tag << 36)        anything is read: since when
+ *         + tenths            of a second since 2020, and
+ *   2^59 + (tag << 38)        from the first read on: which process that is
+ *         + process           (os_process_told())
+ *
+ * A tag is drawn by each connection: two that have the same are told as one,
+ * and nothing else comes of it. The key of a state is 24 bits of its
+ * generation above 14 of its catalogue's checksum: two states that have the
+ * same are both kept.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "data/file/file.h"
+
+enum {
+    TAG_BITS = 20,
+    KEY_GENERATION_BITS = 24,
+    KEY_SUM_BITS = 14,
+    KEY_BITS = KEY_GENERATION_BITS + KEY_SUM_BITS,
+    SINCE_BITS = 36
+};
+#define BITS(count)  ((UINT64_C(1) << (count)) - 1)
+#define STATE_MARKS  UINT64_C(0)
+#define STATE_END    (UINT64_C(1) << (KEY_BITS + TAG_BITS))
+#define SINCE_MARKS  (UINT64_C(1) << 58)
+#define PEOPLE_MARKS (UINT64_C(1) << 59)
+#define EPOCH_MS     UINT64_C(1577836800000) /* 2020-01-01 */
+
+_Static_assert(KEY_BITS + TAG_BITS <= 58 && SINCE_BITS + TAG_BITS < 58
+                   && OS_PROCESS_BITS + TAG_BITS < 59,
+               "marks of one kind are none of another");
+
+uint64_t file_state_key(const struct file_head *head)
+{
+    return (head->generation & BITS(KEY_GENERATION_BITS)) << KEY_SUM_BITS
+           | (head->catalogue_checksum & BITS(KEY_SUM_BITS));
+}
+
+/* The system refuses a mark. */
+static enum vdbq_status cannot_mark(const struct file *file, int failure,
+                                    struct error *error)
+{
+    return error_set(error, VDBQ_IO, "%s: cannot mark what is read: %s",
+                     file->path, strerror(failure));
+}
+
+/* -------------------------------------------------------------- setting -- */
+
+static uint64_t tenths_now(void)
+{
+    uint64_t now_ms = (uint64_t)os_clock_us() / 1000;
+
+    return now_ms < EPOCH_MS ? 0 : (now_ms - EPOCH_MS) / 100 & BITS(SINCE_BITS);
+}
+
+/* Draws the tag and says who this is, once. What is told of people may fail. */
+static int introduce(struct file *file)
+{
+    uint64_t drawn = 0;
+    int failure = file->introduced ? 0 : file->calls->random(&drawn);
+
+    if (failure != 0 || file->introduced)
+        return failure;
+    file->tag = drawn & BITS(TAG_BITS);
+    file->calls->mark(file->os, PEOPLE_MARKS + (file->tag << OS_PROCESS_BITS)
+                                    + os_process_told());
+    file->introduced = true;
+    return 0;
+}
+
+enum vdbq_status file_mark(struct file *file, const struct file_head *head,
+                           struct error *error)
+{
+    int failure = introduce(file);
+
+    if (failure == 0 && file->marks == 0)
+        file->calls->mark(file->os, SINCE_MARKS + (file->tag << SINCE_BITS)
+                                        + tenths_now());
+    if (failure == 0)
+        failure = file->calls->mark(
+            file->os,
+            STATE_MARKS + (file_state_key(head) << TAG_BITS) + file->tag);
+    if (failure != 0)
+        return cannot_mark(file, failure, error);
+    file->marks++;
+    return VDBQ_OK;
+}
+
+void file_unmark(struct file *file, const struct file_head *head)
+{
+    assert(file->marks > 0);
+    if (--file->marks == 0) /* and since when, in one call */
+        file->calls->unmark(file->os, STATE_MARKS, PEOPLE_MARKS - STATE_MARKS);
+    else
+        file->calls->unmark(
+            file->os,
+            STATE_MARKS + (file_state_key(head) << TAG_BITS) + file->tag, 1);
+}
+
+/* -------------------------------------------------------------- looking -- */
+
+enum vdbq_status file_marked_keys(struct file *file, struct vector *keys,
+                                  struct error *error)
+{
+    uint64_t from = STATE_MARKS;
+    int failure = 0;
+
+    while (failure == 0 && from < STATE_END) {
+        uint64_t mark, key;
+        failure = file->calls->marked(file->os, from, STATE_END, &mark);
+        if (failure != 0 || mark == STATE_END)
+            break;
+        key = mark >> TAG_BITS;
+        if (!vector_append(keys, &key, 1))
+            return error_no_memory(error);
+        from = (key + 1) << TAG_BITS;
+    }
+    return failure == 0 ? VDBQ_OK : cannot_mark(file, failure, error);
+}
