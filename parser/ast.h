@@ -390,6 +390,7 @@ enum ast_statement_kind {
     AST_SAVEPOINT,
     AST_RELEASE,
     AST_ROLLBACK_TO,
+    AST_VACUUM,
     AST_COPY, /* TO */
     AST_COPY_FROM,
     AST_DESCRIBE,

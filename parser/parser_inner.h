@@ -249,7 +249,7 @@ struct ast_statement *ast_empty(struct parse *parse);
 struct ast_statement *ast_query_made(struct parse *parse,
                                      enum ast_statement_kind kind,
                                      struct ast_query *query);
-/* BEGIN, COMMIT, ROLLBACK. */
+/* BEGIN, COMMIT, ROLLBACK, VACUUM. */
 struct ast_statement *ast_simple(struct parse *parse,
                                  enum ast_statement_kind kind);
 /* SAVEPOINT, RELEASE, ROLLBACK TO. */

@@ -183,6 +183,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     SUMMARIZE   "SUMMARIZE"
     TIMESTAMP   "TIMESTAMP"
     TREE        "TREE"
+    VACUUM      "VACUUM"
     VIEW        "VIEW"
     RESERVED    "a reserved word"
     BAD         "no token"
@@ -630,6 +631,7 @@ transaction:
         { $$ = ast_savepoint(parse, AST_RELEASE, $savepoint); }
   | SAVEPOINT name
         { $$ = ast_savepoint(parse, AST_SAVEPOINT, $name); }
+  | VACUUM                   { $$ = ast_simple(parse, AST_VACUUM); }
 
 savepoint:
     name
@@ -887,7 +889,7 @@ free_word:
   | DEFERRED | DESC | DESCRIBE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
   | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NULLS | OFFSET
   | PARTITION | REINDEX | RELEASE | REPLACE | ROLLBACK | SAVEPOINT | START
-  | SUMMARIZE | TIMESTAMP | TREE | VIEW
+  | SUMMARIZE | TIMESTAMP | TREE | VACUUM | VIEW
 
 kept_word:
     CROSS | END_WORD | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL

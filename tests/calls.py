@@ -42,6 +42,7 @@ EXPECTED = {
     ('vdbq_append_rows', 'append_done'): MISUSE, ('vdbq_append_rows', 'append_failed'): MISUSE,
     ('vdbq_append_commit', 'append_done'): MISUSE, ('vdbq_append_commit', 'append_failed'): MISUSE,
     ('vdbq_append_commit', 'append_new'): OK, ('vdbq_append_open', 'db_appending'): MISUSE,
+    ('vdbq_vacuum', 'db_in_transaction'): MISUSE, ('vdbq_vacuum', 'db_appending'): MISUSE,
     ('vdbq_query_run', 'query_failed'): OK, ('vdbq_query_run', 'query_without_its_table'): UNKNOWN,
 }
 # Calls that work for seconds when they get all they need.
@@ -321,6 +322,7 @@ VALUES = {
     'vdbq_append **': lambda: [None, room()],
     'struct vdbq_batch *': lambda: [None, room()], 'struct vdbq_stats *': lambda: [None, room()],
     'struct vdbq_limits *': lambda: [None, room()],
+    'struct vdbq_vacuum *': lambda: [None, room()],
     'struct vdbq_vector *': lambda: [None, vectors(NUMBERS, TEXTS), vectors(None, TEXTS),
                                      vectors(NUMBERS, None), vectors(NUMBERS, NO_TEXTS),
                                      vectors(NUMBERS, EMPTY_TEXTS)],

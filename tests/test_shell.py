@@ -165,7 +165,7 @@ REFUSED = {
 }
 TELLS_NOTHING = ('.output',)
 NO_SETTING = ('.devices', '.exit', '.help', '.import', '.nullvalue', '.parameter', '.print',
-              '.quit', '.read', '.schema', '.tables', '.tablets')
+              '.quit', '.read', '.schema', '.tables', '.tablets', '.vacuum')
 
 
 def case_refused_settings_change_nothing(folder):
@@ -668,6 +668,28 @@ def case_map(folder):
                '-c', 'select id from t'), 0, 'id\n1\n2\n3\n')
     expect(run(folder, '-c', '.map', '-c', '.map on', '-c', '.map'), 0, 'off\non\n')
     expect(run(folder, '-c', '.map maybe'), 1, '', '^error: .*map')
+
+
+def case_vacuum(folder):
+    fill = 'create table t as select 1 as a; ' + 'insert into t select a + 1 from t; ' * 16
+    many = 'select x.a from t x, t y, t z, t w'
+    expect(run(folder, 'one.vdb', fill), 0, '')
+    with subprocess.Popen([VDBQ, 'one.vdb', many], cwd=folder, env=environment(folder, {}),
+                          stdout=subprocess.PIPE) as reader:
+        assert reader.stdout.readline() == b'a\n'
+        expect(run(folder, 'one.vdb', 'drop table t; create table t (a integer)'), 0, '')
+        result = run(folder, 'one.vdb', '.vacuum')
+        kept = re.fullmatch(r'(\d+) bytes, before \d+\n(\d+) of them are kept for others, '
+                            'who read older states\n', result.out)
+        assert kept and int(kept[2]) < int(kept[1]), result
+        reader.kill()
+    result = run(folder, 'one.vdb', '.vacuum')
+    size = os.path.getsize(os.path.join(folder, 'one.vdb'))
+    assert size < 65536 and result.out == f'{size} bytes, before {kept[1]}\n', result
+    expect(run(folder, 'one.vdb', 'vacuum'), 0, '')
+    result = run(folder, text='vacuum; select 1 as a;\n.vacuum\n')
+    assert result.code == 0 and result.out.startswith('a\n1\n'), result
+    expect(run(folder, '--readonly', 'one.vdb', '.vacuum'), 1, '', 'for reading only')
 
 
 def case_skipped_tablets(folder):

@@ -343,6 +343,8 @@ static enum vdbq_status change_any(vdbq_query *query)
     case AST_ROLLBACK_TO:
         return session_savepoint(db, query->statement->kind,
                                  &query->statement->savepoint);
+    case AST_VACUUM:
+        return session_vacuum(db, NULL);
     default:
         return change_surely(query);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The schema as the caller asks for it: table by table, from one snapshot
- * that vdbq_tables() takes.
+ * The schema as the caller asks for it: table by table, from one catalogue that
+ * vdbq_tables() holds. Nothing of the file is held for it.
  */
 #include "api/session.h"
 
@@ -12,18 +12,22 @@ unsigned vdbq_tables(vdbq *db)
         session_report(db, status, NULL, 0);
         return 0;
     }
-    snapshot_close(&db->schema);
-    db->schema = (struct snapshot){ 0 };
+    catalogue_release(db->schema);
+    db->schema = NULL;
+    struct snapshot snapshot = { 0 };
     if (status == VDBQ_OK)
-        status = session_snapshot(db, &db->schema);
+        status = session_snapshot(db, &snapshot);
+    if (status == VDBQ_OK)
+        db->schema = catalogue_hold(snapshot.catalogue);
+    snapshot_close(&snapshot);
     session_report(db, status, NULL, 0);
-    return status == VDBQ_OK ? (unsigned)db->schema.catalogue->table_count : 0;
+    return status == VDBQ_OK ? (unsigned)db->schema->table_count : 0;
 }
 
 /* Of the last vdbq_tables(); NULL: there is none. */
 static const struct catalogue *schema_of(const vdbq *db)
 {
-    return db ? db->schema.catalogue : NULL;
+    return db ? db->schema : NULL;
 }
 
 /* Table number `table` of it; NULL: there is none. */
@@ -120,12 +124,12 @@ unsigned vdbq_views(vdbq *db)
 
 const char *vdbq_view_name(vdbq *db, unsigned view)
 {
-    return view < vdbq_views(db) ? db->schema.catalogue->views[view].name : "";
+    return view < vdbq_views(db) ? db->schema->views[view].name : "";
 }
 
 const char *vdbq_view_sql(vdbq *db, unsigned view)
 {
-    return view < vdbq_views(db) ? db->schema.catalogue->views[view].sql : "";
+    return view < vdbq_views(db) ? db->schema->views[view].sql : "";
 }
 
 unsigned vdbq_indexes(vdbq *db)
@@ -151,9 +155,7 @@ const char *vdbq_index_name(vdbq *db, unsigned index)
 const char *vdbq_index_table(vdbq *db, unsigned index)
 {
     const struct index *found = index_at(db, index);
-    return found
-               ? catalogue_table_id(db->schema.catalogue, found->table_id)->name
-               : "";
+    return found ? catalogue_table_id(db->schema, found->table_id)->name : "";
 }
 
 const char *vdbq_index_sql(vdbq *db, unsigned index)
@@ -162,7 +164,7 @@ const char *vdbq_index_sql(vdbq *db, unsigned index)
     if (!found)
         return "";
     text_finish(&db->schema_text);
-    index_sql(db->schema.catalogue, found, &db->schema_text);
+    index_sql(db->schema, found, &db->schema_text);
     return db->schema_text.bytes && !db->schema_text.failed
                ? db->schema_text.bytes
                : "";

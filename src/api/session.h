@@ -51,7 +51,7 @@ struct vdbq {
     struct error error;
     struct text source;       /* line of SQL that `error` names */
     struct vdbq_error report; /* both, as the caller sees them  */
-    struct snapshot schema;   /* for vdbq_table_...()           */
+    struct catalogue *schema; /* for vdbq_table_...(); NULL: none */
     struct text schema_text;
 };
 
@@ -97,6 +97,10 @@ enum vdbq_status session_end(vdbq *db, bool commit);
 /* SAVEPOINT, RELEASE and ROLLBACK TO. */
 enum vdbq_status session_savepoint(vdbq *db, enum ast_statement_kind kind,
                                    const struct ast_name *name);
+
+/* VACUUM; `done` NULL: nobody wants to know. MISUSE in a transaction. */
+struct vacuum;
+enum vdbq_status session_vacuum(vdbq *db, struct vacuum *done);
 
 /* The connection that a table belongs to: this one, or that of its files. */
 vdbq *session_of(vdbq *db, const struct table *table);

@@ -64,7 +64,7 @@ void vdbq_close(vdbq *db)
     while (db->queries != NULL)
         vdbq_query_close(db->queries);
     vdbq_append_close(db->append);
-    snapshot_close(&db->schema);
+    catalogue_release(db->schema);
     transaction_abort(db->transaction);
     vdbq_close(db->files);
     stations_close(db);

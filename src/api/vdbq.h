@@ -556,6 +556,25 @@ VDBQ_API const char *vdbq_index_name(vdbq *db, unsigned index);
 VDBQ_API const char *vdbq_index_table(vdbq *db, unsigned index);
 VDBQ_API const char *vdbq_index_sql(vdbq *db, unsigned index);
 
+/* ---------------------------------------------------------------- file -- */
+
+/* Bytes of the database's file. */
+struct vdbq_vacuum {
+    uint64_t before_bytes; /* when VACUUM began                           */
+    uint64_t after_bytes;  /* when it ended                               */
+    uint64_t read_bytes;   /* of these, that are there since others read
+                              older states, and are gone with the next VACUUM
+                              after that                                  */
+};
+
+/* Makes the file as short as it can be: as the statement VACUUM, and tells what
+ * became of it. It moves blocks in commits of its own, so that what others read
+ * and what a crash leaves is whole at any time; vdbq_cancel() ends it between
+ * two of these. Fails with MISUSE in a transaction, BUSY, CANCELLED, READ_ONLY,
+ * CORRUPT (a tablet that was to be moved is damaged), IO, NO_MEMORY: what was
+ * moved until then stays so. */
+VDBQ_API enum vdbq_status vdbq_vacuum(vdbq *db, struct vdbq_vacuum *done);
+
 /* ------------------------------------------------------------ devices -- */
 
 /* The devices of this machine as a text table, with the way to choose one;

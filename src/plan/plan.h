@@ -43,7 +43,8 @@ enum plan_kind {
     PLAN_ROLLBACK,
     PLAN_SAVEPOINT,
     PLAN_RELEASE,
-    PLAN_ROLLBACK_TO
+    PLAN_ROLLBACK_TO,
+    PLAN_VACUUM
 };
 
 struct plan_create {

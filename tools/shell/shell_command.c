@@ -26,6 +26,7 @@ static bool run_read(struct shell *shell, const struct shell_call *call);
 static bool run_schema(struct shell *shell, const struct shell_call *call);
 static bool run_tables(struct shell *shell, const struct shell_call *call);
 static bool run_tablets(struct shell *shell, const struct shell_call *call);
+static bool run_vacuum(struct shell *shell, const struct shell_call *call);
 
 static const struct shell_command commands[] = {
     { ".build", "[BUILD]", "auto, interpreted or specialised programs",
@@ -94,6 +95,8 @@ static const struct shell_command commands[] = {
       "what each statement cost, on stderr; sets "
       ".profiling, too",
       shell_set_timer, 0, 1, NULL },
+    { ".vacuum", "", "makes the file as short as it can be, and says how short",
+      run_vacuum, 0, 0, NULL },
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -395,4 +398,20 @@ static bool run_tablets(struct shell *shell, const struct shell_call *call)
         written++;
     }
     return written || !call->count || fail_table(shell, call);
+}
+
+static bool run_vacuum(struct shell *shell, const struct shell_call *call)
+{
+    struct vdbq_vacuum done;
+    enum vdbq_status status = vdbq_vacuum(shell->db, &done);
+    if (status != VDBQ_OK)
+        return shell_fail_db(shell, call->place);
+    out_print(&shell->out, "%llu bytes, before %llu\n",
+              (unsigned long long)done.after_bytes,
+              (unsigned long long)done.before_bytes);
+    if (done.read_bytes > 0)
+        out_print(&shell->out,
+                  "%llu of them are kept for others, who read older states\n",
+                  (unsigned long long)done.read_bytes);
+    return true;
 }

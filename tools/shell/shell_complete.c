@@ -26,8 +26,8 @@ static const char *const keywords[] = {
     "SIMILAR",     "SMALLINT", "SUBSTR",    "SUM",       "SUMMARIZE",
     "TABLE",       "TEXT",     "THEN",      "TIMESTAMP", "TO",
     "TRANSACTION", "TRUE",     "UNION",     "UNIQUE",    "UPDATE",
-    "USING",       "VALUES",   "VARCHAR",   "VIEW",      "WHEN",
-    "WHERE",       "WITH",
+    "USING",       "VACUUM",   "VALUES",    "VARCHAR",   "VIEW",
+    "WHEN",        "WHERE",    "WITH",
 };
 
 struct filter {

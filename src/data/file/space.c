@@ -77,20 +77,47 @@ bool space_fill(struct space *space, struct vector *extents, uint64_t first)
     return true;
 }
 
-uint64_t space_take(struct space *space, uint64_t size)
+/* The first gap of that size, or NULL. */
+static struct extent *find_gap(const struct space *space, uint64_t size)
 {
     struct extent *gap = space->gaps.items;
+
+    for (size_t i = 0; i < space->gaps.count; i++)
+        if (gap[i].size >= size)
+            return &gap[i];
+    return NULL;
+}
+
+bool space_find(const struct space *space, uint64_t size, uint64_t *offset)
+{
+    const struct extent *gap = find_gap(space, size);
+
+    if (gap != NULL)
+        *offset = gap->offset;
+    return gap != NULL;
+}
+
+uint64_t space_take(struct space *space, uint64_t size)
+{
+    struct extent *gap = find_gap(space, size);
+    uint64_t offset;
+
+    assert(size % PAGE_BYTES == 0);
+    if (gap == NULL)
+        return space_take_last(space, size);
+    offset = gap->offset;
+    space->taken += size;
+    gap->offset += size;
+    gap->size -= size;
+    return offset;
+}
+
+uint64_t space_take_last(struct space *space, uint64_t size)
+{
     uint64_t offset = space->tail;
 
     assert(size % PAGE_BYTES == 0);
     space->taken += size;
-    for (size_t i = 0; i < space->gaps.count; i++)
-        if (gap[i].size >= size) {
-            offset = gap[i].offset;
-            gap[i].offset += size;
-            gap[i].size -= size;
-            return offset;
-        }
     space->tail += size;
     return offset;
 }

@@ -40,6 +40,10 @@ struct space space_init(uint64_t tail);
 bool space_fill(struct space *space, struct vector *extents, uint64_t first);
 /* Takes `size` bytes, a multiple of a page: where they are. */
 uint64_t space_take(struct space *space, uint64_t size);
+/* Where it would be, if it is a gap; nothing is taken. */
+bool space_find(const struct space *space, uint64_t size, uint64_t *offset);
+/* Likewise takes space, behind all that is in use. */
+uint64_t space_take_last(struct space *space, uint64_t size);
 /* Makes what was taken free again. False: no memory. */
 bool space_give(struct space *space, uint64_t offset, uint64_t size);
 void space_finish(struct space *space);

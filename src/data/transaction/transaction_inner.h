@@ -36,6 +36,8 @@ enum vdbq_status transaction_find_space(struct transaction *transaction,
 /* Right after a commit that has taken so much space, cuts the file where its
  * end is free and that pays. May fail. */
 void transaction_cut(struct database *database, uint64_t written);
+/* Likewise where nothing was committed, however little it pays. */
+void transaction_cut_all(struct transaction *transaction);
 
 /* Fails where an earlier call failed. */
 enum vdbq_status transaction_check(const struct transaction *transaction,

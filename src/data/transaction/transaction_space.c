@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "data/database/states.h"
+#include "data/tablet/block.h"
 #include "data/transaction/transaction_inner.h"
 
 enum {
@@ -110,17 +111,38 @@ static void cut(struct database *database, uint64_t end)
         file_cut(file, end);
 }
 
+/* Where the file may be cut now; UINT64_MAX: there is no telling. Readers may
+ * have come since the transaction began. */
+static uint64_t find_cut(struct database *database)
+{
+    struct error ignored = { 0 };
+    bool all;
+
+    if (reads_drafts(database)
+        || states_find(database, &all, &ignored) != VDBQ_OK || !all)
+        return UINT64_MAX;
+    return find_end(database);
+}
+
 void transaction_cut(struct database *database, uint64_t written)
 {
     const struct file *file = &database->file;
     struct error ignored = { 0 };
-    uint64_t size;
-    bool all;
+    uint64_t size, end;
 
-    if (file_size(file, &size, &ignored) == VDBQ_OK
-        && pays(size, file->heads[file->current].end, written)
-        && !reads_drafts(database)
-        && states_find(database, &all, &ignored) == VDBQ_OK && all
-        && pays(size, find_end(database), written))
-        cut(database, find_end(database));
+    if (file_size(file, &size, &ignored) != VDBQ_OK
+        || !pays(size, file->heads[file->current].end, written))
+        return;
+    end = find_cut(database);
+    if (pays(size, end, written))
+        cut(database, end);
+}
+
+void transaction_cut_all(struct transaction *transaction)
+{
+    struct database *database = transaction->writer.database;
+    uint64_t end = find_cut(database);
+
+    if (end < page_round(transaction->size_before))
+        cut(database, end);
 }

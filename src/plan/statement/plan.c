@@ -79,6 +79,9 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_ROLLBACK_TO:
         plan->kind = PLAN_ROLLBACK_TO;
         return VDBQ_OK;
+    case AST_VACUUM:
+        plan->kind = PLAN_VACUUM;
+        return VDBQ_OK;
     }
     plan->kind = PLAN_EMPTY;
     return VDBQ_OK;

@@ -198,6 +198,7 @@ static const struct {
     { "release savepoint", "release savepoint" },
     { "rollback to one", "rollback to one" },
     { "rollback transaction to savepoint one", "rollback to one" },
+    { "vacuum", "vacuum" },
     { "copy t to 'it''s.csv'", "copy 'it's.csv' {select * from t}" },
     { "copy (select 1) to 'x'", "copy 'x' {select 1}" },
     { "copy t (a, b) to 'x' (header, null '')",
