@@ -40,7 +40,8 @@ struct together {
     unsigned bits;      /* of a hash that tell partitions apart              */
     uint32_t *ends;     /* of gather g in partition p, [g << bits | p]: how many
                          ids, then behind which place of `ids` they are    */
-    uint32_t *ids;      /* by partitions, ascending; paged                   */
+    uint64_t *ids;      /* by partitions, ascending, half of a hash in front of
+                      each; paged                                       */
     uint32_t *first;    /* of each id: the least of an equal text; paged.
                          NULL: all are words                               */
     atomic_uint next;   /* partition that no thread has taken yet            */
@@ -92,8 +93,11 @@ static void deal_ids(void *context, unsigned number)
     const struct gather *gather = &all->gathers[number];
     uint32_t *ends = all->ends + ((size_t)number << all->bits);
     uint32_t id = (uint32_t)all->parts[number].first;
-    for (uint32_t i = 0; i < gather->count && !stop_at(i); i++)
-        all->ids[ends[partition_of(all, gather->hashes[i])]++] = id + i;
+    for (uint32_t i = 0; i < gather->count && !stop_at(i); i++) {
+        uint64_t hash = gather->hashes[i];
+        all->ids[ends[partition_of(all, hash)]++] = hash << 32 | (id + i);
+        all->first[id + i] = id + i;
+    }
 }
 
 /* Where the ids of each gather begin in each partition. */
@@ -134,19 +138,20 @@ static bool clear_table(struct table *table, uint32_t count)
     return true;
 }
 
-/* The least id of an equal text, which the table has from then on. */
+/* The least id of an equal text, which the table has from then on. A text is
+ * looked at only where half of its hash is met again. */
 static uint32_t least_id(const struct together *all, const struct table *table,
-                         uint32_t id, uint64_t hash, struct vdbq_text text)
+                         uint64_t half_and_id)
 {
-    uint64_t half = hash << 32;
-    size_t slot = (size_t)(hash >> 32) & table->mask;
+    uint32_t id = (uint32_t)half_and_id;
+    size_t slot = (size_t)(half_and_id >> 32) & table->mask;
     for (; table->slots[slot] != 0; slot = (slot + 1) & table->mask) {
         uint32_t other = (uint32_t)table->slots[slot] - 1;
-        if ((table->slots[slot] ^ half) >> 32 == 0
-            && text_compare(text_of(all, other), text) == 0)
+        if ((table->slots[slot] ^ half_and_id) >> 32 == 0
+            && text_compare(text_of(all, other), text_of(all, id)) == 0)
             return other;
     }
-    table->slots[slot] = half | (id + 1);
+    table->slots[slot] = half_and_id + 1;
     return id;
 }
 
@@ -160,19 +165,13 @@ static bool match_partition(struct together *all, unsigned partition,
     uint32_t end = ends[(size_t)(all->count - 1) << all->bits];
     if (!clear_table(table, end - at))
         return false;
-    for (unsigned i = 0; i < all->count; i++) {
-        const struct gather *gather = &all->gathers[i];
-        uint32_t first = (uint32_t)all->parts[i].first;
-        for (end = ends[(size_t)i << all->bits]; at < end; at++) {
-            uint32_t id = all->ids[at];
-            all->first[id] =
-                least_id(all, table, id, gather->hashes[id - first],
-                         gather->texts[id - first]);
-            if (stop_at(at))
-                return false;
-        }
+    for (; at < end && !stop_at(at); at++) {
+        uint32_t id = (uint32_t)all->ids[at];
+        uint32_t first = least_id(all, table, all->ids[at]);
+        if (first != id)
+            all->first[id] = first;
     }
-    return true;
+    return at == end;
 }
 
 /* Finds equal texts in one partition after the other. */
@@ -201,7 +200,7 @@ static bool match(struct together *all)
     size_t size = (size_t)(all->texts + 1) * sizeof(uint32_t);
     all->ends =
         memory_zeroed((size_t)all->count << all->bits, sizeof *all->ends);
-    all->ids = paged_alloc(size);
+    all->ids = paged_alloc(size * 2);
     all->first = paged_alloc(size);
     if (all->ends == NULL || all->ids == NULL || all->first == NULL)
         return false;
