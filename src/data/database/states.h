@@ -4,8 +4,8 @@
  * they need (file rules 6 and 7). A writer finds them by the readers' marks,
  * and the commit lists them in the file for the writers that come after it.
  *
- * The list stands behind the catalogue's bytes and the lists of samples and runs, from
- * the next multiple of 8 on, where a head has FILE_STATES:
+ * The list stands behind the catalogue's bytes and the lists of samples and
+ * runs, from the next multiple of 8 on, where a head has FILE_STATES:
  *
  *   size  field
  *      8  how many states

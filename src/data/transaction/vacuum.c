@@ -23,14 +23,17 @@ enum {
     WASTE_SHARE = 16        /* ... and one of so many that are in use        */
 };
 
-/* A block that a table leads to. */
+/* A block that the catalogue leads to. */
 struct piece {
     uint64_t offset; /* where it is                              */
     uint64_t size;   /* whole pages                              */
-    size_t table;    /* that has it, by its place in the catalogue */
-    size_t tablet;   /* of the table; SAMPLE: it is its sample   */
+    size_t table;    /* that has it, by its place in the catalogue; RUN: a
+                        run                                      */
+    size_t number;   /* of the tablet in the table, or of the run in the
+                        catalogue; SAMPLE: it is the table's sample */
 };
 #define SAMPLE SIZE_MAX
+#define RUN    SIZE_MAX
 
 /* A commit of VACUUM. */
 struct round {
@@ -80,6 +83,12 @@ static bool list_pieces(const struct catalogue *catalogue,
 
     for (size_t i = 0; i < catalogue->table_count && added; i++)
         added = list_table(catalogue, i, pieces);
+    for (size_t i = 0; i < catalogue->run_count && added; i++) {
+        struct piece piece = { catalogue->runs[i].offset,
+                               page_round(catalogue->runs[i].size_bytes), RUN,
+                               i };
+        added = vector_append(pieces, &piece, 1);
+    }
     if (pieces->count > 1)
         qsort(pieces->items, pieces->count, pieces->width, compare_pieces);
     return added;
@@ -96,6 +105,7 @@ static enum vdbq_status move_tablet(struct round *round, struct table *table,
     struct writer *writer = &round->transaction->writer;
     struct file *file = &writer->database->file;
     struct block block = block_create(tablet->size_bytes);
+    const struct identity before = tablet->identity;
     enum vdbq_status status;
 
     if (block.bytes == NULL)
@@ -112,7 +122,29 @@ static enum vdbq_status move_tablet(struct round *round, struct table *table,
         return status;
     tablet->offset = to;
     tablet->identity = identity_give(&writer->identities);
+    for (size_t i = 0; i < round->next->run_count; i++)
+        if (identity_equal(round->next->runs[i].tablet, before))
+            round->next->runs[i].tablet = tablet->identity;
     return VDBQ_OK;
+}
+
+/* Copies a run. One that is damaged stays so: it costs itself alone. */
+static enum vdbq_status move_run(struct round *round, struct run_ref *run,
+                                 uint64_t to, struct error *error)
+{
+    struct file *file = &round->transaction->writer.database->file;
+    struct block block = block_create(run->size_bytes);
+    enum vdbq_status status;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = file_read(file, block.bytes, block.size, run->offset, error);
+    if (status == VDBQ_OK)
+        status = file_write_block(file, &block, to, error);
+    block_destroy(&block);
+    if (status == VDBQ_OK)
+        run->offset = to;
+    return status;
 }
 
 /* Has the commit write a sample, where there is room for it then. */
@@ -132,15 +164,19 @@ move_sample(struct round *round, const struct table *table, struct error *error)
 static enum vdbq_status move(struct round *round, const struct piece *piece,
                              uint64_t to, struct error *error)
 {
-    struct table *table = &round->next->tables[piece->table];
+    struct catalogue *next = round->next;
+    struct table *table;
     enum vdbq_status status = stop_pause(error);
 
     if (status != VDBQ_OK)
         return status;
     round->moved = true;
-    if (piece->tablet == SAMPLE)
+    if (piece->table == RUN)
+        return move_run(round, &next->runs[piece->number], to, error);
+    table = &next->tables[piece->table];
+    if (piece->number == SAMPLE)
         return move_sample(round, table, error);
-    return move_tablet(round, table, &table->tablets[piece->tablet], to, error);
+    return move_tablet(round, table, &table->tablets[piece->number], to, error);
 }
 
 /* Moves blocks into gaps that lie before them, and the catalogue, which every
@@ -157,7 +193,7 @@ static enum vdbq_status move_down(struct round *round, struct error *error)
 
     for (size_t i = round->pieces.count; i-- > 0 && status == VDBQ_OK;)
         if (space_find(space, pieces[i].size, &to) && to < pieces[i].offset) {
-            if (pieces[i].tablet != SAMPLE)
+            if (pieces[i].number != SAMPLE)
                 to = space_take(space, pieces[i].size);
             status = move(round, &pieces[i], to, error);
         }
@@ -200,7 +236,7 @@ static enum vdbq_status move_up(struct round *round, uint64_t size,
         return VDBQ_OK;
     ++*round->ups;
     for (size_t i = 0; i < round->pieces.count && status == VDBQ_OK; i++) {
-        if (pieces[i].offset < first || pieces[i].tablet == SAMPLE)
+        if (pieces[i].offset < first || pieces[i].number == SAMPLE)
             continue;
         if (opened >= size)
             break;
@@ -249,6 +285,7 @@ static enum vdbq_status move_some(struct round *round, struct error *error)
         status = move_up(round, size, error);
     for (size_t i = 0; i < round->next->table_count; i++)
         table_count_rows(&round->next->tables[i]);
+    catalogue_set_runs(round->next, round->next->runs, round->next->run_count);
     return status;
 }
 
