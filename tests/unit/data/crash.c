@@ -154,7 +154,7 @@ static enum vdbq_status rewrite(struct transaction *t, unsigned n)
     return status;
 }
 
-/* Several statements, some undone, that see what those before them did. */
+/* Several statements and savepoints, some undone, that see what was before. */
 static enum vdbq_status statements(struct transaction *t, unsigned n)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -163,43 +163,21 @@ static enum vdbq_status statements(struct transaction *t, unsigned n)
         status = create_sample_table(t, "s", true);
     for (unsigned i = 0; i < 4 && status == VDBQ_OK; i++) {
         struct snapshot snapshot;
-        status = transaction_mark(t, ERROR);
+        status = n % 2 == 0 ? transaction_mark(t, ERROR)
+                            : transaction_save(t, "s", ERROR);
         if (status == VDBQ_OK)
             status =
                 append_sample_rows(t, "s", (int32_t)(n * 40 + i * 10), 6, 2);
         if (status == VDBQ_OK)
             status = transaction_settle(t, ERROR);
-        if (status == VDBQ_OK && i % 2 == 1)
+        if (status == VDBQ_OK && i % 2 == 1 && n % 2 == 0)
             transaction_undo(t);
+        else if (status == VDBQ_OK && i % 2 == 1)
+            status = transaction_return(t, i, ERROR);
         if (status == VDBQ_OK)
             status = transaction_snapshot(t, &snapshot, ERROR);
         if (status == VDBQ_OK)
             snapshot_close(&snapshot);
-    }
-    return status;
-}
-
-/* Savepoints, some released and some gone back to, over rows that replace one
- * another, so that space is given back and taken again. */
-static enum vdbq_status savepoints(struct transaction *t, unsigned n)
-{
-    enum vdbq_status status = VDBQ_OK;
-
-    if (n == 0)
-        status = create_sample_table(t, "p", false);
-    for (unsigned i = 0; i < 6 && status == VDBQ_OK; i++) {
-        uint32_t id = catalogue_table(transaction_catalogue(t), "p")->id;
-        status = transaction_save(t, i % 3 == 0 ? "one" : "two", ERROR);
-        if (status == VDBQ_OK && i % 2 == 1)
-            status = transaction_clear(t, id, ERROR);
-        if (status == VDBQ_OK)
-            status = append_sample_rows(t, "p", (int32_t)(n * 7 + i), 9, 3);
-        if (status == VDBQ_OK && i % 3 == 1)
-            status = transaction_return(
-                t, (size_t)transaction_savepoint(t, "ONE"), ERROR);
-        if (status == VDBQ_OK && i % 3 == 2)
-            status = transaction_release(
-                t, (size_t)transaction_savepoint(t, "two"), ERROR);
     }
     return status;
 }
@@ -266,7 +244,6 @@ static const struct workload workloads[] = {
     { "two tables", 1, 4, two_tables, false },
     { "rewrite", 16, 6, rewrite, false },
     { "statements", 8, 5, statements, false },
-    { "savepoints", 4, 4, savepoints, false },
     { "names", 16, 5, names, false },
     { "indexes", 16, 6, indexes, false },
     { "upgrade", 64, 3, make_fill_drop, true },
