@@ -480,6 +480,32 @@ void snapshot_close(struct snapshot *snapshot)
     *snapshot = (struct snapshot){ 0 };
 }
 
+/* Adds the identities of a catalogue's tablets. */
+static bool add_identities(const struct catalogue *catalogue,
+                           struct vector *identities)
+{
+    bool added = true;
+
+    for (size_t i = 0; i < catalogue->table_count && added; i++) {
+        const struct table *table = &catalogue->tables[i];
+        for (size_t k = 0; k < table->tablet_count && added; k++)
+            added = vector_append(identities, &table->tablets[k].identity, 1);
+    }
+    return added;
+}
+
+bool database_visible(const struct database *database,
+                      struct vector *identities)
+{
+    const struct reading *open = database->snapshots.items;
+    bool added = add_identities(database->current, identities);
+
+    for (size_t i = 0; i < database->snapshots.count && added; i++)
+        if (open[i].catalogue != database->current)
+            added = add_identities(open[i].catalogue, identities);
+    return added;
+}
+
 /* ------------------------------------------------------------ tablets -- */
 
 /* Reads the bytes of a tablet, whose checksum is right. */

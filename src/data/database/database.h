@@ -28,6 +28,13 @@ bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */
 bool database_maps(const struct database *database);
 
+/* Adds the identities of all tablets that may be asked for: of the newest
+ * commit seen, and of all snapshots that are open. A vector of struct identity.
+ * False: no memory. */
+struct vector;
+bool database_visible(const struct database *database,
+                      struct vector *identities);
+
 /* A state of the database to read: the newest commit, kept readable (also
  * against writers in other processes) until it is closed. */
 struct snapshot {

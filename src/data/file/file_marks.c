@@ -18,6 +18,7 @@
  * same are both kept.
  */
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "data/file/file.h"
@@ -92,6 +93,8 @@ enum vdbq_status file_mark(struct file *file, const struct file_head *head,
             STATE_MARKS + (file_state_key(head) << TAG_BITS) + file->tag);
     if (failure != 0)
         return cannot_mark(file, failure, error);
+    /* The heads are read after it, as a writer writes one before it looks. */
+    atomic_thread_fence(memory_order_seq_cst);
     file->marks++;
     return VDBQ_OK;
 }
@@ -115,6 +118,7 @@ enum vdbq_status file_marked_keys(struct file *file, struct vector *keys,
     uint64_t from = STATE_MARKS;
     int failure = 0;
 
+    atomic_thread_fence(memory_order_seq_cst); /* as file_mark() */
     while (failure == 0 && from < STATE_END) {
         uint64_t mark, key;
         failure = file->calls->marked(file->os, from, STATE_END, &mark);

@@ -8,7 +8,8 @@
  *     their place in the file.
  *  2. A slot that nobody uses is in the list of idle slots, oldest first, from
  *     which room is taken. Pinning memory is slow, so memory whose size is
- *     right goes from slot to slot.
+ *     right goes from slot to slot, at once where the tablet of the former is
+ *     in no state that anybody may ask for: it is dead.
  *  3. The sizes of all slots together never exceed the budget.
  *  4. The memory of a slot in place is its tablet in the file, mapped for as
  *     long as the slot is there. Its pages come as the device touches them: to
@@ -146,8 +147,10 @@ enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
     enum vdbq_status status = VDBQ_OK;
 
     *slot = NULL;
-    if (found == NULL)
+    if (found == NULL) {
+        pool_sweep(pool);
         status = pool_slot_start(pool, want, false, &found, error);
+    }
     if (status == VDBQ_OK)
         status = pool_slot_arrive(pool, found, error);
     if (status != VDBQ_OK)

@@ -6,6 +6,7 @@
  *     pool_slot.c     slots: how they come, are loaded, and go
  *     pool_memory.c   what memory a slot gets, within the budget
  *     pool_names.c    slots by the tablets that they hold
+ *     pool_sweep.c    slots whose tablets are no more
  *
  * All that is declared here is called on the pool's own thread (pool rule 5).
  */
@@ -26,6 +27,7 @@ struct slot {
     uint64_t mapped_bytes;      /* of `mapped` */
     unsigned pins;              /* users; 0: it stands in the idle list */
     bool ahead;                 /* pool_ahead() made it, nobody had it   */
+    bool dead;                  /* nobody asks for its tablet again      */
     struct load *load;          /* NULL: none is under way               */
     bool *wanted;               /* one a column; lies behind this struct */
     bool codes;                 /* of texts, without their words         */
@@ -66,6 +68,8 @@ struct pool {
     struct pool_leaving leaving; /* a mapping that a thread gives back */
     unsigned ahead_count;        /* slots that are; pool_slot.c counts    */
     struct pool_names names;     /* finds slots */
+    size_t sweep_count;          /* slots at which pool_sweep() looks, ... */
+    uint64_t sweep_bytes;        /* ... and bytes; 0: it has not yet       */
     struct lru idle;             /* slots that nobody uses                */
 };
 
@@ -85,6 +89,13 @@ enum vdbq_status pool_slot_arrive(struct pool *pool, struct slot *slot,
                                   struct error *error);
 /* Takes an idle slot out of the pool, once its load has ended, and frees it. */
 void pool_slot_drop(struct pool *pool, struct slot *slot);
+
+/* --------------------------------------------------------------- sweep -- */
+
+/* Looks, where the pool has grown since the last time, for idle slots of
+ * tablets that nobody can ask for any more: the memory of these goes to the
+ * next slots, and what is left of it the next time is let go. */
+void pool_sweep(struct pool *pool);
 
 /* The slot whose link among the idle ones that is; NULL for NULL. */
 static inline struct slot *idle_slot(struct lru_link *link)

@@ -50,7 +50,8 @@ enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
     shrink(pool, own_budget(pool, size));
     idle =
         projection->in_place ? NULL : idle_that_fits(pool, size, slot->ahead);
-    if (!has_room(pool, own_budget(pool, size), size) && idle != NULL) {
+    if (idle != NULL
+        && (idle->dead || !has_room(pool, own_budget(pool, size), size))) {
         take_memory(pool, idle, slot);
         return VDBQ_OK;
     }
@@ -160,20 +161,23 @@ static bool size_fits(uint64_t size, uint64_t wanted)
     return size >= wanted && size - wanted <= size / 4;
 }
 
-/* An idle slot, among the oldest, whose memory fits; NULL: there is none.
+/* An idle slot, among the oldest, whose memory fits, a dead one if there is
+ * such; NULL: there is none.
  * `ahead`: none of those that wait for a pin. */
 static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
                                    bool ahead)
 {
-    struct slot *slot = idle_slot(pool->idle.oldest);
+    struct slot *slot = idle_slot(pool->idle.oldest), *fits = NULL;
 
     for (unsigned i = 0; i < LOOK_MAX && slot != NULL; i++) {
         if (slot->mapped == NULL && size_fits(slot->size_bytes, size)
-            && !(ahead && slot->ahead))
-            return slot;
+            && !(ahead && slot->ahead) && (fits == NULL || slot->dead))
+            fits = slot;
+        if (fits != NULL && fits->dead)
+            break;
         slot = idle_slot(slot->idle.newer);
     }
-    return NULL;
+    return fits;
 }
 
 /* The memory of an idle slot, which goes. */

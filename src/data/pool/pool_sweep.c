@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is left of tablets that were replaced: their slots are found by nobody
+ * again, and would stay as long as there is room. Looking for them takes a look
+ * at all tablets, so it is done when the pool has grown as much as there are
+ * tablets that somebody may ask for. Some memory waits for the next slots:
+ * pinning it is slow.
+ */
+#include "data/pool/pool_inner.h"
+
+#include <stdlib.h>
+
+#include "base/hostile.h"
+
+enum {
+    SWEEP_COUNT = HOSTILE(1, 16),      /* slots more, or ...               */
+    SWEEP_BYTES = HOSTILE(1, 4 << 20), /* ... bytes: it is worth a look    */
+    DEAD_BYTES = HOSTILE(1, 16 << 20)  /* that wait for slots, and one slot  */
+};
+
+/* For qsort() and bsearch(). */
+static int compare_identities(const void *a, const void *b)
+{
+    const struct identity *left = a, *right = b;
+
+    if (left->origin != right->origin)
+        return left->origin < right->origin ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* Whether a slot's tablet is among those. */
+static bool is_visible(const struct slot *slot, const struct vector *visible)
+{
+    return visible->count > 0
+           && bsearch(&slot->identity, visible->items, visible->count,
+                      visible->width, compare_identities)
+                  != NULL;
+}
+
+/* Sees which idle slots are dead, and drops those that were before, and those
+ * that are many. Returns the bytes of these that stay, and counts them. */
+static uint64_t look_at_all(struct pool *pool, const struct vector *visible,
+                            size_t *dead)
+{
+    struct slot *slot = idle_slot(pool->idle.oldest), *newer;
+    uint64_t bytes = 0;
+
+    for (; slot != NULL; slot = newer) {
+        newer = idle_slot(slot->idle.newer);
+        if (is_visible(slot, visible))
+            continue;
+        if (slot->dead || slot->mapped != NULL || bytes >= DEAD_BYTES) {
+            pool_slot_drop(pool, slot);
+            continue;
+        }
+        slot->dead = true;
+        bytes += slot->size_bytes;
+        ++*dead;
+    }
+    return bytes;
+}
+
+void pool_sweep(struct pool *pool)
+{
+    struct vector visible = VECTOR(struct identity);
+    size_t count = pool->names.slot_count, dead = 0;
+    uint64_t bytes;
+
+    if (count < pool->sweep_count + SWEEP_COUNT
+        && pool->used_bytes < pool->sweep_bytes + SWEEP_BYTES)
+        return;
+    if (!database_visible(pool->database, &visible)) {
+        vector_finish(&visible);
+        return;
+    }
+    if (visible.count > 1)
+        qsort(visible.items, visible.count, visible.width, compare_identities);
+    bytes = look_at_all(pool, &visible, &dead);
+    vector_finish(&visible);
+    count = pool->names.slot_count;
+    pool->sweep_count = 2 * count - dead;
+    pool->sweep_bytes = 2 * pool->used_bytes - bytes;
+}
