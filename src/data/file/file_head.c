@@ -126,17 +126,47 @@ static enum vdbq_status read_pairs(struct file *file,
 
 /* Whether the first copies, which every commit writes first, are those that
  * were read last: every query asks that, so both are read at once. A file that
- * became too short for it has changed. */
-static bool is_unchanged(const struct file *file)
+ * is too short for it is not. */
+static enum vdbq_status check_unchanged(const struct file *file, bool *same,
+                                        struct error *error)
 {
     char bytes[PAGE_BYTES + sizeof(struct file_head)];
-    struct error ignored;
+    uint64_t size;
+    enum vdbq_status status;
 
-    return file->known
-           && file_read(file, bytes, sizeof bytes, 0, &ignored) == VDBQ_OK
-           && memcmp(bytes, &file->first[0], sizeof file->first[0]) == 0
-           && memcmp(bytes + PAGE_BYTES, &file->first[1], sizeof file->first[1])
-                  == 0;
+    *same = false;
+    if (!file->known || file->size_bytes < sizeof bytes)
+        return VDBQ_OK;
+    status = file_read(file, bytes, sizeof bytes, 0, error);
+    if (status != VDBQ_OK) {
+        struct error ignored;
+        bool is_short =
+            file_size(file, &size, &ignored) == VDBQ_OK && size < sizeof bytes;
+        return is_short ? VDBQ_OK : status;
+    }
+    *same =
+        memcmp(bytes, &file->first[0], sizeof file->first[0]) == 0
+        && memcmp(bytes + PAGE_BYTES, &file->first[1], sizeof file->first[1])
+               == 0;
+    return VDBQ_OK;
+}
+
+/* Takes what was read. Whether it is other than what was known: a file that ends
+ * within the heads is read anew each time. */
+static bool take_changed(struct file *file, const struct pair pairs[FILE_HEADS])
+{
+    struct file_head first[FILE_HEADS], heads[FILE_HEADS];
+    bool known = file->known;
+
+    memcpy(first, file->first, sizeof first);
+    memcpy(heads, file->heads, sizeof heads);
+    take_pairs(file, pairs);
+    file->known = true;
+    if (known && memcmp(first, file->first, sizeof first) == 0
+        && memcmp(heads, file->heads, sizeof heads) == 0)
+        return false;
+    file->settled = false;
+    return true;
 }
 
 /* A head that is being written by another connection may be read in halves:
@@ -146,10 +176,12 @@ enum vdbq_status file_read_heads(struct file *file, bool *changed,
 {
     struct pair pairs[FILE_HEADS], before[FILE_HEADS];
     enum vdbq_status status;
+    bool same;
 
     *changed = false;
-    if (is_unchanged(file))
-        return VDBQ_OK;
+    status = check_unchanged(file, &same, error);
+    if (status != VDBQ_OK || same)
+        return status;
     status = read_pairs(file, pairs, error);
     do {
         memcpy(before, pairs, sizeof pairs);
@@ -158,10 +190,7 @@ enum vdbq_status file_read_heads(struct file *file, bool *changed,
         if (status != VDBQ_OK)
             return status;
     } while (memcmp(pairs, before, sizeof pairs) != 0);
-    take_pairs(file, pairs);
-    file->known = true;
-    file->settled = false;
-    *changed = true;
+    *changed = take_changed(file, pairs);
     return VDBQ_OK;
 }
 
