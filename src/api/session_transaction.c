@@ -2,9 +2,11 @@
 /*
  * The transaction in which a statement or an append of a connection runs: the
  * one that BEGIN or SAVEPOINT has opened, or one of its own that ends with it;
- * and the statements that open and end transactions and savepoints.
+ * and the statements that open and end transactions and savepoints; VACUUM,
+ * which makes transactions of its own.
  */
 #include "api/session.h"
+#include "data/transaction/vacuum.h"
 
 enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot)
 {
@@ -142,4 +144,39 @@ enum vdbq_status session_savepoint(vdbq *db, enum ast_statement_kind kind,
                ? session_end(db, true)
                : transaction_release(db->transaction, (size_t)found,
                                      &db->error);
+}
+
+/* ------------------------------------------------------------- VACUUM -- */
+
+enum vdbq_status session_vacuum(vdbq *db, struct vacuum *done)
+{
+    struct vacuum ignored;
+    if (db->transaction != NULL || db->append != NULL) {
+        error_set(&db->error, VDBQ_MISUSE, "VACUUM inside a transaction");
+        return error_hint(&db->error,
+                          "VACUUM makes commits of its own: COMMIT or ROLLBACK "
+                          "comes before it");
+    }
+    return database_vacuum(db->database, done ? done : &ignored, &db->error);
+}
+
+enum vdbq_status vdbq_vacuum(vdbq *db, struct vdbq_vacuum *done)
+{
+    struct vacuum vacuum = { 0 };
+    if (done == NULL)
+        return session_misuse(db, "the place for the sizes");
+    *done = (struct vdbq_vacuum){ 0 };
+    enum vdbq_status status = session_begin(db);
+    if (db == NULL)
+        return status;
+    struct stop_work former = stop_enter(&db->stop);
+    session_hear_cancel(db);
+    if (status == VDBQ_OK)
+        status = session_vacuum(db, &vacuum);
+    status = session_ended_by(db, status);
+    stop_leave(former);
+    *done = (struct vdbq_vacuum){ .before_bytes = vacuum.before,
+                                  .after_bytes = vacuum.after,
+                                  .read_bytes = vacuum.read };
+    return session_report(db, status, NULL, 0);
 }

@@ -15,7 +15,7 @@
 #include "data/tablet/tablet_inner.h"
 
 /* An entry of the list: offset, size and checksum of a block. */
-enum { ENTRY_NUMBERS = 3, ENTRY_BYTES = ENTRY_NUMBERS * 8, SUM_BYTES = 8 };
+enum { ENTRY_NUMBERS = SAMPLE_ENTRY_BYTES / 8 };
 
 /* What the block of a sample is a tablet of: the columns, and the numbers. */
 static bool describe(const struct table *table, struct arena *arena,
@@ -37,15 +37,6 @@ static bool describe(const struct table *table, struct arena *arena,
     described->columns[count] =
         (struct column){ .name = "rowid", .type = VDBQ_BIGINT };
     return true;
-}
-
-uint64_t samples_catalogue_size(const struct file_head *head,
-                                const struct catalogue *catalogue)
-{
-    if ((head->features & FILE_SAMPLES) == 0)
-        return head->catalogue_size;
-    return (head->catalogue_size + 7) / 8 * 8
-           + catalogue->table_count * ENTRY_BYTES + SUM_BYTES;
 }
 
 /* -------------------------------------------------------------- writing -- */
@@ -302,7 +293,7 @@ static bool read_list(const struct file *file, uint64_t offset,
                       struct block *list)
 {
     struct error ignored = { 0 };
-    size_t size = list->size - SUM_BYTES;
+    size_t size = list->size - SAMPLE_SUM_BYTES;
 
     return file_read(file, list->bytes, list->size, offset, &ignored) == VDBQ_OK
            && block_checksum(list->bytes, size)
@@ -313,7 +304,8 @@ enum vdbq_status samples_load(const struct file *file,
                               const struct file_head *head,
                               struct catalogue *catalogue, struct error *error)
 {
-    const uint64_t size = catalogue->table_count * ENTRY_BYTES + SUM_BYTES;
+    const uint64_t size =
+        catalogue->table_count * SAMPLE_ENTRY_BYTES + SAMPLE_SUM_BYTES;
     const uint64_t end = samples_catalogue_size(head, catalogue);
     size_t count = catalogue->table_count;
     enum vdbq_status status = VDBQ_OK;

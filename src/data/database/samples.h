@@ -17,9 +17,18 @@
 #include "data/database/database_inner.h"
 #include "data/file/space.h"
 
+/* Of the list: of an entry, and of its checksum. */
+enum { SAMPLE_ENTRY_BYTES = 24, SAMPLE_SUM_BYTES = 8 };
+
 /* Bytes of a head's catalogue and of the list behind it, if there is one. */
-uint64_t samples_catalogue_size(const struct file_head *head,
-                                const struct catalogue *catalogue);
+static inline uint64_t samples_catalogue_size(const struct file_head *head,
+                                              const struct catalogue *catalogue)
+{
+    if ((head->features & FILE_SAMPLES) == 0)
+        return head->catalogue_size;
+    return (head->catalogue_size + 7) / 8 * 8
+           + catalogue->table_count * SAMPLE_ENTRY_BYTES + SAMPLE_SUM_BYTES;
+}
 
 /* Gives the tables of a catalogue, which was read with that head, their
  * samples. Fails with NO_MEMORY alone. */

@@ -24,6 +24,29 @@ static enum vdbq_status plan_query(const struct ast_query *query,
     return plan_steps(binder, node, plan);
 }
 
+/* Of statements that their kind says all of. */
+static enum plan_kind plain_kind(enum ast_statement_kind kind)
+{
+    switch (kind) {
+    case AST_BEGIN:
+        return PLAN_BEGIN;
+    case AST_COMMIT:
+        return PLAN_COMMIT;
+    case AST_ROLLBACK:
+        return PLAN_ROLLBACK;
+    case AST_SAVEPOINT:
+        return PLAN_SAVEPOINT;
+    case AST_RELEASE:
+        return PLAN_RELEASE;
+    case AST_ROLLBACK_TO:
+        return PLAN_ROLLBACK_TO;
+    case AST_VACUUM:
+        return PLAN_VACUUM;
+    default:
+        return PLAN_EMPTY;
+    }
+}
+
 static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
                                      struct binder *binder, struct plan *plan)
 {
@@ -62,28 +85,15 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_DELETE:
         return plan_delete(&statement->delete, binder, plan);
     case AST_BEGIN:
-        plan->kind = PLAN_BEGIN;
-        return VDBQ_OK;
     case AST_COMMIT:
-        plan->kind = PLAN_COMMIT;
-        return VDBQ_OK;
     case AST_ROLLBACK:
-        plan->kind = PLAN_ROLLBACK;
-        return VDBQ_OK;
     case AST_SAVEPOINT:
-        plan->kind = PLAN_SAVEPOINT;
-        return VDBQ_OK;
     case AST_RELEASE:
-        plan->kind = PLAN_RELEASE;
-        return VDBQ_OK;
     case AST_ROLLBACK_TO:
-        plan->kind = PLAN_ROLLBACK_TO;
-        return VDBQ_OK;
     case AST_VACUUM:
-        plan->kind = PLAN_VACUUM;
-        return VDBQ_OK;
+        break;
     }
-    plan->kind = PLAN_EMPTY;
+    plan->kind = plain_kind(statement->kind);
     return VDBQ_OK;
 }
 

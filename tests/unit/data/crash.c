@@ -24,6 +24,7 @@
 #include "data/database/database.h"
 #include "fixtures/chance.h"
 #include "fixtures/disk.h"
+#include "fixtures/failing_memory.h"
 #include "fixtures/files.h"
 #include "fixtures/sample_tables.h"
 
@@ -706,27 +707,15 @@ static void a_failed_sync_poisons(void **state)
 
 /* ------------------------------------------------------------- memory -- */
 
-static unsigned allocations, allocation_fails, allocation_failures;
-static bool allocations_fail_on;
-
-static void *failing_resize(void *old, size_t size)
-{
-    allocations++;
-    if (allocation_fails != 0
-        && (allocations == allocation_fails
-            || (allocations_fail_on && allocations > allocation_fails))) {
-        allocation_failures++;
-        return NULL;
-    }
-    return realloc(old, size);
-}
-
+/* Has the n-th allocation fail, and (`on`) those after it; 0: none. */
 static void let_fail(unsigned at, bool on)
 {
-    allocations = allocation_failures = 0;
-    allocation_fails = at;
-    allocations_fail_on = on;
-    memory_calls.resize = at == 0 ? realloc : failing_resize;
+    if (at == 0)
+        memory_fail_never();
+    else if (on)
+        memory_fail_after(at - 1);
+    else
+        memory_fail_once_after(at - 1);
 }
 
 /* Reads a little, too. */
@@ -762,7 +751,7 @@ static bool run_without_memory(const struct workload *work, unsigned at,
         let_fail(at, on);
         seen = look(database);
         status = do_step(database, work, n);
-        reached |= allocation_failures > 0;
+        reached |= memory_has_failed();
         let_fail(0, false);
         assert_true(seen == VDBQ_OK || seen == VDBQ_NO_MEMORY);
         if (status == VDBQ_OK)
