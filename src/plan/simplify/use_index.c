@@ -26,8 +26,7 @@
 #include "program/steps/steps.h"
 
 enum {
-    TABLE_ROWS_MIN =
-        HOSTILE(0, 1000),     /* smaller tables are scanned           */
+    TABLE_ROWS_FEW = HOSTILE(0, 999), /* of tables that are scanned           */
     ROW_COST = HOSTILE(1, 32) /* a row that is found costs as much as so many
                                  in a scan                                */
 };
@@ -275,8 +274,7 @@ static struct expression *rest_of(struct binder *binder,
 /* Whether rows of a table are asked for by values at all. */
 static bool is_sought(const struct node *table)
 {
-    return table->kind == NODE_TABLE && table->table->rows >= TABLE_ROWS_MIN
-           && table->table->rows > 0;
+    return table->kind == NODE_TABLE && table->table->rows > TABLE_ROWS_FEW;
 }
 
 static bool seek_select(struct binder *binder, struct node *node)

@@ -22,7 +22,7 @@
 
 /* Where one row of so many changes, all are written anew; but in tables of few
  * rows, where that is no faster. */
-enum { ROWS_SHARE = 4, ROWS_FEW = 1 << 16 };
+enum { ROWS_SHARE = 16, ROWS_FEW = 1 << 16 };
 
 /* A change of the rows of one table. */
 struct change {
@@ -122,19 +122,33 @@ static enum vdbq_status finish_some(struct change *change, struct position at,
     return plan_steps(binder, node, plan);
 }
 
-/* Whether the planned steps give few rows, and in the order of the table: its
- * scan is the last one, and reads nothing else. */
+/* Whether a step gives rows of the table alone, in its order: it scans it, or
+ * scans or is what an index finds in it. */
+static bool reads_alone(const struct steps *steps, const struct step *step,
+                        const struct table *table)
+{
+    const struct program_table *read;
+    int input;
+
+    if (step->kind == STEP_SEEK)
+        return step->seek.table == table->id;
+    if (step->kind != STEP_SCAN || step->scan.program.tables.count != 1)
+        return false;
+    read = vector_at(&step->scan.program.tables, 0);
+    if (read->input == 0)
+        return read->id == table->id;
+    input = VECTOR_ITEMS(&step->inputs, int)[read->input - 1];
+    return reads_alone(steps, steps_at(steps, input), table);
+}
+
+/* Whether the planned steps give few rows, and in the order of the table. */
 static bool gives_some(const struct binder *binder, const struct plan *plan)
 {
     const struct table *table =
         catalogue_table_id(binder->catalogue, plan->change.table_id);
     const struct step *last = steps_last(&plan->steps);
-    const struct program_table *read;
 
-    if (last->kind != STEP_SCAN || last->scan.program.tables.count != 1)
-        return false;
-    read = vector_at(&last->scan.program.tables, 0);
-    return read->input == 0 && read->id == table->id && last->rows >= 0
+    return reads_alone(&plan->steps, last, table) && last->rows >= 0
            && (table->rows <= ROWS_FEW
                || last->rows * ROWS_SHARE <= (double)table->rows);
 }
