@@ -273,6 +273,7 @@ static void what_is_known_is_used(void **unused)
     vdbq *db = open_with("auto", "on");
     uint64_t all;
     (void)unused;
+    assert_int_equal(setenv("VDBQ_PASSES", "-use indexes", 1), 0);
     all = skips(db, "id < 0");
     assert_true(all >= 8);
     assert_int_equal(skips(db, "id >= 0"), 0);
@@ -290,6 +291,7 @@ static void what_is_known_is_used(void **unused)
     assert_int_equal(skips(db, "id % 7 > 6 or id % -7 < 0"), all);
     assert_true(skips(db, "id % 7 = 6") <= 3); /* those of few rows */
     assert_int_equal(skips(db, "i % 0 = 1"), all);
+    assert_int_equal(unsetenv("VDBQ_PASSES"), 0);
     vdbq_close(db);
 }
 
