@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the kernels beside the machine have in common. Set by the host:
- * VDBQ_GROUP, work-items of a group (1 on a CPU, where nothing waits).
+ * VDBQ_GROUP, work-items of a group (1 on a CPU, where nothing waits). Host C
+ * that includes a kernel says itself what the words below mean there.
  */
 #ifndef VDBQ_GROUP
 #define VDBQ_GROUP 1
 #endif
 
+#ifdef __OPENCL_C_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
 #define GLOBAL __global
 #define LOCAL __local
@@ -16,6 +18,7 @@
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE)
 #else
 #define WAIT
+#endif
 #endif
 
 /* Makes sum_before(): adds up the values of the items before each, in `room`

@@ -57,17 +57,6 @@
 #define popcount __builtin_popcount
 #endif
 
-/* A hint, on a CPU, that the bytes at a place are read soon; POCL's prefetch()
- * does nothing. */
-#if defined(__has_builtin) && VDBQ_GROUP == 1 && !defined(VDBQ_NO_FETCH)
-#if __has_builtin(__builtin_prefetch)
-#define FETCH(at) __builtin_prefetch((const void *)(size_t)(at))
-#endif
-#endif
-#ifndef FETCH
-#define FETCH(at) (void)(at)
-#endif
-
 VDBQ_ASSERT_LAYOUT(axes, VDBQ_AXES <= VDBQ_AXES_MAX);
 /* A state, and a row's number with a step behind it, hold what a launch has. */
 VDBQ_ASSERT_LAYOUT(launch_rows,

@@ -43,4 +43,16 @@ enum {
 };
 #define TYPE_IS_WIDE(type) ((type) == TYPE_I64 || (type) == TYPE_F64)
 
+/* A hint, on a CPU, that the bytes at a place are read soon; POCL's prefetch()
+ * does nothing. */
+#if defined(__has_builtin) && !defined(VDBQ_NO_FETCH) && \
+    (!defined(VDBQ_GROUP) || VDBQ_GROUP == 1)
+#if __has_builtin(__builtin_prefetch)
+#define FETCH(at) __builtin_prefetch((const void *)(size_t)(at))
+#endif
+#endif
+#ifndef FETCH
+#define FETCH(at) (void)(at)
+#endif
+
 #endif

@@ -14,15 +14,16 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-MACHINE = ('ops', 'machine')
-OTHERS = ('group', 'sort', 'join', 'index', 'limits', 'probe')
+MACHINE = ('cl/ops', 'cl/machine')
+OTHERS = ('cl/group', 'cl/sort', 'cl/join', 'cl/index', 'cl/probe', 'cl/search',
+          'src/device/opencl/limits')
 CPU = [(1, tile) for tile in (128, 256, 8192)]
 GPU = list(itertools.product((32, 256, 1024), (1, 2, 4, 8, 16)))
 
 
 def read(clang, files, group, tile):
     """What clang has to say of kernels in one shape."""
-    text = ''.join(f'#include "cl/{name}.cl"\n' for name in files)
+    text = ''.join(f'#include "{name}.cl"\n' for name in files)
     done = subprocess.run(
         [clang, '-x', 'cl', '-cl-std=CL1.2', '-Xclang', '-finclude-default-header', '-target',
          'spir64', '-fsyntax-only', '-Wall', '-Wno-unused-function', '-I', TOP, '-I', TOP / 'cl',

@@ -15,7 +15,7 @@
 #include "device/tuning.h"
 
 /* The calls of device.h, for one kind of device; none may be NULL but
- * memory_over, and those of kernel.h, which are there together or not at all. */
+ * memory_over, and fill, where there are no kernels but those of search. */
 struct device_backend {
     /* Frees the device, and the machines that were built for it. */
     void (*close)(struct device *device);

@@ -11,7 +11,7 @@
 
 bool device_has_kernels(const struct device *device)
 {
-    return device->backend->call != NULL;
+    return device->backend->fill != NULL;
 }
 
 unsigned device_group_items(const struct device *device)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/join.cl,
- * cl/index.cl): what works on result rows where they are, on the device. Calls
- * are put into the device's queue behind the machine's launches, and run in
- * the order in which they were made. The host build has none of them.
+ * cl/index.cl, cl/search.cl): what works on rows where they are, on the device.
+ * Calls are put into the device's queue behind the machine's launches, and run
+ * in the order in which they were made. The host build has those of
+ * cl/search.cl alone.
  */
 #ifndef VDBQ_DEVICE_KERNEL_H
 #define VDBQ_DEVICE_KERNEL_H
@@ -40,7 +41,11 @@
     _(INDEX_DENSE, vdbq_index_dense, INDEX)                                   \
     _(INDEX_HASHED, vdbq_index_hashed, INDEX)                                 \
     _(PROBE, vdbq_probe, PROBE)                                               \
-    _(PROBE_TOGETHER, vdbq_probe_together, PROBE)
+    _(PROBE_TOGETHER, vdbq_probe_together, PROBE)                             \
+    _(SEARCH_BINARY_I64, vdbq_search_binary_I64, SEARCH)                      \
+    _(SEARCH_BINARY_TEXT, vdbq_search_binary_TEXT, SEARCH)                    \
+    _(SEARCH_PARY_I64, vdbq_search_pary_I64, SEARCH)                          \
+    _(SEARCH_PARY_TEXT, vdbq_search_pary_TEXT, SEARCH)
 /* clang-format on */
 
 enum device_kernel {
@@ -65,7 +70,7 @@ struct device_call {
                        may have to share fewer                            */
 };
 
-/* Whether the device has these kernels at all. */
+/* Whether the device has all of these kernels, and device_fill(). */
 bool device_has_kernels(const struct device *device);
 /* Work-items of a group, as its kind has them; how many groups run at most. */
 unsigned device_group_items(const struct device *device);

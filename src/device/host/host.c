@@ -117,10 +117,14 @@ static enum vdbq_status host_memory_take(struct device_memory *memory,
     return VDBQ_OK;
 }
 
-/* NULL where there is no memory. */
-static u8 *bytes_of(struct device_memory *memory)
+void *host_memory_bytes(struct device_memory *memory)
 {
     return memory ? ((struct host_memory *)memory)->bytes : NULL;
+}
+
+static u8 *bytes_of(struct device_memory *memory)
+{
+    return host_memory_bytes(memory);
 }
 
 static enum vdbq_status host_write(struct device_memory *memory,
@@ -406,6 +410,17 @@ static enum vdbq_status host_times_keep(struct device *device, bool keep,
     return VDBQ_OK;
 }
 
+/* Calls have ended when they return. */
+static enum vdbq_status host_calls_wait(struct device *device,
+                                        struct device_times *times,
+                                        struct error *error)
+{
+    (void)device;
+    (void)times;
+    (void)error;
+    return VDBQ_OK;
+}
+
 static const struct device_backend host_backend = {
     .close = host_close,
     .memory_create = host_memory_create,
@@ -429,6 +444,8 @@ static const struct device_backend host_backend = {
     .job_run = host_job_run,
     .job_collect = host_job_collect,
     .job_wait = host_job_wait,
+    .call = host_call,
+    .calls_wait = host_calls_wait,
 };
 
 enum vdbq_status host_open(const struct device_params *params,

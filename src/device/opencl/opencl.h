@@ -19,6 +19,7 @@ enum opencl_text {
     TEXT_JOIN,
     TEXT_INDEX,
     TEXT_PROBE,
+    TEXT_SEARCH,
     OPENCL_TEXTS
 };
 

@@ -15,6 +15,7 @@ extern const char vdbq_source_index[];
 extern const char vdbq_source_sort[];
 extern const char vdbq_source_join[];
 extern const char vdbq_source_probe[];
+extern const char vdbq_source_search[];
 
 static const struct {
     const char *text;
@@ -26,6 +27,7 @@ static const struct {
     [TEXT_JOIN] = { vdbq_source_join, "" },
     [TEXT_INDEX] = { vdbq_source_index, "" },
     [TEXT_PROBE] = { vdbq_source_probe, "" },
+    [TEXT_SEARCH] = { vdbq_source_search, "" },
 };
 
 static const struct {

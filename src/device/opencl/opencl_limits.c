@@ -9,7 +9,7 @@
 #include "device/cache/keep.h"
 #include "device/opencl/opencl.h"
 
-/* The text of cl/limits.cl, which tools/embed.py made. */
+/* The text of limits.cl, which tools/embed.py made. */
 extern const char vdbq_source_limits[];
 
 /* A kernel over a whole block. */

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Searches in sorted columns, against plain C: both algorithms and types on the
+ * host and on the tested device; and the p-ary kernel's form for groups, with a
+ * thread for each item, whatever devices there are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/types.h"
+#include "device/search.h"
+#include "fixtures/device_rig.h"
+
+/* A group of 64 items. What they share is static; who waits meets the others. */
+enum { ITEMS = 64, GROUPS = 2 };
+static pthread_barrier_t barrier;
+static _Thread_local u32 local_id;
+static u32 group_id;
+
+#define VDBQ_GROUP 64
+#define GLOBAL
+#define LOCAL                      static
+#define KERNEL                     static
+#define WAIT                       pthread_barrier_wait(&barrier)
+#define get_local_id(dimension)    local_id
+#define get_group_id(dimension)    ((u64)group_id)
+#define get_num_groups(dimension)  ((u64)GROUPS)
+#define get_global_id(dimension)   ((u64)group_id * ITEMS + local_id)
+#define get_global_size(dimension) ((u64)GROUPS * ITEMS)
+#include "cl/search.cl"
+
+/* One, and around powers of 2, 9, 32 and 33. */
+static const uint32_t sizes[] = {
+    0,    1,    2,    3,    4,    7,    8,    9,     10,    15,    16,   17,
+    31,   32,   33,   34,   80,   81,   82,   255,   256,   257,   728,  729,
+    1023, 1024, 1025, 1087, 1088, 1089, 1090, 32767, 32768, 35936, 35937
+};
+enum {
+    SIZES = sizeof sizes / sizeof *sizes,
+    COUNT_MAX = 35937,
+    KEYS_MAX = 5000
+};
+
+static struct error failure;
+
+static void ok(enum vdbq_status status)
+{
+    if (status != VDBQ_OK)
+        fail_msg("%s", failure.message);
+}
+
+/* ------------------------------------------------------------ columns -- */
+
+/* A column, its keys, and what a search says of them. */
+static struct {
+    enum search_type type;
+    uint32_t count, key_count;
+    u64 values[2 * COUNT_MAX]; /* a word of each, or two */
+    u64 keys[2 * KEYS_MAX];
+    uint32_t places[KEYS_MAX];
+} test;
+
+static unsigned words(void)
+{
+    return test.type == SEARCH_TEXT ? 2 : 1;
+}
+
+/* Value `step` of those that there may be, in their order: both words matter,
+ * and integers are of both signs. */
+static void make(u64 *to, int64_t step)
+{
+    if (test.type == SEARCH_I64) {
+        to[0] = (u64)(step * 1000003 - 5000000000);
+    } else {
+        to[0] = 0x7ffffffffffffff0u + (u64)(step / 5); /* over the sign's bit */
+        to[1] = (u64)(step % 5) * 0x3fffffffffffffffu;
+    }
+}
+
+static int less(const u64 *a, const u64 *b)
+{
+    if (test.type == SEARCH_I64)
+        return (int64_t)a[0] < (int64_t)b[0];
+    return a[0] != b[0] ? a[0] < b[0] : a[1] < b[1];
+}
+
+/* Every odd step is a value, `same` times. */
+static void make_column(enum search_type type, uint32_t count, uint32_t same)
+{
+    test.type = type;
+    test.count = count;
+    for (uint32_t i = 0; i < count; i++)
+        make(test.values + i * words(), i / same * 2 + 1);
+}
+
+/* Keys that are there, that are not, and those out of all bounds. */
+static void make_keys(uint32_t key_count, uint32_t same)
+{
+    static const u64 bounds[][2] = { { 0, 0 },
+                                     { UINT64_MAX, UINT64_MAX },
+                                     { (u64)INT64_MIN, 0 },
+                                     { INT64_MAX, UINT64_MAX } };
+    uint32_t steps = test.count / same * 2 + 3;
+    test.key_count = key_count;
+    for (uint32_t k = 0; k < key_count; k++)
+        make(test.keys + k * words(), (int64_t)((u64)k * 7919 % steps));
+    for (uint32_t k = 0; k < 4 && k < key_count; k++)
+        memcpy(test.keys + k * words(), bounds[k], words() * sizeof(u64));
+}
+
+static void check_places(void)
+{
+    for (uint32_t k = 0; k < test.key_count; k++) {
+        const u64 *key = test.keys + k * words();
+        uint32_t place = test.places[k];
+        assert_true(place <= test.count);
+        if (place > 0)
+            assert_true(less(test.values + (place - 1) * words(), key));
+        if (place < test.count)
+            assert_false(less(test.values + place * words(), key));
+    }
+}
+
+/* Calls `search` with columns of all sizes, types and repetitions. */
+static void each_column(uint32_t key_count, void (*search)(void *),
+                        void *context)
+{
+    for (int type = SEARCH_I64; type <= SEARCH_TEXT; type++)
+        for (unsigned i = 0; i < SIZES; i++)
+            for (uint32_t same = 1; same <= 50; same += 49) {
+                make_column((enum search_type)type, sizes[i], same);
+                make_keys(key_count, same);
+                memset(test.places, 0xff, sizeof test.places);
+                search(context);
+                check_places();
+            }
+}
+
+/* ------------------------------------------------------------ devices -- */
+
+struct searched {
+    struct device *device;
+    enum search_algorithm algorithm;
+};
+
+static void search_on(void *context)
+{
+    const struct searched *searched = context;
+    struct device_memory *sorted = NULL;
+    struct search_times times = { 0 };
+    uint64_t bytes = test.count * search_width(test.type);
+    if (test.count > 0) {
+        ok(device_memory_create(searched->device, MEMORY_DEVICE, bytes, &sorted,
+                                &failure));
+        ok(device_write(sorted, 0, test.values, bytes, &times.in, &failure));
+    }
+    ok(search_keys(searched->device,
+                   &(struct search_params){ .sorted = sorted,
+                                            .count = test.count,
+                                            .type = test.type,
+                                            .keys = test.keys,
+                                            .key_count = test.key_count,
+                                            .algorithm = searched->algorithm },
+                   test.places, &times, &failure));
+    assert_int_equal(times.kernel.launches,
+                     test.count > 0 && test.key_count > 0);
+    device_memory_release(sorted);
+}
+
+static void search_devices(const char *choice)
+{
+    static const uint32_t key_counts[] = { 0, 1, 5, 16, 300, KEYS_MAX };
+    struct searched searched;
+    ok(device_open(&(struct device_params){ .choice = choice },
+                   &searched.device, &failure));
+    for (int a = SEARCH_AUTO; a <= SEARCH_PARY; a++)
+        for (unsigned i = 0; i < sizeof key_counts / sizeof *key_counts; i++) {
+            searched.algorithm = (enum search_algorithm)a;
+            each_column(key_counts[i], search_on, &searched);
+        }
+    device_close(searched.device);
+}
+
+static void test_host(void **state)
+{
+    (void)state;
+    search_devices("host");
+}
+
+static void test_device(void **state)
+{
+    (void)state;
+    rig_need_device();
+    search_devices(rig_tested());
+}
+
+/* The times are told apart, and AUTO goes by the number of keys alone. */
+static void test_times(void **state)
+{
+    struct search_times times = { 0 };
+    struct device_memory *sorted;
+    struct device *device;
+    (void)state;
+    make_column(SEARCH_I64, 1000, 1);
+    make_keys(100, 1);
+    ok(device_open(&(struct device_params){ .choice = "host" }, &device,
+                   &failure));
+    ok(device_memory_create(device, MEMORY_DEVICE, 8000, &sorted, &failure));
+    ok(device_write(sorted, 0, test.values, 8000, &times.out, &failure));
+    times.out = (struct device_times){ 0 };
+    ok(search_keys(device,
+                   &(struct search_params){ sorted, 1000, SEARCH_I64, test.keys,
+                                            100, SEARCH_AUTO },
+                   test.places, &times, &failure));
+    check_places();
+    assert_int_equal(times.in.bytes_in, 800);
+    assert_int_equal(times.in.bytes_out + times.out.bytes_in, 0);
+    assert_int_equal(times.out.bytes_out, 400);
+    assert_int_equal(times.kernel.launches, 1);
+    assert_true(times.kernel.kernel_ns > 0);
+    assert_int_equal(search_choose(device, UINT64_MAX), SEARCH_BINARY);
+    device_memory_destroy(sorted);
+    device_close(device);
+}
+
+/* ------------------------------------------------------------- groups -- */
+
+static void *run_item(void *item)
+{
+    local_id = (u32)(uintptr_t)item;
+    if (test.type == SEARCH_I64)
+        vdbq_search_pary_I64((const i64 *)test.values, (const i64 *)test.keys,
+                             test.places, test.count, test.key_count);
+    else
+        vdbq_search_pary_TEXT((const void *)test.values,
+                              (const void *)test.keys, test.places, test.count,
+                              test.key_count);
+    return NULL;
+}
+
+static void run_groups(void *context)
+{
+    pthread_t threads[ITEMS];
+    (void)context;
+    if (test.count == 0)
+        memset(test.places, 0, sizeof test.places);
+    for (group_id = 0; group_id < GROUPS && test.count > 0; group_id++) {
+        for (uintptr_t i = 0; i < ITEMS; i++)
+            assert_int_equal(
+                pthread_create(&threads[i], NULL, run_item, (void *)i), 0);
+        for (unsigned i = 0; i < ITEMS; i++)
+            pthread_join(threads[i], NULL);
+    }
+}
+
+/* Teams without a key wait with the others: 7 keys are for two groups of two
+ * teams. */
+static void test_group(void **state)
+{
+    (void)state;
+    pthread_barrier_init(&barrier, NULL, ITEMS);
+    each_column(7, run_groups, NULL);
+    pthread_barrier_destroy(&barrier);
+}
+
+/* A binary search of a group's items, which do not wait. */
+static void test_group_binary(void **state)
+{
+    (void)state;
+    make_column(SEARCH_TEXT, 1025, 3);
+    make_keys(1000, 3);
+    for (group_id = 0; group_id < GROUPS; group_id++)
+        for (local_id = 0; local_id < ITEMS; local_id++)
+            vdbq_search_binary_TEXT((const void *)test.values,
+                                    (const void *)test.keys, test.places,
+                                    test.count, test.key_count);
+    check_places();
+    make_column(SEARCH_I64, 1024, 1);
+    make_keys(1000, 1);
+    for (group_id = 0; group_id < GROUPS; group_id++)
+        for (local_id = 0; local_id < ITEMS; local_id++)
+            vdbq_search_binary_I64((const i64 *)test.values,
+                                   (const i64 *)test.keys, test.places,
+                                   test.count, test.key_count);
+    check_places();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host),         cmocka_unit_test(test_device),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_group),
+        cmocka_unit_test(test_group_binary),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
