@@ -13,7 +13,7 @@
  *   p-ary   All items of a team have one key. A step reads the p - 1 values
  *           that separate p parts, one an item; an item learns from its
  *           neighbour, in local memory, whether the key is in between. On a
- *           CPU an item is alone, and reads some separators one by one.
+ *           CPU an item is alone, and reads some separators itself.
  *
  * p-ary search takes fewer steps and reads more: it is for few keys.
  */
@@ -116,6 +116,8 @@ typedef struct {
 
 #else
 
+#define LAST_OF(behind, count) (((behind) <= (count) ? (behind) : (count)) - 1)
+
 #define PARY(NAME, T)                                                        \
     KERNEL void vdbq_search_pary_##NAME(                                     \
         GLOBAL const T *restrict sorted, GLOBAL const T *restrict keys,      \
@@ -126,13 +128,13 @@ typedef struct {
             T key = keys[at];                                                \
             u64 first = 0;                                                   \
             for (u64 left = count + 1; left > 1; left = PART_OF(left)) {     \
-                u64 less = 0;                                                \
+                u64 part = PART_OF(left), less = 0;                          \
                 for (u32 s = 1; s <= SEPARATORS; s++) {                      \
-                    u64 behind = first + s * PART_OF(left);                  \
-                    T value = sorted[(behind <= count ? behind : count) - 1]; \
-                    less += behind <= count ? LESS_##NAME(value, key) : 0;   \
+                    u64 behind = first + s * part;                           \
+                    T value = sorted[LAST_OF(behind, count)];                \
+                    less += (behind <= count) & LESS_##NAME(value, key);     \
                 }                                                            \
-                first += less * PART_OF(left);                               \
+                first += less * part;                                        \
             }                                                                \
             places[at] = (u32)first;                                         \
         }                                                                    \

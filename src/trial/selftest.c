@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The self-test: programs of selftest_data.c for every opcode, over both kinds
- * of rows, in every mode and build.
+ * of rows, in every mode and build; then searches.
  */
 #include "trial/selftest.h"
 
@@ -11,6 +11,7 @@
 #include "data/tablet/encoding.h"
 #include "device/kind.h"
 #include "trial/selftest_run.h"
+#include "trial/selftest_search.h"
 
 /* Value opcodes that share a program. */
 enum { GROUP_MAX = 16 };
@@ -247,6 +248,8 @@ enum vdbq_status selftest(struct device *device, struct device *host,
         status = make_rows(device, &test.device_rows, error);
     if (status == VDBQ_OK)
         status = test_ways(&test);
+    if (status == VDBQ_OK)
+        status = selftest_search(&test);
     arena_finish(&test.open.arena);
     free_rows(&test.host_rows);
     free_rows(&test.device_rows);
