@@ -318,12 +318,30 @@ def check_samples(checks, data, head, catalogue, rows):
             check_sample(checks, data, table, place, rows)
 
 
-def check_sample(checks, data, table, place, rows):
-    numbers = sorted(sorted(range(len(rows)), key=hash_of)[:64])
+def read_sample(checks, data, table, place):
+    """Its rows, each with its number behind the table's columns."""
     rowid = {'type': 2, 'name': 'rowid', 'scale': 0}
     described = table | {'key': NO_KEY, 'columns': table['columns'] + 1,
                          'column': [*table['column'], rowid]}
-    sample, _ = read_tablet(checks, data, described, place | {'rows': 64})
+    count = number(data, place['offset'] + 16, 8)
+    return read_tablet(checks, data, described, place | {'rows': count})[0]
+
+
+def check_whole_sample(checks, data, head, tables, name):
+    """The sample of a table of which nothing was deleted."""
+    start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
+    at = [table['name'] for table in tables].index(name)
+    sample = read_sample(checks, data, tables[at], fixed('sample', data, start + 24 * at))
+    rows = sum(tablet['rows'] for tablet in tables[at]['tablet'])
+    checks.equal([line[-1] for line in sample], sorted(sorted(range(rows), key=hash_of)[:64]),
+                 'rows of a whole sample')
+
+
+def check_sample(checks, data, table, place, rows):
+    sample = read_sample(checks, data, table, place)
+    numbers = [line[-1] for line in sample]
+    checks.equal(numbers, sorted(set(numbers)), 'numbers of the rows of the sample')
+    checks.equal(32 <= len(sample) <= 64, True, 'rows of the sample that deletions have left')
     checks.equal(len(rows[0][6]) > 256, True, 'a text that is cut')
     expected = [(*rows[n], n) for n in numbers]
     checks.equal([line[:6] + line[7:] for line in sample],
@@ -509,8 +527,9 @@ def check_states(checks, binary, path):
     reader.stdout.close()
     checks.equal((head['features'] & ~2, head['features_write']), (5, 1), 'features of the head')
     start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
-    tables = len(Reader(data[head['catalogue']:]).record('catalogue')['table'])
-    start += 24 * tables + 8
+    tables = Reader(data[head['catalogue']:]).record('catalogue')['table']
+    check_whole_sample(checks, data, head, tables, 's')
+    start += 24 * len(tables) + 8
     if head['features'] & 2:
         start += 8 + 56 * number(data, start, 8) + 8
     end = start + 8 + 56
