@@ -180,7 +180,7 @@ static void check_order(const struct run *run, const unsigned *of,
 
 /* What is asked, by rows that have it. */
 struct asked {
-    unsigned of[RUN_COLUMNS_MAX], count;
+    unsigned of[RUN_COLUMNS_MAX + 1], count; /* the last one is of none */
     uint32_t equal[RUN_COLUMNS_MAX]; /* rows with the values           */
     unsigned equal_count;
     uint32_t low, high; /* `rows`: there is no such bound              */
