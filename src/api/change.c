@@ -33,12 +33,7 @@ static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
     enum vdbq_status status = VDBQ_OK;
     *batch = (struct vdbq_batch){ .rows = 1 };
     while (status == VDBQ_OK && batch->rows > 0) {
-        uint64_t start = os_time_ns();
-        *batch = (struct vdbq_batch){ 0 };
-        status = stream_batch(query->stream, batch, error);
-        query->times.steps_ns += os_time_ns() - start;
-        if (status == VDBQ_OK && batch->rows > 0)
-            status = query_texts_make(query);
+        status = query_change_batch(query);
         if (status == VDBQ_OK && batch->rows > 0)
             count_batch(query);
         if (status == VDBQ_OK && batch->rows > 0)

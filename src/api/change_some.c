@@ -49,12 +49,7 @@ static enum vdbq_status gather(vdbq_query *query, struct rows *rows)
 
     *batch = (struct vdbq_batch){ .rows = 1 };
     while (status == VDBQ_OK && batch->rows > 0) {
-        uint64_t start = os_time_ns();
-        *batch = (struct vdbq_batch){ 0 };
-        status = stream_batch(query->stream, batch, error);
-        query->times.steps_ns += os_time_ns() - start;
-        if (status == VDBQ_OK && batch->rows > 0)
-            status = query_texts_make(query);
+        status = query_change_batch(query);
         if (status == VDBQ_OK && batch->rows > 0)
             status = gather_batch(rows, batch, error);
     }

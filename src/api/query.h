@@ -112,6 +112,9 @@ enum vdbq_status query_files_join(vdbq_query *query,
                                   const struct catalogue *catalogue,
                                   struct catalogue **joined);
 
+/* The next batch of the stream of a change, with its texts, in query->batch; no
+ * rows: that was all. */
+enum vdbq_status query_change_batch(vdbq_query *query);
 /* UPDATE and DELETE of the rows that the query's open stream gives. */
 enum vdbq_status query_change_some(vdbq_query *query,
                                    struct transaction *transaction);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Texts of a result: the machine gives numbers of words, the caller gets the
- * words.
+ * words; and the batches of a change, with their texts.
  */
 #include "api/query.h"
 
@@ -71,4 +71,16 @@ void query_texts_finish(struct query_texts *texts)
     memory_release(texts->columns);
     memory_release(texts->rows_room);
     *texts = (struct query_texts){ 0 };
+}
+
+enum vdbq_status query_change_batch(vdbq_query *query)
+{
+    struct vdbq_batch *batch = &query->batch;
+    uint64_t start = os_time_ns();
+    *batch = (struct vdbq_batch){ 0 };
+    enum vdbq_status status =
+        stream_batch(query->stream, batch, &query->db->error);
+    query->times.steps_ns += os_time_ns() - start;
+    return status == VDBQ_OK && batch->rows > 0 ? query_texts_make(query)
+                                                : status;
 }

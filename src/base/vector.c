@@ -24,6 +24,22 @@ void *vector_add(struct vector *vector)
     return memset(item, 0, vector->width);
 }
 
+size_t vector_count_below(const struct vector *sorted, uint64_t value)
+{
+    assert(sorted->count == 0 || sorted->items != NULL);
+    const uint64_t *items = sorted->items;
+    size_t low = 0, high = sorted->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (items[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 bool vector_append(struct vector *vector, const void *items, size_t count)
 {
     if (count == 0) /* also to a list that is zeroed, and so never made */

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 
@@ -38,6 +39,8 @@ void *vector_add(struct vector *vector);
 /* Adds a copy of `count` items; false: no memory, nothing changed. */
 bool vector_append(struct vector *vector, const void *items, size_t count);
 void *vector_at(const struct vector *vector, size_t index);
+/* How many items of a vector of uint64_t, which ascend, are less than `value`. */
+size_t vector_count_below(const struct vector *sorted, uint64_t value);
 void vector_finish(struct vector *vector);
 
 /* Copies a vector into an arena; false: no memory. */

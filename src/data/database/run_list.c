@@ -18,23 +18,18 @@ struct entry {
 };
 _Static_assert(sizeof(struct entry) == 56, "layout of an entry");
 
-enum { COUNT_BYTES = 8, SUM_BYTES = 8 };
-
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
+enum { COUNT_BYTES = 8 };
 
 /* Where the list begins, from the catalogue's start on. */
-static uint64_t list_start(const struct file_head *head,
-                           const struct catalogue *catalogue)
+static uint64_t start_of(const struct file_head *head,
+                         const struct catalogue *catalogue)
 {
-    return round_up(samples_catalogue_size(head, catalogue));
+    return list_start(samples_catalogue_size(head, catalogue));
 }
 
 static uint64_t list_bytes(uint64_t count)
 {
-    return COUNT_BYTES + count * sizeof(struct entry) + SUM_BYTES;
+    return COUNT_BYTES + count * sizeof(struct entry) + LIST_SUM_BYTES;
 }
 
 uint64_t run_list_end(const struct file_head *head,
@@ -42,21 +37,19 @@ uint64_t run_list_end(const struct file_head *head,
 {
     if ((head->features & FILE_RUNS) == 0)
         return samples_catalogue_size(head, catalogue);
-    return list_start(head, catalogue) + list_bytes(catalogue->runs_listed);
+    return start_of(head, catalogue) + list_bytes(catalogue->runs_listed);
 }
 
 /* -------------------------------------------------------------- writing -- */
 
 uint64_t run_list_add(const struct catalogue *catalogue, struct text *text)
 {
-    static const char zeros[8] = { 0 };
-    uint64_t count = catalogue->run_count, checksum;
+    uint64_t count = catalogue->run_count;
     size_t start;
 
     if (count == 0)
         return 0;
-    text_add(text, zeros, round_up(text->length) - text->length);
-    start = text->length;
+    start = list_begin(text);
     text_add(text, (const char *)&count, sizeof count);
     for (size_t i = 0; i < count; i++) {
         const struct run_ref *run = &catalogue->runs[i];
@@ -70,10 +63,7 @@ uint64_t run_list_add(const struct catalogue *catalogue, struct text *text)
             entry.columns[k] = run->columns[k];
         text_add(text, (const char *)&entry, sizeof entry);
     }
-    checksum = text->failed
-                   ? 0
-                   : block_checksum(text->bytes + start, text->length - start);
-    text_add(text, (const char *)&checksum, sizeof checksum);
+    list_end(text, start);
     return FILE_RUNS;
 }
 
@@ -139,7 +129,7 @@ enum vdbq_status run_list_load(const struct file *file,
                                const struct file_head *head,
                                struct catalogue *catalogue, struct error *error)
 {
-    uint64_t start = list_start(head, catalogue), count, sum;
+    uint64_t start = start_of(head, catalogue), count;
     enum vdbq_status status = VDBQ_OK;
     struct error ignored;
     struct block list;
@@ -155,10 +145,8 @@ enum vdbq_status run_list_load(const struct file *file,
     if (file_read(file, list.bytes, list.size, head->catalogue + start,
                   &ignored)
         == VDBQ_OK) {
-        memcpy(&sum, (char *)list.bytes + list.size - SUM_BYTES, sizeof sum);
         catalogue->runs_listed = count;
-        if (block_checksum(list.bytes, list.size - SUM_BYTES) == sum
-            && !take(head, &list, count, catalogue))
+        if (list_is_whole(&list) && !take(head, &list, count, catalogue))
             status = error_no_memory(error);
     }
     block_destroy(&list);

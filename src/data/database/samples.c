@@ -117,17 +117,14 @@ enum vdbq_status samples_write(struct file *file, struct space *space,
 
 uint64_t samples_list(const struct catalogue *catalogue, struct text *text)
 {
-    static const char zeros[8] = { 0 };
     bool any = false;
     size_t start;
-    uint64_t checksum;
 
     for (size_t i = 0; i < catalogue->table_count; i++)
         any |= catalogue->tables[i].sample != NULL;
     if (!any)
         return 0;
-    text_add(text, zeros, (8 - text->length % 8) % 8);
-    start = text->length;
+    start = list_begin(text);
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct sample *sample = catalogue->tables[i].sample;
         uint64_t entry[ENTRY_NUMBERS] = { 0 };
@@ -138,10 +135,7 @@ uint64_t samples_list(const struct catalogue *catalogue, struct text *text)
         }
         text_add(text, (const char *)entry, sizeof entry);
     }
-    checksum = text->failed
-                   ? 0
-                   : block_checksum(text->bytes + start, text->length - start);
-    text_add(text, (const char *)&checksum, sizeof checksum);
+    list_end(text, start);
     return FILE_SAMPLES;
 }
 
@@ -293,11 +287,9 @@ static bool read_list(const struct file *file, uint64_t offset,
                       struct block *list)
 {
     struct error ignored = { 0 };
-    size_t size = list->size - SAMPLE_SUM_BYTES;
 
     return file_read(file, list->bytes, list->size, offset, &ignored) == VDBQ_OK
-           && block_checksum(list->bytes, size)
-                  == ((const uint64_t *)list->bytes)[size / 8];
+           && list_is_whole(list);
 }
 
 enum vdbq_status samples_load(const struct file *file,
@@ -305,7 +297,7 @@ enum vdbq_status samples_load(const struct file *file,
                               struct catalogue *catalogue, struct error *error)
 {
     const uint64_t size =
-        catalogue->table_count * SAMPLE_ENTRY_BYTES + SAMPLE_SUM_BYTES;
+        catalogue->table_count * SAMPLE_ENTRY_BYTES + LIST_SUM_BYTES;
     const uint64_t end = samples_catalogue_size(head, catalogue);
     size_t count = catalogue->table_count;
     enum vdbq_status status = VDBQ_OK;

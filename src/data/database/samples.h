@@ -15,10 +15,10 @@
 
 #include "base/text.h"
 #include "data/database/database_inner.h"
+#include "data/database/list.h"
 #include "data/file/space.h"
 
-/* Of the list: of an entry, and of its checksum. */
-enum { SAMPLE_ENTRY_BYTES = 24, SAMPLE_SUM_BYTES = 8 };
+enum { SAMPLE_ENTRY_BYTES = 24 }; /* of the list */
 
 /* Bytes of a head's catalogue and of the list behind it, if there is one. */
 static inline uint64_t samples_catalogue_size(const struct file_head *head,
@@ -26,8 +26,8 @@ static inline uint64_t samples_catalogue_size(const struct file_head *head,
 {
     if ((head->features & FILE_SAMPLES) == 0)
         return head->catalogue_size;
-    return (head->catalogue_size + 7) / 8 * 8
-           + catalogue->table_count * SAMPLE_ENTRY_BYTES + SAMPLE_SUM_BYTES;
+    return list_start(head->catalogue_size)
+           + catalogue->table_count * SAMPLE_ENTRY_BYTES + LIST_SUM_BYTES;
 }
 
 /* Gives the tables of a catalogue, which was read with that head, their

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/database/list.h"
 #include "data/database/run_list.h"
 #include "data/file/space.h"
 #include "data/tablet/block.h"
@@ -18,7 +19,6 @@ enum {
     ENTRY_NUMBERS = 7,
     ENTRY_BYTES = ENTRY_NUMBERS * 8,
     COUNT_BYTES = 8,
-    SUM_BYTES = 8,
     STATES_MAX = 4096 /* that are listed */
 };
 
@@ -26,17 +26,14 @@ enum {
 
 uint64_t states_list(const struct database *database, struct text *text)
 {
-    static const char zeros[8] = { 0 };
     const struct older_state *older = database->older.items;
     uint64_t count =
         database->older.count < STATES_MAX ? database->older.count : STATES_MAX;
-    uint64_t checksum;
     size_t start;
 
     if (count == 0)
         return 0;
-    text_add(text, zeros, (8 - text->length % 8) % 8);
-    start = text->length;
+    start = list_begin(text);
     text_add(text, (const char *)&count, sizeof count);
     for (uint64_t i = 0; i < count; i++) {
         const struct file_head *head = &older[i].head;
@@ -47,10 +44,7 @@ uint64_t states_list(const struct database *database, struct text *text)
         };
         text_add(text, (const char *)entry, sizeof entry);
     }
-    checksum = text->failed
-                   ? 0
-                   : block_checksum(text->bytes + start, text->length - start);
-    text_add(text, (const char *)&checksum, sizeof checksum);
+    list_end(text, start);
     return FILE_STATES;
 }
 
@@ -78,22 +72,18 @@ static enum vdbq_status read_list(const struct file *file,
 {
     struct error ignored = { 0 };
     uint64_t count = 0, most = head->end - offset;
-    size_t size;
 
     *list = (struct block){ 0 };
-    if (most < COUNT_BYTES + SUM_BYTES
+    if (most < COUNT_BYTES + LIST_SUM_BYTES
         || file_read(file, &count, sizeof count, offset, &ignored) != VDBQ_OK
         || count == 0 || count > STATES_MAX
-        || count * ENTRY_BYTES > most - COUNT_BYTES - SUM_BYTES)
+        || count * ENTRY_BYTES > most - COUNT_BYTES - LIST_SUM_BYTES)
         return VDBQ_OK;
-    size = COUNT_BYTES + (size_t)count * ENTRY_BYTES;
-    *list = block_create(size + SUM_BYTES);
+    *list = block_create(COUNT_BYTES + count * ENTRY_BYTES + LIST_SUM_BYTES);
     if (list->bytes == NULL)
         return error_no_memory(error);
     if (file_read(file, list->bytes, list->size, offset, &ignored) == VDBQ_OK
-        && ((const uint64_t *)list->bytes)[size / 8]
-               == block_checksum(list->bytes, size)
-        && ((const uint64_t *)list->bytes)[0] == count)
+        && list_is_whole(list) && ((const uint64_t *)list->bytes)[0] == count)
         return VDBQ_OK;
     block_destroy(list);
     *list = (struct block){ 0 };
@@ -105,7 +95,7 @@ enum vdbq_status states_load(struct database *database, uint64_t size_bytes,
 {
     const struct file *file = &database->file;
     const struct file_head *head = &file->heads[file->current];
-    uint64_t start = (size_bytes + 7) / 8 * 8;
+    uint64_t start = list_start(size_bytes);
     enum vdbq_status status;
     struct block list;
 

@@ -168,23 +168,6 @@ enum vdbq_status key_sort(struct key_watch *watch, const struct table *table,
     return VDBQ_OK;
 }
 
-/* How many of sorted codes are less than `code`. */
-static size_t count_below(const struct vector *codes, uint64_t code)
-{
-    assert(codes->count == 0 || codes->items != NULL);
-    const uint64_t *item = codes->items;
-    size_t low = 0, high = codes->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (item[middle] < code)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 enum vdbq_status key_compare(const struct key_watch *watch,
                              struct database *database,
                              const struct table *table,
@@ -203,9 +186,10 @@ enum vdbq_status key_compare(const struct key_watch *watch,
         uint64_t high = real ? code_of_real(facts->maximum_real)
                              : order_code(facts->maximum);
         struct vector within = watch->codes;
-        size_t first = count_below(&watch->codes, low);
-        size_t end = high == UINT64_MAX ? watch->codes.count
-                                        : count_below(&watch->codes, high + 1);
+        size_t first = vector_count_below(&watch->codes, low);
+        size_t end = high == UINT64_MAX
+                         ? watch->codes.count
+                         : vector_count_below(&watch->codes, high + 1);
         if (facts->empty || end <= first)
             continue;
         within.items = VECTOR_ITEMS(&watch->codes, uint64_t) + first;

@@ -166,16 +166,9 @@ bool row_numbers_find(struct row_numbers *numbers,
 size_t row_numbers_place(const struct row_numbers *numbers, uint64_t number,
                          bool *found)
 {
-    const uint64_t *items = numbers->found.items;
-    size_t low = 0, high = numbers->found.count;
+    size_t place = vector_count_below(&numbers->found, number);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (items[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *found = low < numbers->found.count && items[low] == number;
-    return low;
+    *found = place < numbers->found.count
+             && VECTOR_ITEMS(&numbers->found, uint64_t)[place] == number;
+    return place;
 }

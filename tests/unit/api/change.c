@@ -233,13 +233,24 @@ static void appends_belong_to_the_transaction(void **state)
     vdbq_close(db);
 }
 
+static long file_bytes(void)
+{
+    FILE *file = fopen(path, "rb");
+    long bytes;
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    bytes = ftell(file);
+    fclose(file);
+    return bytes;
+}
+
 /* Thousands of statements of one transaction do not let the file grow by a
  * page each. */
 static void a_transaction_uses_its_space_again(void **state)
 {
     vdbq *db = open_file();
     char sql[64];
-    FILE *file;
 
     (void)state;
     run(db, "begin");
@@ -250,11 +261,7 @@ static void a_transaction_uses_its_space_again(void **state)
     run(db, "commit");
     assert_int_equal(count(db), 1993);
     vdbq_close(db);
-    file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    assert_true(ftell(file) < 1000 * 1000);
-    fclose(file);
+    assert_true(file_bytes() < 1000 * 1000);
 }
 
 /* Nor do savepoints, whether they are released or gone back to; what the one
@@ -262,7 +269,6 @@ static void a_transaction_uses_its_space_again(void **state)
 static void savepoints_use_space_again(void **state)
 {
     vdbq *db = open_file();
-    FILE *file;
 
     (void)state;
     run(db, "savepoint outer");
@@ -277,11 +283,7 @@ static void savepoints_use_space_again(void **state)
     run(db, "update t set a = a + 10; release outer");
     assert_int_equal(count(db), 3);
     vdbq_close(db);
-    file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    assert_true(ftell(file) < 500 * 1000);
-    fclose(file);
+    assert_true(file_bytes() < 500 * 1000);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_file, remove_file)
