@@ -16,6 +16,7 @@ static bool copy_table(struct arena *arena, const struct table *from,
                        struct table *to);
 static bool copy_tablet(struct arena *arena, unsigned columns,
                         const struct tablet_ref *from, struct tablet_ref *to);
+static void release_edits(const struct tablet_ref *tablets, size_t count);
 static struct table *find_id(const struct catalogue *catalogue, uint32_t id);
 static void join_facts(struct column_facts *all,
                        const struct column_facts *more);
@@ -38,6 +39,8 @@ void catalogue_release(struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue->table_count; i++) {
         defaults_release(catalogue->tables[i].defaults);
         sample_release(catalogue->tables[i].sample);
+        release_edits(catalogue->tables[i].tablets,
+                      catalogue->tables[i].tablet_count);
     }
     arena_finish(&catalogue->arena);
     memory_release(catalogue);
@@ -89,6 +92,19 @@ struct column_facts table_facts(const struct table *table, unsigned column)
     for (size_t i = 0; i < table->tablet_count; i++)
         join_facts(&all, &table->tablets[i].facts[column]);
     return all;
+}
+
+bool table_facts_exact(const struct table *table, unsigned column)
+{
+    assert(column < table->column_count);
+    bool exact = true;
+
+    for (size_t i = 0; i < table->tablet_count && exact; i++) {
+        const struct edit *edit = table->tablets[i].edit;
+        exact = edit == NULL
+                || (edit->gone_count == 0 && edit_column(edit, column) == NULL);
+    }
+    return exact;
 }
 
 struct catalogue *catalogue_create(void)
@@ -232,6 +248,7 @@ void catalogue_remove(struct catalogue *catalogue, uint32_t id)
             catalogue_remove_index(catalogue, catalogue->indexes[i].name);
     defaults_release(place->defaults);
     sample_release(place->sample);
+    release_edits(place->tablets, place->tablet_count);
     after = catalogue->table_count - 1 - (size_t)(place - catalogue->tables);
     memmove(place, place + 1, after * sizeof *place);
     catalogue->table_count--;
@@ -261,8 +278,11 @@ bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
         memcpy(tablets, table->tablets, kept * sizeof *tablets);
     for (size_t i = 0; i < count; i++)
         if (!copy_tablet(&catalogue->arena, table->column_count, &more[i],
-                         &tablets[kept + i]))
+                         &tablets[kept + i])) {
+            release_edits(tablets + kept, i);
             return false;
+        }
+    release_edits(table->tablets + kept, table->tablet_count - kept);
     table->tablets = tablets;
     table->tablet_count = kept + count;
     table_count_rows(table);
@@ -336,14 +356,16 @@ static bool copy_table(struct arena *arena, const struct table *from,
         return false;
     for (size_t i = 0; i < from->tablet_count; i++)
         if (!copy_tablet(arena, from->column_count, &from->tablets[i],
-                         &to->tablets[i]))
+                         &to->tablets[i])) {
+            release_edits(to->tablets, i);
             return false;
+        }
     defaults_hold(to->defaults);
     sample_hold(to->sample);
     return true;
 }
 
-/* The facts are copied, one a column. */
+/* The facts are copied, one a column, and the edit is held. */
 static bool copy_tablet(struct arena *arena, unsigned columns,
                         const struct tablet_ref *from, struct tablet_ref *to)
 {
@@ -352,7 +374,33 @@ static bool copy_tablet(struct arena *arena, unsigned columns,
     if (to->facts == NULL)
         return false;
     memcpy(to->facts, from->facts, columns * sizeof *to->facts);
+    edit_hold(to->edit);
     return true;
+}
+
+/* Lets go what copy_tablet() held. */
+static void release_edits(const struct tablet_ref *tablets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        edit_release(tablets[i].edit);
+}
+
+struct tablet_ref tablet_base(const struct tablet_ref *tablet)
+{
+    struct tablet_ref base = *tablet;
+
+    if (tablet->edit == NULL)
+        return base;
+    base.identity = tablet->edit->base;
+    base.rows = tablet->edit->rows;
+    base.facts = NULL;
+    base.edit = NULL;
+    return base;
+}
+
+struct identity tablet_written(const struct tablet_ref *tablet)
+{
+    return tablet->edit != NULL ? tablet->edit->base : tablet->identity;
 }
 
 /* The table with this number, or NULL. */

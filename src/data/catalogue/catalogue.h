@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "cl/tablet.h"
 #include "data/catalogue/defaults.h"
+#include "data/catalogue/edit.h"
 #include "data/catalogue/identity.h"
 #include "data/catalogue/sample.h"
 
@@ -44,7 +45,8 @@ struct unique {
     unsigned *columns;     /* places in the table, in the order of the rule */
 };
 
-/* A tablet in the file. */
+/* A tablet in the file. One with an edit is the rows of its base, whose place,
+ * size and checksum are given, as they are with the edit. */
 struct tablet_ref {
     struct identity identity;   /* its own for ever: identity rule 1    */
     uint64_t offset;            /* in the file                              */
@@ -52,7 +54,9 @@ struct tablet_ref {
     uint64_t checksum;          /* XXH3 of its bytes                        */
     uint64_t row_first;         /* number of its first row in the table     */
     uint32_t rows;              /* at least 1 */
-    struct column_facts *facts; /* one for each column               */
+    struct column_facts *facts; /* one for each column; with an edit bounds of
+                                   what they are; NULL of a base alone       */
+    struct edit *edit;          /* held by the catalogue; NULL: none         */
 };
 
 struct column {
@@ -178,6 +182,12 @@ bool column_valid(const struct column *column);
 
 /* Facts of a column over all tablets of a table. */
 struct column_facts table_facts(const struct table *table, unsigned column);
+/* Whether these are what a count of the values would give: bounds are not. */
+bool table_facts_exact(const struct table *table, unsigned column);
+/* The tablet that an edit is over: as it was written, without facts. */
+struct tablet_ref tablet_base(const struct tablet_ref *tablet);
+/* The identity by which a tablet was written. */
+struct identity tablet_written(const struct tablet_ref *tablet);
 
 /* Whether a name needs no quotes in SQL. */
 bool name_is_plain(const char *name);

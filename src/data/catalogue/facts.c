@@ -94,6 +94,21 @@ bool facts_equal(enum vdbq_type type, const struct column_facts *a,
            && facts_maximum_bits(type, a) == facts_maximum_bits(type, b);
 }
 
+bool facts_within(enum vdbq_type type, const struct column_facts *facts,
+                  const struct column_facts *bounds)
+{
+    if (facts->null_count > bounds->null_count
+        || (bounds->empty && !facts->empty))
+        return false;
+    if (facts->empty || type == VDBQ_TEXT)
+        return true;
+    if (type_is_real(type))
+        return facts->minimum_real >= bounds->minimum_real
+               && facts->maximum_real <= bounds->maximum_real;
+    return facts->minimum >= bounds->minimum
+           && facts->maximum <= bounds->maximum;
+}
+
 /* Whether a column of that type can hold both values. */
 static bool facts_fit(enum vdbq_type type, const struct column_facts *facts)
 {

@@ -41,5 +41,8 @@ struct column_facts facts_of_text(const struct column_facts *codes);
 /* A number of words that is 0 is one that nobody counted. */
 bool facts_equal(enum vdbq_type type, const struct column_facts *a,
                  const struct column_facts *b);
+/* Whether values that have some facts are within bounds that were told. */
+bool facts_within(enum vdbq_type type, const struct column_facts *facts,
+                  const struct column_facts *bounds);
 
 #endif

@@ -8,12 +8,15 @@
 #include <assert.h>
 
 #include "base/hostile.h"
+#include "base/threads/stop.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/database/database_inner.h"
+#include "data/database/edits.h"
 #include "data/database/run_list.h"
 #include "data/database/samples.h"
 #include "data/database/states.h"
 #include "data/catalogue/facts.h"
+#include "data/tablet/tablet_edit.h"
 #include "data/tablet/tablet_inner.h"
 #include "data/tablet/tablet_pack.h"
 #include "data/database/unique_set.h"
@@ -290,6 +293,8 @@ enum vdbq_status database_load(const struct database *database,
                                   database->parse_default, catalogue, error);
     block_destroy(&block);
     if (status == VDBQ_OK)
+        status = edits_load(database, *catalogue, error);
+    if (status == VDBQ_OK)
         status = samples_load(file, head, *catalogue, error);
     if (status == VDBQ_OK)
         status = run_list_load(file, head, *catalogue, error);
@@ -488,8 +493,12 @@ static bool add_identities(const struct catalogue *catalogue,
 
     for (size_t i = 0; i < catalogue->table_count && added; i++) {
         const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count && added; k++)
-            added = vector_append(identities, &table->tablets[k].identity, 1);
+        for (size_t k = 0; k < table->tablet_count && added; k++) {
+            const struct tablet_ref *tablet = &table->tablets[k];
+            added = vector_append(identities, &tablet->identity, 1)
+                    && (tablet->edit == NULL
+                        || vector_append(identities, &tablet->edit->base, 1));
+        }
     }
     return added;
 }
@@ -540,12 +549,40 @@ static enum vdbq_status unpack(const struct table *table,
     return status == VDBQ_OK ? tablet_unpack(block, error) : status;
 }
 
+/* Reads a tablet that has an edit: its base, and that over it. */
+static enum vdbq_status load_edited(struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    struct block *block, struct error *error)
+{
+    const struct tablet_ref base = tablet_base(tablet);
+    struct block before;
+    enum vdbq_status status =
+        tablet_load(database, table, &base, &before, error);
+
+    *block = (struct block){ 0 };
+    if (status == VDBQ_OK) {
+        *block = tablet_edited(table, tablet->edit, before.bytes, NULL);
+        if (block->bytes == NULL)
+            status = stop_or_no_memory(error);
+    }
+    block_destroy(&before);
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status =
+            tablet_check_facts(database, table, tablet, block->bytes, i, error);
+    return status;
+}
+
 enum vdbq_status tablet_load(struct database *database,
                              const struct table *table,
                              const struct tablet_ref *tablet,
                              struct block *block, struct error *error)
 {
-    enum vdbq_status status = read_bytes(database, table, tablet, block, error);
+    enum vdbq_status status;
+
+    if (tablet->edit != NULL)
+        return load_edited(database, table, tablet, block, error);
+    status = read_bytes(database, table, tablet, block, error);
 
     if (status == VDBQ_OK)
         status = unpack(table, tablet, block, error);
@@ -593,11 +630,15 @@ enum vdbq_status tablet_check_facts(const struct database *database,
                                     struct error *error)
 {
     assert(column < table->column_count);
+    enum vdbq_type type = table->columns[column].type;
     struct column_facts facts;
 
+    if (tablet->facts == NULL) /* what it is over is compared */
+        return VDBQ_OK;
     tablet_facts(head, column, &facts);
-    if (facts_equal(table->columns[column].type, &facts,
-                    &tablet->facts[column]))
+    if (tablet->edit != NULL
+            ? facts_within(type, &facts, &tablet->facts[column])
+            : facts_equal(type, &facts, &tablet->facts[column]))
         return VDBQ_OK;
     return error_set(error, VDBQ_CORRUPT,
                      "%s: table %s, column %s: the catalogue and the tablet "

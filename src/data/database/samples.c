@@ -149,14 +149,7 @@ static bool facts_fit(const struct table *table, unsigned column,
     struct column_facts some;
 
     tablet_facts(block, column, &some);
-    if (some.null_count > all.null_count || (all.empty && !some.empty))
-        return false;
-    if (some.empty || table->columns[column].type == VDBQ_TEXT)
-        return true;
-    if (type_is_real(table->columns[column].type))
-        return some.minimum_real >= all.minimum_real
-               && some.maximum_real <= all.maximum_real;
-    return some.minimum >= all.minimum && some.maximum <= all.maximum;
+    return facts_within(table->columns[column].type, &some, &all);
 }
 
 /* Whether these are the numbers of rows that the table has, ascending. */

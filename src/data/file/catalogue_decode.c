@@ -65,7 +65,9 @@ static void get_catalogue(struct decoder *decoder)
     size_t count;
 
     decoder_get(decoder, magic, sizeof magic);
-    decoder->identities = memcmp(magic, CATALOGUE_MAGIC, sizeof magic) == 0;
+    decoder->edits = memcmp(magic, CATALOGUE_MAGIC_EDITS, sizeof magic) == 0;
+    decoder->identities =
+        decoder->edits || memcmp(magic, CATALOGUE_MAGIC, sizeof magic) == 0;
     decoder->first = memcmp(magic, CATALOGUE_MAGIC_FIRST, sizeof magic) == 0;
     if (!decoder->identities && !decoder->first
         && memcmp(magic, CATALOGUE_MAGIC_SECOND, sizeof magic) != 0)
@@ -173,15 +175,21 @@ static void parse_defaults(struct decoder *decoder, struct table *table)
     }
 }
 
+/* Whether a block of `size` bytes may be at a place. */
+static bool place_is_sound(const struct catalogue_bounds *bounds,
+                           uint64_t offset, uint64_t size)
+{
+    return offset % PAGE_BYTES == 0 && offset >= bounds->first
+           && offset <= bounds->end && size <= bounds->end - offset;
+}
+
 /* Where the tablet lies, and how many rows it has. */
 static void check_place(struct decoder *decoder, const struct table *table,
                         const struct tablet_ref *tablet)
 {
     const struct catalogue_bounds *bounds = decoder->bounds;
 
-    if (tablet->offset % PAGE_BYTES != 0 || tablet->offset < bounds->first
-        || tablet->offset > bounds->end
-        || tablet->size_bytes > bounds->end - tablet->offset)
+    if (!place_is_sound(bounds, tablet->offset, tablet->size_bytes))
         decoder_fail(decoder, "a tablet's place", table->name);
     if (tablet->size_bytes < TABLET_ALIGN
         || tablet->size_bytes % TABLET_ALIGN != 0)
@@ -223,12 +231,38 @@ static void get_identity(struct decoder *decoder, const struct table *table,
             identity_of_place(first, tablet->offset, tablet->checksum);
 }
 
+/* Where the block of a tablet's edit is, which is read later. */
+static void get_edit(struct decoder *decoder, const struct table *table,
+                     struct tablet_ref *tablet)
+{
+    uint64_t offset = decoder_get_64(decoder), size = decoder_get_64(decoder);
+    uint64_t checksum = decoder_get_64(decoder);
+
+    if (decoder->failed || offset == 0)
+        return;
+    if (size == 0 || !place_is_sound(decoder->bounds, offset, size)) {
+        decoder_fail(decoder, "the place of an edit", table->name);
+        return;
+    }
+    tablet->edit = edit_create((struct identity){ 0 }, 0);
+    if (tablet->edit == NULL) {
+        error_no_memory(decoder->error);
+        decoder->failed = true;
+        return;
+    }
+    tablet->edit->offset = offset;
+    tablet->edit->size_bytes = size;
+    tablet->edit->checksum = checksum;
+}
+
 /* All tablets of a table. */
 static void get_tablets(struct decoder *decoder, struct table *table)
 {
     size_t count = decoder->failed ? 0 : table->tablet_count;
 
     table->tablets = decoder_take(decoder, count, sizeof *table->tablets);
+    if (table->tablets == NULL)
+        table->tablet_count = 0;
     for (size_t i = 0; i < count && !decoder->failed; i++) {
         struct tablet_ref *tablet = &table->tablets[i];
         tablet->offset = decoder_get_64(decoder);
@@ -238,6 +272,8 @@ static void get_tablets(struct decoder *decoder, struct table *table)
         tablet->rows = decoder_get_32(decoder);
         if (!decoder->failed)
             check_place(decoder, table, tablet);
+        if (decoder->edits)
+            get_edit(decoder, table, tablet);
         get_facts(decoder, table, tablet);
     }
     if (!decoder->failed)

@@ -65,9 +65,18 @@ static void put_uniques(struct text *text, const struct table *table)
                     table->uniques[i].column_count);
 }
 
+/* Where the block of an edit is. */
+static void put_edit(struct text *text, const struct edit *edit)
+{
+    assert(edit == NULL || edit->offset > 0);
+    put_64(text, edit != NULL ? edit->offset : 0);
+    put_64(text, edit != NULL ? edit->size_bytes : 0);
+    put_64(text, edit != NULL ? edit->checksum : 0);
+}
+
 /* Where the tablet is, and the facts of each column. */
 static void put_tablet(struct text *text, const struct table *table,
-                       const struct tablet_ref *tablet)
+                       const struct tablet_ref *tablet, bool edits)
 {
     assert(tablet->rows > 0);
     put_64(text, tablet->offset);
@@ -76,6 +85,8 @@ static void put_tablet(struct text *text, const struct table *table,
     put_64(text, tablet->identity.origin);
     put_64(text, tablet->identity.number);
     put_32(text, tablet->rows);
+    if (edits)
+        put_edit(text, tablet->edit);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct column_facts *facts = &tablet->facts[i];
         enum vdbq_type type = table->columns[i].type;
@@ -86,7 +97,7 @@ static void put_tablet(struct text *text, const struct table *table,
 }
 
 /* One table with all its tablets. */
-static void put_table(struct text *text, const struct table *table)
+static void put_table(struct text *text, const struct table *table, bool edits)
 {
     put_32(text, table->id);
     put_32(text, table->key);
@@ -97,7 +108,7 @@ static void put_table(struct text *text, const struct table *table)
         put_column(text, &table->columns[i]);
     put_uniques(text, table);
     for (size_t i = 0; i < table->tablet_count; i++)
-        put_tablet(text, table, &table->tablets[i]);
+        put_tablet(text, table, &table->tablets[i], edits);
 }
 
 /* ------------------------------------------------------------------ all -- */
@@ -119,6 +130,17 @@ static void put_index_columns(struct text *text,
     }
 }
 
+/* Whether some tablet has an edit. */
+static bool any_edits(const struct catalogue *catalogue)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < catalogue->table_count && !any; i++)
+        for (size_t k = 0; k < catalogue->tables[i].tablet_count && !any; k++)
+            any = catalogue->tables[i].tablets[k].edit != NULL;
+    return any;
+}
+
 uint64_t catalogue_features(const struct catalogue *catalogue)
 {
     bool any = false;
@@ -129,7 +151,8 @@ uint64_t catalogue_features(const struct catalogue *catalogue)
                 catalogue->tables[i].columns[k].collation != COLLATION_BINARY;
     for (size_t i = 0; i < catalogue->index_count; i++)
         any |= catalogue->indexes[i].collations != NULL;
-    return any ? FEATURE_COLLATIONS : 0;
+    return (any ? FEATURE_COLLATIONS : 0)
+           | (any_edits(catalogue) ? FEATURE_EDITS : 0);
 }
 
 /* Views and indexes. */
@@ -152,11 +175,14 @@ static void put_names(struct text *text, const struct catalogue *catalogue)
 
 void catalogue_encode(const struct catalogue *catalogue, struct text *text)
 {
-    text_add(text, CATALOGUE_MAGIC, CATALOGUE_MAGIC_BYTES);
+    bool edits = any_edits(catalogue);
+
+    text_add(text, edits ? CATALOGUE_MAGIC_EDITS : CATALOGUE_MAGIC,
+             CATALOGUE_MAGIC_BYTES);
     put_64(text, catalogue->generation);
     put_32(text, catalogue->next_table_id);
     put_32(text, (uint32_t)catalogue->table_count);
     for (size_t i = 0; i < catalogue->table_count; i++)
-        put_table(text, &catalogue->tables[i]);
+        put_table(text, &catalogue->tables[i], edits);
     put_names(text, catalogue);
 }

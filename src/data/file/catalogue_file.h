@@ -38,9 +38,16 @@
  *                      16  identity: origin and number; no two tablets of a
  *                          catalogue have the same
  *                       4  rows, at least 1
+ *                     + 8  offset in the file of its edit's block, or 0: it has
+ *                          none
+ *                     + 8  size of the edit's block
+ *                     + 8  checksum of the edit's block
  *                      24  for each column: null count, minimum, maximum as
  *                          in struct tablet_column; of a TEXT column 0 and
  *                          the number of its words, or 0: nobody counted
+ *
+ * What is marked with + is there where the magic is "VDBQCAT4": some tablet has
+ * an edit (data/database/edits.h).
  *
  * Files of format 1 have two other forms, which are read and not written. In
  * both a tablet has, for its identity, 8 bytes: the generation of the commit
@@ -56,6 +63,7 @@
 
 enum { CATALOGUE_MAGIC_BYTES = 8 };
 #define CATALOGUE_MAGIC        "VDBQCAT3"
+#define CATALOGUE_MAGIC_EDITS  "VDBQCAT4"
 #define CATALOGUE_MAGIC_FIRST  "VDBQCATA"
 #define CATALOGUE_MAGIC_SECOND "VDBQCAT2"
 
@@ -80,5 +88,9 @@ enum { COLLATION_SHIFT = 24 };
  * BINARY (file rule 14): rows are equal, and in order, by these. vdbq 0.3 was
  * the first to know them. */
 #define FEATURE_COLLATIONS (UINT64_C(1) << 2)
+
+/* The feature of files of which some tablet has an edit: its rows are not what
+ * the tablet's block says. vdbq 0.3 was the first to know it. */
+#define FEATURE_EDITS (UINT64_C(1) << 3)
 
 #endif

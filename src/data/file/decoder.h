@@ -20,6 +20,7 @@ struct decoder {
     struct error *error;         /* where the first fault is written */
     bool first;                  /* it is of the first form ...             */
     bool identities; /* ... of that in which tablets have their own */
+    bool edits;      /* ... and of that in which they may have edits */
     bool failed;     /* nothing more is read */
 };
 

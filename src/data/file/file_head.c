@@ -37,15 +37,16 @@ static bool is_whole(enum head_state state);
 /* Those of features_read that this vdbq knows. */
 static uint64_t known_features(void)
 {
-    return tablet_features() | FEATURE_COLLATIONS;
+    return tablet_features() | FEATURE_COLLATIONS | FEATURE_EDITS;
 }
 
 /* The first vdbq that knows all of these. */
 static uint32_t version_of(uint64_t features)
 {
     uint32_t tablets = tablet_version(features & tablet_features());
-    uint32_t least = (features & FEATURE_COLLATIONS) != 0 ? FILE_VERSION(0, 3)
-                                                          : FILE_VERSION(0, 2);
+    uint32_t least = (features & (FEATURE_COLLATIONS | FEATURE_EDITS)) != 0
+                         ? FILE_VERSION(0, 3)
+                         : FILE_VERSION(0, 2);
 
     return tablets > least ? tablets : least;
 }

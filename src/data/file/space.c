@@ -24,10 +24,14 @@ bool extents_add_catalogue(struct vector *extents,
 {
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count; k++)
+        for (size_t k = 0; k < table->tablet_count; k++) {
+            const struct edit *edit = table->tablets[k].edit;
             if (!extents_add(extents, table->tablets[k].offset,
-                             table->tablets[k].size_bytes))
+                             table->tablets[k].size_bytes)
+                || (edit != NULL && edit->offset > 0
+                    && !extents_add(extents, edit->offset, edit->size_bytes)))
                 return false;
+        }
         if (table->sample != NULL
             && !extents_add(extents, table->sample->offset,
                             table->sample->size_bytes))

@@ -114,6 +114,9 @@ static inline struct slot *idle_slot(struct lru_link *link)
 enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
                                   struct projection *projection,
                                   struct error *error);
+/* Likewise for so many bytes that are copied into it. */
+enum vdbq_status pool_memory_copied(struct pool *pool, struct slot *slot,
+                                    uint64_t size, struct error *error);
 /* Takes back what memory a slot has; no launch may read it. A tablet in place
  * is unmapped by the thread pool, where there is one. */
 void pool_memory_release(struct pool *pool, struct slot *slot);

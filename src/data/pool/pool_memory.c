@@ -19,6 +19,9 @@ enum {
 };
 
 static bool stays(const struct pool *pool, const struct projection *projection);
+static enum vdbq_status give(struct pool *pool, struct slot *slot,
+                             const struct projection *projection, uint64_t size,
+                             struct error *error);
 static uint64_t own_budget(const struct pool *pool, uint64_t size);
 static bool has_room(const struct pool *pool, uint64_t most, uint64_t size);
 static void shrink(struct pool *pool, uint64_t most);
@@ -39,12 +42,26 @@ enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
                                   struct projection *projection,
                                   struct error *error)
 {
+    projection->in_place = stays(pool, projection);
+    return give(pool, slot, projection,
+                page_round(projection_lay_out(projection)), error);
+}
+
+enum vdbq_status pool_memory_copied(struct pool *pool, struct slot *slot,
+                                    uint64_t size, struct error *error)
+{
+    return give(pool, slot, &(struct projection){ .in_place = false },
+                page_round(size), error);
+}
+
+/* Gives a slot memory of that size for a projection. */
+static enum vdbq_status give(struct pool *pool, struct slot *slot,
+                             const struct projection *projection, uint64_t size,
+                             struct error *error)
+{
     struct slot *idle;
     enum vdbq_status status;
-    uint64_t size;
 
-    projection->in_place = stays(pool, projection);
-    size = page_round(projection_lay_out(projection));
     if (size > pool->budget_bytes)
         return no_room(pool, size, error);
     shrink(pool, own_budget(pool, size));

@@ -6,6 +6,8 @@
  */
 #include "data/pool/pool_inner.h"
 
+#include <string.h>
+
 #include "data/tablet/block.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -120,21 +122,66 @@ static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
     return load_start(pool->workers, projection, block, &slot->load, error);
 }
 
+static struct projection projection_of(struct pool *pool,
+                                       const struct pool_want *want,
+                                       struct slot *slot)
+{
+    return (struct projection){ .database = pool->database,
+                                .table = want->table,
+                                .tablet = want->tablet,
+                                .wanted = slot->wanted,
+                                .copied = want->copied,
+                                .head = slot->head,
+                                .here = slot->here,
+                                .words = slot->words };
+}
+
+/* Makes a slot of a tablet that has an edit: its base's columns are brought in,
+ * the edit is put over them, and what comes of it is copied. */
+static enum vdbq_status prepare_edited(struct pool *pool,
+                                       const struct pool_want *want,
+                                       struct slot *slot, struct error *error)
+{
+    struct projection projection = projection_of(pool, want, slot);
+    const struct tablet_ref base = tablet_base(want->tablet);
+    struct device_times times = { 0 };
+    struct block block = { 0 };
+    enum vdbq_status status;
+
+    projection.tablet = &base;
+    slot->codes = false;
+    projection.proof =
+        proofs_find(&pool->proofs, &base, want->table->column_count);
+    if (projection.proof == NULL)
+        return error_no_memory(error);
+    projection.proof->users++;
+    status = projection_edited(&projection, want->tablet, &block, error);
+    projection.proof->users--;
+    if (status == VDBQ_OK)
+        status = pool_memory_copied(pool, slot, block.size, error);
+    if (status == VDBQ_OK)
+        status = device_memory_take(slot->shown.memory, &times, error);
+    if (status == VDBQ_OK) {
+        size_t head = tablet_head_size(want->table->column_count);
+        memcpy(device_memory_host(slot->shown.memory), block.bytes, block.size);
+        memcpy(slot->head, block.bytes, head);
+        memcpy(slot->here, block.bytes, head);
+    }
+    block_destroy(&block);
+    return status;
+}
+
 /* Finds out what a new slot takes, gives it memory and starts its load. */
 static enum vdbq_status slot_prepare(struct pool *pool,
                                      const struct pool_want *want,
                                      struct slot *slot, struct error *error)
 {
-    struct projection projection = { .database = pool->database,
-                                     .table = want->table,
-                                     .tablet = want->tablet,
-                                     .wanted = slot->wanted,
-                                     .copied = want->copied,
-                                     .head = slot->head,
-                                     .here = slot->here,
-                                     .words = slot->words };
-    enum vdbq_status status = projection_read_head(&projection, error);
+    struct projection projection = projection_of(pool, want, slot);
+    enum vdbq_status status;
 
+    if (want->tablet->edit != NULL)
+        return prepare_edited(pool, want, slot, error);
+    status = projection_read_head(&projection, error);
     if (status != VDBQ_OK)
         return status;
     take_over(pool, want, slot, &projection);

@@ -15,7 +15,9 @@
 
 #include "data/database/database_inner.h"
 #include "data/pool/projection_inner.h"
+#include "base/threads/stop.h"
 #include "data/tablet/block.h"
+#include "data/tablet/tablet_edit.h"
 
 /* Bytes that are read and summed up at a time: few enough to be in a core's
  * own cache when they are summed up. */
@@ -63,6 +65,67 @@ enum vdbq_status projection_prove(const struct projection *projection,
          i < projection->table->column_count && status == VDBQ_OK; i++)
         if (projection->wanted[i])
             status = check_values(projection, i, block, error);
+    return status;
+}
+
+/* ---------------------------------------------------------------- edits -- */
+
+/* Fills the block with all that is wanted. */
+static enum vdbq_status put_all(const struct projection *projection,
+                                uint8_t *block, struct error *error)
+{
+    enum vdbq_status status;
+
+    if (!projection_proven(projection))
+        return projection_prove(projection, block, error);
+    status = projection_put_head(projection, block, error);
+    for (unsigned i = 0;
+         i < projection->table->column_count && status == VDBQ_OK; i++)
+        if (projection->wanted[i])
+            status = projection_put_column(projection, i, block, error);
+    return status;
+}
+
+/* Puts the edit over what was brought in. */
+static enum vdbq_status put_edit(const struct projection *base,
+                                 const struct tablet_ref *edited,
+                                 const uint8_t *bytes, struct block *block,
+                                 struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    *block = tablet_edited(base->table, edited->edit, bytes, base->wanted);
+    if (block->bytes == NULL)
+        return stop_or_no_memory(error);
+    for (unsigned i = 0; i < base->table->column_count && status == VDBQ_OK;
+         i++)
+        if (base->wanted[i])
+            status = tablet_check_facts(base->database, base->table, edited,
+                                        block->bytes, i, error);
+    return status;
+}
+
+enum vdbq_status projection_edited(const struct projection *base,
+                                   const struct tablet_ref *edited,
+                                   struct block *block, struct error *error)
+{
+    struct block before = { 0 };
+    enum vdbq_status status = projection_read_head(base, error);
+
+    *block = (struct block){ 0 };
+    if (status == VDBQ_OK)
+        status = projection_find_words(base, error);
+    if (status != VDBQ_OK)
+        return status;
+    before = block_create(projection_lay_out(base));
+    if (before.bytes == NULL)
+        return error_no_memory(error);
+    status = put_all(base, before.bytes, error);
+    if (status == VDBQ_OK)
+        status = put_edit(base, edited, before.bytes, block, error);
+    block_destroy(&before);
+    if (status != VDBQ_OK)
+        block_destroy(block);
     return status;
 }
 

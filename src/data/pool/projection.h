@@ -68,6 +68,11 @@ bool projection_codes_known(const struct projection *projection);
 bool projection_proven(const struct projection *projection);
 /* Whether bytes are to be read for it: all but what is in place and known. */
 bool projection_reads(const struct projection *projection);
+/* The tablet that comes of a base, whose projection it is, with an edit over it,
+ * in a block of its own. */
+enum vdbq_status projection_edited(const struct projection *base,
+                                   const struct tablet_ref *edited,
+                                   struct block *block, struct error *error);
 /* Fills the block with all of an unproven projection, and proves it. */
 enum vdbq_status projection_prove(const struct projection *projection,
                                   uint8_t *block, struct error *error);

@@ -13,11 +13,6 @@
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
 
-static void build_column(const struct vdbq_vector *vector, uint32_t rows,
-                         const struct tablet_column *column, uint8_t *block);
-static void build_dictionary(const struct dictionary *dictionary,
-                             struct tablet *head);
-
 uint32_t tablet_format(const struct tablet_column *columns, unsigned count)
 {
     uint32_t format = TABLET_FORMAT_FIRST;
@@ -64,11 +59,11 @@ void tablet_build(const struct tablet_source *source,
     for (unsigned i = 0; i < count && !stop_asked(); i++) {
         struct vdbq_vector vector = stored_vector(&source->vectors[i]);
         assert(source->vectors[i].type == source->table->columns[i].type);
-        build_column(&vector, source->rows, &columns[i], block);
+        tablet_build_column(&vector, source->rows, &columns[i], block);
     }
     for (unsigned i = 0; i < count; i++)
         if (columns[i].type == TYPE_WORD)
-            build_dictionary(source->dictionaries[i], block);
+            tablet_add_dictionary(source->dictionaries[i], block);
 }
 
 const struct tablet_column *tablet_column(const void *block, unsigned column)
@@ -154,8 +149,7 @@ void tablet_facts(const void *block, unsigned column,
 
 /* -------------------------------------------------------------- build -- */
 
-/* Writes the areas of a column. */
-static void build_column(const struct vdbq_vector *vector, uint32_t rows,
+void tablet_build_column(const struct vdbq_vector *vector, uint32_t rows,
                          const struct tablet_column *column, uint8_t *block)
 {
     const struct encoding *encoding = encoding_at(column->encoding);
@@ -170,15 +164,14 @@ static void build_column(const struct vdbq_vector *vector, uint32_t rows,
     }
 }
 
-/* Writes words behind all that is there. */
-static void build_dictionary(const struct dictionary *dictionary,
-                             struct tablet *head)
+void tablet_add_dictionary(const struct dictionary *dictionary,
+                           struct tablet *head)
 {
     uint32_t bytes =
         dictionary->count > 0 ? dictionary->ends[dictionary->count - 1] : 0;
     size_t ends = dictionary->count * sizeof(uint32_t);
     uint8_t *to = (uint8_t *)head + head->size;
-    uint64_t size = TABLET_WORDS_SIZE(dictionary->count, bytes);
+    uint64_t size = tablet_dictionary_size(dictionary);
     size_t used = sizeof(struct tablet_words) + ends + bytes;
 
     *(struct tablet_words *)to =

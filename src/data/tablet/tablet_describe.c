@@ -21,8 +21,6 @@ _Static_assert((int)TYPE_I32 == (int)VDBQ_INTEGER
 /* Rows whose facts are counted at once where there are NULLs. */
 enum { CHUNK_ROWS = 1024 };
 
-static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
-                         struct column_facts *facts);
 static uint64_t place_dictionary(const struct tablet_source *source,
                                  struct tablet_column *columns);
 
@@ -70,17 +68,38 @@ bool tablet_all_null(const struct tablet_column *column, uint32_t rows)
     return column->encoding == ENCODING_CONSTANT && column->null_count == rows;
 }
 
-/* Gives the column its areas, from `at` on; returns where they end. */
-static uint64_t place(struct tablet_column *column, uint32_t rows, uint64_t at)
+uint64_t tablet_place_column(struct tablet_column *column, uint32_t rows,
+                             uint64_t at)
 {
     uint64_t size = encoding_size(column, rows);
 
     column->values = size > 0 ? at : 0;
     at += size;
+    column->nulls = 0;
     if (column->null_count == 0 || tablet_all_null(column, rows))
         return at;
     column->nulls = at;
     return at + tablet_nulls_size(rows);
+}
+
+void tablet_describe_column(const struct encoding_source *source,
+                            enum vdbq_type type, struct tablet_column *column,
+                            struct column_facts *facts)
+{
+    struct encoding_source told = *source;
+
+    vector_facts(source->vector, source->rows, facts);
+    told.facts = facts;
+    *column = (struct tablet_column){ .type = (uint32_t)type_machine(type),
+                                      .width = type_width(type_machine(type)),
+                                      .null_count = facts->null_count };
+    if (!facts->empty) {
+        column->minimum = facts_minimum_bits(type, facts);
+        column->maximum = facts_maximum_bits(type, facts);
+    }
+    encoding_choose(&told, column);
+    if (type == VDBQ_TEXT)
+        *facts = facts_of_text(facts);
 }
 
 uint64_t tablet_describe(const struct tablet_source *source,
@@ -92,30 +111,17 @@ uint64_t tablet_describe(const struct tablet_source *source,
 
     for (unsigned i = 0; i < count && !stop_asked(); i++) {
         struct vdbq_vector vector = stored_vector(&source->vectors[i]);
-        enum vdbq_type type = source->table->columns[i].type;
-        vector_facts(&vector, source->rows, &facts[i]);
-        columns[i] =
-            (struct tablet_column){ .type = (uint32_t)type_machine(type),
-                                    .width = type_width(type_machine(type)),
-                                    .null_count = facts[i].null_count };
-        if (!facts[i].empty) {
-            columns[i].minimum = facts_minimum_bits(type, &facts[i]);
-            columns[i].maximum = facts_maximum_bits(type, &facts[i]);
-        }
-        encoding_choose(&(struct encoding_source){ .vector = &vector,
-                                                   .facts = &facts[i],
-                                                   .rows = source->rows,
-                                                   .choice = source->choice },
-                        &columns[i]);
-        if (type == VDBQ_TEXT)
-            facts[i] = facts_of_text(&facts[i]);
-        at = place(&columns[i], source->rows, at);
+        tablet_describe_column(
+            &(struct encoding_source){ .vector = &vector,
+                                       .rows = source->rows,
+                                       .choice = source->choice },
+            source->table->columns[i].type, &columns[i], &facts[i]);
+        at = tablet_place_column(&columns[i], source->rows, at);
     }
     return at + place_dictionary(source, columns);
 }
 
-/* What the area of words that they need is long. */
-static uint64_t words_size(const struct dictionary *dictionary)
+uint64_t tablet_dictionary_size(const struct dictionary *dictionary)
 {
     uint32_t bytes =
         dictionary->count > 0 ? dictionary->ends[dictionary->count - 1] : 0;
@@ -133,7 +139,7 @@ static uint64_t place_dictionary(const struct tablet_source *source,
         if (columns[i].type != TYPE_WORD)
             continue;
         columns[i].words = (uint32_t)(at / TABLET_ALIGN);
-        at += words_size(source->dictionaries[i]);
+        at += tablet_dictionary_size(source->dictionaries[i]);
     }
     return at;
 }
@@ -171,8 +177,8 @@ void vector_null_bits(const struct vdbq_vector *vector, uint32_t first,
 }
 
 /* Where there are no NULLs one pass over the values will do. */
-static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
-                         struct column_facts *facts)
+void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
+                  struct column_facts *facts)
 {
     uint8_t bits[CHUNK_ROWS / 8];
     uint64_t values[CHUNK_ROWS];

@@ -21,6 +21,22 @@ struct tablet_area {
 enum { TABLET_AREAS_MAX = 2 };
 unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
                       struct tablet_area areas[TABLET_AREAS_MAX]);
+/* Finds out the facts of values of a type, and describes a column that stores
+ * them, but for its places. The source's own facts are not looked at. */
+void tablet_describe_column(const struct encoding_source *source,
+                            enum vdbq_type type, struct tablet_column *column,
+                            struct column_facts *facts);
+/* Gives a column its areas, from `at` on; returns where they end. */
+uint64_t tablet_place_column(struct tablet_column *column, uint32_t rows,
+                             uint64_t at);
+/* Writes the areas of a column. */
+void tablet_build_column(const struct vdbq_vector *stored, uint32_t rows,
+                         const struct tablet_column *column, uint8_t *block);
+/* Bytes of the area of words; and writes it behind all that a tablet has. */
+uint64_t tablet_dictionary_size(const struct dictionary *dictionary);
+void tablet_add_dictionary(const struct dictionary *dictionary,
+                           struct tablet *head);
+
 /* Bytes of a tablet's head with the descriptions of so many columns. */
 uint64_t tablet_head_size(unsigned columns);
 
@@ -29,6 +45,9 @@ uint64_t tablet_head_size(unsigned columns);
 enum vdbq_type stored_type(enum vdbq_type type);
 struct vdbq_vector stored_vector(const struct vdbq_vector *vector);
 
+/* The facts of a vector of stored values. */
+void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
+                  struct column_facts *facts);
 /* Whether value i of a vector is NULL, said or as a NaN. */
 bool vector_null(const struct vdbq_vector *vector, uint32_t i);
 /* Copies values; those that are NULL as 0 where `nullable`. */

@@ -19,6 +19,8 @@ struct row_numbers row_numbers_init(const struct table *table,
 {
     return (struct row_numbers){ .table = table,
                                  .ids = changes->ids,
+                                 .numbered =
+                                     changes->numbered || table->key == NO_KEY,
                                  .count = changes->count,
                                  .found = VECTOR(uint64_t) };
 }
@@ -51,7 +53,7 @@ bool row_numbers_may_hold(const struct row_numbers *numbers,
 
     if (next == numbers->count)
         return false;
-    if (table->key == NO_KEY) {
+    if (numbers->numbered) {
         uint64_t number = (uint64_t)integer_at(numbers->ids, next);
         return number >= tablet->row_first
                && number - tablet->row_first < tablet->rows;
@@ -151,7 +153,7 @@ bool row_numbers_find(struct row_numbers *numbers,
     void *room;
     bool done;
 
-    if (numbers->table->key == NO_KEY)
+    if (numbers->numbered)
         return find_numbers(numbers, tablet, places);
     room = memory_zeroed(tablet->rows, sizeof(uint64_t));
     if (room == NULL)

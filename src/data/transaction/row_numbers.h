@@ -12,6 +12,7 @@
 struct row_numbers {
     const struct table *table;
     const struct vdbq_vector *ids; /* the caller's                      */
+    bool numbered;                 /* they are numbers, else keys       */
     uint64_t count;                /* of them                           */
     struct vector found;           /* uint64_t: numbers in the table of the
                                       rows that were found, ascending    */
@@ -25,8 +26,9 @@ void row_numbers_finish(struct row_numbers *numbers); /* accepts zeroed ones */
 /* Whether the tablet may hold the next row. */
 bool row_numbers_may_hold(const struct row_numbers *numbers,
                           const struct tablet_ref *tablet);
-/* Finds the next rows, as many as the checked tablet `block` holds: `places`
- * (of uint32_t) gets their places in it. False: no memory, or it is to end. */
+/* Finds the next rows, as many as the tablet holds: `places` (of uint32_t) gets
+ * their places in it. Where ids are keys, `block` is the tablet, checked. False:
+ * no memory, or it is to end. */
 bool row_numbers_find(struct row_numbers *numbers,
                       const struct tablet_ref *tablet, const void *block,
                       struct vector *places);

@@ -10,6 +10,7 @@
 
 #include "data/transaction/transaction_inner.h"
 #include "base/threads/stop.h"
+#include "data/database/edits.h"
 #include "data/database/run_list.h"
 #include "data/database/samples.h"
 #include "data/database/states.h"
@@ -345,9 +346,13 @@ static uint64_t end_of_blocks(const struct catalogue *catalogue,
 
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count; k++)
+        for (size_t k = 0; k < table->tablet_count; k++) {
+            const struct edit *edit = table->tablets[k].edit;
             last = later(last, table->tablets[k].offset,
                          table->tablets[k].size_bytes);
+            if (edit != NULL)
+                last = later(last, edit->offset, edit->size_bytes);
+        }
         if (table->sample != NULL)
             last =
                 later(last, table->sample->offset, table->sample->size_bytes);
@@ -397,6 +402,8 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
 
     if (status == VDBQ_OK)
         status = samples_write(file, space, next, error);
+    if (status == VDBQ_OK)
+        status = edits_write(file, space, next, error);
     if (status != VDBQ_OK)
         return status;
     block = encode(database, next, &head);

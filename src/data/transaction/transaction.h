@@ -76,6 +76,7 @@ struct row_changes {
     const struct vdbq_vector *ids;     /* what `rowid` is of each: its primary
                                        key, or (BIGINT) its number; in the
                                        order of the table                 */
+    bool numbered;                     /* ids are numbers in any case        */
     unsigned column_count;             /* that get new values; 0: rows go    */
     const unsigned *columns;           /* the table's numbers of them        */
     const struct vdbq_vector *vectors; /* the new values, one a column    */

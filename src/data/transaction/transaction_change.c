@@ -13,6 +13,7 @@
 #include "data/tablet/tablet_inner.h"
 #include "data/tablet/values.h"
 #include "data/transaction/row_numbers.h"
+#include "data/transaction/transaction_edit.h"
 #include "data/transaction/transaction_inner.h"
 
 struct changing {
@@ -23,6 +24,7 @@ struct changing {
     bool *changed;                     /* whether a column does            */
     struct row_numbers numbers;        /* of the changed rows, so far      */
     struct vector tablets;             /* struct tablet_ref: from then on  */
+    struct vector edits;               /* struct edit *: theirs, held      */
     struct table empty;                /* the table without its tablets    */
     struct new_rows run;               /* tablets that are written anew    */
     bool runs;                         /* there are rows in `run`          */
@@ -34,7 +36,8 @@ static enum vdbq_status check_values(struct changing *changing);
 static enum vdbq_status change_tablet(struct changing *changing,
                                       const struct tablet_ref *tablet);
 static enum vdbq_status end_run(struct changing *changing);
-static enum vdbq_status take_changed(struct changing *changing);
+static enum vdbq_status take_tablets(struct changing *changing, bool changed);
+static void finish(struct changing *changing);
 static enum vdbq_status check_unique(struct changing *changing,
                                      const struct catalogue *before);
 
@@ -72,7 +75,7 @@ static enum vdbq_status change_tablets(struct changing *changing)
         status = change_tablet(changing, &table->tablets[i]);
     if (status == VDBQ_OK)
         status = end_run(changing);
-    if (status == VDBQ_OK
+    if (status == VDBQ_OK && changing->changes != NULL
         && changing->numbers.found.count < changing->changes->count)
         status = error_set(changing->error, VDBQ_MISUSE,
                            "table %s: rows to be changed are not there, or "
@@ -92,11 +95,23 @@ static enum vdbq_status change(struct changing *changing)
     if (status == VDBQ_OK)
         status = change_tablets(changing);
     if (status == VDBQ_OK)
-        status = take_changed(changing);
+        status = take_tablets(changing, true);
     if (status == VDBQ_OK)
         status = check_unique(changing, before);
     catalogue_release(before);
     return status;
+}
+
+static void finish(struct changing *changing)
+{
+    if (changing->runs)
+        new_rows_finish(&changing->run);
+    for (size_t i = 0; i < changing->edits.count; i++)
+        edit_release(VECTOR_ITEMS(&changing->edits, struct edit *)[i]);
+    vector_finish(&changing->edits);
+    row_numbers_finish(&changing->numbers);
+    vector_finish(&changing->tablets);
+    arena_finish(&changing->arena);
 }
 
 enum vdbq_status transaction_change(struct transaction *transaction,
@@ -107,6 +122,7 @@ enum vdbq_status transaction_change(struct transaction *transaction,
     struct changing changing = { .transaction = transaction,
                                  .changes = changes,
                                  .tablets = VECTOR(struct tablet_ref),
+                                 .edits = VECTOR(struct edit *),
                                  .error = error };
     enum vdbq_status status = transaction_settle(transaction, error);
 
@@ -117,11 +133,43 @@ enum vdbq_status transaction_change(struct transaction *transaction,
         return VDBQ_UNKNOWN;
     changing.numbers = row_numbers_init(changing.table, changes);
     status = change(&changing);
-    if (changing.runs)
-        new_rows_finish(&changing.run);
-    row_numbers_finish(&changing.numbers);
-    vector_finish(&changing.tablets);
-    arena_finish(&changing.arena);
+    finish(&changing);
+    return transaction_note(transaction, status);
+}
+
+/* Whether a tablet of the table has an edit. */
+static bool has_edits(const struct table *table)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < table->tablet_count && !any; i++)
+        any = table->tablets[i].edit != NULL;
+    return any;
+}
+
+enum vdbq_status transaction_fold(struct transaction *transaction,
+                                  uint32_t table_id, struct error *error)
+{
+    struct changing changing = { .transaction = transaction,
+                                 .tablets = VECTOR(struct tablet_ref),
+                                 .edits = VECTOR(struct edit *),
+                                 .error = error };
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    changing.table = transaction_table(transaction, table_id, error);
+    if (changing.table == NULL)
+        return VDBQ_UNKNOWN;
+    if (!has_edits(changing.table))
+        return VDBQ_OK;
+    changing.empty = *changing.table;
+    changing.empty.tablet_count = 0;
+    changing.empty.sample = NULL;
+    status = change_tablets(&changing);
+    if (status == VDBQ_OK)
+        status = take_tablets(&changing, false);
+    finish(&changing);
     return transaction_note(transaction, status);
 }
 
@@ -133,8 +181,9 @@ static enum vdbq_status check_values(struct changing *changing)
     enum vdbq_status status = VDBQ_OK;
 
     if (changes->ids->type
-        != (table->key == NO_KEY ? VDBQ_BIGINT
-                                 : table->columns[table->key].type))
+        != (table->key == NO_KEY || changes->numbered
+                ? VDBQ_BIGINT
+                : table->columns[table->key].type))
         return error_set(changing->error, VDBQ_TYPE,
                          "table %s: ids of rows are not of their type",
                          table->name);
@@ -235,11 +284,11 @@ static enum vdbq_status change_rows(struct changing *changing,
 
 /* A tablet that holds rows which change. */
 static enum vdbq_status write_anew(struct changing *changing,
-                                   const struct block *block,
+                                   const struct tablet_ref *tablet,
                                    const struct vector *places)
 {
     struct rows rows = { 0 };
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status;
 
     if (!changing->runs) {
         changing->runs = true;
@@ -247,39 +296,86 @@ static enum vdbq_status write_anew(struct changing *changing,
             return error_no_memory(changing->error);
         changing->run.claimed = true;
     }
-    if (!rows_init(&rows, changing->table)
-        || !rows_add_tablet(&rows, block->bytes))
-        status = stop_or_no_memory(changing->error);
-    else
+    status = rows_load(&rows, changing->transaction->writer.database,
+                       changing->table, tablet, changing->error);
+    if (status == VDBQ_OK && places->count == 0)
+        status = add(changing, &rows, 0, rows.count);
+    else if (status == VDBQ_OK)
         status = change_rows(changing, &rows, places->items, places->count);
     rows_finish(&rows);
+    return status;
+}
+
+/* Changes rows of a tablet by an edit, if that is the better way. */
+static enum vdbq_status edit(struct changing *changing,
+                             const struct tablet_ref *tablet,
+                             const struct vector *places, bool *made)
+{
+    const struct row_changes *changes = changing->changes;
+    const struct edit_change change = { .places = places->items,
+                                        .count = (uint32_t)places->count,
+                                        .column_count = changes->column_count,
+                                        .columns = changes->columns,
+                                        .vectors = changes->vectors,
+                                        .first = changing->numbers.found.count
+                                                 - places->count };
+    struct tablet_ref edited;
+    enum vdbq_status status = transaction_edit(
+        changing->transaction, changing->table, tablet, &change,
+        &changing->arena, &edited, made, changing->error);
+
+    if (status != VDBQ_OK || !*made)
+        return status;
+    if (!vector_append(&changing->edits, &edited.edit, 1)) {
+        edit_release(edited.edit);
+        return error_no_memory(changing->error);
+    }
+    status = end_run(changing);
+    if (status == VDBQ_OK && !vector_append(&changing->tablets, &edited, 1))
+        status = error_no_memory(changing->error);
+    return status;
+}
+
+/* Finds the rows of a tablet that change. */
+static enum vdbq_status find(struct changing *changing,
+                             const struct tablet_ref *tablet,
+                             struct vector *places)
+{
+    struct database *database = changing->transaction->writer.database;
+    struct block block = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!row_numbers_may_hold(&changing->numbers, tablet))
+        return VDBQ_OK;
+    if (!changing->numbers.numbered)
+        status = tablet_load(database, changing->table, tablet, &block,
+                             changing->error);
+    if (status == VDBQ_OK
+        && !row_numbers_find(&changing->numbers, tablet, block.bytes, places))
+        status = stop_or_no_memory(changing->error);
+    block_destroy(&block);
     return status;
 }
 
 static enum vdbq_status change_tablet(struct changing *changing,
                                       const struct tablet_ref *tablet)
 {
-    struct database *database = changing->transaction->writer.database;
     struct vector places = VECTOR(uint32_t);
-    struct block block = { 0 };
+    bool folds = changing->changes == NULL && tablet->edit != NULL;
+    bool made = false;
     enum vdbq_status status = VDBQ_OK;
 
-    if (row_numbers_may_hold(&changing->numbers, tablet)) {
-        status = tablet_load(database, changing->table, tablet, &block,
-                             changing->error);
-        if (status == VDBQ_OK
-            && !row_numbers_find(&changing->numbers, tablet, block.bytes,
-                                 &places))
-            status = stop_or_no_memory(changing->error);
-    }
+    if (changing->changes != NULL)
+        status = find(changing, tablet, &places);
     if (status == VDBQ_OK && places.count > 0)
-        status = write_anew(changing, &block, &places);
-    else if (status == VDBQ_OK)
+        status = edit(changing, tablet, &places, &made);
+    if (status == VDBQ_OK && !made && (places.count > 0 || folds))
+        status = write_anew(changing, tablet, &places);
+    else if (status == VDBQ_OK && !made) {
         status = end_run(changing);
-    if (status == VDBQ_OK && places.count == 0
-        && !vector_append(&changing->tablets, tablet, 1))
-        status = error_no_memory(changing->error);
-    block_destroy(&block);
+        if (status == VDBQ_OK && !vector_append(&changing->tablets, tablet, 1))
+            status = error_no_memory(changing->error);
+    }
     vector_finish(&places);
     return status;
 }
@@ -426,8 +522,9 @@ static enum vdbq_status take_sample(struct changing *changing,
 
 /* -------------------------------------------------------------------- end -- */
 
-/* Makes the state with the changed rows the draft. */
-static enum vdbq_status take_changed(struct changing *changing)
+/* Makes the state with the tablets as they are from now on the draft; the
+ * sample is another one where rows have changed. */
+static enum vdbq_status take_tablets(struct changing *changing, bool changed)
 {
     struct transaction *transaction = changing->transaction;
     uint32_t id = changing->table->id;
@@ -438,7 +535,7 @@ static enum vdbq_status take_changed(struct changing *changing)
         || !catalogue_extend(next, id, 0, changing->tablets.items,
                              changing->tablets.count))
         status = error_no_memory(changing->error);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK && changed)
         status = take_sample(changing, next);
     if (status != VDBQ_OK) {
         catalogue_release(next);

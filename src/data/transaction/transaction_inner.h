@@ -54,6 +54,11 @@ struct catalogue *transaction_next(const struct transaction *transaction,
 /* Makes it the draft. */
 void transaction_take(struct transaction *transaction, struct catalogue *next);
 
+/* Writes the tablets of a table anew that have edits. Fails with IO, CORRUPT,
+ * NO_MEMORY, CANCELLED. */
+enum vdbq_status transaction_fold(struct transaction *transaction,
+                                  uint32_t table_id, struct error *error);
+
 /* Writes the runs of indexes that the draft's tablets lack, and forgets those
  * that belong to none: transaction_runs.c. Fails with IO, CORRUPT, NO_MEMORY,
  * CANCELLED. */

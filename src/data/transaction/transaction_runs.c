@@ -36,7 +36,7 @@ struct jobs {
 static struct run_ref ref_of(const struct index *index,
                              const struct tablet_ref *tablet)
 {
-    struct run_ref ref = { .tablet = tablet->identity };
+    struct run_ref ref = { .tablet = tablet_written(tablet) };
 
     for (unsigned i = 0; i < index->column_count && i < RUN_COLUMNS_MAX; i++)
         ref.columns[ref.column_count++] = index->columns[i];
@@ -60,7 +60,7 @@ static bool is_again(const struct catalogue *catalogue, size_t number)
 }
 
 /* Adds the runs of an index: those that there are to `kept`, others to
- * `jobs`. False: no memory. */
+ * `jobs`, but of tablets with edits. False: no memory. */
 static bool add_index(const struct catalogue *catalogue,
                       const struct index *index, uint32_t rows_min,
                       struct vector *kept, struct vector *jobs)
@@ -75,8 +75,10 @@ static bool add_index(const struct catalogue *catalogue,
         job.ref = ref_of(index, job.tablet);
         found = catalogue_run(catalogue, job.ref.tablet, job.ref.columns,
                               job.ref.column_count);
-        if (found != NULL ? !vector_append(kept, found, 1)
-                          : !vector_append(jobs, &job, 1))
+        if (found != NULL && !vector_append(kept, found, 1))
+            return false;
+        if (found == NULL && job.tablet->edit == NULL
+            && !vector_append(jobs, &job, 1))
             return false;
     }
     return true;
@@ -104,7 +106,7 @@ static bool is_of(const struct table *table, const struct run_ref *run)
     bool found = table == NULL;
 
     for (size_t i = 0; !found && i < table->tablet_count; i++)
-        found = identity_equal(table->tablets[i].identity, run->tablet);
+        found = identity_equal(tablet_written(&table->tablets[i]), run->tablet);
     return found;
 }
 

@@ -23,7 +23,7 @@ static bool add_own(const struct transaction *transaction,
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];
         for (size_t k = 0; k < table->tablet_count; k++)
-            if (identity_is_of(table->tablets[k].identity,
+            if (identity_is_of(tablet_written(&table->tablets[k]),
                                &transaction->writer.identities)
                 && !extents_add(extents, table->tablets[k].offset,
                                 table->tablets[k].size_bytes))

@@ -54,7 +54,8 @@ static int compare_pieces(const void *a, const void *b)
     return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* Lists the blocks of a table; false: no memory. */
+/* Lists the blocks of a table, but of tablets that got edits meanwhile; false: no
+ * memory. */
 static bool list_table(const struct catalogue *catalogue, size_t table,
                        struct vector *pieces)
 {
@@ -62,6 +63,8 @@ static bool list_table(const struct catalogue *catalogue, size_t table,
     bool added = true;
 
     for (size_t i = 0; i < of->tablet_count && added; i++) {
+        if (of->tablets[i].edit != NULL)
+            continue;
         struct piece piece = { of->tablets[i].offset,
                                page_round(of->tablets[i].size_bytes), table,
                                i };
@@ -330,6 +333,25 @@ static enum vdbq_status step(struct database *database, struct vacuum *vacuum,
     return status;
 }
 
+/* Writes what has edits anew, in a commit of its own. */
+static enum vdbq_status fold_edits(struct database *database,
+                                   struct error *error)
+{
+    struct transaction *transaction;
+    enum vdbq_status status = transaction_begin(database, &transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    for (size_t i = 0; i < transaction->draft->table_count && status == VDBQ_OK;
+         i++)
+        status = transaction_fold(transaction, transaction->draft->tables[i].id,
+                                  error);
+    if (status == VDBQ_OK)
+        return transaction_commit(transaction, error);
+    transaction_abort(transaction);
+    return status;
+}
+
 enum vdbq_status database_vacuum(struct database *database,
                                  struct vacuum *vacuum, struct error *error)
 {
@@ -338,6 +360,7 @@ enum vdbq_status database_vacuum(struct database *database,
     bool moved = true;
 
     *vacuum = (struct vacuum){ 0 };
+    status = fold_edits(database, error);
     for (unsigned i = 0; i < ROUNDS_MAX && moved && status == VDBQ_OK; i++)
         status = step(database, vacuum, &ups, &moved, error);
     return status;

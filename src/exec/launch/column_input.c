@@ -14,8 +14,10 @@ unsigned column_input_number(const struct table *table, int column)
     assert(column < (int)table->column_count);
     if (column < 0)
         return table->key;
-    return (unsigned)column
-           + (table->key != NO_KEY && (unsigned)column >= table->key);
+    unsigned number =
+        (unsigned)column
+        + (table->key != NO_KEY && (unsigned)column >= table->key);
+    return number < table->column_count ? number : NO_KEY;
 }
 
 struct column_input column_input_of(const struct tablet *tablet,

@@ -125,6 +125,8 @@ enum vdbq_status plan_describe(const struct table *table,
         else
             types[described->column_count++] = type;
     }
+    if (table->key != NO_KEY) /* behind them the numbers of the rows */
+        types[described->column_count++] = TYPE_I64;
     return VDBQ_OK;
 }
 

@@ -66,7 +66,7 @@ static void estimate_range(struct column_estimate *estimate, int type,
     estimate->unit = real ? 0 : 1;
 }
 
-static struct column_estimate estimate_row_id(double rows)
+struct column_estimate estimate_row_id(double rows)
 {
     return (struct column_estimate){ .distinct = rows,
                                      .whole = rows,

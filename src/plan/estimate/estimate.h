@@ -91,6 +91,7 @@ struct estimate_nodes {
 struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes);
 /* A column of a table that has such facts, or behind the last one its row
  * number. */
+struct column_estimate estimate_row_id(double rows);
 struct column_estimate estimate_table(const struct table *table,
                                       unsigned column,
                                       const struct column_facts *facts);

@@ -245,7 +245,7 @@ static bool lower_axis(const struct grid *grid, unsigned axis, const bool *used,
         return false;
     if (node->kind == NODE_TABLE) {
         source->table = node->table;
-        lower_number_table(node->table, map);
+        lower_number_table(node, map);
     } else {
         if (lower_node(grid->lowering, node, used + first, map,
                        &reading->inputs[reading->input_count])

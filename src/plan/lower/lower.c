@@ -40,7 +40,7 @@ static enum vdbq_status lower_source(struct lowering *lowering,
         return VDBQ_OK;
     if (below->kind == NODE_TABLE) {
         source->table = below->table;
-        lower_number_table(below->table, columns);
+        lower_number_table(below, columns);
     } else {
         node_reads(node, needed, used, NULL);
         status = lower_node(lowering, below, used, columns, input);

@@ -258,7 +258,7 @@ static bool lower_base(struct lowering *lowering, struct spine *spine,
                        struct vector *inputs)
 {
     if (spine->base->kind == NODE_TABLE) {
-        lower_number_table(spine->base->table, spine->base_map);
+        lower_number_table(spine->base, spine->base_map);
         return true;
     }
     return add_input(lowering, inputs, spine->base, spine->base_needed,

@@ -9,14 +9,17 @@
 #include "plan/make/expression_new.h"
 #include "plan/tree/binder.h"
 
-/* The columns of a table as programs number them. */
-void lower_number_table(const struct table *table, int *columns)
+/* The columns of a table's node as programs number them. */
+void lower_number_table(const struct node *node, int *columns)
 {
+    const struct table *table = node->table;
     int number = 0;
 
     for (unsigned i = 0; i < table->column_count; i++)
         columns[i] = i == table->key ? -1 : number++;
     columns[table->column_count] = -1;
+    if (node->column_count > table->column_count + 1)
+        columns[table->column_count + 1] = number; /* node_numbered() */
 }
 
 /* The places of an axis' columns: those that `columns` has for them. */

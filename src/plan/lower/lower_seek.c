@@ -56,14 +56,17 @@ static enum vdbq_status add_step(struct lowering *lowering,
     return VDBQ_OK;
 }
 
-/* Adds a column of the table, described as `column`; its row id is its key. */
+/* Adds a column of the table, described as `column`; its row id is its key. Behind
+ * that, and as the id where there is no key, comes the row's number. */
 static bool add_column(struct lowering *lowering, const struct node *node,
                        unsigned from, const struct node_column *column,
                        int number)
 {
     const struct table *table = node->table;
     bool id = from == table->column_count && table->key != NO_KEY;
-    int place = (int)(id ? table->key : from);
+    int place = (int)(id                           ? table->key
+                      : from > table->column_count ? table->column_count
+                                                   : from);
     struct step_column described = lower_column(column);
 
     if (!lower_add_column(lowering, number, &described))

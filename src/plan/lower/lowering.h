@@ -80,7 +80,7 @@ struct codegen_result *lower_results(struct lowering *lowering,
 bool lower_describe_results(struct lowering *lowering, int number,
                             const struct codegen_result *results,
                             unsigned count);
-void lower_number_table(const struct table *table, int *columns);
+void lower_number_table(const struct node *node, int *columns);
 struct column_place *lower_places(struct lowering *lowering, const int *columns,
                                   unsigned count, int cursor);
 struct step_column lower_column(const struct node_column *column);

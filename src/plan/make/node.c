@@ -73,10 +73,12 @@ static void describe_row_id(const struct table *table,
     column->range.high = (int64_t)table->rows;
 }
 
-struct node *node_table(struct binder *binder, const struct table *table)
+/* A table's columns, its rows' ids, and room for `more` columns behind them. */
+static struct node *make_table(struct binder *binder, const struct table *table,
+                               unsigned more)
 {
     unsigned count = table->column_count;
-    struct node *node = node_new(binder, NODE_TABLE, NULL, count + 1);
+    struct node *node = node_new(binder, NODE_TABLE, NULL, count + 1 + more);
 
     if (node == NULL)
         return NULL;
@@ -105,6 +107,25 @@ struct node *node_table(struct binder *binder, const struct table *table)
         node->columns[count] = node->columns[table->key];
         node->columns[count].name = "rowid";
     }
+    return node;
+}
+
+struct node *node_table(struct binder *binder, const struct table *table)
+{
+    return make_table(binder, table, 0);
+}
+
+struct node *node_numbered(struct binder *binder, const struct table *table,
+                           unsigned *number)
+{
+    unsigned more = table->key != NO_KEY;
+    struct node *node = make_table(binder, table, more);
+
+    *number = table->column_count + more;
+    if (node == NULL || more == 0)
+        return node;
+    describe_row_id(table, &node->columns[*number]);
+    node->columns[*number].estimate = estimate_row_id((double)table->rows);
     return node;
 }
 

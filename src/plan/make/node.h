@@ -17,6 +17,10 @@ struct node *node_new(struct binder *binder, enum node_kind kind,
 struct node *node_once(struct binder *binder);
 
 struct node *node_table(struct binder *binder, const struct table *table);
+/* Likewise; column `*number` is the number of a row in the table, whether that is
+ * its id or not. */
+struct node *node_numbered(struct binder *binder, const struct table *table,
+                           unsigned *number);
 
 /* What FROM names, `parts` of struct node *, in its order. */
 struct node *node_product(struct binder *binder, const struct vector *parts,

@@ -46,6 +46,8 @@ static bool is_known(const struct node *group,
 
     if (table == NULL || column < -1 || aggregate->filter >= 0)
         return false;
+    if (column >= 0 && !table_facts_exact(table, (unsigned)column))
+        return false;
     if (aggregate->function == AGGREGATE_COUNT)
         return !aggregate->distinct;
     if (aggregate->function != AGGREGATE_MIN

@@ -29,6 +29,7 @@ struct change {
     struct binder *binder;
     const struct table *table;
     struct node *node;
+    unsigned number;             /* its column of the rows' numbers        */
     struct expression *where;    /* NULL: all rows                         */
     struct expression **results; /* one a column of the table              */
     struct expression *mark;     /* one more, or NULL                      */
@@ -48,7 +49,7 @@ static enum vdbq_status start_change(struct change *change,
     change->table = find_table(binder, name);
     if (change->table == NULL)
         return binder->error->status;
-    change->node = node_table(binder, change->table);
+    change->node = node_numbered(binder, change->table, &change->number);
     if (change->node == NULL)
         return binder->error->status;
     binder->scope->node = change->node;
@@ -95,7 +96,7 @@ finish_change(struct change *change, struct expression *keep, struct plan *plan)
 
 /* ------------------------------------------------------------- some rows -- */
 
-/* The query for the rows that change: their ids, and the new values. */
+/* The query for the rows that change: their numbers, and the new values. */
 static enum vdbq_status finish_some(struct change *change, struct position at,
                                     struct plan *plan)
 {
@@ -107,8 +108,7 @@ static enum vdbq_status finish_some(struct change *change, struct position at,
 
     if (results == NULL)
         return error_no_memory(binder->error);
-    results[0] =
-        node_column(binder, change->node, change->table->column_count, at);
+    results[0] = node_column(binder, change->node, change->number, at);
     if (results[0] == NULL)
         return binder->error->status;
     for (unsigned i = 0; i < count; i++)

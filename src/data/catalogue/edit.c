@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Edits: edit.h. The next edit merges what was with what changes; where both
+ * have a value, the new one counts, and of rows that go no value stays.
+ */
+#include "data/catalogue/edit.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/type.h"
+
+struct edit *edit_create(struct identity base, uint32_t rows)
+{
+    struct edit *edit = memory_zeroed(1, sizeof *edit);
+
+    if (edit == NULL)
+        return NULL;
+    edit->holders = 1;
+    edit->base = base;
+    edit->rows = rows;
+    return edit;
+}
+
+struct edit *edit_hold(struct edit *edit)
+{
+    if (edit != NULL)
+        edit->holders++;
+    return edit;
+}
+
+void edit_release(struct edit *edit)
+{
+    if (edit == NULL || --edit->holders > 0)
+        return;
+    arena_finish(&edit->arena);
+    memory_release(edit);
+}
+
+/* -------------------------------------------------------------- finding -- */
+
+uint64_t edit_size(const struct edit *edit)
+{
+    uint64_t size = edit->gone_count;
+
+    for (unsigned i = 0; i < edit->column_count; i++)
+        size += edit->columns[i].count;
+    return size;
+}
+
+/* How many of ascending places are less. */
+static uint32_t count_below(const uint32_t *places, uint32_t count,
+                            uint32_t place)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (places[middle] < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t edit_place(const struct edit *edit, uint32_t row)
+{
+    uint32_t low = 0, high = edit != NULL ? edit->gone_count : 0;
+
+    /* Before gone[i] there are gone[i] - i rows left. */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (edit->gone[middle] - middle <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return row + low;
+}
+
+uint32_t edit_gone_before(const struct edit *edit, uint32_t place, bool *gone)
+{
+    uint32_t before = count_below(edit->gone, edit->gone_count, place);
+
+    *gone = before < edit->gone_count && edit->gone[before] == place;
+    return before;
+}
+
+const struct edit_column *edit_column(const struct edit *edit, unsigned column)
+{
+    for (unsigned i = 0; i < edit->column_count; i++)
+        if (edit->columns[i].column == column)
+            return &edit->columns[i];
+    return NULL;
+}
+
+bool edit_find(const struct edit_column *column, uint32_t place, uint32_t *at)
+{
+    *at = count_below(column->places, column->count, place);
+    return *at < column->count && column->places[*at] == place;
+}
+
+/* -------------------------------------------------------------- merging -- */
+
+/* Room for new values of a column. */
+static bool make_column(struct edit *edit, unsigned number, enum vdbq_type type,
+                        uint32_t room, struct edit_column *column)
+{
+    void *values = arena_alloc(&edit->arena, room * type_bytes(type));
+    uint8_t *nulls = arena_alloc(&edit->arena, room);
+
+    *column = (struct edit_column){ .column = number };
+    column->places = arena_alloc(&edit->arena, room * sizeof(uint32_t));
+    column->values = (struct vdbq_vector){ type, values, nulls };
+    return column->places != NULL && values != NULL && nulls != NULL;
+}
+
+/* Whether a value is NULL, said or as a NaN. */
+static bool is_null(const struct vdbq_vector *vector, uint64_t at)
+{
+    if (vector->nulls != NULL && vector->nulls[at] != 0)
+        return true;
+    if (vector->type == VDBQ_FLOAT)
+        return isnan(((const float *)vector->values)[at]);
+    return vector->type == VDBQ_DOUBLE
+           && isnan(((const double *)vector->values)[at]);
+}
+
+/* Adds value `at` of a vector as that of a place. False: no memory. */
+static bool put(struct edit *edit, struct edit_column *column, uint32_t place,
+                const struct vdbq_vector *from, uint64_t at)
+{
+    size_t width = type_bytes(from->type);
+    uint32_t to = column->count++;
+    char *value = (char *)column->values.values + to * width;
+
+    assert(from->type == column->values.type);
+    column->places[to] = place;
+    if (is_null(from, at)) {
+        ((uint8_t *)column->values.nulls)[to] = 1;
+        return true;
+    }
+    memcpy(value, (const char *)from->values + at * width, width);
+    if (from->type != VDBQ_TEXT)
+        return true;
+    struct vdbq_text *text = (struct vdbq_text *)(void *)value;
+    text->bytes = arena_copy(&edit->arena, text->bytes, text->length);
+    return text->bytes != NULL;
+}
+
+/* What becomes of one column. */
+struct merging {
+    const struct edit_column *old; /* NULL: it had no new values      */
+    const struct edit_change *change;
+    const struct vdbq_vector *news; /* NULL: it gets none now          */
+};
+
+/* Adds the values that are there or come, by their places. */
+static bool merge(struct edit *edit, const struct merging *merging,
+                  struct edit_column *column)
+{
+    const struct edit_change *change = merging->change;
+    const struct edit_column *old = merging->old;
+    uint32_t olds = old != NULL ? old->count : 0, next = 0;
+    uint32_t news = merging->news != NULL ? change->count : 0;
+    bool replaces = news > 0 || change->column_count == 0, done = true;
+
+    for (uint32_t i = 0; i < olds && done; i++) {
+        uint32_t place = old->places[i];
+        uint32_t at = count_below(change->places, change->count, place);
+        for (; next < news && change->places[next] < place && done; next++)
+            done = put(edit, column, change->places[next], merging->news,
+                       change->first + next);
+        if (done
+            && !(replaces && at < change->count && change->places[at] == place))
+            done = put(edit, column, place, &old->values, i);
+    }
+    for (; next < news && done; next++)
+        done = put(edit, column, change->places[next], merging->news,
+                   change->first + next);
+    return done;
+}
+
+static bool merge_column(struct edit *edit, unsigned number,
+                         const struct merging *merging)
+{
+    const struct edit_column *old = merging->old;
+    struct edit_column *column = &edit->columns[edit->column_count];
+    uint32_t room = (old != NULL ? old->count : 0)
+                    + (merging->news != NULL ? merging->change->count : 0);
+    enum vdbq_type type = old != NULL ? old->values.type : merging->news->type;
+    bool done = make_column(edit, number, type, room, column)
+                && merge(edit, merging, column);
+
+    edit->column_count += column->count > 0;
+    return done;
+}
+
+/* The least column, of those from `from` on, that has new values or gets some;
+ * false: there is none. */
+static bool next_column(const struct edit *before,
+                        const struct edit_change *change, unsigned from,
+                        unsigned *number, struct merging *merging)
+{
+    *number = UINT32_MAX;
+    *merging = (struct merging){ .change = change };
+    for (unsigned i = 0; i < before->column_count; i++)
+        if (before->columns[i].column >= from
+            && before->columns[i].column < *number)
+            *number = before->columns[i].column;
+    for (unsigned i = 0; i < change->column_count; i++)
+        if (change->columns[i] >= from && change->columns[i] < *number)
+            *number = change->columns[i];
+    if (*number == UINT32_MAX)
+        return false;
+    merging->old = edit_column(before, *number);
+    for (unsigned i = 0; i < change->column_count; i++)
+        if (change->columns[i] == *number)
+            merging->news = &change->vectors[i];
+    return true;
+}
+
+/* The places of rows that are gone: those that were, and those that go. */
+static bool merge_gone(struct edit *edit, const struct edit *before,
+                       const struct edit_change *change)
+{
+    uint32_t more = change->column_count == 0 ? change->count : 0;
+    uint32_t a = 0, b = 0;
+
+    edit->gone = arena_alloc(&edit->arena, (before->gone_count + (size_t)more)
+                                               * sizeof *edit->gone);
+    while (edit->gone != NULL && (a < before->gone_count || b < more)) {
+        bool old =
+            b == more
+            || (a < before->gone_count && before->gone[a] < change->places[b]);
+        edit->gone[edit->gone_count++] =
+            old ? before->gone[a++] : change->places[b++];
+    }
+    return edit->gone != NULL;
+}
+
+struct edit *edit_next(const struct edit *before,
+                       const struct edit_change *change)
+{
+    struct edit *edit = edit_create(before->base, before->rows);
+    size_t room = before->column_count + (size_t)change->column_count + 1;
+    struct merging merging;
+    unsigned number = 0;
+    bool done = edit != NULL && merge_gone(edit, before, change);
+
+    if (done)
+        edit->columns = arena_alloc(&edit->arena, room * sizeof *edit->columns);
+    done = done && edit->columns != NULL;
+    for (unsigned from = 0;
+         done && next_column(before, change, from, &number, &merging);
+         from = number + 1)
+        done = merge_column(edit, number, &merging);
+    if (done)
+        return edit;
+    edit_release(edit);
+    return NULL;
+}

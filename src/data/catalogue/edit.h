@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Edits: rows of a tablet that have changed since it was written, or gone. The
+ * tablet, the base of the edit, stays as it is; who reads the rows puts the edit
+ * over it (data/tablet/tablet_edit.h). So one row that changes costs what it
+ * takes, and not what its tablet does (differential files: Severance, Lohman,
+ * Differential Files, ACM TODS 1 (3), 1976; positional deltas: Heman et al.,
+ * Positional Update Handling in Column Stores, SIGMOD 2010).
+ *
+ * Places are numbers of rows in the base, from 0 on; rows are numbers of those
+ * that are left. An edit never changes once a catalogue holds it; the next one is
+ * made from it.
+ */
+#ifndef VDBQ_DATA_EDIT_H
+#define VDBQ_DATA_EDIT_H
+
+#include <stdbool.h>
+
+#include "api/vdbq.h"
+#include "base/memory.h"
+#include "data/catalogue/identity.h"
+
+/* New values of one column. */
+struct edit_column {
+    unsigned column;           /* of the table */
+    uint32_t count;            /* rows that have one, at least 1 */
+    uint32_t *places;          /* of these, ascending; none is gone */
+    struct vdbq_vector values; /* one each, with `nulls`; those that are NULL
+                                  are 0 */
+};
+
+struct edit {
+    unsigned holders;     /* edit_hold() and _release()               */
+    struct identity base; /* the tablet's own                         */
+    uint32_t rows;        /* of the base                              */
+    uint32_t gone_count;  /* of `gone`, less than `rows`              */
+    uint32_t *gone;       /* places of rows that are gone, ascending  */
+    unsigned column_count;
+    struct edit_column *columns; /* by their numbers, ascending */
+    uint64_t offset;             /* of its block in the file; 0: it has none */
+    uint64_t size_bytes;         /* ... and its size and checksum            */
+    uint64_t checksum;
+    struct arena arena; /* of all of it */
+};
+
+/* Rows that change once more. */
+struct edit_change {
+    const uint32_t *places; /* ascending, none of them gone             */
+    uint32_t count;         /* of `places`, at least 1                  */
+    unsigned column_count;  /* that get new values; 0: the rows go      */
+    const unsigned *columns;
+    const struct vdbq_vector *vectors; /* their values, one a column, ... */
+    uint64_t first; /* ... of which that is the first place's           */
+};
+
+/* An edit without changes, which the caller alone holds. NULL: no memory. */
+struct edit *edit_create(struct identity base, uint32_t rows);
+/* Another one, with what `before` says and the change. NULL: no memory. */
+struct edit *edit_next(const struct edit *before,
+                       const struct edit_change *change);
+/* Both accept NULL: there is no edit. */
+struct edit *edit_hold(struct edit *edit);
+void edit_release(struct edit *edit);
+
+/* How many values are new, and rows gone. */
+uint64_t edit_size(const struct edit *edit);
+/* The place of a row that is left; without an edit it is its number. */
+uint32_t edit_place(const struct edit *edit, uint32_t row);
+/* How many rows before a place are gone; `*gone`: the one there is. */
+uint32_t edit_gone_before(const struct edit *edit, uint32_t place, bool *gone);
+/* The new values of a column; NULL: it has none. */
+const struct edit_column *edit_column(const struct edit *edit, unsigned column);
+/* Which of the new values is that of a place; false: it has none. */
+bool edit_find(const struct edit_column *column, uint32_t place, uint32_t *at);
+
+#endif

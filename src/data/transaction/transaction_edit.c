@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Edits of a transaction: made in memory, merged with what there was, and
+ * written by the commit (data/database/edits.h). What is known of the values is
+ * from then on what they may be, not what they are.
+ */
+#include "data/transaction/transaction_edit.h"
+
+#include <string.h>
+
+#include "base/hostile.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/tablet_inner.h"
+
+enum {
+    EDIT_ROWS = HOSTILE(2, 1 << 12), /* of a tablet; one with fewer is written
+                                        in no time                          */
+    EDIT_SHARE = HOSTILE(2, 32)      /* rows for one value that is changed, at
+                                        least: who reads puts each in its
+                                        place, and each commit writes all   */
+};
+
+/* Whether an edit is better than a new tablet. */
+static bool pays(const struct tablet_ref *tablet,
+                 const struct edit_change *change)
+{
+    uint64_t values = change->column_count > 0 ? change->column_count : 1;
+    uint64_t rows = tablet->edit != NULL ? tablet->edit->rows : tablet->rows;
+    uint64_t size = tablet->edit != NULL ? edit_size(tablet->edit) : 0;
+
+    return rows >= EDIT_ROWS && change->count < tablet->rows
+           && (size + values * change->count) * EDIT_SHARE <= rows;
+}
+
+/* Facts of the new values of a column. */
+static struct column_facts facts_of(const struct edit_change *change,
+                                    unsigned number)
+{
+    struct vdbq_vector vector = change->vectors[number];
+    size_t width = type_bytes(vector.type);
+    struct column_facts facts = { .empty = true };
+
+    vector.values = (const char *)vector.values + change->first * width;
+    if (vector.nulls != NULL)
+        vector.nulls += change->first;
+    if (vector.type != VDBQ_TEXT) {
+        vector = stored_vector(&vector);
+        vector_facts(&vector, change->count, &facts);
+        return facts;
+    }
+    for (uint32_t i = 0; i < change->count; i++)
+        facts.null_count += vector.nulls != NULL && vector.nulls[i] != 0;
+    facts.empty = facts.null_count == change->count;
+    return facts;
+}
+
+/* Bounds of a column's values among so many rows, of those before and of new
+ * ones. False: a catalogue could not tell them from those of a column without
+ * values. */
+static bool bound(struct column_facts *facts, enum vdbq_type type,
+                  const struct column_facts *more, uint32_t rows)
+{
+    if (more != NULL)
+        facts_join(facts, more);
+    if (type == VDBQ_TEXT)
+        facts->minimum = facts->maximum = 0; /* nobody counts the words */
+    if (facts->empty)
+        facts->null_count = rows;
+    return facts->empty || facts->null_count < rows;
+}
+
+static bool bound_all(const struct table *table,
+                      const struct tablet_ref *tablet,
+                      const struct edit_change *change,
+                      struct tablet_ref *edited)
+{
+    bool told = true;
+
+    memcpy(edited->facts, tablet->facts,
+           table->column_count * sizeof *edited->facts);
+    for (unsigned i = 0; i < change->column_count; i++) {
+        struct column_facts more = facts_of(change, i);
+        unsigned column = change->columns[i];
+        told = bound(&edited->facts[column], table->columns[column].type, &more,
+                     edited->rows)
+               && told;
+    }
+    for (unsigned i = 0; change->column_count == 0 && i < table->column_count;
+         i++)
+        told =
+            bound(&edited->facts[i], table->columns[i].type, NULL, edited->rows)
+            && told;
+    return told;
+}
+
+/* The edit that the tablet has from now on. NULL: no memory. */
+static struct edit *make(const struct tablet_ref *tablet,
+                         const struct edit_change *change)
+{
+    struct edit *before = tablet->edit != NULL
+                              ? edit_hold(tablet->edit)
+                              : edit_create(tablet->identity, tablet->rows);
+    uint32_t *places = memory_zeroed(change->count, sizeof *places);
+    struct edit_change placed = *change;
+    struct edit *edit = NULL;
+
+    for (uint32_t i = 0; before != NULL && places != NULL && i < change->count;
+         i++)
+        places[i] = edit_place(before, change->places[i]);
+    placed.places = places;
+    if (before != NULL && places != NULL)
+        edit = edit_next(before, &placed);
+    memory_release(places);
+    edit_release(before);
+    return edit;
+}
+
+enum vdbq_status
+transaction_edit(struct transaction *transaction, const struct table *table,
+                 const struct tablet_ref *tablet,
+                 const struct edit_change *change, struct arena *arena,
+                 struct tablet_ref *edited, bool *made, struct error *error)
+{
+    *made = false;
+    if (!pays(tablet, change))
+        return VDBQ_OK;
+    *edited = *tablet;
+    edited->edit = NULL;
+    if (change->column_count == 0)
+        edited->rows -= change->count;
+    edited->facts =
+        arena_alloc(arena, table->column_count * sizeof *edited->facts);
+    if (edited->facts == NULL)
+        return error_no_memory(error);
+    if (!bound_all(table, tablet, change, edited))
+        return VDBQ_OK;
+    edited->edit = make(tablet, change);
+    if (edited->edit == NULL)
+        return error_no_memory(error);
+    edited->identity = identity_give(&transaction->writer.identities);
+    *made = true;
+    return VDBQ_OK;
+}
