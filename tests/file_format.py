@@ -82,6 +82,8 @@ class Reader:
         """What is counted by a field of the record around this one may be used."""
         found = dict(outer)
         for size, field, _ in PAGE['layout ' + layout]:
+            if field == 'facts' and found['magic'] == int.from_bytes(b'VDBQCAT4', 'little'):
+                found |= self.record('tablet_edit', found)
             found[field] = self.value(size, found)
         return found
 
@@ -294,6 +296,78 @@ def read_tablet(checks, data, table, entry):
     return list(zip(*(values for values, _ in columns))), set().union(*(met for _, met in columns))
 
 
+# ----------------------------------------------------------------- edits --
+
+def read_value(reader, described):
+    """A value of an edit; of a text its length."""
+    name, width = TYPES[described['type']]
+    if name in ('FLOAT', 'DOUBLE'):
+        return plain(reader.take(width), 0, width, True)
+    return int.from_bytes(reader.take(width), 'little', signed=name != 'TEXT')
+
+
+def read_edit_column(checks, reader, table, rows):
+    """Puts the new values of a column in their places."""
+    number, count = reader.count(), reader.count()
+    described = table['column'][number]
+    places = [reader.count() for _ in range(count)]
+    checks.equal(places, sorted(set(places)), 'places of new values')
+    nulls = [reader.take(1) == b'\1' for _ in places]
+    values = [read_value(reader, described) for _ in places]
+    if TYPES[described['type']][0] == 'TEXT':
+        texts = [reader.take(length).decode('utf-8') for length in values]
+        values = range(count)
+    else:
+        texts = []
+    for place, null, value in zip(places, nulls, values):
+        rows[place][number] = None if null else shown(described, value, texts)
+
+
+def read_edited(checks, data, table, entry):
+    """Rows of a tablet with its edit over them; how many are gone, and columns new."""
+    block = data[entry['edit']:entry['edit'] + entry['edit_size']]
+    checks.equal(entry['edit_checksum'], xxh3(block), 'checksum of an edit')
+    reader = Reader(block)
+    checks.equal(reader.take(8), b'VDBQEDIT', 'magic of an edit')
+    reader.take(16)
+    count, gone, columns, _ = (reader.count() for _ in range(4))
+    base = {key: value for key, value in entry.items() if key != 'facts'} | {'rows': count}
+    rows = [list(row) for row in read_tablet(checks, data, table, base)[0]]
+    places = {reader.count() for _ in range(gone)}
+    for _ in range(columns):
+        read_edit_column(checks, reader, table, rows)
+    checks.equal(reader.at, len(block), 'end of an edit')
+    left = [row for place, row in enumerate(rows) if place not in places]
+    checks.equal((len(places), len(left)), (gone, entry['rows']), 'rows with an edit')
+    return left, gone, columns
+
+
+def check_edits(checks, binary, path):
+    """Few rows change: edits beside tablets, which stay; VACUUM leaves none."""
+    sql = """update t set few = few + 1 where id in (100, 800);
+             update t set word = 'new', wide = null where id in (101, 801);
+             update t set word = null where id = 102; delete from t where id in (99, 100, 103)"""
+    subprocess.run([binary, '--device', 'host', path, sql], check=True,
+                   env=os.environ | {'VDBQ_TABLET_ROWS': '700'})
+    data = path.read_bytes()
+    head = check_heads(checks, data)
+    checks.equal((head['features_read'] & 8, head['version_read']), (8, 3), 'features of the head')
+    catalogue = Reader(data[head['catalogue']:]).record('catalogue')
+    table = next(table for table in catalogue['table'] if table['name'] == 't')
+    rows, edits = [], []
+    for entry in table['tablet']:
+        if entry['edit'] != 0:
+            more, gone, columns = read_edited(checks, data, table, entry)
+            edits.append((gone, columns))
+        else:
+            more = read_tablet(checks, data, table, entry)[0]
+        rows += more
+    checks.equal(sorted(edits), [(0, 3), (3, 2)], 'edits')
+    check_rows(checks, rows, ask(binary, path, 'select * from t').splitlines())
+    ask(binary, path, 'vacuum')
+    checks.equal(check_heads(checks, path.read_bytes())['features_read'] & 8, 0, 'features')
+
+
 # --------------------------------------------------------------- samples --
 
 def hash_of(n):
@@ -429,7 +503,7 @@ def make(binary, path, encoding):
     rows = ', '.join(map(row, range(ROWS)))
     sql = f'''create table t ({COLUMNS}); create table empty (a integer);
       create view v as select id from t; create unique index i on t (id, many);
-      insert into t values {rows}; delete from t where id between 20 and 40;'''
+      insert into t values {rows}; delete from t where id between 20 and 60;'''
     environment = os.environ | {'VDBQ_ENCODING': encoding, 'VDBQ_TABLET_ROWS': '700'}
     subprocess.run([binary, '--device', 'host', path], input=sql, text=True, check=True,
                    env=environment)
@@ -592,6 +666,7 @@ def main():
             path = pathlib.Path(folder) / 'x.vdb'
             make(binary, path, encoding)
             met |= check_database(checks, binary, path)
+            check_edits(checks, binary, path)
             check_collations(checks, binary, pathlib.Path(folder) / 'collated.vdb')
             check_runs(checks, binary, pathlib.Path(folder) / 'runs.vdb')
             check_states(checks, binary, path)

@@ -13,22 +13,25 @@
 #include "data/tablet/tablet_inner.h"
 
 enum {
-    EDIT_ROWS = HOSTILE(2, 1 << 12), /* of a tablet; one with fewer is written
-                                        in no time                          */
+    EDIT_ROWS = HOSTILE(2, 1 << 12), /* of a tablet less than half full; with
+                                        fewer it is written in no time      */
     EDIT_SHARE = HOSTILE(2, 32)      /* rows for one value that is changed, at
                                         least: who reads puts each in its
                                         place, and each commit writes all   */
 };
 
 /* Whether an edit is better than a new tablet. */
-static bool pays(const struct tablet_ref *tablet,
+static bool pays(const struct database *database,
+                 const struct tablet_ref *tablet,
                  const struct edit_change *change)
 {
+    uint32_t half = database_tablet_rows(database) / 2;
+    uint32_t least = half < EDIT_ROWS ? half : EDIT_ROWS;
     uint64_t values = change->column_count > 0 ? change->column_count : 1;
     uint64_t rows = tablet->edit != NULL ? tablet->edit->rows : tablet->rows;
     uint64_t size = tablet->edit != NULL ? edit_size(tablet->edit) : 0;
 
-    return rows >= EDIT_ROWS && change->count < tablet->rows
+    return rows >= least && change->count < tablet->rows
            && (size + values * change->count) * EDIT_SHARE <= rows;
 }
 
@@ -122,7 +125,7 @@ transaction_edit(struct transaction *transaction, const struct table *table,
                  struct tablet_ref *edited, bool *made, struct error *error)
 {
     *made = false;
-    if (!pays(tablet, change))
+    if (!pays(transaction->writer.database, tablet, change))
         return VDBQ_OK;
     *edited = *tablet;
     edited->edit = NULL;

@@ -156,31 +156,82 @@ static enum vdbq_status put_column(struct picked *picked, unsigned i,
     return status;
 }
 
+/* Puts a new value of column `i` in the place of a row's. */
+static enum vdbq_status put_new(struct picked *picked, unsigned i,
+                                const struct edit_column *news, uint32_t at,
+                                uint64_t to, struct error *error)
+{
+    struct row_set_column *column = &picked->rows.columns[i];
+    const char *values = news->values.values;
+    bool null = news->values.nulls[at] != 0;
+
+    if (null && row_set_flags(&picked->rows, i, error) != VDBQ_OK)
+        return error->status;
+    if (column->nulls != NULL)
+        column->nulls[to] = null;
+    if (column->type != VDBQ_TEXT) {
+        memcpy((uint8_t *)column->values + to * (size_t)column->width,
+               values + at * (size_t)column->width, column->width);
+        return VDBQ_OK;
+    }
+    struct vdbq_text *text = &picked->texts[i][to];
+    *text = ((const struct vdbq_text *)(const void *)values)[at];
+    if (null)
+        return VDBQ_OK;
+    text->bytes = arena_copy(&picked->arena, text->bytes, text->length);
+    return text->bytes != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Puts the new values that an edit has for rows of its base. */
+static enum vdbq_status put_edit(struct picked *picked, unsigned i,
+                                 const struct edit *edit,
+                                 const struct picked_row *rows, uint64_t count,
+                                 struct error *error)
+{
+    const struct edit_column *news = edit_column(edit, number_of(picked, i));
+    enum vdbq_status status = VDBQ_OK;
+    uint32_t at;
+
+    for (uint64_t k = 0; news != NULL && k < count && status == VDBQ_OK; k++)
+        if (edit_find(news, rows[k].row, &at))
+            status = put_new(picked, i, news, at, rows[k].to, error);
+    return status;
+}
+
 /* The numbers of the rows in the table. */
-static void put_numbers(struct picked *picked, unsigned i, uint64_t first,
+static void put_numbers(struct picked *picked, unsigned i,
+                        const struct picked_from *from,
                         const struct picked_row *rows, uint64_t count)
 {
     int64_t *numbers = picked->rows.columns[i].values;
+    bool gone;
 
     assert(picked->rows.columns[i].width == sizeof *numbers);
     for (uint64_t k = 0; k < count; k++)
-        numbers[rows[k].to] = (int64_t)(first + rows[k].row);
+        numbers[rows[k].to] =
+            (int64_t)(from->ref->row_first + rows[k].row
+                      - (from->over != NULL
+                             ? edit_gone_before(from->over, rows[k].row, &gone)
+                             : 0));
 }
 
 enum vdbq_status picked_read(struct picked *picked,
-                             const struct tablet_ref *ref,
-                             const struct tablet *tablet,
+                             const struct picked_from *from,
                              const struct picked_row *rows, uint64_t count,
                              struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < picked->rows.column_count && status == VDBQ_OK;
-         i++)
-        if (number_of(picked, i) == picked->table->column_count)
-            put_numbers(picked, i, ref->row_first, rows, count);
-        else
-            status = put_column(picked, i, tablet, rows, count, error);
+         i++) {
+        if (number_of(picked, i) == picked->table->column_count) {
+            put_numbers(picked, i, from, rows, count);
+            continue;
+        }
+        status = put_column(picked, i, from->tablet, rows, count, error);
+        if (status == VDBQ_OK && from->over != NULL)
+            status = put_edit(picked, i, from->over, rows, count, error);
+    }
     return status;
 }
 

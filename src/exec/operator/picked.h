@@ -37,10 +37,16 @@ void picked_finish(struct picked *picked); /* accepts a zeroed one */
 /* Makes room for `rows` rows more; who picks raises rows.rows. */
 enum vdbq_status picked_room(struct picked *picked, uint64_t rows,
                              struct error *error);
-/* Reads all columns of rows of a tablet that lies in the host's memory. */
+/* Where rows are picked: a tablet in the host's memory; or the base of its edit,
+ * in which the rows are places, with the edit over it. */
+struct picked_from {
+    const struct tablet_ref *ref;
+    const struct tablet *tablet;
+    const struct edit *over; /* NULL: the tablet is as it should be */
+};
+/* Reads all columns of rows. */
 enum vdbq_status picked_read(struct picked *picked,
-                             const struct tablet_ref *ref,
-                             const struct tablet *tablet,
+                             const struct picked_from *from,
                              const struct picked_row *rows, uint64_t count,
                              struct error *error);
 /* All rows are there, `rows` of them: their texts become words. */

@@ -5,6 +5,10 @@
  * tablet's run (data/index/run.h), if one is kept or it pays to make one, else
  * among all values; then the columns that are read are picked. All rows are
  * found when the step is opened.
+ *
+ * In a tablet that has an edit (data/catalogue/edit.h) rows are found in its
+ * base, as long as the edit gives no key another value: runs and columns in
+ * memory stay of use, whatever else changes.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -345,10 +349,12 @@ static enum vdbq_status pin_tablet(struct seek_stream *seek,
     return status;
 }
 
-/* Picks the rows that were found. */
+/* Picks the rows that were found in a tablet, or in the base that `over` is
+ * over. */
 static enum vdbq_status pick(struct seek_stream *seek,
                              const struct tablet_ref *ref,
-                             const struct tablet *tablet, struct error *error)
+                             const struct tablet *tablet,
+                             const struct edit *over, struct error *error)
 {
     uint64_t first = seek->picked.rows.rows, count = seek->found.count;
     enum vdbq_status status;
@@ -367,7 +373,8 @@ static enum vdbq_status pick(struct seek_stream *seek,
         seek->moved[i] =
             (struct picked_row){ VECTOR_ITEMS(&seek->found, uint32_t)[i],
                                  (uint32_t)(first + i) };
-    status = picked_read(&seek->picked, ref, tablet, seek->moved, count, error);
+    status = picked_read(&seek->picked, &(struct picked_from){ ref, tablet, over },
+                         seek->moved, count, error);
     if (status == VDBQ_OK)
         seek->picked.rows.rows += count;
     return status;
@@ -412,17 +419,19 @@ static enum vdbq_status find_with_keys(struct seek_stream *seek,
     return status;
 }
 
-/* Picks what was found in a tablet. */
+/* Picks what was found in `in`: the tablet, or the base of its edit. */
 static enum vdbq_status pick_in(struct seek_stream *seek,
                                 const struct tablet_ref *ref,
+                                const struct tablet_ref *in,
                                 struct error *error)
 {
+    const struct edit *over = in != ref ? ref->edit : NULL;
     struct pool_slot *slot = NULL;
     enum vdbq_status status =
-        pin_tablet(seek, ref, 0, seek->read_count, &slot, error);
+        pin_tablet(seek, in, 0, seek->read_count, &slot, error);
 
     if (status == VDBQ_OK)
-        status = pick(seek, ref, device_memory_host(slot->memory), error);
+        status = pick(seek, ref, device_memory_host(slot->memory), over, error);
     if (slot != NULL)
         pool_release(seek->place.pool, slot);
     return status;
@@ -438,21 +447,52 @@ static bool has_no_texts(const struct seek_stream *seek)
     return none;
 }
 
+/* Whether an edit leaves all keys as they were. */
+static bool leaves_keys(const struct seek_stream *seek,
+                        const struct edit *edit)
+{
+    bool leaves = true;
+
+    for (unsigned i = 0; i < step_of(seek)->key_count && leaves; i++)
+        leaves = edit_column(edit, step_of(seek)->keys[i]) == NULL;
+    return leaves;
+}
+
+/* Forgets rows that were found and are gone. */
+static void drop_gone(struct seek_stream *seek, const struct edit *edit)
+{
+    uint32_t *found = seek->found.items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < seek->found.count; i++) {
+        bool gone;
+        edit_gone_before(edit, found[i], &gone);
+        if (!gone)
+            found[kept++] = found[i];
+    }
+    seek->found.count = kept;
+}
+
 /* Finds the rows of a tablet, and picks them if there are any. */
 static enum vdbq_status seek_tablet(struct seek_stream *seek,
                                     const struct tablet_ref *ref,
                                     struct error *error)
 {
-    struct run_want want = want_run(seek, ref);
+    const struct tablet_ref base = tablet_base(ref);
+    bool below = ref->edit != NULL && leaves_keys(seek, ref->edit);
+    const struct tablet_ref *in = below ? &base : ref;
+    struct run_want want = want_run(seek, in);
     const struct run *run = seek->place.runs != NULL
                                 ? run_cache_find(seek->place.runs, &want)
                                 : NULL;
     enum vdbq_status status = run != NULL && has_no_texts(seek)
                                   ? find_in(seek, NULL, run, error)
-                                  : find_with_keys(seek, ref, run, error);
+                                  : find_with_keys(seek, in, run, error);
 
+    if (status == VDBQ_OK && below)
+        drop_gone(seek, ref->edit);
     return status == VDBQ_OK && seek->found.count > 0
-               ? pick_in(seek, ref, error)
+               ? pick_in(seek, ref, in, error)
                : status;
 }
 

@@ -125,6 +125,7 @@ struct node *node_numbered(struct binder *binder, const struct table *table,
     if (node == NULL || more == 0)
         return node;
     describe_row_id(table, &node->columns[*number]);
+    node->columns[*number].name = "row";
     node->columns[*number].estimate = estimate_row_id((double)table->rows);
     return node;
 }
