@@ -234,6 +234,25 @@ static enum vdbq_status indexes(struct transaction *t, unsigned n)
     return status;
 }
 
+/* Few rows of many change, and go: edits come, are made again, and go. */
+static enum vdbq_status edits(struct transaction *t, unsigned n)
+{
+    const int64_t some[] = { 3, 90 + n, 200 }, one[] = { 5 * n };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (n == 0) {
+        status = create_sample_table(t, "e", true);
+        return status != VDBQ_OK ? status
+                                 : append_sample_rows(t, "e", 0, 300, 1);
+    }
+    status = change_sample_rows(t, "e", some, 3, 2u << n % 4 | 2, (int)n);
+    if (status == VDBQ_OK && n % 2 == 0)
+        status = change_sample_rows(t, "e", one, 1, 0, 0);
+    if (status == VDBQ_OK && n % 3 == 0)
+        status = change_sample_rows(t, "e", some, 2, 16, (int)n);
+    return status;
+}
+
 static const struct workload workloads[] = {
     { "make, fill, drop", 64, 9, make_fill_drop, false },
     { "single rows", 4, 13, single_rows, false },
@@ -247,6 +266,7 @@ static const struct workload workloads[] = {
     { "statements", 8, 5, statements, false },
     { "names", 16, 5, names, false },
     { "indexes", 16, 6, indexes, false },
+    { "edits", 128, 7, edits, false },
     { "upgrade", 64, 3, make_fill_drop, true },
     { "upgrade, statements", 8, 2, statements, true },
 };

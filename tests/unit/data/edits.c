@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Edits beside tablets: after any changes the rows are those of a table whose
+ * tablets are too small for edits, also in another process, and when they were
+ * written anew; a damaged edit is found.
+ *
+ * VDBQ_TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "data/database/database_inner.h"
+#include "data/transaction/vacuum.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/sample_tables.h"
+
+enum { ROWS = 900, LARGE = 256, SMALL = 16, CHANGES = 40, ROUNDS = 12 };
+
+/* The largest number of rows that change at once. */
+enum { TOGETHER = 5 };
+
+static struct database *open_disk(uint32_t tablet_rows)
+{
+    struct database_params params = params_on_disk(tablet_rows);
+    struct database *database = NULL;
+
+    assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+    return database;
+}
+
+/* Changes that hang on numbers: the same of any database. */
+static enum vdbq_status do_change(struct transaction *transaction, unsigned n,
+                                  const uint64_t *numbers, uint64_t rows)
+{
+    int64_t ids[TOGETHER];
+    uint32_t count = 0;
+    uint64_t at = numbers[0] % rows;
+
+    for (unsigned i = 0; i < TOGETHER && at < rows; i++) {
+        ids[count++] = (int64_t)at;
+        at += 1 + numbers[1] % (i % 2 == 0 ? 3 : 200);
+    }
+    return change_sample_rows(transaction, "t", ids, count,
+                              numbers[2] % 4 == 0 ? 0 : 2u << numbers[2] % 15,
+                              (int)n);
+}
+
+static struct transaction *begin(struct database *database)
+{
+    struct transaction *transaction;
+
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
+    return transaction;
+}
+
+static const struct table *table_of(const struct catalogue *catalogue)
+{
+    return catalogue_table(catalogue, "t");
+}
+
+static void fill(struct database *database)
+{
+    struct transaction *transaction = begin(database);
+
+    assert_int_equal(create_sample_table(transaction, "t", false), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "t", 0, ROWS, 1), VDBQ_OK);
+    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+}
+
+/* A transaction of some changes, of which one in three is undone. */
+static void do_some(struct database *database, unsigned first, unsigned end,
+                    uint64_t (*numbers)[3])
+{
+    struct transaction *transaction = begin(database);
+
+    for (unsigned n = first; n < end; n++) {
+        uint64_t rows = table_of(transaction_catalogue(transaction))->rows;
+        assert_int_equal(transaction_mark(transaction, ERROR), VDBQ_OK);
+        assert_int_equal(do_change(transaction, n, numbers[n], rows), VDBQ_OK);
+        if (n % 3 == 1)
+            transaction_undo(transaction);
+    }
+    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+}
+
+static unsigned count_edits(const struct database *database)
+{
+    const struct table *table = table_of(database->current);
+    unsigned count = 0;
+
+    for (size_t i = 0; i < table->tablet_count; i++)
+        count += table->tablets[i].edit != NULL;
+    return count;
+}
+
+/* The rows of a database to which all changes are done; `*edits`: how often it
+ * had some. */
+static struct text rows_after(uint32_t tablet_rows, uint64_t (*numbers)[3],
+                              unsigned *edits)
+{
+    struct database *database;
+    struct text text;
+
+    disk_start(NULL, 0);
+    database = open_disk(tablet_rows);
+    fill(database);
+    for (unsigned n = 0; n < CHANGES; n += 5) {
+        do_some(database, n, n + 5, numbers);
+        *edits += count_edits(database);
+        if (n % 10 == 0)
+            continue;
+        database_close(database);
+        database = open_disk(tablet_rows);
+    }
+    assert_int_equal(print_database(database, &text), VDBQ_OK);
+    database_close(database);
+    return text;
+}
+
+/* The rows of the database on the disk, after a VACUUM. */
+static struct text rows_vacuumed(uint32_t tablet_rows)
+{
+    struct database *database = open_disk(tablet_rows);
+    struct vacuum vacuum;
+    struct text text;
+
+    assert_int_equal(database_vacuum(database, &vacuum, ERROR), VDBQ_OK);
+    assert_int_equal(count_edits(database), 0);
+    assert_int_equal(print_database(database, &text), VDBQ_OK);
+    database_close(database);
+    return text;
+}
+
+static void rows_are_the_same(void **state)
+{
+    unsigned edits = 0, none = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        uint64_t numbers[CHANGES][3];
+        struct text small, large, vacuumed;
+        for (unsigned n = 0; n < CHANGES; n++)
+            for (unsigned k = 0; k < 3; k++)
+                numbers[n][k] = chance_below(1 << 20);
+        small = rows_after(SMALL, numbers, &none);
+        disk_end();
+        large = rows_after(LARGE, numbers, &edits);
+        vacuumed = rows_vacuumed(LARGE);
+        disk_end();
+        assert_string_equal(large.bytes, small.bytes);
+        assert_string_equal(vacuumed.bytes, small.bytes);
+        text_finish(&small);
+        text_finish(&large);
+        text_finish(&vacuumed);
+    }
+    assert_int_equal(none, 0);
+    assert_true(edits > ROUNDS);
+}
+
+/* A tablet with an edit stays where it was written; what it is known by does
+ * not. */
+static void base_stays(void **state)
+{
+    const int64_t some[] = { 300 };
+    struct database *database;
+    struct transaction *transaction;
+    struct tablet_ref before;
+    const struct tablet_ref *now;
+
+    (void)state;
+    disk_start(NULL, 0);
+    database = open_disk(LARGE);
+    fill(database);
+    before = table_of(database->current)->tablets[1];
+    transaction = begin(database);
+    assert_int_equal(change_sample_rows(transaction, "t", some, 1, 2, 9),
+                     VDBQ_OK);
+    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+    now = &table_of(database->current)->tablets[1];
+    assert_non_null(now->edit);
+    assert_int_equal(now->offset, before.offset);
+    assert_true(identity_equal(now->edit->base, before.identity));
+    assert_false(identity_equal(now->identity, before.identity));
+    assert_false(table_facts_exact(table_of(database->current), 1));
+    assert_true(table_facts_exact(table_of(database->current), 2));
+    database_close(database);
+    disk_end();
+}
+
+/* Each byte of an edit's block is damaged: the database is not opened. */
+static void damage_is_found(void **state)
+{
+    const int64_t some[] = { 3, 300, 301 };
+    struct database_params params = params_on_disk(LARGE);
+    struct database *database;
+    struct transaction *transaction;
+    struct edit edit;
+
+    (void)state;
+    disk_start(NULL, 0);
+    database = open_disk(LARGE);
+    fill(database);
+    transaction = begin(database);
+    assert_int_equal(change_sample_rows(transaction, "t", some, 3, 18, 9),
+                     VDBQ_OK);
+    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+    edit = *table_of(database->current)->tablets[1].edit;
+    database_close(database);
+    for (uint64_t i = 0; i < edit.size_bytes; i++) {
+        disk.bytes[edit.offset + i] ^= 1;
+        assert_int_equal(database_open(&params, &database, ERROR),
+                         VDBQ_CORRUPT);
+        disk.bytes[edit.offset + i] ^= 1;
+    }
+    disk_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_the_same),
+        cmocka_unit_test(base_stays),
+        cmocka_unit_test(damage_is_found),
+    };
+
+    chance_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
