@@ -5,8 +5,12 @@
  */
 #include "data/pool/load.h"
 
+#include <string.h>
+
 #include "base/os/os.h"
 #include "base/threads/stop.h"
+#include "data/pool/projection_inner.h"
+#include "data/tablet/block.h"
 
 struct load_job {
     struct thread_pool_job job; /* first */
@@ -20,11 +24,34 @@ struct load {
     struct projection projection; /* what is loaded */
     /* that runs the jobs; NULL: load_finish() does */
     struct thread_pool *workers;
-    uint8_t *block;     /* where it goes */
-    bool proven;        /* when it began */
-    unsigned job_count; /* of `jobs` */
+    uint8_t *block;                  /* where it goes */
+    bool proven;                     /* when it began */
+    struct tablet_ref base;          /* that is projected for ... */
+    const struct tablet_ref *edited; /* a tablet with an edit; NULL: none  */
+    unsigned job_count;              /* of `jobs` */
     struct load_job jobs[];
 };
+
+/* The tablet with its edit. */
+static void put_edited(const struct load *load, struct error *error)
+{
+    struct block block;
+
+    if (projection_edited(&load->projection, load->edited, &block, error)
+        != VDBQ_OK)
+        return;
+    memcpy(load->block, block.bytes, block.size);
+    block_destroy(&block);
+}
+
+/* Its head becomes the projection's, which nobody else reads any more. */
+static void take_head(const struct load *load)
+{
+    size_t size = projection_head_size(&load->projection);
+
+    memcpy(load->projection.head, load->block, size);
+    memcpy(load->projection.here, load->block, size);
+}
 
 /* On whatever thread. */
 static void run_job(struct thread_pool_job *thread_pool_job)
@@ -34,7 +61,9 @@ static void run_job(struct thread_pool_job *thread_pool_job)
     uint64_t start = os_time_ns();
     struct stop_work former = stop_help(&stop_never); /* stop rule 3 */
 
-    if (load->proven)
+    if (load->edited != NULL)
+        put_edited(load, &job->error);
+    else if (load->proven)
         projection_put_column(&load->projection, job->column, load->block,
                               &job->error);
     else
@@ -96,6 +125,32 @@ enum vdbq_status load_start(struct thread_pool *workers,
     return VDBQ_OK;
 }
 
+enum vdbq_status load_start_edited(struct thread_pool *workers,
+                                   const struct projection *base,
+                                   const struct tablet_ref *edited,
+                                   uint8_t *block, struct load **load,
+                                   struct error *error)
+{
+    struct load *made = memory_zeroed(1, sizeof *made + sizeof made->jobs[0]);
+
+    if (made == NULL)
+        return error_no_memory(error);
+    made->projection = *base;
+    made->base = *base->tablet;
+    made->projection.tablet = &made->base;
+    made->edited = edited;
+    made->block = block;
+    made->workers = workers;
+    made->job_count = 1;
+    made->jobs[0] =
+        (struct load_job){ .job = { .run = run_job }, .load = made };
+    made->projection.proof->users++;
+    if (workers != NULL)
+        thread_pool_start(workers, &made->jobs[0].job);
+    *load = made;
+    return VDBQ_OK;
+}
+
 enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
                              struct error *error)
 {
@@ -111,6 +166,8 @@ enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
             status = error->status;
         }
     }
+    if (load->edited != NULL && status == VDBQ_OK)
+        take_head(load);
     load->projection.proof->users--;
     memory_release(load);
     return status;

@@ -6,8 +6,6 @@
  */
 #include "data/pool/pool_inner.h"
 
-#include <string.h>
-
 #include "data/tablet/block.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -72,16 +70,32 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     return made;
 }
 
-/* What was proven of the tablet; words come with codes that were not compared
- * with them. */
-static enum vdbq_status find_proof(struct pool *pool, struct slot *slot,
+/* What was proven of the tablet as it was written, by which no load goes at the
+ * moment: several edits may be over it. */
+static enum vdbq_status find_proof(struct pool *pool,
                                    struct projection *projection,
                                    struct error *error)
 {
-    projection->proof = proofs_find(&pool->proofs, projection->tablet,
-                                    projection->table->column_count);
-    if (projection->proof == NULL)
-        return error_no_memory(error);
+    unsigned columns = projection->table->column_count;
+
+    projection->proof = proofs_find(&pool->proofs, projection->tablet, columns);
+    if (projection->proof != NULL && projection->proof->users > 0) {
+        pool_settle(pool);
+        projection->proof =
+            proofs_find(&pool->proofs, projection->tablet, columns);
+    }
+    return projection->proof != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Words come with codes that were not compared with them. */
+static enum vdbq_status choose_codes(struct pool *pool, struct slot *slot,
+                                     struct projection *projection,
+                                     struct error *error)
+{
+    enum vdbq_status status = find_proof(pool, projection, error);
+
+    if (status != VDBQ_OK)
+        return status;
     slot->codes &= projection_codes_known(projection);
     projection->codes = slot->codes;
     return VDBQ_OK;
@@ -137,7 +151,8 @@ static struct projection projection_of(struct pool *pool,
 }
 
 /* Makes a slot of a tablet that has an edit: its base's columns are brought in,
- * the edit is put over them, and what comes of it is copied. */
+ * the edit is put over them, and what comes of it is copied, on another thread
+ * if there are some. */
 static enum vdbq_status prepare_edited(struct pool *pool,
                                        const struct pool_want *want,
                                        struct slot *slot, struct error *error)
@@ -145,30 +160,24 @@ static enum vdbq_status prepare_edited(struct pool *pool,
     struct projection projection = projection_of(pool, want, slot);
     const struct tablet_ref base = tablet_base(want->tablet);
     struct device_times times = { 0 };
-    struct block block = { 0 };
+    uint64_t most;
     enum vdbq_status status;
 
     projection.tablet = &base;
     slot->codes = false;
-    projection.proof =
-        proofs_find(&pool->proofs, &base, want->table->column_count);
-    if (projection.proof == NULL)
-        return error_no_memory(error);
-    projection.proof->users++;
-    status = projection_edited(&projection, want->tablet, &block, error);
-    projection.proof->users--;
+    status = find_proof(pool, &projection, error);
     if (status == VDBQ_OK)
-        status = pool_memory_copied(pool, slot, block.size, error);
+        status =
+            projection_bound(&projection, want->tablet->edit, &most, error);
+    if (status == VDBQ_OK)
+        status = pool_memory_copied(pool, slot, most, error);
     if (status == VDBQ_OK)
         status = device_memory_take(slot->shown.memory, &times, error);
-    if (status == VDBQ_OK) {
-        size_t head = tablet_head_size(want->table->column_count);
-        memcpy(device_memory_host(slot->shown.memory), block.bytes, block.size);
-        memcpy(slot->head, block.bytes, head);
-        memcpy(slot->here, block.bytes, head);
-    }
-    block_destroy(&block);
-    return status;
+    if (status != VDBQ_OK)
+        return status;
+    return load_start_edited(pool->workers, &projection, want->tablet,
+                             device_memory_host(slot->shown.memory),
+                             &slot->load, error);
 }
 
 /* Finds out what a new slot takes, gives it memory and starts its load. */
@@ -185,7 +194,7 @@ static enum vdbq_status slot_prepare(struct pool *pool,
     if (status != VDBQ_OK)
         return status;
     take_over(pool, want, slot, &projection);
-    status = find_proof(pool, slot, &projection, error);
+    status = choose_codes(pool, slot, &projection, error);
     if (status == VDBQ_OK)
         status = projection_find_words(&projection, error);
     if (status == VDBQ_OK)

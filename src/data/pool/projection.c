@@ -109,15 +109,10 @@ enum vdbq_status projection_edited(const struct projection *base,
                                    const struct tablet_ref *edited,
                                    struct block *block, struct error *error)
 {
-    struct block before = { 0 };
-    enum vdbq_status status = projection_read_head(base, error);
+    struct block before = block_create(projection_lay_out(base));
+    enum vdbq_status status;
 
     *block = (struct block){ 0 };
-    if (status == VDBQ_OK)
-        status = projection_find_words(base, error);
-    if (status != VDBQ_OK)
-        return status;
-    before = block_create(projection_lay_out(base));
     if (before.bytes == NULL)
         return error_no_memory(error);
     status = put_all(base, before.bytes, error);

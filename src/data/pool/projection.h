@@ -68,8 +68,12 @@ bool projection_codes_known(const struct projection *projection);
 bool projection_proven(const struct projection *projection);
 /* Whether bytes are to be read for it: all but what is in place and known. */
 bool projection_reads(const struct projection *projection);
-/* The tablet that comes of a base, whose projection it is, with an edit over it,
- * in a block of its own. */
+/* The most bytes that the tablet takes which comes of a base, whose projection it
+ * is, with an edit over it. Reads the base's head, and finds its words. */
+enum vdbq_status projection_bound(const struct projection *base,
+                                  const struct edit *edit, uint64_t *most,
+                                  struct error *error);
+/* That tablet in a block of its own. */
 enum vdbq_status projection_edited(const struct projection *base,
                                    const struct tablet_ref *edited,
                                    struct block *block, struct error *error);

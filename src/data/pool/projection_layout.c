@@ -92,6 +92,45 @@ enum vdbq_status projection_find_words(const struct projection *projection,
                : VDBQ_OK;
 }
 
+/* The most bytes of a column's areas with an edit; without new values and gone
+ * rows it stays as it is stored. */
+static uint64_t bound_of(const struct projection *base, unsigned column,
+                         const struct edit *edit)
+{
+    const struct tablet_column *stored = tablet_column(base->head, column);
+    const struct edit_column *news = edit_column(edit, column);
+    uint64_t values = encoding_size(stored, edit->rows);
+    uint64_t plain = TABLET_ALIGNED((uint64_t)edit->rows * stored->width);
+    uint64_t most = tablet_nulls_size(edit->rows);
+
+    if ((news != NULL || edit->gone_count > 0) && values < plain)
+        values = plain;
+    most += values;
+    if (!projection_has_words(base, column))
+        return most;
+    most += base->words[column].sizes.memory + TABLET_ALIGN;
+    for (uint32_t i = 0; news != NULL && i < news->count; i++)
+        most += sizeof(uint32_t)
+                + ((const struct vdbq_text *)news->values.values)[i].length;
+    return most;
+}
+
+enum vdbq_status projection_bound(const struct projection *base,
+                                  const struct edit *edit, uint64_t *most,
+                                  struct error *error)
+{
+    enum vdbq_status status = projection_read_head(base, error);
+
+    *most = projection_head_size(base);
+    if (status == VDBQ_OK)
+        status = projection_find_words(base, error);
+    for (unsigned i = 0; i < base->table->column_count && status == VDBQ_OK;
+         i++)
+        if (base->wanted[i])
+            *most += bound_of(base, i, edit);
+    return status;
+}
+
 bool projection_may_stay(const struct projection *projection)
 {
     return file_maps(&projection->database->file) && !projection->copied

@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "base/hostile.h"
 #include "data/database/database_inner.h"
 #include "data/transaction/vacuum.h"
 #include "fixtures/chance.h"
@@ -160,7 +161,7 @@ static void rows_are_the_same(void **state)
         text_finish(&large);
         text_finish(&vacuumed);
     }
-    assert_int_equal(none, 0);
+    assert_true(BUILD_IS_HOSTILE || none == 0);
     assert_true(edits > ROUNDS);
 }
 
