@@ -63,6 +63,17 @@ uint64_t vdbq_table_sample_rows(vdbq *db, unsigned table)
     return found && found->sample ? found->sample->rows : 0;
 }
 
+uint64_t vdbq_table_edits(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    uint64_t edits = 0;
+
+    for (size_t i = 0; found && i < found->tablet_count; i++)
+        if (found->tablets[i].edit)
+            edits += edit_size(found->tablets[i].edit);
+    return edits;
+}
+
 const char *vdbq_table_sql(vdbq *db, unsigned table)
 {
     const struct table *found = table_at(db, table);

@@ -533,6 +533,10 @@ VDBQ_API uint64_t vdbq_table_tablets(vdbq *db, unsigned table);
 /* Of its rows, those that the file keeps as the sample on which the planner
  * tries conditions; 0: it has no sample. */
 VDBQ_API uint64_t vdbq_table_sample_rows(vdbq *db, unsigned table);
+/* How many values of its rows, and rows that are gone, stand in edits beside its
+ * tablets: what UPDATE and DELETE of few rows leave until VACUUM, or until a
+ * tablet has so many that it is written anew. */
+VDBQ_API uint64_t vdbq_table_edits(vdbq *db, unsigned table);
 /* The CREATE TABLE statement that makes an equal, empty table. */
 VDBQ_API const char *vdbq_table_sql(vdbq *db, unsigned table);
 VDBQ_API unsigned vdbq_table_columns(vdbq *db, unsigned table);

@@ -391,10 +391,14 @@ static bool run_tablets(struct shell *shell, const struct shell_call *call)
         const char *name = vdbq_table_name(db, i);
         if (!is_asked(call, name, ""))
             continue;
-        out_print(&shell->out, "%s: rows %llu, tablets %llu, sample %llu\n",
-                  name, (unsigned long long)vdbq_table_rows(db, i),
+        out_print(&shell->out, "%s: rows %llu, tablets %llu, sample %llu", name,
+                  (unsigned long long)vdbq_table_rows(db, i),
                   (unsigned long long)vdbq_table_tablets(db, i),
                   (unsigned long long)vdbq_table_sample_rows(db, i));
+        if (vdbq_table_edits(db, i) > 0)
+            out_print(&shell->out, ", edits %llu",
+                      (unsigned long long)vdbq_table_edits(db, i));
+        out_print(&shell->out, "\n");
         written++;
     }
     return written || !call->count || fail_table(shell, call);

@@ -2,7 +2,7 @@
 /*
  * Edits: rows of a tablet that have changed since it was written, or gone. The
  * tablet, the base of the edit, stays as it is; who reads the rows puts the edit
- * over it (data/tablet/tablet_edit.h). So one row that changes costs what it
+ * over it (data/database/edited.h). So one row that changes costs what it
  * takes, and not what its tablet does (differential files: Severance, Lohman,
  * Differential Files, ACM TODS 1 (3), 1976; positional deltas: Heman et al.,
  * Positional Update Handling in Column Stores, SIGMOD 2010).

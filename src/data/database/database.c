@@ -16,7 +16,7 @@
 #include "data/database/samples.h"
 #include "data/database/states.h"
 #include "data/catalogue/facts.h"
-#include "data/tablet/tablet_edit.h"
+#include "data/database/edited.h"
 #include "data/tablet/tablet_inner.h"
 #include "data/tablet/tablet_pack.h"
 #include "data/database/unique_set.h"

@@ -308,7 +308,7 @@ static enum vdbq_status load(const struct database *database,
         status = error_set(error, VDBQ_CORRUPT,
                            "%s: table %s: the edit at byte %llu is damaged: "
                            "its checksum is wrong",
-                           database_path(database), table->name,
+                           database->file.path, table->name,
                            (unsigned long long)edit->offset);
     if (status == VDBQ_OK)
         decode(&reading);
@@ -319,7 +319,7 @@ static enum vdbq_status load(const struct database *database,
         status = error_set(error, VDBQ_CORRUPT,
                            "%s: table %s: the edit at byte %llu is damaged: "
                            "it does not fit its tablet",
-                           database_path(database), table->name,
+                           database->file.path, table->name,
                            (unsigned long long)edit->offset);
     return status;
 }
@@ -382,7 +382,7 @@ static enum vdbq_status check_identities(const struct database *database,
         status = error_set(error, VDBQ_CORRUPT,
                            "%s: the catalogue is damaged: two tablets of one "
                            "identity",
-                           database_path(database));
+                           database->file.path);
     vector_finish(&all);
     return status;
 }

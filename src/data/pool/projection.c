@@ -17,7 +17,7 @@
 #include "data/pool/projection_inner.h"
 #include "base/threads/stop.h"
 #include "data/tablet/block.h"
-#include "data/tablet/tablet_edit.h"
+#include "data/database/edited.h"
 
 /* Bytes that are read and summed up at a time: few enough to be in a core's
  * own cache when they are summed up. */

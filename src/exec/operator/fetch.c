@@ -254,7 +254,8 @@ static enum vdbq_status read_tablet(struct fetch_stream *fetch,
         return status;
     assert(tablet != NULL); /* texts are wanted, which never stay in the file */
     find_rows(fetch, ref, tablet, most);
-    return picked_read(&fetch->fetched, &(struct picked_from){ ref, tablet, NULL }, fetch->found,
+    return picked_read(&fetch->fetched,
+                       &(struct picked_from){ ref, tablet, NULL }, fetch->found,
                        fetch->found_count, error);
 }
 

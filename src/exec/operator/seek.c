@@ -373,8 +373,9 @@ static enum vdbq_status pick(struct seek_stream *seek,
         seek->moved[i] =
             (struct picked_row){ VECTOR_ITEMS(&seek->found, uint32_t)[i],
                                  (uint32_t)(first + i) };
-    status = picked_read(&seek->picked, &(struct picked_from){ ref, tablet, over },
-                         seek->moved, count, error);
+    status =
+        picked_read(&seek->picked, &(struct picked_from){ ref, tablet, over },
+                    seek->moved, count, error);
     if (status == VDBQ_OK)
         seek->picked.rows.rows += count;
     return status;
@@ -448,8 +449,7 @@ static bool has_no_texts(const struct seek_stream *seek)
 }
 
 /* Whether an edit leaves all keys as they were. */
-static bool leaves_keys(const struct seek_stream *seek,
-                        const struct edit *edit)
+static bool leaves_keys(const struct seek_stream *seek, const struct edit *edit)
 {
     bool leaves = true;
 

@@ -2,8 +2,8 @@
 /*
  * Tablets with their edits over them (data/catalogue/edit.h).
  */
-#ifndef VDBQ_DATA_TABLET_EDIT_H
-#define VDBQ_DATA_TABLET_EDIT_H
+#ifndef VDBQ_DATA_EDITED_H
+#define VDBQ_DATA_EDITED_H
 
 #include "data/tablet/block.h"
 #include "data/tablet/tablet.h"

@@ -4,7 +4,7 @@
  * where no rows are gone. Any other is read, changed and encoded anew; of a
  * text column the words are those that the rows still have.
  */
-#include "data/tablet/tablet_edit.h"
+#include "data/database/edited.h"
 
 #include <assert.h>
 #include <string.h>
