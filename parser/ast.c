@@ -127,65 +127,6 @@ struct ast_statement *ast_savepoint(struct parse *parse,
     return made;
 }
 
-struct ast_statement *ast_insert(struct parse *parse, enum insert_verb verb,
-                                 struct ast_name table,
-                                 struct name_list columns,
-                                 struct ast_query *query)
-{
-    struct ast_statement *made = make_statement(parse, AST_INSERT);
-
-    if (made != NULL)
-        made->insert = (struct ast_insert){ .table = table,
-                                            .replace = verb == INSERT_REPLACE,
-                                            .ignore = verb == INSERT_IGNORE,
-                                            .columns = columns.items,
-                                            .column_count = columns.count,
-                                            .query = query };
-    return made;
-}
-
-struct ast_set *ast_set(struct parse *parse, struct ast_name column,
-                        struct ast_expression *expression)
-{
-    struct ast_set *set = parse_alloc(parse, sizeof *set);
-
-    if (set == NULL)
-        return NULL;
-    set->column = column;
-    set->expression = expression;
-    return set;
-}
-
-struct set_list ast_sets(struct set_list list, struct ast_set *set)
-{
-    if (set == NULL)
-        return list;
-    if (list.last != NULL)
-        list.last->next = set;
-    else
-        list.first = set;
-    list.last = set;
-    return list;
-}
-
-struct ast_statement *ast_update(struct parse *parse, struct ast_update update)
-{
-    struct ast_statement *made = make_statement(parse, AST_UPDATE);
-
-    if (made != NULL)
-        made->update = update;
-    return made;
-}
-
-struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete)
-{
-    struct ast_statement *made = make_statement(parse, AST_DELETE);
-
-    if (made != NULL)
-        made->delete = delete;
-    return made;
-}
-
 void ast_finish(struct parse *parse, enum ast_explain explain,
                 struct ast_statement *statement)
 {

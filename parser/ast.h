@@ -334,30 +334,45 @@ struct ast_index {
     struct ast_expression *where; /* NULL: there is none */
 };
 
+/* One `column = expression` of SET, or one column of (a, b) = (SELECT ...):
+ * that is column `number` of `width` of a subquery, `expression`. */
+struct ast_set {
+    struct ast_name column;
+    struct ast_expression *expression;
+    unsigned number, width; /* width 0: the expression is the value */
+    struct ast_set *next;
+};
+
+/* ON CONFLICT. */
+struct ast_conflict {
+    struct position at;       /* line 0: there is none                  */
+    struct ast_name *columns; /* column_count of them; NULL: of any rule */
+    unsigned column_count;
+    struct ast_set *sets;         /* DO UPDATE; NULL: DO NOTHING */
+    struct ast_expression *where; /* ... NULL: none */
+};
+
 struct ast_insert {
     struct ast_name table;
+    struct ast_name alias;
     bool replace;             /* REPLACE, INSERT OR REPLACE             */
     bool ignore;              /* INSERT OR IGNORE                       */
     struct ast_name *columns; /* column_count of them; NULL: all, in order */
     unsigned column_count;
     struct ast_query *query; /* VALUES or any other; NULL: DEFAULT VALUES */
-};
-
-/* One `column = expression` of an UPDATE. */
-struct ast_set {
-    struct ast_name column;
-    struct ast_expression *expression;
-    struct ast_set *next;
+    struct ast_conflict conflict;
 };
 struct ast_update {
     struct ast_name table;
     struct ast_name alias;
     struct ast_set *sets;
+    struct ast_from *from; /* NULL: none */
     struct ast_expression *where;
 };
 struct ast_delete {
     struct ast_name table;
     struct ast_name alias;
+    struct ast_from *from; /* USING; NULL: none */
     struct ast_expression *where;
 };
 
@@ -410,6 +425,8 @@ struct ast_statement {
     const char **parameter_names; /* one a number, from 1 at [0]; NULL: it
                                      has none; NULL: none has            */
     struct ast_from *files;       /* all of them; NULL: none             */
+    struct ast_with *with;        /* of INSERT, UPDATE, DELETE; NULL: none */
+    struct ast_result *returning; /* likewise */
     union {
         struct ast_query *query; /* SELECT, DESCRIBE, SUMMARIZE */
         struct ast_create create;

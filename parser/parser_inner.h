@@ -231,6 +231,19 @@ struct target {
 
 enum insert_verb { INSERT_PLAIN, INSERT_REPLACE, INSERT_IGNORE };
 
+/* A name of a table, and what it is called in the statement. */
+struct aliased {
+    struct ast_name name, alias;
+};
+
+struct insert_parts {
+    enum insert_verb verb;
+    struct aliased into;
+    struct name_list columns;
+    struct ast_query *query;
+    struct ast_conflict conflict;
+};
+
 /* ---------------------------------------------- constructors: ast.c -- */
 
 /* Memory of the tree; NULL, and no memory is kept as the failure. */
@@ -256,15 +269,28 @@ struct ast_statement *ast_simple(struct parse *parse,
 struct ast_statement *ast_savepoint(struct parse *parse,
                                     enum ast_statement_kind kind,
                                     struct ast_name name);
-struct ast_statement *ast_insert(struct parse *parse, enum insert_verb verb,
-                                 struct ast_name table,
-                                 struct name_list columns,
-                                 struct ast_query *query);
-struct ast_set *ast_set(struct parse *parse, struct ast_name column,
-                        struct ast_expression *expression);
-struct set_list ast_sets(struct set_list list, struct ast_set *set);
+/* ast_change.c */
+struct ast_statement *ast_insert(struct parse *parse,
+                                 struct insert_parts parts);
+struct ast_conflict ast_conflict(struct span at, struct name_list columns,
+                                 struct set_list sets,
+                                 struct ast_expression *where);
 struct ast_statement *ast_update(struct parse *parse, struct ast_update update);
 struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete);
+/* column = expression, (columns) = (expressions), (columns) = (SELECT ...). */
+struct set_list ast_set(struct parse *parse, struct ast_name column,
+                        struct ast_expression *expression);
+struct set_list ast_set_row(struct parse *parse, struct span at,
+                            struct name_list columns, struct row row);
+struct set_list ast_set_query(struct parse *parse, struct span at,
+                              struct name_list columns,
+                              struct ast_query *query);
+struct set_list ast_sets(struct set_list list, struct set_list more);
+/* Accept NULL. */
+struct ast_statement *ast_returning(struct ast_statement *statement,
+                                    struct result_list results);
+struct ast_statement *ast_with_change(struct ast_statement *statement,
+                                      struct with_list withs);
 /* ast_copy.c */
 struct ast_statement *ast_copy(struct parse *parse, struct copy_parts parts);
 struct ast_query *ast_table_columns(struct parse *parse, struct span whole,
@@ -550,8 +576,9 @@ union sql_value {
     struct window window;
     struct in_items in_items;
     struct when_list whens;
-    struct ast_set *set;
     struct set_list sets;
+    struct ast_conflict conflict;
+    struct aliased aliased;
     struct target target;
     struct ast_copy_option *copy_option;
     struct copy_option_list copy_options;

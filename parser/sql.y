@@ -73,7 +73,9 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     DEFAULT     "DEFAULT"
     SET         "SET"
     ON          "ON"
+    ON_CONFLICT "ON CONFLICT"
     USING       "USING"
+    RETURNING   "RETURNING"
     TO          "TO"
     WHEN        "WHEN"
     THEN        "THEN"
@@ -151,6 +153,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     DEFERRED    "DEFERRED"
     DESC        "DESC"
     DESCRIBE    "DESCRIBE"
+    DO          "DO"
     END_WORD    "END"
     EXCLUSIVE   "EXCLUSIVE"
     EXPLAIN     "EXPLAIN"
@@ -168,6 +171,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     LAST        "LAST"
     LEFT_WORD   "LEFT"
     NATURAL     "NATURAL"
+    NOTHING     "NOTHING"
     NULLS       "NULLS"
     OFFSET      "OFFSET"
     OUTER       "OUTER"
@@ -237,10 +241,14 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <in_items> in_items
 %type <whens> whens
 %type <window> over
-%type <set> set
-%type <sets> sets
+%type <sets> set sets
+%type <conflict> conflict
+%type <names> conflict_columns
+%type <results> returning
+%type <from> using
+%type <aliased> into
 %type <statement> statement create drop insert update delete transaction
-%type <statement> copy inspect
+%type <statement> change copy inspect
 %type <copy_option> copy_option
 %type <copy_options> copy_options copy_list
 %type <type> type
@@ -268,7 +276,10 @@ input:
 
 statement:
     query              { $$ = ast_query_made(parse, AST_SELECT, $query); }
-  | create | drop | insert | update | delete | transaction | copy | inspect
+  | change returning   { $$ = ast_returning($change, $returning); }
+  | WITH withs change returning
+        { $$ = ast_with_change(ast_returning($change, $returning), $withs); }
+  | create | drop | transaction | copy | inspect
 
 /* ------------------------------------------------------------- queries -- */
 
@@ -586,12 +597,19 @@ old_name:
 
 /* -------------------------------------------------------------- changes -- */
 
+change: insert | update | delete
+
 insert:
-    insert_verb INTO name source
-        { $$ = ast_insert(parse, $insert_verb, $name, (struct name_list){ 0 },
-                          $source); }
-  | insert_verb INTO name "(" name_list ")" source
-        { $$ = ast_insert(parse, $insert_verb, $name, $name_list, $source); }
+    insert_verb INTO into source conflict
+        { $$ = ast_insert(parse, (struct insert_parts){ $insert_verb, $into,
+                          { 0 }, $source, $conflict }); }
+  | insert_verb INTO into "(" name_list ")" source conflict
+        { $$ = ast_insert(parse, (struct insert_parts){ $insert_verb, $into,
+                          $name_list, $source, $conflict }); }
+
+into:
+    name               { $$ = (struct aliased){ $name, { 0 } }; }
+  | name AS name[alias]  { $$ = (struct aliased){ $1, $alias }; }
 
 source:
     query
@@ -603,21 +621,46 @@ insert_verb:
   | INSERT OR IGNORE   { $$ = INSERT_IGNORE; }
   | REPLACE            { $$ = INSERT_REPLACE; }
 
-update:
-    UPDATE name alias SET sets where
-        { $$ = ast_update(parse, (struct ast_update){ $name, $alias,
-                          $sets.first, $where }); }
+conflict:
+    %empty             { $$ = (struct ast_conflict){ 0 }; }
+  | ON_CONFLICT conflict_columns DO NOTHING
+        { $$ = ast_conflict(@ON_CONFLICT, $conflict_columns,
+                            (struct set_list){ 0 }, NULL); }
+  | ON_CONFLICT conflict_columns DO UPDATE SET sets where
+        { $$ = ast_conflict(@ON_CONFLICT, $conflict_columns, $sets, $where); }
 
-sets:
-    set                { $$ = ast_sets((struct set_list){ 0 }, $1); }
+conflict_columns:
+    %empty             { $$ = (struct name_list){ 0 }; }
+  | "(" name_list ")"  { $$ = $name_list; }
+
+returning:
+    %empty                 { $$ = (struct result_list){ 0 }; }
+  | RETURNING result_list  { $$ = $result_list; }
+
+update:
+    UPDATE name alias SET sets from where
+        { $$ = ast_update(parse, (struct ast_update){ $name, $alias,
+                          $sets.first, $from, $where }); }
+
+sets: set
   | sets "," set       { $$ = ast_sets($1, $3); }
 
-set: name "=" expression  { $$ = ast_set(parse, $name, $expression); }
+set:
+    name "=" expression  { $$ = ast_set(parse, $name, $expression); }
+  | "(" name_list ")" "=" row
+        { $$ = ast_set_row(parse, @name_list, $name_list, $row); }
+  | "(" name_list ")" "=" in_parentheses
+        { $$ = ast_set_query(parse, @in_parentheses, $name_list,
+                             $in_parentheses); }
 
 delete:
-    DELETE FROM name alias where
-        { $$ = ast_delete(parse, (struct ast_delete){ $name, $alias,
+    DELETE FROM name alias using where
+        { $$ = ast_delete(parse, (struct ast_delete){ $name, $alias, $using,
                           $where }); }
+
+using:
+    %empty             { $$ = NULL; }
+  | USING from_list    { $$ = $from_list; }
 
 transaction:
     BEGIN begin_how          { $$ = ast_simple(parse, AST_BEGIN); }
@@ -886,8 +929,8 @@ word: free_word        { $$ = ast_name(parse, @$); }
 
 free_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | DATE
-  | DEFERRED | DESC | DESCRIBE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
-  | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NULLS | OFFSET
+  | DEFERRED | DESC | DESCRIBE | DO | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
+  | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS | OFFSET
   | PARTITION | REINDEX | RELEASE | REPLACE | ROLLBACK | SAVEPOINT | START
   | SUMMARIZE | TIMESTAMP | TREE | VACUUM | VIEW
 
@@ -899,8 +942,9 @@ kept_word:
 function_name: function_word  { $$ = ast_name(parse, @$); }
 
 function_word:
-    NAME | QUOTED | DATE | FIRST | GLOB | IF | ILIKE | LAST | LEFT_WORD
-  | LIKE | REGEXP | REINDEX | REPLACE | RIGHT_WORD | SIMILAR | TIMESTAMP
+    NAME | QUOTED | DATE | DO | FIRST | GLOB | IF | ILIKE | LAST | LEFT_WORD
+  | LIKE | NOTHING | REGEXP | REINDEX | REPLACE | RIGHT_WORD | SIMILAR
+  | TIMESTAMP
 
 %%
 

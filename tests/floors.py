@@ -42,6 +42,7 @@ ROOMS = {
                  'unnest', 'simplify', 'rewrite', 'lower', 'statement'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'group', 'window', 'join', 'operator'),
+    'src/api': ('alone', '.'),
     'tools': ('.', 'generate', 'web', 'shell'),
     'src/io': ('packed', '.', 'import'),
 }

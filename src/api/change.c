@@ -6,8 +6,17 @@
  * under the writer's lock: it is planned for the state that it changes.
  */
 #include "api/query.h"
+#include "api/upsert.h"
 
 /* ----------------------------------------------------------------- rows -- */
+
+/* Rows that come change something, but where ON CONFLICT is about a target. */
+static void count_rows(vdbq_query *query, uint64_t rows)
+{
+    const struct plan *plan = &query->plan;
+    if (plan->kind != PLAN_INSERT || plan->insert.target.count == 0)
+        query->stats.sum.rows_changed += rows;
+}
 
 /* Counts the rows of a batch: those that UPDATE's mark says are changed, or
  * all where it is none. */
@@ -16,7 +25,7 @@ static void count_batch(vdbq_query *query)
     const struct vdbq_batch *batch = &query->batch;
     const struct plan *plan = &query->plan;
     if (plan->kind != PLAN_REWRITE || !plan->rewrite.marked) {
-        query->stats.sum.rows_changed += batch->rows;
+        count_rows(query, batch->rows);
         return;
     }
     const int32_t *marks = batch->column[batch->columns - 1].values;
@@ -24,11 +33,45 @@ static void count_batch(vdbq_query *query)
         query->stats.sum.rows_changed += marks[i] != 0;
 }
 
+/* INSERT OR IGNORE: adds rows of which it has to be known which ones were. */
+static enum vdbq_status add_some(vdbq_query *query, struct transaction *to,
+                                 uint32_t table_id, uint64_t rows,
+                                 const struct vdbq_vector *vectors)
+{
+    struct error *error = &query->db->error;
+    uint8_t *added = memory_zeroed((size_t)rows + 1, 1);
+    if (added == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status =
+        transaction_insert_free(to, table_id, rows, vectors, added, error);
+    for (uint64_t i = 0; i < rows && status == VDBQ_OK; i++)
+        if (added[i])
+            status = query_returned_add(query, vectors, i, 1);
+    memory_release(added);
+    return status;
+}
+
+/* Adds rows as the plan says, and keeps what is returned of them. */
+static enum vdbq_status add_rows(vdbq_query *query, struct transaction *to,
+                                 uint32_t table_id, uint64_t rows,
+                                 const struct vdbq_vector *vectors,
+                                 enum conflict conflict)
+{
+    bool inserts = query->plan.kind == PLAN_INSERT;
+    if (inserts && query->plan.insert.target.count > 0)
+        return upsert_free(query, to, rows, vectors);
+    if (conflict == CONFLICT_IGNORE && query_returns(query))
+        return add_some(query, to, table_id, rows, vectors);
+    enum vdbq_status status = transaction_insert(to, table_id, rows, vectors,
+                                                 conflict, &query->db->error);
+    return status == VDBQ_OK ? query_returned_add(query, vectors, 0, rows)
+                             : status;
+}
+
 /* Adds the rows of the query's stream to a table. */
 static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
                                    uint32_t table_id, enum conflict conflict)
 {
-    struct error *error = &query->db->error;
     struct vdbq_batch *batch = &query->batch;
     enum vdbq_status status = VDBQ_OK;
     *batch = (struct vdbq_batch){ .rows = 1 };
@@ -37,8 +80,8 @@ static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
         if (status == VDBQ_OK && batch->rows > 0)
             count_batch(query);
         if (status == VDBQ_OK && batch->rows > 0)
-            status = transaction_insert(to, table_id, batch->rows,
-                                        batch->column, conflict, error);
+            status = add_rows(query, to, table_id, batch->rows, batch->column,
+                              conflict);
     }
     *batch = (struct vdbq_batch){ 0 };
     return status;
@@ -61,11 +104,13 @@ static enum vdbq_status insert(vdbq_query *query,
                                struct transaction *transaction)
 {
     const struct plan_insert *insert = &query->plan.insert;
-    query->stats.sum.rows_changed = insert->rows;
-    if (!insert->from_query)
-        return transaction_insert(transaction, insert->table_id, insert->rows,
-                                  insert->vectors, insert->conflict,
-                                  &query->db->error);
+    if (insert->updates)
+        return upsert_update(query, transaction);
+    if (!insert->from_query) {
+        count_rows(query, insert->rows);
+        return add_rows(query, transaction, insert->table_id, insert->rows,
+                        insert->vectors, insert->conflict);
+    }
     enum vdbq_status status = open_stream(query, transaction);
     if (status == VDBQ_OK)
         status =
@@ -244,6 +289,8 @@ static enum vdbq_status change_rows(vdbq_query *query,
         before =
             catalogue_table_id(transaction_catalogue(transaction), id)->rows;
     enum vdbq_status status = change(query, transaction);
+    if (status == VDBQ_OK)
+        status = query_returned_end(query);
     if (status == VDBQ_OK && some)
         status = transaction_settle(transaction, &query->db->error);
     if (status == VDBQ_OK && some)
@@ -316,6 +363,7 @@ static enum vdbq_status change_surely(vdbq_query *query)
     if (!query_hoped(query, status))
         return status;
     query_be_careful(query);
+    query_returned_forget(query);
     query->stats.sum.rows_changed = 0;
     return change_once(query);
 }

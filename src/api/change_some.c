@@ -5,40 +5,8 @@
  */
 #include "api/query.h"
 
-#include "data/database/rows.h"
-
-/* Room for rows like those of the batch. */
-static enum vdbq_status gather_first(struct rows *rows,
-                                     const struct vdbq_batch *batch,
-                                     struct error *error)
-{
-    struct column *columns = memory_zeroed(batch->columns, sizeof *columns);
-    struct table like = { .column_count = batch->columns, .columns = columns };
-    bool room = columns != NULL;
-
-    for (unsigned i = 0; room && i < batch->columns; i++)
-        columns[i].type = batch->column[i].type;
-    room = room && rows_init(rows, &like);
-    memory_release(columns);
-    return room ? VDBQ_OK : error_no_memory(error);
-}
-
-static enum vdbq_status gather_batch(struct rows *rows,
-                                     const struct vdbq_batch *batch,
-                                     struct error *error)
-{
-    enum vdbq_status status = VDBQ_OK;
-
-    if (rows->columns == NULL)
-        status = gather_first(rows, batch, error);
-    if (status == VDBQ_OK && batch->rows > UINT32_MAX - rows->count)
-        return error_set(error, VDBQ_LIMIT,
-                         "one statement changes at most %u rows", UINT32_MAX);
-    if (status == VDBQ_OK
-        && !rows_add(rows, batch->column, 0, (uint32_t)batch->rows))
-        status = error_no_memory(error);
-    return status;
-}
+#include "data/database/rows_gather.h"
+#include "data/transaction/match.h"
 
 /* Reads all rows of the query's stream. */
 static enum vdbq_status gather(vdbq_query *query, struct rows *rows)
@@ -51,13 +19,14 @@ static enum vdbq_status gather(vdbq_query *query, struct rows *rows)
     while (status == VDBQ_OK && batch->rows > 0) {
         status = query_change_batch(query);
         if (status == VDBQ_OK && batch->rows > 0)
-            status = gather_batch(rows, batch, error);
+            status = rows_gather(rows, batch->column, batch->columns, 0,
+                                 batch->rows, error);
     }
     *batch = (struct vdbq_batch){ 0 };
     return status;
 }
 
-/* Changes the rows that were gathered. */
+/* Changes the rows that were gathered, and keeps what is returned of them. */
 static enum vdbq_status change_gathered(vdbq_query *query,
                                         struct transaction *transaction,
                                         const struct rows *rows)
@@ -79,6 +48,8 @@ static enum vdbq_status change_gathered(vdbq_query *query,
                                .columns = plan->columns,
                                .vectors = vectors + 1 },
         &query->db->error);
+    if (status == VDBQ_OK)
+        status = query_returned_add(query, vectors, 0, rows->count);
     memory_release(vectors);
     return status;
 }
@@ -86,9 +57,12 @@ static enum vdbq_status change_gathered(vdbq_query *query,
 enum vdbq_status query_change_some(vdbq_query *query,
                                    struct transaction *transaction)
 {
+    const struct plan_change *plan = &query->plan.change;
     struct rows rows = { 0 };
     enum vdbq_status status = gather(query, &rows);
 
+    if (status == VDBQ_OK && rows.count > 0 && plan->joined)
+        status = match_rows(&rows, plan->column_count, &query->db->error);
     query->stats.sum.rows_changed = rows.count;
     if (status == VDBQ_OK && rows.count > 0)
         status = change_gathered(query, transaction, &rows);

@@ -29,12 +29,6 @@ enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
     return session_report(db, status, NULL, 0);
 }
 
-vdbq *session_of(vdbq *db, const struct table *table)
-{
-    bool of_file = table != NULL && table->id >= CATALOGUE_FILES;
-    return of_file ? db->files : db;
-}
-
 void vdbq_on_copy(vdbq *db, vdbq_copy_reader reader, void *context)
 {
     if (db == NULL)
@@ -159,14 +153,4 @@ enum vdbq_status query_files_open(vdbq_query *query)
     if (status == VDBQ_OK)
         status = snapshot_open(db->files->database, &query->files, &db->error);
     return status;
-}
-
-enum vdbq_status query_files_join(vdbq_query *query,
-                                  const struct catalogue *catalogue,
-                                  struct catalogue **joined)
-{
-    *joined = query->files.database == NULL
-                  ? catalogue_hold((struct catalogue *)catalogue)
-                  : catalogue_join(catalogue, query->files.catalogue);
-    return *joined ? VDBQ_OK : error_no_memory(&query->db->error);
 }

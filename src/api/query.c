@@ -6,9 +6,8 @@
 
 #include <string.h>
 
-#include "api/query_program.h"
+#include "api/alone/query_program.h"
 #include "base/hostile.h"
-#include "exec/operator/kinds.h"
 
 /* ---------------------------------------------------------------- plan -- */
 
@@ -259,56 +258,6 @@ enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
 
 /* ----------------------------------------------------------------- run -- */
 
-static bool wants_times(const vdbq_query *query)
-{
-    return query->plan.explain == AST_EXPLAIN_ANALYZE
-           || query->settings.profiling;
-}
-
-/* Has a device that the query runs on keep times, where they are wanted. */
-static enum vdbq_status hold_times(vdbq_query *query, struct device *device,
-                                   struct error *error)
-{
-    struct device **timed = VECTOR_ITEMS(&query->timed, struct device *);
-    if (!wants_times(query))
-        return VDBQ_OK;
-    for (size_t i = 0; i < query->timed.count; i++)
-        if (timed[i] == device)
-            return VDBQ_OK;
-    if (!vector_append(&query->timed, &device, 1))
-        return error_no_memory(error);
-    enum vdbq_status status = device_times_hold(device, error);
-    query->timed.count -= status != VDBQ_OK;
-    return status;
-}
-
-/* Chooses where and how a scan runs; for stream_params. */
-static enum vdbq_status choose_place(void *context, const struct table *table,
-                                     const struct program *program,
-                                     uint64_t rows, struct run_place *place,
-                                     struct error *error)
-{
-    vdbq_query *query = context;
-    vdbq *home = session_of(query->db, table);
-    enum vdbq_status status =
-        place_choose(home, &query->settings, table, program, rows, place);
-    if (status != VDBQ_OK && error != &home->error)
-        *error = home->error;
-    if (status == VDBQ_OK)
-        status = hold_times(query, place->device, error);
-    if (status != VDBQ_OK)
-        return status;
-    if (place->stands_in > query->stands_in)
-        query->stands_in = place->stands_in;
-    if (table != NULL || query->device == NULL)
-        query->device = place->device;
-    stream_list(device_facts(place->device)->name, query->device_text,
-                sizeof query->device_text);
-    stream_list(run_mode_name(place->mode), query->mode_text,
-                sizeof query->mode_text);
-    return VDBQ_OK;
-}
-
 /* Forgets what the last run has cost, but not what planning has. */
 static void clear_stats(vdbq_query *query)
 {
@@ -323,45 +272,6 @@ static void clear_stats(vdbq_query *query)
     query->stats.sum.device = query->device_text;
     query->stats.sum.mode = query->mode_text;
     query->stats.sum.plan_ns = plan_ns;
-}
-
-/* Bytes of the statement's tree and of its plan. */
-static uint64_t plan_bytes(const vdbq_query *query)
-{
-    return arena_bytes(&query->arena) + arena_bytes(&query->tree)
-           + arena_bytes(&query->plan_arena)
-           + arena_bytes(&query->plan.steps.arena);
-}
-
-enum vdbq_status query_stream(vdbq_query *query)
-{
-    vdbq *db = query->db;
-    const struct steps *steps = &query->plan.steps;
-    enum vdbq_status status =
-        query_files_join(query, query->snapshot.catalogue, &query->joined);
-    if (status != VDBQ_OK)
-        return status;
-    query->seen = query->snapshot;
-    query->seen.catalogue = query->joined;
-    account_close(&query->account);
-    account_open(&query->account, steps_memory(&query->settings),
-                 plan_bytes(query));
-    query->params = (struct stream_params){
-        .snapshot = &query->seen,
-        .choose = choose_place,
-        .choose_context = query,
-        .choose_kind = operator_kind,
-        .threads = host_threads(db, &query->settings),
-        .parameters = query->parameters,
-        .parameter_count = vdbq_query_parameters(query),
-        .stats = &query->stats,
-        .account = &query->account,
-    };
-    if (query->plan.explain == AST_EXPLAIN_ANALYZE)
-        query->stats.counts = &query->counts;
-    stop_begin(steps->steps.count + (query->plan.kind != PLAN_SELECT));
-    return stream_open(&query->params, steps, TEXTS_GIVEN, &query->stream,
-                       &db->error);
 }
 
 /* Runs a query to its end, for EXPLAIN ANALYZE. */
@@ -438,6 +348,7 @@ static enum vdbq_status run_query(vdbq_query *query)
     query_end(query);
     query_hope_again(query);
     clear_stats(query);
+    query_returned_forget(query);
     query->batch = (struct vdbq_batch){ 0 };
     query->reading = READING_NOT;
     query->row = 0;
@@ -451,7 +362,8 @@ static enum vdbq_status run_query(vdbq_query *query)
     query->state = QUERY_RUNNING;
     query->failed = status != VDBQ_OK;
     if (status != VDBQ_OK
-        || (query->plan.kind != PLAN_SELECT && !query_explains(query)))
+        || (query->plan.kind != PLAN_SELECT && !query_explains(query)
+            && !query_returns(query)))
         query_end(query);
     status = session_ended_by(db, status);
     return session_report(db, status, query->text, query->length);
@@ -477,6 +389,7 @@ void vdbq_query_close(vdbq_query *query)
         text_finish(vector_at(&query->cells, i));
     vector_finish(&query->cells);
     vector_finish(&query->counts);
+    query_returned_forget(query);
     query_hope_again(query);
     forget_plan(query);
     query_parameters_close(query);

@@ -6,6 +6,7 @@
 #define VDBQ_API_QUERY_H
 
 #include "api/session.h"
+#include "data/database/rows.h"
 #include "exec/stream/stream.h"
 #include "parser/ast.h"
 #include "plan/plan.h"
@@ -88,6 +89,9 @@ struct vdbq_query {
     char device_text[96];    /* where `stats` points: what ran, listed */
     char mode_text[64];
 
+    struct rows returned;                 /* what RETURNING gives, or zeroed */
+    struct vdbq_vector *returned_vectors; /* ... one a column    */
+
     struct vector cells;      /* struct text: the row's values that were
                                 asked for as text, one a column        */
     struct text lines;        /* EXPLAIN's, joined                      */
@@ -118,6 +122,19 @@ enum vdbq_status query_change_batch(vdbq_query *query);
 /* UPDATE and DELETE of the rows that the query's open stream gives. */
 enum vdbq_status query_change_some(vdbq_query *query,
                                    struct transaction *transaction);
+
+/* Whether a run of it changes something and returns rows: RETURNING. */
+bool query_returns(const vdbq_query *query);
+/* Keeps what is returned of rows first .. first + count - 1: those of the plan's
+ * last step, whose columns are `columns`. LIMIT, NO_MEMORY. */
+enum vdbq_status query_returned_add(vdbq_query *query,
+                                    const struct vdbq_vector *columns,
+                                    uint64_t first, uint64_t count);
+/* All rows are kept: they can be read once the change is done. */
+enum vdbq_status query_returned_end(vdbq_query *query);
+/* Puts them into query->batch, which ends the query. */
+void query_returned_batch(vdbq_query *query);
+void query_returned_forget(vdbq_query *query);
 
 /* COPY FROM: has the file's rows added in the statement's transaction. */
 enum vdbq_status query_copy_from(vdbq_query *query,

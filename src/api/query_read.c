@@ -22,6 +22,10 @@ static enum vdbq_status next_batch(vdbq_query *query)
         query_end(query);
         return VDBQ_OK;
     }
+    if (query_returns(query)) {
+        query_returned_batch(query);
+        return VDBQ_OK;
+    }
     query_clock_start(query);
     enum vdbq_status status =
         stream_batch(query->stream, batch, &query->db->error);

@@ -14,9 +14,19 @@ unsigned vdbq_query_columns(const vdbq_query *query)
         return 0;
     if (query_explains(query))
         return 1;
-    if (!query->planned || query->plan.kind != PLAN_SELECT)
+    if (!query->planned)
         return 0;
-    return steps_last(&query->plan.steps)->column_count;
+    return query->plan.kind == PLAN_SELECT
+               ? steps_last(&query->plan.steps)->column_count
+               : query->plan.returned.count;
+}
+
+/* A result column of the plan: those of RETURNING are behind others. */
+static const struct step_column *column_of(const vdbq_query *query,
+                                           unsigned column)
+{
+    return &steps_last(&query->plan.steps)
+                ->columns[query->plan.returned.first + column];
 }
 
 const char *vdbq_query_column_name(const vdbq_query *query, unsigned column)
@@ -25,7 +35,7 @@ const char *vdbq_query_column_name(const vdbq_query *query, unsigned column)
         return "";
     if (query_explains(query))
         return "program";
-    return steps_last(&query->plan.steps)->columns[column].name;
+    return column_of(query, column)->name;
 }
 
 enum vdbq_type vdbq_query_column_type(const vdbq_query *query, unsigned column)
@@ -34,14 +44,14 @@ enum vdbq_type vdbq_query_column_type(const vdbq_query *query, unsigned column)
         return VDBQ_TYPE_NONE;
     if (query_explains(query))
         return VDBQ_TEXT;
-    return steps_last(&query->plan.steps)->columns[column].type;
+    return column_of(query, column)->type;
 }
 
 unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
 {
     if (column >= vdbq_query_columns(query) || query_explains(query))
         return 0;
-    return steps_last(&query->plan.steps)->columns[column].scale;
+    return column_of(query, column)->scale;
 }
 
 const char *vdbq_query_copy_file(const vdbq_query *query)

@@ -6,7 +6,7 @@
 #ifndef VDBQ_API_SESSION_H
 #define VDBQ_API_SESSION_H
 
-#include "api/opener.h"
+#include "api/alone/opener.h"
 #include "base/threads/stop.h"
 #include "data/pool/pool.h"
 #include "data/transaction/transaction.h"

@@ -339,7 +339,9 @@ VDBQ_API enum vdbq_status vdbq_query_run(vdbq_query *query);
 /* Ends the query, lets its snapshot of the database go and frees it. */
 VDBQ_API void vdbq_query_close(vdbq_query *query);
 
-/* Result columns: how many (0 for a statement without rows), names, types. */
+/* Result columns: how many (0 for a statement without rows), names, types. A
+ * change with RETURNING has rows, too; it is done when vdbq_query_run() returns,
+ * whether they are read or not. */
 VDBQ_API unsigned vdbq_query_columns(const vdbq_query *query);
 VDBQ_API const char *vdbq_query_column_name(const vdbq_query *query,
                                             unsigned column);

@@ -35,6 +35,7 @@ enum plan_kind {
     PLAN_DROP_INDEX,
     PLAN_REINDEX,
     PLAN_INSERT,
+    PLAN_UPSERT,  /* DO UPDATE, for rows that are known */
     PLAN_CHANGE,  /* UPDATE and DELETE of some rows */
     PLAN_REWRITE, /* UPDATE and DELETE of most */
     PLAN_COPY_FROM,
@@ -88,16 +89,50 @@ struct plan_insert {
     enum conflict conflict;
     bool from_query;
     uint64_t rows;
-    unsigned column_count;       /* of the table                        */
-    struct vdbq_vector *vectors; /* one a column, in the table's order  */
+    unsigned column_count;         /* of the table                        */
+    struct vdbq_vector *vectors;   /* one a column, in the table's order  */
+    struct conflict_target target; /* of ON CONFLICT: other conflicts fail;
+                                      count 0: there is none              */
+    bool updates;                  /* DO UPDATE, which sets `set_count`
+                                      columns                             */
+    bool moves; /* ... some of which are unique, so that what a row meets
+                   depends on all rows before it                          */
+    unsigned set_count;
+    unsigned *sets; /* the table's numbers of them */
 };
 
-/* The plan's steps give the rows that change, in the order of the table: what
- * `rowid` is of each, then its new values. */
+/* The first columns of PLAN_UPSERT's last step; behind them are the columns of the
+ * table as they are afterwards, of rows that come in any order. */
+enum {
+    UPSERT_NUMBER, /* of the row that comes, from 0                       */
+    UPSERT_MET,    /* that of the row in the table that it meets          */
+    UPSERT_KEPT,   /* whether that changes: WHERE is true                 */
+    UPSERT_BEFORE
+};
+
+/* Rows of an INSERT that meet others, with the table's columns. */
+struct plan_conflicts {
+    uint64_t rows;
+    const struct vdbq_vector *coming;
+    const struct vdbq_vector
+        *before; /* the rows that they meet; NULL: these are
+                                         in the table                     */
+};
+
+/* The plan's steps give the rows that change, in the order of the table: the
+ * number of each, then its new values. */
 struct plan_change {
     uint32_t table_id;
     unsigned column_count; /* that get new values; 0: the rows go */
     unsigned *columns;     /* the table's numbers of them */
+    bool joined;           /* rows come in any order, and one may come several
+                              times: that with the least new values counts */
+};
+
+/* RETURNING: results, `count` columns of the last step from number `first` on,
+ * of each row that changes. */
+struct plan_returned {
+    unsigned first, count;
 };
 
 /* The plan's steps give all rows that the table has from then on. */
@@ -127,6 +162,8 @@ struct plan {
                             to be; else NULL                            */
     struct steps steps;  /* not checked yet; of PLAN_SELECT, and of others
                             that say so; else empty                     */
+    struct plan_returned returned; /* of INSERT, UPDATE, DELETE; count 0: it
+                                      returns no rows                     */
     union {
         struct plan_create create;
         struct plan_view view;
@@ -152,6 +189,8 @@ struct plan_limits {
     bool careful;   /* the plan must not hope that no value fails      */
     int64_t now;    /* the time of day, as of a plan; 0: it is now      */
     uint64_t given; /* so many first rows of a SELECT are known already */
+    const struct plan_conflicts *conflicts; /* what an INSERT is to be planned
+                                               for: PLAN_UPSERT; else NULL  */
 };
 
 /*

@@ -6,6 +6,7 @@ from .engines import Refused, some_settings
 from .history import Step
 from .nodes import Node
 from .subqueries import renamed
+from .upserts import Upserts
 
 CASTS = (('a0',), ('a0',), ('a0', 'a1'), ('a0', 'b0'), ('a0', 'a1', 'b0'))
 ROWS_OF_TABLETS = ('0', '1', '2', '3', '7', '16', '31', '63', '64', '65')
@@ -169,7 +170,11 @@ class Story:
         return changes.update() if chance < 0.8 else changes.delete()
 
     def change_rows(self):
-        self.change(self.row_change())
+        made = Upserts(self.changes()).make() if self.rng.random() < 0.35 else None
+        if made and made[1]:
+            self.do(Step('read', self.party, *made))
+        else:
+            self.change(made[0] if made else self.row_change())
         if self.rng.random() < 0.4:
             self.query()
         for name in list(self.schema.tables):

@@ -147,6 +147,12 @@ enum conflict {
     CONFLICT_IGNORE   /* it is left out                 */
 };
 
+/* Columns that are unique together, in any order: what ON CONFLICT is about. */
+struct conflict_target {
+    unsigned *columns;
+    unsigned count;
+};
+
 /* Ids of tables that catalogue_join() took from a second database. */
 #define CATALOGUE_FILES 0x40000000u
 

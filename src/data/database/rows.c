@@ -240,6 +240,16 @@ void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors)
     }
 }
 
+struct vdbq_vector vector_behind(const struct vdbq_vector *vector,
+                                 uint64_t first)
+{
+    return (struct vdbq_vector){
+        vector->type,
+        (const char *)vector->values + first * type_bytes(vector->type),
+        vector->nulls != NULL ? vector->nulls + first : NULL
+    };
+}
+
 /* Marks what is NULL in the vector, said or as a NaN. */
 static bool add_nulls(struct rows *rows, unsigned column,
                       const struct vdbq_vector *vector, uint64_t first,

@@ -58,4 +58,8 @@ enum vdbq_status rows_load(struct rows *rows, struct database *database,
 /* The rows as vectors, one item a column. */
 void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors);
 
+/* A vector without its first values. */
+struct vdbq_vector vector_behind(const struct vdbq_vector *vector,
+                                 uint64_t first);
+
 #endif

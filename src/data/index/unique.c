@@ -192,6 +192,17 @@ bool unique_hash_row(const struct unique_rule *rule,
     return true;
 }
 
+int unique_hashed_compare(const void *left, const void *right)
+{
+    const struct unique_hashed *a = left, *b = right;
+
+    if (a->hash.high != b->hash.high)
+        return a->hash.high < b->hash.high ? -1 : 1;
+    if (a->hash.low != b->hash.low)
+        return a->hash.low < b->hash.low ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
+}
+
 /* -------------------------------------------------------- of the database -- */
 
 /* Whether the set holds the hashes of this rule. */

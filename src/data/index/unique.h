@@ -38,6 +38,14 @@ bool unique_hash_row(const struct unique_rule *rule,
                      const struct vdbq_vector *vectors, uint64_t row,
                      struct unique_hash *hash);
 
+/* A row's hash, and its number among others. */
+struct unique_hashed {
+    struct unique_hash hash;
+    uint64_t row;
+};
+/* For qsort(): by their hashes, then by their numbers. */
+int unique_hashed_compare(const void *left, const void *right);
+
 /* The set of all rows of a table. Fails with CONSTRAINT where two of them
  * are alike, IO, CORRUPT, NO_MEMORY. It lives until the next call. */
 enum vdbq_status unique_set_of(struct database *database,

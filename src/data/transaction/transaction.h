@@ -70,6 +70,20 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
                                     enum conflict conflict,
                                     struct error *error);
 
+/* Likewise; rows whose keys are there already are left out, and `added` tells
+ * of each row whether it was not (1) or was (0). */
+enum vdbq_status transaction_insert_free(struct transaction *transaction,
+                                         uint32_t table_id, uint64_t rows,
+                                         const struct vdbq_vector *vectors,
+                                         uint8_t *added, struct error *error);
+
+/* Likewise; a key that is there twice fails. Where there is a set of all keys it
+ * has the new ones, too, so that it need not be made again. */
+enum vdbq_status transaction_insert_checked(struct transaction *transaction,
+                                            uint32_t table_id, uint64_t rows,
+                                            const struct vdbq_vector *vectors,
+                                            struct error *error);
+
 /* Rows of one table that change, or go. */
 struct row_changes {
     uint64_t count;                    /* of rows, each once                 */

@@ -25,6 +25,9 @@ struct adding {
     const struct vdbq_vector *vectors;
     struct vector rules; /* struct unique_rule                      */
     bool claims;         /* the primary key is one of them          */
+    bool claims_known;   /* ... where the set of all keys is there  */
+    uint8_t *added;      /* IGNORE: 1 of each row that is added; NULL: nobody
+                            asks                                    */
     struct error *error;
 };
 
@@ -45,6 +48,36 @@ enum vdbq_status transaction_append(struct transaction *transaction,
                               CONFLICT_FAIL, error);
 }
 
+static enum vdbq_status insert(struct adding *adding, uint32_t table_id,
+                               enum conflict conflict)
+{
+    struct transaction *transaction = adding->transaction;
+    struct error *error = adding->error;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    adding->table = transaction_table(transaction, table_id, error);
+    if (adding->table == NULL)
+        return VDBQ_UNKNOWN;
+    status = values_check(adding->table, adding->rows, adding->vectors, error);
+    if (status == VDBQ_OK && adding->table->key != NO_KEY)
+        status = key_check_nulls(adding->table, adding->rows, adding->vectors,
+                                 error);
+    if (status == VDBQ_OK)
+        status = claim_key(adding, conflict);
+    if (status == VDBQ_OK
+        && !unique_rules(transaction->draft, adding->table, adding->claims,
+                         &adding->rules))
+        status = error_no_memory(error);
+    if (status == VDBQ_OK)
+        status = conflict == CONFLICT_IGNORE    ? add_unless(adding)
+                 : conflict == CONFLICT_REPLACE ? replace(adding)
+                                                : add_unique(adding);
+    vector_finish(&adding->rules);
+    return transaction_note(transaction, status);
+}
+
 enum vdbq_status transaction_insert(struct transaction *transaction,
                                     uint32_t table_id, uint64_t rows,
                                     const struct vdbq_vector *vectors,
@@ -54,28 +87,47 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
                              .rows = rows,
                              .vectors = vectors,
                              .error = error };
-    enum vdbq_status status = transaction_check(transaction, error);
 
-    if (status != VDBQ_OK)
-        return status;
-    adding.table = transaction_table(transaction, table_id, error);
-    if (adding.table == NULL)
-        return VDBQ_UNKNOWN;
-    status = values_check(adding.table, rows, vectors, error);
-    if (status == VDBQ_OK && adding.table->key != NO_KEY)
-        status = key_check_nulls(adding.table, rows, vectors, error);
-    if (status == VDBQ_OK)
-        status = claim_key(&adding, conflict);
-    if (status == VDBQ_OK
-        && !unique_rules(transaction->draft, adding.table, adding.claims,
-                         &adding.rules))
-        status = error_no_memory(error);
-    if (status == VDBQ_OK)
-        status = conflict == CONFLICT_IGNORE    ? add_unless(&adding)
-                 : conflict == CONFLICT_REPLACE ? replace(&adding)
-                                                : add_unique(&adding);
-    vector_finish(&adding.rules);
-    return transaction_note(transaction, status);
+    return insert(&adding, table_id, conflict);
+}
+
+enum vdbq_status transaction_insert_free(struct transaction *transaction,
+                                         uint32_t table_id, uint64_t rows,
+                                         const struct vdbq_vector *vectors,
+                                         uint8_t *added, struct error *error)
+{
+    struct adding adding = { .transaction = transaction,
+                             .rows = rows,
+                             .vectors = vectors,
+                             .added = added,
+                             .error = error };
+
+    return insert(&adding, table_id, CONFLICT_IGNORE);
+}
+
+enum vdbq_status transaction_insert_checked(struct transaction *transaction,
+                                            uint32_t table_id, uint64_t rows,
+                                            const struct vdbq_vector *vectors,
+                                            struct error *error)
+{
+    struct adding adding = { .transaction = transaction,
+                             .rows = rows,
+                             .vectors = vectors,
+                             .claims_known = true,
+                             .error = error };
+
+    return insert(&adding, table_id, CONFLICT_FAIL);
+}
+
+/* Whether the set of all keys is there. */
+static bool knows_keys(const struct adding *adding)
+{
+    const struct table *table = adding->table;
+    const struct unique_rule rule = { .column_count = 1,
+                                      .column = table->key,
+                                      .of = table->columns };
+
+    return unique_set_known(adding->transaction->writer.database, table, &rule);
 }
 
 /* Whether few rows come whose keys are not above all others, or the set of
@@ -83,15 +135,11 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
 static bool claims_few(const struct adding *adding)
 {
     const struct table *table = adding->table;
-    const struct unique_rule rule = { .column_count = 1,
-                                      .column = table->key,
-                                      .of = table->columns };
 
     if (adding->rows > CLAIMED_ROWS_MAX || table->rows > CLAIMED_TABLE_MAX)
         return false;
     return !key_grows(table, adding->rows, adding->vectors)
-           || unique_set_known(adding->transaction->writer.database, table,
-                               &rule);
+           || knows_keys(adding);
 }
 
 /* Who sees to the primary key: the set of all keys, or key.c, which compares
@@ -107,6 +155,7 @@ static enum vdbq_status claim_key(struct adding *adding, enum conflict conflict)
         return VDBQ_OK;
     adding->claims =
         conflict != CONFLICT_FAIL
+        || (adding->claims_known && knows_keys(adding))
         || adding->table->columns[adding->table->key].collation
                != COLLATION_BINARY
         || (new_rows != NULL ? new_rows->claimed : claims_few(adding));
@@ -164,13 +213,8 @@ static enum vdbq_status add(struct adding *adding, uint64_t first,
     vectors = memory_zeroed(count, sizeof *vectors);
     if (vectors == NULL)
         return error_no_memory(adding->error);
-    for (unsigned i = 0; i < count; i++) {
-        const struct vdbq_vector *from = &adding->vectors[i];
-        vectors[i].type = from->type;
-        vectors[i].values =
-            (const char *)from->values + first * type_bytes(from->type);
-        vectors[i].nulls = from->nulls != NULL ? from->nulls + first : NULL;
-    }
+    for (unsigned i = 0; i < count; i++)
+        vectors[i] = vector_behind(&adding->vectors[i], first);
     status = add_checked(adding, rows, vectors);
     memory_release(vectors);
     return status;
@@ -249,6 +293,8 @@ static enum vdbq_status add_unless(struct adding *adding)
         if (stop_at(row))
             return error_cancelled(adding->error);
         status = claim_row(adding, row, &free);
+        if (adding->added != NULL)
+            adding->added[row] = free;
         if (status != VDBQ_OK || free)
             continue;
         if (row > first)

@@ -284,24 +284,46 @@ static struct expression *subquery_expression(struct binder *binder,
     return expression_fits(binder, e) ? e : NULL;
 }
 
-static struct expression *bind_subquery(struct binder *binder,
-                                        const struct ast_expression *tree,
-                                        enum apply_kind kind)
+/* What a query's rows say: column `number` of the `width` that it is to have.
+ * EXISTS takes any width. */
+static struct expression *bind_query_value(struct binder *binder,
+                                           const struct ast_expression *tree,
+                                           enum apply_kind kind,
+                                           unsigned number, unsigned width)
 {
     size_t asked = binder->scope->asked.count;
     struct collating collating = binder->collating;
     struct node *node = bind_query(binder, tree->query);
+    int column = (int)number;
 
     binder->collating = collating;
     if (node == NULL)
         return NULL;
-    if (kind != APPLY_EXISTS && node->column_count != 1) {
+    if (kind != APPLY_EXISTS && node->column_count != width) {
         error_at(binder->error, VDBQ_TYPE, tree->at,
-                 "a subquery that is a value has one column; this one has %u",
-                 node->column_count);
+                 width == 1 ? "a subquery that is a value has one column; "
+                              "this one has %u"
+                            : "the subquery has %u columns for %u",
+                 node->column_count, width);
         return NULL;
     }
-    return subquery_expression(binder, tree, kind, node, asked);
+    if (width > 1)
+        node = node_columns(binder, node, &column, 1);
+    return node ? subquery_expression(binder, tree, kind, node, asked) : NULL;
+}
+
+static struct expression *bind_subquery(struct binder *binder,
+                                        const struct ast_expression *tree,
+                                        enum apply_kind kind)
+{
+    return bind_query_value(binder, tree, kind, 0, 1);
+}
+
+struct expression *bind_subquery_column(struct binder *binder,
+                                        const struct ast_expression *tree,
+                                        unsigned number, unsigned width)
+{
+    return bind_query_value(binder, tree, APPLY_SCALAR, number, width);
 }
 
 /* x IN (...): the operand and the query's column become keys. */
@@ -406,6 +428,15 @@ static struct expression *is_in_rows(struct binder *binder,
     e = subquery_expression(binder, tree, APPLY_IN, node,
                             binder->scope->asked.count);
     return e ? negated(binder, tree, in_query(binder, e, operand)) : NULL;
+}
+
+struct expression *bind_in_rows(struct binder *binder,
+                                struct expression *operand, struct node *node,
+                                struct position at)
+{
+    const struct ast_expression place = { .kind = AST_IN, .at = at };
+
+    return is_in_rows(binder, &place, operand, node);
 }
 
 static struct expression *bind_in_list(struct binder *binder,

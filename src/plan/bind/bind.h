@@ -7,6 +7,8 @@
 
 #include "plan/tree/expression.h"
 
+struct node;
+
 struct binder;
 
 /* bind.c */
@@ -15,6 +17,17 @@ struct expression *bind_expression(struct binder *binder,
 
 struct expression *bind_condition(struct binder *binder,
                                   const struct ast_expression *tree);
+
+/* Of (a, b) = (SELECT ...): column `number` of the query, which has `width` of
+ * them, as a value. */
+struct expression *bind_subquery_column(struct binder *binder,
+                                        const struct ast_expression *tree,
+                                        unsigned number, unsigned width);
+
+/* Whether the operand is among rows of one column. */
+struct expression *bind_in_rows(struct binder *binder,
+                                struct expression *operand, struct node *node,
+                                struct position at);
 
 /* bind_function.c */
 struct expression *bind_function(struct binder *binder,

@@ -538,11 +538,31 @@ static enum vdbq_status collect(struct binder *binder,
     return collect_inner(binder, tree, from);
 }
 
+static enum vdbq_status start_from(struct binder *binder)
+{
+    binder->scope->node = node_once(binder);
+    return binder->scope->node ? VDBQ_OK : binder->error->status;
+}
+
 enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
                            struct from *from)
 {
-    binder->scope->node = node_once(binder);
-    if (binder->scope->node == NULL)
-        return binder->error->status;
-    return tree != NULL ? collect(binder, tree, from) : VDBQ_OK;
+    enum vdbq_status status = start_from(binder);
+
+    return status == VDBQ_OK && tree != NULL ? collect(binder, tree, from)
+                                             : status;
+}
+
+enum vdbq_status bind_from_behind(struct binder *binder,
+                                  const struct table *table, const char *called,
+                                  const struct ast_from *tree,
+                                  struct from *from, unsigned *number)
+{
+    enum vdbq_status status = start_from(binder);
+
+    if (status == VDBQ_OK)
+        status = add_leaf(binder, called, node_numbered(binder, table, number),
+                          from);
+    return status == VDBQ_OK && tree != NULL ? collect(binder, tree, from)
+                                             : status;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 struct binder;
+struct table;
 
 /* from.c: fills the scope. What is joined, and `conditions` (what ON and WHERE
  * say), become a NODE_PRODUCT. */
@@ -21,5 +22,11 @@ struct from {
 
 enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
                            struct from *from);
+/* The same behind a table that comes first, under the name `called`, whose column
+ * `*number` is that of its rows' numbers; `tree` may be NULL. */
+enum vdbq_status bind_from_behind(struct binder *binder,
+                                  const struct table *table, const char *called,
+                                  const struct ast_from *tree,
+                                  struct from *from, unsigned *number);
 
 #endif

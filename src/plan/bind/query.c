@@ -347,11 +347,23 @@ static struct node *bind_body(struct binder *binder,
     return node;
 }
 
+enum vdbq_status bind_with_names(struct binder *binder,
+                                 const struct ast_with *with)
+{
+    for (; with != NULL; with = with->next) {
+        struct with_name *name = arena_alloc(binder->arena, sizeof *name);
+        if (name == NULL)
+            return error_no_memory(binder->error);
+        *name = (struct with_name){ with, binder->with, binder->scope };
+        binder->with = name;
+    }
+    return VDBQ_OK;
+}
+
 struct node *bind_query(struct binder *binder, const struct ast_query *query)
 {
     struct with_name *before = binder->with;
     struct node *node = NULL;
-    bool there = true;
 
     if (stack_is_short())
         return stack_refuse(binder->error, query->at), NULL;
@@ -360,18 +372,7 @@ struct node *bind_query(struct binder *binder, const struct ast_query *query)
                  "queries are nested more than %d deep", QUERIES_DEEP_MAX);
         return NULL;
     }
-    for (const struct ast_with *with = query->with; with != NULL && there;
-         with = with->next) {
-        struct with_name *name = arena_alloc(binder->arena, sizeof *name);
-        there = name != NULL;
-        if (there) {
-            *name = (struct with_name){ with, binder->with, binder->scope };
-            binder->with = name;
-        }
-    }
-    if (!there)
-        error_no_memory(binder->error);
-    else
+    if (bind_with_names(binder, query->with) == VDBQ_OK)
         node = bind_body(binder, query);
     if (node != NULL && bind_limit(binder, query, &node) != VDBQ_OK)
         node = NULL;

@@ -14,6 +14,9 @@ struct binder;
 struct node *bind_select(struct binder *binder, const struct ast_query *query);
 
 /* query.c */
+/* The names of WITH, for what is bound from here on. */
+enum vdbq_status bind_with_names(struct binder *binder,
+                                 const struct ast_with *with);
 struct node *bind_query(struct binder *binder, const struct ast_query *query);
 
 #endif

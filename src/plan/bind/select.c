@@ -21,23 +21,21 @@
 
 /* -------------------------------------------------------------- results -- */
 
-static enum vdbq_status add_result(struct selecting *selecting,
-                                   const char *name, bool alias,
-                                   struct expression *expression)
+static enum vdbq_status add_result(struct binder *binder,
+                                   struct vector *results,
+                                   const struct result *result)
 {
-    struct result result = { name, alias, expression };
-
-    if (expression == NULL)
-        return selecting->binder->error->status;
-    if (name == NULL || !vector_append(&selecting->results, &result, 1))
-        return error_no_memory(selecting->binder->error);
-    return VDBQ_OK;
+    if (result->expression == NULL)
+        return binder->error->status;
+    return result->name != NULL && vector_append(results, result, 1)
+               ? VDBQ_OK
+               : error_no_memory(binder->error);
 }
 
-static enum vdbq_status add_star(struct selecting *selecting,
-                                 const struct ast_result *result)
+static enum vdbq_status add_star(struct binder *binder,
+                                 const struct ast_result *result,
+                                 struct vector *results)
 {
-    struct binder *binder = selecting->binder;
     const char *table = result->table.text;
     enum vdbq_status status = VDBQ_OK;
     bool any = false;
@@ -46,15 +44,16 @@ static enum vdbq_status add_star(struct selecting *selecting,
          i++) {
         const struct scope_column *column =
             vector_at(&binder->scope->columns, i);
+        struct result made = { .name = column->name };
         bool is_id = column->hidden && name_equal(column->name, "rowid");
         if (is_id
             || (table == NULL ? column->hidden
                               : !name_equal(column->table, table)))
             continue;
         any = true;
-        status =
-            add_result(selecting, column->name, false,
-                       scope_value(binder, binder->scope, column, result->at));
+        made.expression =
+            scope_value(binder, binder->scope, column, result->at);
+        status = add_result(binder, results, &made);
     }
     if (status != VDBQ_OK || any)
         return status;
@@ -81,26 +80,35 @@ static const char *result_name(const struct binder *binder,
                       tree->end - tree->begin);
 }
 
-static enum vdbq_status bind_results(struct selecting *selecting)
+enum vdbq_status bind_result_list(struct binder *binder,
+                                  const struct ast_result *list,
+                                  struct vector *results)
 {
-    struct binder *binder = selecting->binder;
     enum vdbq_status status = VDBQ_OK;
 
-    binder->scope->aggregates = binder->scope->windows = true;
-    for (const struct ast_result *result = selecting->select->results;
-         result != NULL && status == VDBQ_OK; result = result->next) {
-        struct expression *e;
-        if (result->star) {
-            status = add_star(selecting, result);
+    for (; list != NULL && status == VDBQ_OK; list = list->next) {
+        struct result made = { .alias = list->alias.text != NULL };
+        if (list->star) {
+            status = add_star(binder, list, results);
             continue;
         }
-        e = bind_expression(binder, result->expression);
-        status = e == NULL
-                     ? binder->error->status
-                     : add_result(selecting, result_name(binder, result, e),
-                                  result->alias.text != NULL, e);
+        made.expression = bind_expression(binder, list->expression);
+        if (made.expression != NULL)
+            made.name = result_name(binder, list, made.expression);
+        status = add_result(binder, results, &made);
     }
-    binder->scope->aggregates = binder->scope->windows = false;
+    return status;
+}
+
+static enum vdbq_status bind_results(struct selecting *selecting)
+{
+    struct scope *scope = selecting->binder->scope;
+    enum vdbq_status status;
+
+    scope->aggregates = scope->windows = true;
+    status = bind_result_list(selecting->binder, selecting->select->results,
+                              &selecting->results);
+    scope->aggregates = scope->windows = false;
     return status;
 }
 

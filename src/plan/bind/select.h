@@ -19,6 +19,11 @@ struct result {
     struct expression *expression;
 };
 
+/* Binds a list of results: each becomes a struct result, `*` several. */
+enum vdbq_status bind_result_list(struct binder *binder,
+                                  const struct ast_result *list,
+                                  struct vector *results);
+
 struct selecting {
     struct binder *binder;
     const struct ast_query *query;

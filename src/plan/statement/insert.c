@@ -12,7 +12,10 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/plan.h"
+#include "plan/statement/returning.h"
 #include "plan/statement/statement.h"
+#include "plan/statement/table_rows.h"
+#include "plan/statement/upsert.h"
 #include "plan/tree/binder.h"
 
 /* A column of the table while its values come in. */
@@ -27,6 +30,7 @@ struct filling {
 struct inserting {
     struct binder *binder;
     const struct ast_insert *insert;
+    const struct ast_result *returning; /* NULL: nothing */
     const struct table *table;
     struct filling *fillings; /* one a column of the table                 */
     unsigned *order;          /* the column that the i-th value goes to    */
@@ -137,18 +141,26 @@ static void store(const struct filling *filling, size_t row,
     store_constant(filling->column->type, filling->values, row, e);
 }
 
+/* A statement with parameters, which are NULL before they have values, is planned
+ * all the same where it returns columns: those are asked for before that. */
+static bool waits_for_values(const struct inserting *inserting)
+{
+    return inserting->returning != NULL && inserting->binder->value_count > 0;
+}
+
 /* A byte a row, once there is a NULL. */
 static enum vdbq_status set_null(struct inserting *inserting,
                                  struct filling *filling, size_t row,
                                  struct position at)
 {
     struct binder *binder = inserting->binder;
+    bool waits = waits_for_values(inserting);
 
-    if (filling->key)
+    if (filling->key && !waits)
         return error_at(binder->error, VDBQ_CONSTRAINT, at,
                         "row %zu has no value for the primary key %s", row + 1,
                         filling->column->name);
-    if (filling->column->not_null)
+    if (filling->column->not_null && !waits)
         return error_at(binder->error, VDBQ_CONSTRAINT, at,
                         "row %zu has no value for column %s, which is NOT "
                         "NULL",
@@ -344,18 +356,46 @@ static struct node *arrange(struct inserting *inserting, struct node *node)
                                                   : NULL;
 }
 
+/* The rows of a node are those that are inserted; NULL: a failure. */
+static enum vdbq_status insert_node(struct inserting *inserting,
+                                    struct node *node, struct plan *plan)
+{
+    const struct ast_insert *insert = inserting->insert;
+    const struct table *table = inserting->table;
+    struct changed_rows rows = {
+        .node = node,
+        .table = table,
+        .called = insert->alias.text ? insert->alias.text : insert->table.text,
+        .id = table->key != NO_KEY ? (int)table->key : -1,
+        .keeps = -1
+    };
+
+    if (node != NULL && inserting->returning != NULL)
+        node = return_all(inserting->binder, &rows, inserting->returning, plan);
+    plan->insert.from_query = true;
+    plan->insert.table_id = table->id;
+    plan->insert.column_count = table->column_count;
+    return plan_steps(inserting->binder, node, plan);
+}
+
 static enum vdbq_status insert_query(struct inserting *inserting,
                                      struct plan *plan)
 {
-    struct binder *binder = inserting->binder;
-    struct node *node = bind_query(binder, inserting->insert->query);
+    struct node *node = bind_query(inserting->binder, inserting->insert->query);
 
-    if (node != NULL)
-        node = arrange(inserting, node);
-    plan->insert.from_query = true;
-    plan->insert.table_id = inserting->table->id;
-    plan->insert.column_count = inserting->table->column_count;
-    return plan_steps(binder, node, plan);
+    return insert_node(inserting, node ? arrange(inserting, node) : NULL, plan);
+}
+
+/* Rows of constants of which something is returned. */
+static enum vdbq_status return_constants(struct inserting *inserting,
+                                         struct plan *plan)
+{
+    const struct plan_insert *insert = &plan->insert;
+
+    return insert_node(inserting,
+                       table_rows_node(inserting->binder, inserting->table,
+                                       insert->vectors, insert->rows),
+                       plan);
 }
 
 /* ------------------------------------------------------------------ all -- */
@@ -396,7 +436,8 @@ static enum vdbq_status insert_defaults(struct inserting *inserting,
 {
     static const struct ast_query one = { .kind = AST_QUERY_VALUES,
                                           .row_count = 1 };
-    struct ast_insert insert = *inserting->insert;
+    const struct ast_insert *said = inserting->insert;
+    struct ast_insert insert = *said;
     enum vdbq_status status;
 
     insert.query = (struct ast_query *)(uintptr_t)&one;
@@ -406,34 +447,63 @@ static enum vdbq_status insert_defaults(struct inserting *inserting,
     status = make_room(inserting);
     if (status == VDBQ_OK)
         status = fill_missing(inserting);
-    return status == VDBQ_OK ? make_vectors(inserting, &plan->insert) : status;
+    if (status == VDBQ_OK)
+        status = make_vectors(inserting, &plan->insert);
+    inserting->insert = said;
+    return status;
 }
 
-enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
+/* The rows, as vectors or as a query. */
+static enum vdbq_status insert_rows(struct inserting *inserting,
+                                    struct plan *plan)
+{
+    const struct ast_query *query = inserting->insert->query;
+    enum vdbq_status status = VDBQ_OK;
+    bool computed = query != NULL && !is_plain_values(query);
+
+    if (query == NULL)
+        status = insert_defaults(inserting, plan);
+    else if (!computed)
+        status = insert_values(inserting, plan, &computed);
+    if (status == VDBQ_OK && computed)
+        status = insert_query(inserting, plan);
+    else if (status == VDBQ_OK && inserting->returning != NULL)
+        status = return_constants(inserting, plan);
+    return status;
+}
+
+/* Whether it is ON CONFLICT DO NOTHING, whatever the conflict. */
+static bool is_nothing(const struct ast_conflict *conflict)
+{
+    return conflict->at.line > 0 && conflict->columns == NULL
+           && conflict->sets == NULL;
+}
+
+enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                   struct binder *binder, struct plan *plan)
 {
-    struct inserting inserting = { .binder = binder, .insert = insert };
+    const struct ast_insert *insert = &statement->insert;
+    struct inserting inserting = { .binder = binder,
+                                   .insert = insert,
+                                   .returning = statement->returning };
     enum vdbq_status status;
-    bool computed = false;
 
     inserting.table = find_table(binder, &insert->table);
     if (inserting.table == NULL)
         return binder->error->status;
+    if (binder->limits != NULL && binder->limits->conflicts != NULL)
+        return plan_upsert(statement, inserting.table, binder, plan);
     plan->kind = PLAN_INSERT;
     status = start_columns(&inserting);
     if (status == VDBQ_OK)
         status = read_columns(&inserting);
-    if (status != VDBQ_OK)
-        return status;
-    if (insert->query == NULL)
-        status = insert_defaults(&inserting, plan);
-    else if (is_plain_values(insert->query))
-        status = insert_values(&inserting, plan, &computed);
-    if (status == VDBQ_OK && insert->query != NULL
-        && (computed || !is_plain_values(insert->query)))
-        status = insert_query(&inserting, plan);
-    plan->insert.conflict = insert->replace  ? CONFLICT_REPLACE
-                            : insert->ignore ? CONFLICT_IGNORE
-                                             : CONFLICT_FAIL;
-    return status;
+    if (status == VDBQ_OK)
+        status = insert_rows(&inserting, plan);
+    plan->insert.conflict = insert->replace ? CONFLICT_REPLACE
+                            : insert->ignore || is_nothing(&insert->conflict)
+                                ? CONFLICT_IGNORE
+                                : CONFLICT_FAIL;
+    return status == VDBQ_OK && insert->conflict.at.line > 0
+               ? plan_conflict(statement, inserting.table, binder, plan)
+               : status;
 }

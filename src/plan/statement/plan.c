@@ -47,6 +47,21 @@ static enum plan_kind plain_kind(enum ast_statement_kind kind)
     }
 }
 
+/* INSERT, UPDATE, DELETE. */
+static enum vdbq_status plan_rows_change(const struct ast_statement *statement,
+                                         struct binder *binder,
+                                         struct plan *plan)
+{
+    enum vdbq_status status = bind_with_names(binder, statement->with);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (statement->kind == AST_INSERT)
+        return plan_insert_rows(statement, binder, plan);
+    return statement->kind == AST_UPDATE ? plan_update(statement, binder, plan)
+                                         : plan_delete(statement, binder, plan);
+}
+
 static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
                                      struct binder *binder, struct plan *plan)
 {
@@ -79,11 +94,9 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_REINDEX:
         return plan_drop(&statement->drop, PLAN_REINDEX, binder, plan);
     case AST_INSERT:
-        return plan_insert_rows(&statement->insert, binder, plan);
     case AST_UPDATE:
-        return plan_update(&statement->update, binder, plan);
     case AST_DELETE:
-        return plan_delete(&statement->delete, binder, plan);
+        return plan_rows_change(statement, binder, plan);
     case AST_BEGIN:
     case AST_COMMIT:
     case AST_ROLLBACK:

@@ -28,13 +28,13 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
 enum vdbq_status plan_create_index(const struct ast_index *index,
                                    struct binder *binder, struct plan *plan);
 
-enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
+enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                   struct binder *binder, struct plan *plan);
 
-enum vdbq_status plan_update(const struct ast_update *update,
+enum vdbq_status plan_update(const struct ast_statement *statement,
                              struct binder *binder, struct plan *plan);
 
-enum vdbq_status plan_delete(const struct ast_delete *delete,
+enum vdbq_status plan_delete(const struct ast_statement *statement,
                              struct binder *binder, struct plan *plan);
 
 /* Puts a constant of a column's type into its vector. */

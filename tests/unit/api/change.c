@@ -286,6 +286,68 @@ static void savepoints_use_space_again(void **state)
     assert_true(file_bytes() < 500 * 1000);
 }
 
+/* A row that is returned, and that it is the last one. */
+static void expect_returned(vdbq_query *query, int64_t a, const char *b)
+{
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), a);
+    assert_string_equal(vdbq_query_text(query, 1), b);
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+}
+
+static void changes_return_rows(void **state)
+{
+    vdbq *db = open_file();
+    struct vdbq_stats stats;
+    vdbq_query *query =
+        prepare(db, "insert into t values (?, ?) on conflict (a) do update "
+                    "set b = t.b || excluded.b returning a * 2 as twice, b");
+
+    (void)state;
+    assert_int_equal(vdbq_query_columns(query), 2);
+    assert_string_equal(vdbq_query_column_name(query, 0), "twice");
+    assert_int_equal(vdbq_query_column_type(query, 1), VDBQ_TEXT);
+    for (int64_t a = 3; a <= 4; a++) {
+        assert_int_equal(vdbq_bind_int64(query, 1, a), VDBQ_OK);
+        assert_int_equal(vdbq_bind_text(query, 2, "!", -1), VDBQ_OK);
+        assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+        assert_int_equal(count(db), a); /* it is done before it is read */
+        expect_returned(query, 2 * a, a == 3 ? "three!" : "!");
+        vdbq_query_stats(query, &stats);
+        assert_int_equal(stats.rows_changed, 1);
+        assert_int_equal(stats.rows_returned, 1);
+    }
+    vdbq_query_close(query);
+    assert_int_equal(count(db), 4);
+    vdbq_close(db);
+}
+
+static void rows_that_are_returned_come_as_a_batch(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *query = prepare(db, "delete from t where a > 1 returning b, a");
+    struct vdbq_batch batch;
+
+    (void)state;
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(batch.rows, 2);
+    assert_int_equal(batch.columns, 2);
+    assert_int_equal(((const int32_t *)batch.column[1].values)[1], 3);
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(batch.rows, 0);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(batch.rows, 0); /* they are gone */
+    vdbq_query_close(query);
+    query = prepare(db, "insert into t values (8, 'x'), (9, 'y') "
+                        "returning a + 9223372036854775807");
+    assert_int_not_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_not_equal(vdbq_query_row(query), VDBQ_ROW);
+    vdbq_query_close(query);
+    assert_int_equal(count(db), 1); /* a failure leaves nothing changed */
+    vdbq_close(db);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_file, remove_file)
 
 int main(void)
@@ -299,6 +361,8 @@ int main(void)
         TEST(appends_belong_to_the_transaction),
         TEST(a_transaction_uses_its_space_again),
         TEST(savepoints_use_space_again),
+        TEST(changes_return_rows),
+        TEST(rows_that_are_returned_come_as_a_batch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

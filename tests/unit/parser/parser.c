@@ -387,7 +387,7 @@ static const struct failure failures[] = {
       "expected SELECT, WITH, FROM, VALUES "
       "or DEFAULT",
       "did you mean VALUES?" },
-    { "update t set a = 1 were b", 1, 20, "\"were\": expected WHERE",
+    { "update t set a = 1 were b", 1, 20, "\"were\": expected FROM, WHERE",
       "did you mean WHERE?" },
     { "select a b c", 1, 12, "\"c\": expected FROM, WHERE", NULL },
     { "alter table t", 1, 1, "\"alter\"", "not supported" },

@@ -3,7 +3,7 @@
  * Steps of a program that was written by hand: a scan of each table that is
  * probed, then the program itself.
  */
-#include "api/query_program.h"
+#include "api/alone/query_program.h"
 
 #include "base/type.h"
 

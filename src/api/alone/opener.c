@@ -3,7 +3,7 @@
  * The thread owns the device until it has ended. A connection that is closed
  * meanwhile waits for it: a driver cannot be left half open.
  */
-#include "api/opener.h"
+#include "api/alone/opener.h"
 
 #include <stdatomic.h>
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps of a planned query are opened: where each of them runs, what they
+ * may hold, and which devices keep times for them.
+ */
+#include "api/query.h"
+
+#include "exec/operator/kinds.h"
+
+vdbq *session_of(vdbq *db, const struct table *table)
+{
+    bool of_file = table != NULL && table->id >= CATALOGUE_FILES;
+    return of_file ? db->files : db;
+}
+
+enum vdbq_status query_files_join(vdbq_query *query,
+                                  const struct catalogue *catalogue,
+                                  struct catalogue **joined)
+{
+    *joined = query->files.database == NULL
+                  ? catalogue_hold((struct catalogue *)catalogue)
+                  : catalogue_join(catalogue, query->files.catalogue);
+    return *joined ? VDBQ_OK : error_no_memory(&query->db->error);
+}
+
+static bool wants_times(const vdbq_query *query)
+{
+    return query->plan.explain == AST_EXPLAIN_ANALYZE
+           || query->settings.profiling;
+}
+
+/* Has a device that the query runs on keep times, where they are wanted. */
+static enum vdbq_status hold_times(vdbq_query *query, struct device *device,
+                                   struct error *error)
+{
+    struct device **timed = VECTOR_ITEMS(&query->timed, struct device *);
+    if (!wants_times(query))
+        return VDBQ_OK;
+    for (size_t i = 0; i < query->timed.count; i++)
+        if (timed[i] == device)
+            return VDBQ_OK;
+    if (!vector_append(&query->timed, &device, 1))
+        return error_no_memory(error);
+    enum vdbq_status status = device_times_hold(device, error);
+    query->timed.count -= status != VDBQ_OK;
+    return status;
+}
+
+/* Chooses where and how a scan runs; for stream_params. */
+static enum vdbq_status choose_place(void *context, const struct table *table,
+                                     const struct program *program,
+                                     uint64_t rows, struct run_place *place,
+                                     struct error *error)
+{
+    vdbq_query *query = context;
+    vdbq *home = session_of(query->db, table);
+    enum vdbq_status status =
+        place_choose(home, &query->settings, table, program, rows, place);
+    if (status != VDBQ_OK && error != &home->error)
+        *error = home->error;
+    if (status == VDBQ_OK)
+        status = hold_times(query, place->device, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (place->stands_in > query->stands_in)
+        query->stands_in = place->stands_in;
+    if (table != NULL || query->device == NULL)
+        query->device = place->device;
+    stream_list(device_facts(place->device)->name, query->device_text,
+                sizeof query->device_text);
+    stream_list(run_mode_name(place->mode), query->mode_text,
+                sizeof query->mode_text);
+    return VDBQ_OK;
+}
+
+/* Bytes of the statement's tree and of its plan. */
+static uint64_t plan_bytes(const vdbq_query *query)
+{
+    return arena_bytes(&query->arena) + arena_bytes(&query->tree)
+           + arena_bytes(&query->plan_arena)
+           + arena_bytes(&query->plan.steps.arena);
+}
+
+enum vdbq_status query_stream(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    const struct steps *steps = &query->plan.steps;
+    enum vdbq_status status =
+        query_files_join(query, query->snapshot.catalogue, &query->joined);
+    if (status != VDBQ_OK)
+        return status;
+    query->seen = query->snapshot;
+    query->seen.catalogue = query->joined;
+    account_close(&query->account);
+    account_open(&query->account, steps_memory(&query->settings),
+                 plan_bytes(query));
+    query->params = (struct stream_params){
+        .snapshot = &query->seen,
+        .choose = choose_place,
+        .choose_context = query,
+        .choose_kind = operator_kind,
+        .threads = host_threads(db, &query->settings),
+        .parameters = query->parameters,
+        .parameter_count = vdbq_query_parameters(query),
+        .stats = &query->stats,
+        .account = &query->account,
+    };
+    if (query->plan.explain == AST_EXPLAIN_ANALYZE)
+        query->stats.counts = &query->counts;
+    stop_begin(steps->steps.count + (query->plan.kind != PLAN_SELECT));
+    return stream_open(&query->params, steps, TEXTS_GIVEN, &query->stream,
+                       &db->error);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows are compared by their hashes: with one another by sorting these, with
+ * those of the table in the set that the rule has of them.
+ */
+#include "data/transaction/row_conflicts.h"
+
+#include <stdlib.h>
+
+#include "base/hostile.h"
+#include "data/tablet/values.h"
+#include "data/transaction/transaction_inner.h"
+
+enum {
+    SEARCHED_ROWS_MAX = 64,
+    SEARCHED_TABLE_MIN = HOSTILE(4, 1 << 16) /* rows */
+};
+
+bool conflict_targets(const struct conflict_target *target,
+                      const struct unique_rule *rule)
+{
+    bool same = target->count == rule->column_count;
+
+    for (unsigned i = 0; i < target->count && same; i++) {
+        bool found = false;
+        for (unsigned k = 0; k < rule->column_count; k++)
+            found |=
+                target->columns[i]
+                == (rule->columns != NULL ? rule->columns[k] : rule->column);
+        same = found;
+    }
+    return same;
+}
+
+/* The first rule about the target's columns. */
+static const struct unique_rule *rule_of(const struct vector *rules,
+                                         const struct conflict_target *target)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (conflict_targets(target, vector_at(rules, i)))
+            return vector_at(rules, i);
+    return NULL;
+}
+
+/* Tells of rows with one hash, in their order, what they meet. */
+static void tell(const struct unique_hashed *hashed, uint32_t count, bool there,
+                 struct row_conflict *conflicts)
+{
+    for (uint32_t i = 0; i < count; i++)
+        conflicts[hashed[i].row] = (struct row_conflict){
+            .first = (uint32_t)hashed[0].row, .before = i, .there = there
+        };
+}
+
+/* Rows without NULLs in the columns, by their hashes; the others meet nothing. */
+static uint32_t hash_rows(const struct unique_rule *rule,
+                          const struct vdbq_vector *vectors, uint32_t rows,
+                          struct unique_hashed *hashed,
+                          struct row_conflict *conflicts)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < rows; i++) {
+        conflicts[i] = (struct row_conflict){ .first = i };
+        hashed[count].row = i;
+        count += unique_hash_row(rule, vectors, i, &hashed[count].hash);
+    }
+    qsort(hashed, count, sizeof *hashed, unique_hashed_compare);
+    return count;
+}
+
+/* `set` NULL: all may be there. */
+static enum vdbq_status find(const struct unique_set *set,
+                             const struct unique_rule *rule, uint32_t rows,
+                             const struct vdbq_vector *vectors,
+                             struct row_conflict *conflicts,
+                             struct error *error)
+{
+    struct unique_hashed *hashed =
+        memory_zeroed((size_t)rows + 1, sizeof *hashed);
+    uint32_t count, first = 0, end;
+
+    if (hashed == NULL)
+        return error_no_memory(error);
+    count = hash_rows(rule, vectors, rows, hashed, conflicts);
+    for (; first < count; first = end) {
+        for (end = first + 1;
+             end < count && hashed[end].hash.low == hashed[first].hash.low
+             && hashed[end].hash.high == hashed[first].hash.high;)
+            end++;
+        tell(hashed + first, end - first,
+             set == NULL || unique_set_has(set, hashed[first].hash), conflicts);
+    }
+    memory_release(hashed);
+    return VDBQ_OK;
+}
+
+/* Whether a set would have to be made of a large table for few rows, which a
+ * search finds at less cost. */
+static bool searches(const struct database *database, const struct table *table,
+                     const struct unique_rule *rule, uint32_t rows)
+{
+    return rows <= SEARCHED_ROWS_MAX && table->rows > SEARCHED_TABLE_MIN
+           && !unique_set_known(database, table, rule);
+}
+
+static enum vdbq_status
+find_by_rule(struct transaction *transaction, const struct table *table,
+             const struct unique_rule *rule, uint32_t rows,
+             const struct vdbq_vector *vectors, enum conflict_sureness sureness,
+             struct row_conflict *conflicts, struct error *error)
+{
+    struct database *database = transaction->writer.database;
+    struct unique_set *set = NULL;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (rule == NULL)
+        return error_set(error, VDBQ_MISUSE,
+                         "table %s: no rule says that these columns are unique",
+                         table->name);
+    if (sureness == CONFLICTS_SURE || !searches(database, table, rule, rows))
+        status = unique_set_of(database, table, rule, &set, error);
+    return status == VDBQ_OK ? find(set, rule, rows, vectors, conflicts, error)
+                             : status;
+}
+
+/* Rows that are not in the sets yet are in no tablet either: they are written,
+ * so that sets hold them. */
+static enum vdbq_status settle_unclaimed(struct transaction *transaction,
+                                         uint32_t table_id, struct error *error)
+{
+    const struct new_rows *new_rows =
+        transaction_new_rows(transaction, table_id);
+
+    return new_rows != NULL && !new_rows->claimed
+               ? transaction_settle(transaction, error)
+               : transaction_check(transaction, error);
+}
+
+enum vdbq_status
+transaction_row_conflicts(struct transaction *transaction, uint32_t table_id,
+                          const struct conflict_target *target, uint32_t rows,
+                          const struct vdbq_vector *vectors,
+                          enum conflict_sureness sureness,
+                          struct row_conflict *conflicts, struct error *error)
+{
+    const struct table *table;
+    struct vector rules = { 0 };
+    enum vdbq_status status = settle_unclaimed(transaction, table_id, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    table = transaction_table(transaction, table_id, error);
+    if (table == NULL)
+        return VDBQ_UNKNOWN;
+    status = values_check(table, rows, vectors, error);
+    if (status == VDBQ_OK && table->key != NO_KEY)
+        status = key_check_nulls(table, rows, vectors, error);
+    if (status == VDBQ_OK
+        && !unique_rules(transaction->draft, table, true, &rules))
+        status = error_no_memory(error);
+    if (status == VDBQ_OK)
+        status = find_by_rule(transaction, table, rule_of(&rules, target), rows,
+                              vectors, sureness, conflicts, error);
+    vector_finish(&rules);
+    return transaction_note(transaction, status);
+}
