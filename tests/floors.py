@@ -39,7 +39,7 @@ ROOMS = {
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
     'src/data': ('catalogue', 'tablet', 'file', 'database', 'pool', 'index', 'transaction'),
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'bind', 'condition',
-                 'unnest', 'simplify', 'rewrite', 'lower', 'statement'),
+                 'unnest', 'simplify', 'index', 'rewrite', 'lower', 'statement'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'group', 'window', 'join', 'operator'),
     'src/api': ('alone', '.'),

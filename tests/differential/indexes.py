@@ -106,6 +106,7 @@ class Script:
         self.key = self.rng.choice((None, 'k', 'k', 'k2'))
         self.next_key = 0
         self.indexed = [self.key] if self.key else []  # columns that are the first of an index
+        self.orders = []  # (columns that equal a value, columns of the order behind them)
         self.shared = all(name in SHARED for name in names)
 
     def do(self, sql, lite=None):
@@ -131,11 +132,20 @@ class Script:
         if self.key:
             columns.insert(0, f'{self.key} integer primary key')
         self.do(f'create table t ({", ".join(columns)})')
+        few = [f'{name} {COLUMNS[name]}' for name in self.values]
+        self.do(f'create table u ({", ".join(few)})')
+
+    def insert_few(self):
+        rows = ['(' + ', '.join(value.any() for value in self.values.values()) + ')'
+                for _ in range(self.rng.choice((1, 3, 12)))]
+        self.do(f'insert into u values {", ".join(rows)}')
 
     def index(self):
         names = list(self.values) + ([self.key] if self.key else [])
         chosen = self.rng.sample(names, min(len(names), self.rng.choice((1, 1, 2, 2, 3, 4))))
         self.indexed.append(chosen[0])
+        at = self.rng.randrange(min(len(chosen), 3))
+        self.orders.append((chosen[:at], chosen[at:self.rng.randrange(at + 1, len(chosen) + 1)]))
         self.do(f'create index x{len(self.lines)} on t ({", ".join(chosen)})')
 
     # -------------------------------------------------------------- queries
@@ -149,7 +159,7 @@ class Script:
     def condition(self, name):
         rng = self.rng
         kind = rng.choice(('=', '=', '=', '=', 'in', 'in', 'between', '<', '<=', '>', '>=',
-                           'turned', 'many', 'null', 'not', 'computed'))
+                           'turned', 'many', 'null', 'not', 'computed', 'starts', 'starts'))
         if kind == 'in':
             items = [self.constant(name) for _ in range(rng.randrange(1, 6))]
             return f'{name} in ({", ".join(items)})'
@@ -164,11 +174,65 @@ class Script:
             return f'{name} is null'
         if kind == 'not':
             return f'not {name} = {self.constant(name)}'
+        if kind == 'starts' and name in 'sc':
+            return self.start(name)
         if kind == 'computed' and name in 'ihk':
             return f'{name} + 1 = {self.constant(name)}'
-        if kind == 'computed':
+        if kind in ('computed', 'starts'):
             kind = '='
         return f'{name} {kind} {self.constant(name)}'
+
+    def ends(self, names, shown):
+        """The first rows of an order, or the least and the greatest value."""
+        rng = self.rng
+        prefix, order = rng.choice(self.orders or [([], [names[0]])])
+        where = ' and '.join(f'{name} = {self.constant(name)}' for name in prefix)
+        if rng.random() < 0.3:
+            bound = f'{order[0]} {rng.choice((">", "<=", "="))} {self.constant(order[0])}'
+            where = f'{where} and {bound}' if where else bound
+        where = f' where {where}' if where else ''
+        if rng.random() < 0.3:
+            called = rng.choice(('min({0})', 'max({0})', 'min({0}), max({0})'))
+            return f'select {called.format(order[0])} from t{where}', ''
+        turn = rng.choice(('', '', ' desc'))
+        terms = [name + turn + rng.choice(('', '', '', ' nulls first', ' nulls last'))
+                 for name in order]
+        tail = f' order by {", ".join(terms)} limit {rng.choice((1, 2, 5, 40))}'
+        tail += rng.choice(('', '', f' offset {rng.randrange(7)}'))
+        return f'select {shown} from t{where}{tail}', tail
+
+    def join(self, names):
+        """A join of few rows with the table."""
+        rng = self.rng
+        name = rng.choice(self.indexed or names)
+        if name == self.key:
+            name = rng.choice(list(self.values))
+        on = f't.{name} = u.{name}'
+        if rng.random() < 0.2:
+            on += f' and t.{(other := rng.choice(list(self.values)))} = u.{other}'
+        return rng.choice((
+            f'select t.*, u.{name} from u join t on {on}',
+            f'select t.*, u.{name} from t join u on {on}',
+            f'select u.*, t.{name} from u left join t on {on}',
+            f'select count(*), max(t.{name}) from u, t where {on}',
+            f'select * from t where {name} in (select {name} from u)',
+            f'select * from t where exists (select 1 from u where {on})',
+            f'select * from u where not exists (select 1 from t where {on})',
+            f'select * from u where {name} not in (select {name} from t)',
+            f'select t.* from t join u on {on} join u as v on v.{name} = u.{name}'))
+
+    def start(self, name):
+        """What a text begins with, or looks like."""
+        rng = self.rng
+        text = self.constant(name)[1:-1]
+        start = text[:rng.randrange(1, len(text) + 1)]
+        if not self.shared and rng.random() < 0.3:
+            return f"starts_with({name}, '{start}')"
+        if rng.random() < 0.4:
+            return f"{name} glob '{start}{rng.choice(('*', '*', '*', '', '?', '*1*', '[0-9]*'))}'"
+        if rng.random() < 0.3:
+            start = start.swapcase()
+        return f"{name} like '{start}{rng.choice(('%', '%', '%', '', '_', '%1', '_%'))}'"
 
     def query(self):
         rng = self.rng
@@ -180,6 +244,10 @@ class Script:
             shown = 'count(*), min(%s), max(%s)' % (rng.choice(names), rng.choice(names))
         tail = rng.choice(('', '', '', f' order by {rng.choice(names)} limit 5'))
         sql = f'select {shown} from t where {where}{tail}'
+        if rng.random() < 0.25:
+            sql, tail = self.ends(names, shown)
+        elif rng.random() < 0.2:
+            sql, tail = self.join(names), ''
         if rng.random() < 0.1:
             sql = f'select count(*) from t join t as u on t.{names[0]} = u.{names[0]} where ' + \
                 ' and '.join(f't.{part}' for part in [f'{names[0]} = {self.constant(names[0])}'])
@@ -194,11 +262,13 @@ class Script:
     def change(self):
         rng = self.rng
         kind = rng.choice(('insert', 'insert', 'update', 'delete', 'rollback', 'commit', 'index',
-                           'reopen'))
+                           'reopen', 'few'))
         name = rng.choice(list(self.values))
         where = self.condition(rng.choice(list(self.values)))
         if kind == 'insert':
             self.insert(rng.choice((1, 3, 200)))
+        elif kind == 'few':
+            self.insert_few()
         elif kind == 'update':
             self.do(f'update t set {name} = {self.values[name].any()} where {where}')
         elif kind == 'delete':
@@ -220,6 +290,7 @@ class Script:
         for _ in range(self.rng.randrange(3)):
             self.index()
         self.insert(self.rng.choice((self.most, self.most, self.most // 2, 5)))
+        self.insert_few()
         for _ in range(self.rng.randrange(4)):
             self.index()
         for _ in range(12):

@@ -26,6 +26,18 @@
 SEARCH(search_32, uint32_t)
 SEARCH(search_64, uint64_t)
 
+/* The same of RUN_STEP_KEYS keys, which are all looked at, together. */
+#define COUNT(name, type)                                                      \
+    static uint32_t name(const type *keys, type key)                           \
+    {                                                                          \
+        uint32_t count = 0;                                                    \
+        for (unsigned i = 0; i < RUN_STEP_KEYS; i++)                           \
+            count += keys[i] < key;                                            \
+        return count;                                                          \
+    }
+COUNT(count_32, uint32_t)
+COUNT(count_64, uint64_t)
+
 /* -------------------------------------------------------------- values -- */
 
 struct run_value run_value_integer(int64_t value)
@@ -130,6 +142,21 @@ uint32_t run_rank(const struct run_column *column, uint64_t value)
     return low;
 }
 
+bool run_extremes(const struct run_column *column, uint64_t *least,
+                  uint64_t *greatest)
+{
+    if (column->ranked == NULL) {
+        *least = column->base;
+        *greatest = column->base + column->span;
+        return true;
+    }
+    if (column->count == 0)
+        return false;
+    *least = column->ranked[0];
+    *greatest = column->ranked[column->count - 1];
+    return true;
+}
+
 /* The least code of a value that is no less; above code_most(): there is none.
  * `*exact`: it is the value's own. */
 static uint64_t code_of(const struct run_column *column, struct run_value value,
@@ -202,6 +229,13 @@ struct run_keys run_keys_equal(const struct run *run, struct run_keys keys,
     return exact ? narrow(run, keys, column, code, code) : no_keys;
 }
 
+struct run_keys run_keys_null(const struct run *run, struct run_keys keys,
+                              unsigned column)
+{
+    assert(column < run->column_count);
+    return keys.first > keys.last ? no_keys : narrow(run, keys, column, 0, 0);
+}
+
 struct run_keys run_keys_between(const struct run *run, struct run_keys keys,
                                  unsigned column, const struct run_bound *low,
                                  const struct run_bound *high)
@@ -267,7 +301,7 @@ static uint32_t search_steps(const struct run *run, uint32_t count,
 
 uint32_t run_search(const struct run *run, uint64_t key)
 {
-    uint32_t count = (run->rows + RUN_STEP - 1) / RUN_STEP, steps, first, end;
+    uint32_t count = run_step_count(run), steps, first, end;
 
     if (run->keys == NULL)
         return search_sequence(run, key);
@@ -276,45 +310,50 @@ uint32_t run_search(const struct run *run, uint64_t key)
     steps = search_steps(run, count, key);
     if (steps == 0)
         return 0;
-    first = (steps - 1) * RUN_STEP + 1;
-    end = steps < count ? steps * RUN_STEP : run->rows;
+    first = (steps - 1) * RUN_STEP_KEYS + 1;
+    end = steps < count ? steps * RUN_STEP_KEYS : run->rows;
     return search(run, first, end - first, key);
 }
 
-/* Whether a key that a search begins with is less; there is one. */
-static bool step_less(const struct run *run, uint32_t step, uint64_t key)
+/* How many of RUN_STEP_KEYS keys from `keys` on, or of those that a search
+ * begins with, are less. */
+static uint32_t count_less(const struct run *run, const void *keys,
+                           uint32_t first, uint64_t key)
 {
-    return run->key_bits <= 32 ? ((const uint32_t *)run->steps)[step] < key
-                               : ((const uint64_t *)run->steps)[step] < key;
+    if (run->key_bits > 32)
+        return count_64((const uint64_t *)keys + first, key);
+    return key > UINT32_MAX
+               ? RUN_STEP_KEYS
+               : count_32((const uint32_t *)keys + first, (uint32_t)key);
 }
 
-enum {
-    STEPS_NEAR = 16, /* that are looked at one by one */
-    CACHE_LINE = 64
-};
+enum { CACHE_LINE = 64 };
 
 /* The last of the keys that a search begins with that is less, or the first; no
  * less than `step`, which is. */
 static uint32_t find_step(const struct run *run, uint64_t key, uint32_t step)
 {
-    uint32_t count = (run->rows + RUN_STEP - 1) / RUN_STEP, first = step;
+    uint32_t count = run_step_count(run), more;
 
-    while (step + 1 < count && step_less(run, step + 1, key))
-        if (++step - first == STEPS_NEAR) {
-            step = search_steps(run, count, key);
-            return step > 0 ? step - 1 : 0;
-        }
-    return step;
+    if (step + RUN_STEP_KEYS < count) {
+        more = count_less(run, run->steps, step + 1, key);
+        if (more < RUN_STEP_KEYS)
+            return step + more;
+    }
+    step = search_steps(run, count, key);
+    return step > 0 ? step - 1 : 0;
 }
 
 /* The same of a key that few of the keys behind place `from` are less than. */
 static uint32_t search_by_steps(const struct run *run, uint64_t key,
                                 uint32_t from)
 {
-    uint32_t step = find_step(run, key, from / RUN_STEP);
-    uint32_t left = run->rows - step * RUN_STEP;
+    uint32_t step = find_step(run, key, from / RUN_STEP_KEYS);
+    uint32_t first = step * RUN_STEP_KEYS, left = run->rows - first;
 
-    return search(run, step * RUN_STEP, left < RUN_STEP ? left : RUN_STEP, key);
+    return left < RUN_STEP_KEYS
+               ? search(run, first, left, key)
+               : first + count_less(run, run->keys, first, key);
 }
 
 /* ... of any run that has keys. */
@@ -342,11 +381,12 @@ uint32_t run_fetch(const struct run *run, uint64_t key, uint32_t from)
 
     if (run->steps == NULL || from >= run->rows)
         return from;
-    step = find_step(run, key, from / RUN_STEP);
-    at = (const char *)run->keys + (size_t)step * RUN_STEP * width;
-    for (size_t line = 0; line < RUN_STEP * width; line += CACHE_LINE)
+    step = find_step(run, key, from / RUN_STEP_KEYS);
+    at = (const char *)run->keys + (size_t)step * RUN_STEP_KEYS * width;
+    for (size_t line = 0; line < RUN_STEP_KEYS * width; line += CACHE_LINE)
         __builtin_prefetch(at + line);
-    return step * RUN_STEP;
+    __builtin_prefetch(at + RUN_STEP_KEYS * width - 1);
+    return step * RUN_STEP_KEYS;
 }
 
 uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,

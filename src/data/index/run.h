@@ -19,7 +19,9 @@
 enum {
     /* codes of RUN_COLUMNS_MAX columns fit one key in any case */
     RUN_KEY_BITS = 64,
-    RUN_STEP = 64 /* words, or keys, between two that a search begins with */
+    RUN_STEP = 64,     /* words between two that a search begins with    */
+    RUN_STEP_KEYS = 16 /* keys likewise: 4 bytes each are a line of the
+                          processor's cache                              */
 };
 
 /* A value of a column as an integer without a sign that orders like it: of a
@@ -58,8 +60,8 @@ struct run {
     unsigned key_bits; /* of all columns; at most 32: keys are uint32_t, else
                           uint64_t                                        */
     void *keys;      /* ascending; NULL: 1, 2, ..., of a sequence             */
-    void *steps;     /* each RUN_STEP-th of many keys, for these to stay in the
-                    processor's cache; NULL: there are none               */
+    void *steps;     /* each RUN_STEP_KEYS-th of many keys, for these to stay in
+                    the processor's cache; NULL: there are none           */
     uint32_t *order; /* numbers of their rows, ascending where keys are
                           equal; NULL: rows are in order as they are       */
     uint64_t size_bytes; /* of all of it                                  */
@@ -91,6 +93,9 @@ struct run_keys run_keys_all(const struct run *run);
  * next column has ... */
 struct run_keys run_keys_equal(const struct run *run, struct run_keys keys,
                                unsigned column, struct run_value value);
+/* ... NULL */
+struct run_keys run_keys_null(const struct run *run, struct run_keys keys,
+                              unsigned column);
 /* ... a value that is not NULL from `low` to `high`, where these are not NULL;
  * `open`: without the bound itself. */
 struct run_bound {
@@ -108,10 +113,21 @@ uint32_t run_search(const struct run *run, uint64_t key);
 uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
                   uint32_t *begin);
 /* Has the keys around one brought into the processor's cache, for a run_find() to
- * come. Returns a number of keys that are less, to be `from` the next time. */
+ * come. Returns a number of keys that are less, to be `from` for it, and for the
+ * next greater key. */
 uint32_t run_fetch(const struct run *run, uint64_t key, uint32_t from);
 /* How many of the ranked values of a column are less. */
 uint32_t run_rank(const struct run_column *column, uint64_t value);
+/* The least and the greatest value that a column has in the tablet; false: it
+ * has none. */
+bool run_extremes(const struct run_column *column, uint64_t *least,
+                  uint64_t *greatest);
+
+/* Keys that a search begins with, of a run that has `steps`. */
+static inline uint32_t run_step_count(const struct run *run)
+{
+    return run->rows / RUN_STEP_KEYS + (run->rows % RUN_STEP_KEYS != 0);
+}
 
 /* The number of the row at a place. */
 static inline uint32_t run_row(const struct run *run, uint32_t place)

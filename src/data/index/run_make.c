@@ -339,7 +339,7 @@ enum { STEPS_ROWS_MIN = HOSTILE(1, 512) };
 /* The keys that a search begins with. Without memory there are none. */
 static void add_steps(struct run *run, size_t width)
 {
-    size_t count = (run->rows + RUN_STEP - 1) / RUN_STEP;
+    size_t count = run_step_count(run);
     char *steps;
 
     if (run->rows < STEPS_ROWS_MIN)
@@ -347,7 +347,7 @@ static void add_steps(struct run *run, size_t width)
     steps = memory_resize(NULL, count * width);
     for (size_t i = 0; steps != NULL && i < count; i++)
         memcpy(steps + i * width,
-               (const char *)run->keys + i * RUN_STEP * width, width);
+               (const char *)run->keys + i * RUN_STEP_KEYS * width, width);
     run->steps = steps;
     run->size_bytes += count * width;
 }

@@ -61,10 +61,13 @@ enum { FEW_ROWS = 64 };
 
 static bool order_rows(const struct run *run, struct vector *rows, size_t first)
 {
-    uint32_t *added = VECTOR_ITEMS(rows, uint32_t) + first;
     size_t count = rows->count - first;
     bool ordered = true;
+    uint32_t *added;
 
+    if (count == 0)
+        return true;
+    added = VECTOR_ITEMS(rows, uint32_t) + first;
     for (size_t i = 1; i < count; i++)
         ordered &= added[i - 1] < added[i];
     if (ordered)
@@ -103,46 +106,140 @@ static unsigned next_keys(const struct run_terms *terms, const struct run *run,
     return count;
 }
 
+/* How many values of the list are less. */
+static uint32_t list_below(const struct run_terms *terms, uint64_t value)
+{
+    uint32_t low = 0, high = terms->list_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (terms->list[middle].value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Those values of the list that the tablet can have: from `*first` to before
+ * what it returns. */
+static uint32_t clip_list(const struct run_terms *terms, const struct run *run,
+                          uint32_t *first)
+{
+    uint64_t least, greatest;
+
+    *first = 0;
+    if (!run_extremes(&run->columns[terms->equal_count], &least, &greatest))
+        return 0;
+    *first = list_below(terms, least);
+    return greatest == UINT64_MAX ? terms->list_count
+                                  : list_below(terms, greatest + 1);
+}
+
+/* Rows at some places of a run, whose numbers are fetched together. */
+struct places {
+    uint32_t begin[KEYS_AHEAD], end[KEYS_AHEAD];
+    unsigned count;
+};
+
+/* Finds the places of some keys, which ascend; `*ahead`: so many are less. */
+static void find_places(const struct run *run, const struct run_keys *keys,
+                        unsigned count, uint32_t *ahead, struct places *places)
+{
+    uint32_t from[KEYS_AHEAD], begin, end;
+
+    for (unsigned i = 0; i < count; i++)
+        from[i] = *ahead = run_fetch(run, keys[i].first, *ahead);
+    places->count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        end = run_find(run, keys[i], from[i], &begin);
+        if (begin == end)
+            continue;
+        if (run->order != NULL)
+            __builtin_prefetch(run->order + begin);
+        places->begin[places->count] = begin;
+        places->end[places->count++] = end;
+    }
+}
+
 /* Rows of each value of the list; its keys ascend. */
 static bool find_list(const struct run_terms *terms, const struct run *run,
                       struct vector *rows)
 {
     struct run_keys all = equal_keys(terms, run), keys[KEYS_AHEAD];
-    uint32_t begin, end = 0, at = 0, ahead = 0;
+    struct run_terms some = *terms;
+    struct places places;
+    uint32_t ahead = 0, at;
     bool done = true;
 
-    while (at < terms->list_count && done) {
-        unsigned count = next_keys(terms, run, &all, &at, keys);
-        for (unsigned i = 0; i < count; i++)
-            ahead = run_fetch(run, keys[i].first, ahead);
-        for (unsigned i = 0; i < count && done; i++) {
-            end = run_find(run, keys[i], end, &begin);
-            done = begin == end || add_rows(run, begin, end, rows);
-        }
+    some.list_count = clip_list(terms, run, &at);
+    while (at < some.list_count && done) {
+        unsigned count = next_keys(&some, run, &all, &at, keys);
+        find_places(run, keys, count, &ahead, &places);
+        for (unsigned i = 0; i < places.count && done; i++)
+            done = add_rows(run, places.begin[i], places.end[i], rows);
         done = done && !stop_asked();
     }
     return done;
 }
 
+/* Rows between bounds, or all with what the first columns are asked for. */
+static bool find_ranges(const struct run_terms *terms, const struct run *run,
+                        struct vector *rows)
+{
+    struct run_keys all = equal_keys(terms, run), keys = all;
+    bool bound = terms->low != NULL || terms->high != NULL, done = true;
+    uint32_t begin, end = 0;
+
+    for (uint32_t i = 0; i <= terms->more && done; i++) {
+        if (bound)
+            keys =
+                run_keys_between(run, all, terms->equal_count,
+                                 terms->low != NULL ? &terms->low[i] : NULL,
+                                 terms->high != NULL ? &terms->high[i] : NULL);
+        end = run_find(run, keys, end, &begin);
+        done = add_rows(run, begin, end, rows);
+    }
+    return done;
+}
+
+static bool add_ends(const struct run_terms *terms, const struct run *run,
+                     struct run_keys keys, struct vector *rows)
+{
+    uint32_t begin, end = run_find(run, keys, 0, &begin);
+
+    return run_ends_add(&terms->ends, run, begin, end, rows);
+}
+
+/* The ends of what is asked for. */
+static bool find_ends(const struct run_terms *terms, const struct run *run,
+                      struct vector *rows)
+{
+    struct run_keys all = equal_keys(terms, run), values;
+    bool bound = terms->low != NULL || terms->high != NULL || terms->not_null;
+
+    if (!bound && !terms->apart)
+        return add_ends(terms, run, all, rows);
+    values =
+        run_keys_between(run, all, terms->equal_count, terms->low, terms->high);
+    return add_ends(terms, run, values, rows)
+           && (bound
+               || add_ends(terms, run,
+                           run_keys_null(run, all, terms->equal_count), rows));
+}
+
 bool run_terms_find(const struct run_terms *terms, const struct run *run,
                     struct vector *rows)
 {
+    bool ends = terms->ends.first > 0 || terms->ends.last > 0, done;
     size_t first = rows->count;
-    struct run_keys keys;
-    uint32_t begin, end;
-    bool done;
 
     assert(terms->equal_count <= run->column_count);
-    if (terms->listed) {
+    if (terms->listed)
         done = find_list(terms, run, rows);
-    } else {
-        keys = equal_keys(terms, run);
-        if (terms->low != NULL || terms->high != NULL)
-            keys = run_keys_between(run, keys, terms->equal_count, terms->low,
-                                    terms->high);
-        end = run_find(run, keys, 0, &begin);
-        done = add_rows(run, begin, end, rows);
-    }
+    else
+        done =
+            ends ? find_ends(terms, run, rows) : find_ranges(terms, run, rows);
     return done && order_rows(run, rows, first);
 }
 
@@ -172,16 +269,9 @@ static void read_column(struct block_rows *rows, unsigned column)
 
 static bool in_list(const struct run_terms *terms, uint64_t value)
 {
-    uint32_t low = 0, high = terms->list_count;
+    uint32_t place = list_below(terms, value);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (terms->list[middle].value < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < terms->list_count && terms->list[low].value == value;
+    return place < terms->list_count && terms->list[place].value == value;
 }
 
 /* Whether a value is no less than a bound: `above` it, if that is open. A bound
@@ -198,6 +288,16 @@ static bool is_below(uint64_t value, const struct run_bound *high)
                                             : value <= high->value.value;
 }
 
+static bool is_between(const struct run_terms *terms, uint64_t value)
+{
+    bool between = false;
+
+    for (uint32_t i = 0; i <= terms->more; i++)
+        between |= (terms->low == NULL || is_above(value, &terms->low[i]))
+                   && (terms->high == NULL || is_below(value, &terms->high[i]));
+    return between;
+}
+
 static void keep_equal(struct block_rows *rows, struct run_value value)
 {
     for (uint32_t i = 0; i < rows->count; i++)
@@ -208,10 +308,8 @@ static void keep_last(struct block_rows *rows, const struct run_terms *terms)
 {
     for (uint32_t i = 0; terms->listed && i < rows->count; i++)
         rows->kept[i] = rows->kept[i] && in_list(terms, rows->values[i]);
-    for (uint32_t i = 0; terms->low != NULL && i < rows->count; i++)
-        rows->kept[i] &= is_above(rows->values[i], terms->low);
-    for (uint32_t i = 0; terms->high != NULL && i < rows->count; i++)
-        rows->kept[i] &= is_below(rows->values[i], terms->high);
+    for (uint32_t i = 0; !terms->listed && i < rows->count; i++)
+        rows->kept[i] = rows->kept[i] && is_between(terms, rows->values[i]);
 }
 
 static bool add_kept(const struct block_rows *rows, struct vector *to)
@@ -230,7 +328,8 @@ bool run_terms_scan(const struct run_terms *terms, const void *block,
     const struct tablet *head = block;
     uint32_t all = (uint32_t)head->rows;
     struct block_rows part = { .block = block };
-    bool last = terms->listed || terms->low != NULL || terms->high != NULL;
+    bool last = terms->listed || terms->low != NULL || terms->high != NULL
+                || terms->not_null;
 
     for (; part.first < all; part.first += part.count) {
         part.count =

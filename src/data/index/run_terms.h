@@ -7,7 +7,7 @@
 #define VDBQ_DATA_RUN_TERMS_H
 
 #include "base/vector.h"
-#include "data/index/run.h"
+#include "data/index/run_ends.h"
 
 /* Of the first `equal_count` columns each is one value; the next one is one of
  * a list, or between bounds. What is compared is never NULL. */
@@ -20,6 +20,13 @@ struct run_terms {
     const struct run_value *list; /* of `list_count`                       */
     uint32_t list_count;
     const struct run_bound *low, *high; /* NULL: there is none            */
+    uint32_t more; /* ranges behind the first, whose bounds follow: they
+                      ascend, and none has what another one has            */
+    /* of what a list or several ranges do not say: the ends of it alone; more
+     * than these are found where there is no run */
+    struct run_ends ends;
+    bool apart;    /* of those with NULL in the next column, too          */
+    bool not_null; /* the next column is not NULL                         */
 };
 
 /* Adds the numbers of the rows, ascending, to a vector of uint32_t. False: no

@@ -129,6 +129,19 @@ static void plain_read(const struct encoded_column *from, uint32_t first,
     memcpy(values, from->values + first * width, count * width);
 }
 
+static void plain_pick(const struct encoded_column *from, const uint32_t *rows,
+                       uint32_t count, void *values)
+{
+    size_t width = from->column->width;
+    const uint32_t *narrow = (const uint32_t *)(const void *)from->values;
+    const uint64_t *wide = (const uint64_t *)(const void *)from->values;
+
+    for (uint32_t i = 0; width == sizeof *narrow && i < count; i++)
+        ((uint32_t *)values)[i] = narrow[rows[i]];
+    for (uint32_t i = 0; width == sizeof *wide && i < count; i++)
+        ((uint64_t *)values)[i] = wide[rows[i]];
+}
+
 static const char *plain_fault(const struct encoded_column *from)
 {
     const struct tablet_column *column = from->column;
@@ -157,6 +170,7 @@ const struct encoding encoding_plain = { .name = "plain",
                                          .size = plain_size,
                                          .write = plain_write,
                                          .read = plain_read,
+                                         .pick = plain_pick,
                                          .fault = plain_fault,
                                          .slice = plain_slice,
                                          .bytes = plain_bytes };
@@ -206,6 +220,17 @@ static void sequence_read(const struct encoded_column *from, uint32_t first,
     count_up(from, 1, first, count, values);
 }
 
+static void sequence_pick(const struct encoded_column *from,
+                          const uint32_t *rows, uint32_t count, void *values)
+{
+    int64_t base = from->column->base;
+
+    for (uint32_t i = 0; from->type == VDBQ_INTEGER && i < count; i++)
+        ((int32_t *)values)[i] = (int32_t)((uint32_t)base + rows[i]);
+    for (uint32_t i = 0; from->type != VDBQ_INTEGER && i < count; i++)
+        ((int64_t *)values)[i] = (int64_t)((uint64_t)base + rows[i]);
+}
+
 static const char *sequence_fault(const struct encoded_column *from)
 {
     const struct tablet_column *column = from->column;
@@ -241,6 +266,7 @@ const struct encoding encoding_sequence = { .name = "sequence",
                                             .format = TABLET_FORMAT_FIRST,
                                             .fits = sequence_fits,
                                             .read = sequence_read,
+                                            .pick = sequence_pick,
                                             .fault = sequence_fault,
                                             .slice = sequence_slice,
                                             .span = sequence_span };

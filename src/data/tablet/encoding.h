@@ -52,6 +52,10 @@ struct encoding {
      * plain array. */
     void (*read)(const struct encoded_column *from, uint32_t first,
                  uint32_t count, void *values);
+    /* Writes the values of rows, whose numbers ascend, as a plain array. NULL:
+     * read() does it as well, some neighbours at a time. */
+    void (*pick)(const struct encoded_column *from, const uint32_t *rows,
+                 uint32_t count, void *values);
     /* What is wrong with a column from a file whose areas lie inside; NULL:
      * nothing, and minimum, maximum and count of NULLs are true. */
     const char *(*fault)(const struct encoded_column *from);

@@ -147,6 +147,46 @@ static void packed_read(const struct encoded_column *from, uint32_t first,
     }
 }
 
+/* -------------------------------------------------------------- pick -- */
+
+enum { PICKS_AHEAD = 16 }; /* whose words are fetched before they are needed */
+
+/* The word that has the first bit of a row's code. */
+static const uint32_t *word_of(const struct encoded_column *from, uint32_t row)
+{
+    uint32_t at = row / PACKED_LANES * from->column->bits;
+
+    return (const uint32_t *)(const void *)from->values + at / 32 * PACKED_LANES
+           + row % PACKED_LANES;
+}
+
+static uint32_t pick_code(const struct encoded_column *from, uint32_t row)
+{
+    unsigned bits = from->column->bits;
+    uint32_t shift = row / PACKED_LANES * bits % 32;
+    const uint32_t *first = word_of(from, row);
+    const uint32_t *last = shift + bits <= 32 ? first : first + PACKED_LANES;
+
+    return packed_code(*first, *last, shift, UINT32_MAX >> (32 - bits));
+}
+
+static void packed_pick(const struct encoded_column *from, const uint32_t *rows,
+                        uint32_t count, void *values)
+{
+    int32_t *narrow = from->type == VDBQ_INTEGER ? values : NULL;
+    int64_t *wide = values, base = from->column->base;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t code = pick_code(from, rows[i]);
+        if (i + PICKS_AHEAD < count)
+            __builtin_prefetch(word_of(from, rows[i + PICKS_AHEAD]));
+        if (narrow != NULL)
+            narrow[i] = (int32_t)((uint32_t)base + code);
+        else
+            wide[i] = (int64_t)((uint64_t)base + code);
+    }
+}
+
 /* -------------------------------------------------------------- check -- */
 
 /* What is in lines: of the codes of values that are not NULL. */
@@ -262,6 +302,7 @@ const struct encoding encoding_packed = { .name = "packed",
                                           .size = packed_size,
                                           .write = packed_write,
                                           .read = packed_read,
+                                          .pick = packed_pick,
                                           .fault = packed_fault,
                                           .slice = packed_slice,
                                           .bytes = packed_bytes,

@@ -117,21 +117,62 @@ void tablet_values(const void *block, unsigned column, void *values)
     tablet_values_of(block, column, 0, (uint32_t)head->rows, values);
 }
 
-void tablet_values_of(const void *block, unsigned column, uint32_t first,
-                      uint32_t count, void *values)
+static struct encoded_column encoded(const void *block, unsigned column)
 {
-    const struct tablet *head = block;
     const struct tablet_column *from = tablet_column(block, column);
-    const struct encoded_column encoded = {
+
+    return (struct encoded_column){
         .column = from,
         .type = stored_type((enum vdbq_type)from->type),
-        .rows = (uint32_t)head->rows,
+        .rows = (uint32_t)((const struct tablet *)block)->rows,
         .values = (const uint8_t *)block + from->values,
         .null_bits = tablet_nulls(block, column)
     };
+}
 
-    assert(first % 64 == 0 && first + count <= head->rows);
-    encoding_at(from->encoding)->read(&encoded, first, count, values);
+void tablet_values_of(const void *block, unsigned column, uint32_t first,
+                      uint32_t count, void *values)
+{
+    const struct encoded_column from = encoded(block, column);
+
+    assert(first % 64 == 0 && first + count <= from.rows);
+    encoding_at(from.column->encoding)->read(&from, first, count, values);
+}
+
+enum { NEAR_ROWS = 64 }; /* that are read together */
+
+/* Reads the rows near the first one; how many of those that are wanted these
+ * are. */
+static uint32_t pick_near(const struct encoded_column *from,
+                          const uint32_t *rows, uint32_t count, uint8_t *values)
+{
+    size_t width = from->column->width;
+    uint32_t first = rows[0] / NEAR_ROWS * NEAR_ROWS, near = 1;
+    uint64_t block[NEAR_ROWS];
+
+    while (near < count && rows[near] / NEAR_ROWS == rows[0] / NEAR_ROWS)
+        near++;
+    encoding_at(from->column->encoding)
+        ->read(from, first, rows[near - 1] - first + 1, block);
+    for (uint32_t i = 0; i < near; i++)
+        memcpy(values + i * width, (uint8_t *)block + (rows[i] - first) * width,
+               width);
+    return near;
+}
+
+void tablet_values_pick(const void *block, unsigned column,
+                        const uint32_t *rows, uint32_t count, void *values)
+{
+    const struct encoded_column from = encoded(block, column);
+    const struct encoding *encoding = encoding_at(from.column->encoding);
+
+    if (encoding->pick != NULL) {
+        encoding->pick(&from, rows, count, values);
+        return;
+    }
+    for (uint32_t i = 0; i < count;)
+        i += pick_near(&from, rows + i, count - i,
+                       (uint8_t *)values + i * from.column->width);
 }
 
 void tablet_facts(const void *block, unsigned column,

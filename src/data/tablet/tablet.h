@@ -54,5 +54,8 @@ bool tablet_null(const void *block, unsigned column, uint32_t row);
  * array, whatever their encoding; those of a text column are codes. */
 void tablet_values_of(const void *block, unsigned column, uint32_t first,
                       uint32_t count, void *values);
+/* Writes values of `count` rows, whose numbers ascend, likewise. */
+void tablet_values_pick(const void *block, unsigned column,
+                        const uint32_t *rows, uint32_t count, void *values);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of single rows: those of neighbouring rows are decoded together.
+ * Values of single rows, some of a column at a time.
  */
 #include "exec/operator/picked.h"
 
@@ -10,7 +10,7 @@
 #include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
 
-enum { BLOCK_ROWS = 64 };
+enum { BLOCK_ROWS = 256 }; /* whose values are read together */
 
 static unsigned number_of(const struct picked *picked, unsigned i)
 {
@@ -41,7 +41,8 @@ static void finish_texts(struct picked *picked)
     for (unsigned i = 0; picked->texts && i < picked->rows.column_count; i++)
         memory_release(picked->texts[i]);
     memory_release(picked->texts);
-    arena_finish(&picked->arena);
+    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
+        arena_finish(&picked->arenas[i]);
     picked->texts = NULL;
 }
 
@@ -84,124 +85,140 @@ enum vdbq_status picked_room(struct picked *picked, uint64_t rows,
 
 /* -------------------------------------------------------------- values -- */
 
-/* Column `i` of a row that was found; `block`: values of rows around it. */
-static enum vdbq_status put_value(struct picked *picked, unsigned i,
-                                  const struct tablet *tablet,
-                                  const struct picked_row *found,
-                                  const uint8_t *block, struct error *error)
-{
-    struct row_set_column *column = &picked->rows.columns[i];
-    unsigned number = number_of(picked, i);
-    const uint8_t *value = block + found->row % BLOCK_ROWS * column->width;
-    struct vdbq_text *text;
-    bool null = tablet_null(tablet, number, found->row);
-    uint32_t code;
+/* What is read of one column of a tablet, by one thread. */
+struct reading {
+    struct picked *picked;
+    unsigned column, number; /* of the rows, of the table */
+    const struct tablet *tablet;
+    bool nulls;          /* some value of the tablet is NULL */
+    struct arena *texts; /* of the thread                    */
+};
 
-    if (null && row_set_flags(&picked->rows, i, error) != VDBQ_OK)
-        return error->status;
-    if (column->nulls != NULL)
-        column->nulls[found->to] = null;
-    if (column->type != VDBQ_TEXT) {
-        memcpy((uint8_t *)column->values + found->to * (size_t)column->width,
-               value, column->width);
-        return VDBQ_OK;
+/* Values of rows, where they go. */
+static void put_numbers(const struct reading *reading,
+                        const struct picked_row *rows, uint32_t count,
+                        const void *values)
+{
+    const struct row_set_column *column =
+        &reading->picked->rows.columns[reading->column];
+    uint64_t *wide = column->values;
+    uint32_t *narrow = column->values;
+
+    for (uint32_t k = 0; column->width == sizeof *narrow && k < count; k++)
+        narrow[rows[k].to] = ((const uint32_t *)values)[k];
+    for (uint32_t k = 0; column->width == sizeof *wide && k < count; k++)
+        wide[rows[k].to] = ((const uint64_t *)values)[k];
+}
+
+/* Their texts, which outlive the tablet. */
+static bool put_texts(const struct reading *reading,
+                      const struct picked_row *rows, uint32_t count,
+                      const uint32_t *codes)
+{
+    struct vdbq_text *texts = reading->picked->texts[reading->column];
+
+    for (uint32_t k = 0; k < count; k++) {
+        struct vdbq_text *text = &texts[rows[k].to];
+        if (reading->nulls
+            && tablet_null(reading->tablet, reading->number, rows[k].row))
+            continue;
+        *text = tablet_word(reading->tablet, reading->number, codes[k]);
+        text->bytes = arena_copy(reading->texts, text->bytes, text->length);
+        if (text->bytes == NULL)
+            return false;
     }
-    if (null)
-        return VDBQ_OK;
-    memcpy(&code, value, sizeof code);
-    text = &picked->texts[i][found->to];
-    *text = tablet_word(tablet, number, code);
-    text->bytes = arena_copy(&picked->arena, text->bytes, text->length);
-    return text->bytes != NULL ? VDBQ_OK : error_no_memory(error);
+    return true;
 }
 
-/* How many rows of a block are decoded for one: all where more may follow. */
-static uint32_t rows_decoded(const struct tablet *tablet, uint32_t first,
-                             uint32_t place, bool more)
+static void put_nulls(const struct reading *reading,
+                      const struct picked_row *rows, uint64_t count)
 {
-    uint32_t left = (uint32_t)tablet->rows - first;
+    uint8_t *nulls = reading->picked->rows.columns[reading->column].nulls;
 
-    if (!more)
-        return place + 1;
-    return left < BLOCK_ROWS ? left : BLOCK_ROWS;
+    assert(nulls != NULL || !reading->nulls);
+    for (uint64_t k = 0; nulls != NULL && k < count; k++)
+        nulls[rows[k].to] =
+            reading->nulls
+            && tablet_null(reading->tablet, reading->number, rows[k].row);
 }
 
-/* Column `i` of all rows that were found in a tablet. */
-static enum vdbq_status put_column(struct picked *picked, unsigned i,
-                                   const struct tablet *tablet,
+/* A column of all rows that were found in a tablet. */
+static enum vdbq_status put_column(const struct reading *reading,
                                    const struct picked_row *rows,
                                    uint64_t count, struct error *error)
 {
-    unsigned number = number_of(picked, i);
-    uint32_t block_first = 1; /* no block begins there */
-    uint32_t decoded = 0;     /* rows of it            */
-    uint64_t block[BLOCK_ROWS];
-    enum vdbq_status status = VDBQ_OK;
+    bool text =
+        reading->picked->rows.columns[reading->column].type == VDBQ_TEXT;
+    uint32_t numbers[BLOCK_ROWS], some;
+    uint64_t values[BLOCK_ROWS], since = 0;
 
-    assert(tablet_column(tablet, number)->width
-           == picked->rows.columns[i].width);
-    for (uint64_t k = 0; k < count && status == VDBQ_OK; k++) {
-        uint32_t first = rows[k].row / BLOCK_ROWS * BLOCK_ROWS;
-        uint32_t place = rows[k].row - first;
-        if (first != block_first || place >= decoded) {
-            decoded = rows_decoded(tablet, first, place, k + 1 < count);
-            tablet_values_of(tablet, number, first, decoded, block);
-            block_first = first;
-        }
-        status = put_value(picked, i, tablet, &rows[k], (const uint8_t *)block,
-                           error);
-        if (status == VDBQ_OK && stop_at(k))
-            status = error_cancelled(error);
+    put_nulls(reading, rows, count);
+    for (uint64_t at = 0; at < count; at += some) {
+        some = count - at < BLOCK_ROWS ? (uint32_t)(count - at) : BLOCK_ROWS;
+        for (uint32_t i = 0; i < some; i++)
+            numbers[i] = rows[at + i].row;
+        tablet_values_pick(reading->tablet, reading->number, numbers, some,
+                           values);
+        if (!text)
+            put_numbers(reading, rows + at, some, values);
+        else if (!put_texts(reading, rows + at, some,
+                            (const uint32_t *)(const void *)values))
+            return error_no_memory(error);
+        if (stop_after(&since, some))
+            return error_cancelled(error);
     }
-    return status;
+    return VDBQ_OK;
 }
 
-/* Puts a new value of column `i` in the place of a row's. */
-static enum vdbq_status put_new(struct picked *picked, unsigned i,
-                                const struct edit_column *news, uint32_t at,
-                                uint64_t to, struct error *error)
-{
-    struct row_set_column *column = &picked->rows.columns[i];
-    const char *values = news->values.values;
-    bool null = news->values.nulls[at] != 0;
+/* ---------------------------------------------------------------- edits -- */
 
-    if (null && row_set_flags(&picked->rows, i, error) != VDBQ_OK)
-        return error->status;
-    if (column->nulls != NULL)
-        column->nulls[to] = null;
+/* Puts a new value in the place of a row's. */
+static bool put_new(const struct reading *reading,
+                    const struct edit_column *news, uint32_t at, uint64_t to)
+{
+    struct row_set_column *column =
+        &reading->picked->rows.columns[reading->column];
+    const char *values = news->values.values;
+    struct vdbq_text *text;
+
+    assert(column->nulls != NULL); /* picked_flags() */
+    column->nulls[to] = news->values.nulls[at] != 0;
     if (column->type != VDBQ_TEXT) {
         memcpy((uint8_t *)column->values + to * (size_t)column->width,
                values + at * (size_t)column->width, column->width);
-        return VDBQ_OK;
+        return true;
     }
-    struct vdbq_text *text = &picked->texts[i][to];
+    text = &reading->picked->texts[reading->column][to];
+    *text = (struct vdbq_text){ .bytes = NULL };
+    if (column->nulls[to] != 0)
+        return true;
     *text = ((const struct vdbq_text *)(const void *)values)[at];
-    if (null)
-        return VDBQ_OK;
-    text->bytes = arena_copy(&picked->arena, text->bytes, text->length);
-    return text->bytes != NULL ? VDBQ_OK : error_no_memory(error);
+    text->bytes = arena_copy(reading->texts, text->bytes, text->length);
+    return text->bytes != NULL;
 }
 
 /* Puts the new values that an edit has for rows of its base. */
-static enum vdbq_status put_edit(struct picked *picked, unsigned i,
+static enum vdbq_status put_edit(const struct reading *reading,
                                  const struct edit *edit,
                                  const struct picked_row *rows, uint64_t count,
                                  struct error *error)
 {
-    const struct edit_column *news = edit_column(edit, number_of(picked, i));
-    enum vdbq_status status = VDBQ_OK;
+    const struct edit_column *news = edit_column(edit, reading->number);
     uint32_t at;
 
-    for (uint64_t k = 0; news != NULL && k < count && status == VDBQ_OK; k++)
-        if (edit_find(news, rows[k].row, &at))
-            status = put_new(picked, i, news, at, rows[k].to, error);
-    return status;
+    for (uint64_t k = 0; news != NULL && k < count; k++)
+        if (edit_find(news, rows[k].row, &at)
+            && !put_new(reading, news, at, rows[k].to))
+            return error_no_memory(error);
+    return VDBQ_OK;
 }
 
+/* ----------------------------------------------------------------- rows -- */
+
 /* The numbers of the rows in the table. */
-static void put_numbers(struct picked *picked, unsigned i,
-                        const struct picked_from *from,
-                        const struct picked_row *rows, uint64_t count)
+static void put_row_numbers(struct picked *picked, unsigned i,
+                            const struct picked_from *from,
+                            const struct picked_row *rows, uint64_t count)
 {
     int64_t *numbers = picked->rows.columns[i].values;
     bool gone;
@@ -215,24 +232,81 @@ static void put_numbers(struct picked *picked, unsigned i,
                              : 0));
 }
 
+static bool is_row_number(const struct picked *picked, unsigned i)
+{
+    return number_of(picked, i) == picked->table->column_count;
+}
+
+/* Whether values of a column may be NULL. */
+static bool has_nulls(const struct picked_from *from, unsigned number)
+{
+    return tablet_column(from->tablet, number)->null_count > 0
+           || (from->over != NULL && edit_column(from->over, number) != NULL);
+}
+
+enum vdbq_status picked_flags(struct picked *picked,
+                              const struct picked_from *from,
+                              struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < picked->rows.column_count && status == VDBQ_OK;
+         i++)
+        if (!is_row_number(picked, i) && has_nulls(from, number_of(picked, i)))
+            status = row_set_flags(&picked->rows, i, error);
+    return status;
+}
+
+/* One column of rows. */
+static enum vdbq_status read_column(struct picked *picked, unsigned i,
+                                    unsigned thread,
+                                    const struct picked_from *from,
+                                    const struct picked_row *rows,
+                                    uint64_t count, struct error *error)
+{
+    unsigned number = number_of(picked, i);
+    const struct tablet_column *head = tablet_column(from->tablet, number);
+    struct reading reading = { .picked = picked,
+                               .column = i,
+                               .number = number,
+                               .tablet = from->tablet,
+                               .nulls = head->null_count > 0,
+                               .texts = &picked->arenas[thread] };
+    enum vdbq_status status;
+
+    assert(head->width == picked->rows.columns[i].width);
+    status = put_column(&reading, rows, count, error);
+    return status == VDBQ_OK && from->over != NULL
+               ? put_edit(&reading, from->over, rows, count, error)
+               : status;
+}
+
+enum vdbq_status picked_read_part(struct picked *picked, unsigned thread,
+                                  const struct picked_from *from,
+                                  const struct picked_row *rows, uint64_t count,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < picked->rows.column_count && status == VDBQ_OK;
+         i++)
+        if (is_row_number(picked, i))
+            put_row_numbers(picked, i, from, rows, count);
+        else
+            status = read_column(picked, i, thread, from, rows, count, error);
+    return status;
+}
+
 enum vdbq_status picked_read(struct picked *picked,
                              const struct picked_from *from,
                              const struct picked_row *rows, uint64_t count,
                              struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = picked_flags(picked, from, error);
 
-    for (unsigned i = 0; i < picked->rows.column_count && status == VDBQ_OK;
-         i++) {
-        if (number_of(picked, i) == picked->table->column_count) {
-            put_numbers(picked, i, from, rows, count);
-            continue;
-        }
-        status = put_column(picked, i, from->tablet, rows, count, error);
-        if (status == VDBQ_OK && from->over != NULL)
-            status = put_edit(picked, i, from->over, rows, count, error);
-    }
-    return status;
+    return status == VDBQ_OK
+               ? picked_read_part(picked, 0, from, rows, count, error)
+               : status;
 }
 
 enum vdbq_status picked_end(struct picked *picked, uint64_t rows,

@@ -7,6 +7,7 @@
 #ifndef VDBQ_EXEC_PICKED_H
 #define VDBQ_EXEC_PICKED_H
 
+#include "base/threads/parallel.h"
 #include "data/pool/pool.h"
 #include "exec/rows/row_set.h"
 
@@ -18,7 +19,8 @@ struct picked {
     struct row_set rows;      /* with these columns                    */
     struct vdbq_text **texts; /* of each column that is a text, one a row  */
     uint64_t texts_room;      /* rows that there is room for               */
-    struct arena arena;       /* of their bytes                    */
+    struct arena arenas[PARALLEL_THREADS_MAX]; /* of their bytes: one for each
+                                                  thread that reads         */
 };
 
 /* A row of a tablet, and the one of `rows` that it becomes. */
@@ -44,11 +46,20 @@ struct picked_from {
     const struct tablet *tablet;
     const struct edit *over; /* NULL: the tablet is as it should be */
 };
-/* Reads all columns of rows. */
+/* Reads all columns of rows, in their order. */
 enum vdbq_status picked_read(struct picked *picked,
                              const struct picked_from *from,
                              const struct picked_row *rows, uint64_t count,
                              struct error *error);
+/* The same by several threads at once, each with a number of its own below
+ * PARALLEL_THREADS_MAX. picked_flags() comes first, on one thread. */
+enum vdbq_status picked_flags(struct picked *picked,
+                              const struct picked_from *from,
+                              struct error *error);
+enum vdbq_status picked_read_part(struct picked *picked, unsigned thread,
+                                  const struct picked_from *from,
+                                  const struct picked_row *rows, uint64_t count,
+                                  struct error *error);
 /* All rows are there, `rows` of them: their texts become words. */
 enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
                             struct error *error);

@@ -392,7 +392,9 @@ void row_set_vectors(const struct row_set *row_set, uint64_t row,
         const struct row_set_column *column = &row_set->columns[i];
         vectors[i] = (struct vdbq_vector){
             .type = column->type,
-            .values = (const char *)column->values + row * column->width,
+            .values = column->values != NULL
+                          ? (const char *)column->values + row * column->width
+                          : NULL, /* there are no rows */
             .nulls = column->nulls != NULL ? column->nulls + row : NULL,
         };
     }

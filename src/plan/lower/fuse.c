@@ -62,7 +62,7 @@ enum vdbq_status fuse_code(struct lowering *lowering, const struct spine *spine,
 /* The table at the end of a node's left sides, if there is one. */
 static const char *name_of(const struct node *node)
 {
-    while (node->left != NULL)
+    while (node->left != NULL && node->kind != NODE_SEEK)
         node = node->left;
     return node->kind == NODE_TABLE || node->kind == NODE_SEEK
                ? node->table->name

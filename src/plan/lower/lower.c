@@ -105,14 +105,31 @@ static enum vdbq_status lower_select(struct lowering *lowering,
                                      int *map, int *number)
 {
     enum vdbq_status status = lower_fused(lowering, node, needed, map, number);
+    struct lower_keys keys;
 
     if (status != VDBQ_OK || *number != LOWER_NOT_FUSED)
         return status;
-    if (lower_is_sought(node, needed))
-        return lower_sought(lowering, node, needed, map, number);
+    if (lower_is_sought(node, needed)) {
+        status = lower_seek_keys(lowering, node->left, &keys);
+        return status == VDBQ_OK
+                   ? lower_sought(lowering, node, needed, &keys, map, number)
+                   : status;
+    }
     return lower_is_grid(node->left)
                ? lower_grid(lowering, node, needed, map, number)
                : lower_scan(lowering, node, needed, map, number);
+}
+
+static enum vdbq_status lower_found(struct lowering *lowering,
+                                    struct node *node, const bool *needed,
+                                    int *map, int *number)
+{
+    struct lower_keys keys;
+    enum vdbq_status status = lower_seek_keys(lowering, node, &keys);
+
+    return status == VDBQ_OK
+               ? lower_seek(lowering, node, needed, &keys, map, number)
+               : status;
 }
 
 /* A node as a SELECT of all its columns. */
@@ -156,7 +173,7 @@ static enum vdbq_status lower_kind(struct lowering *lowering, struct node *node,
     case NODE_FETCH:
         return lower_fetch(lowering, node, needed, map, number);
     case NODE_SEEK:
-        return lower_seek(lowering, node, needed, map, number);
+        return lower_found(lowering, node, needed, map, number);
     case NODE_VALUES:
         return lower_values(lowering, node, needed, map, number);
     case NODE_PRODUCT:

@@ -480,3 +480,25 @@ enum vdbq_status lower_fetch(struct lowering *lowering, struct node *node,
                ? add_fetch(lowering, node, needed, input, map, number)
                : status;
 }
+
+enum vdbq_status lower_seek_keys(struct lowering *lowering,
+                                 const struct node *seek,
+                                 struct lower_keys *keys)
+{
+    bool *used;
+    int *map;
+    enum vdbq_status status;
+
+    *keys = (struct lower_keys){ .step = -1 };
+    if (seek->left == NULL)
+        return VDBQ_OK;
+    used = lower_flags(lowering, seek->left->column_count);
+    map = lower_numbers(lowering, seek->left->column_count);
+    status = lower_status(lowering, used != NULL && map != NULL);
+    if (status != VDBQ_OK)
+        return status;
+    used[seek->seek.from] = true;
+    status = lower_node(lowering, seek->left, used, map, &keys->step);
+    keys->column = map[seek->seek.from];
+    return status;
+}

@@ -32,11 +32,11 @@ static bool own_texts(struct arena *arena, struct step_seek *seek)
 /* The step, without columns. */
 static enum vdbq_status add_step(struct lowering *lowering,
                                  const struct node *node, unsigned columns,
-                                 int *number)
+                                 const struct lower_keys *keys, int *number)
 {
     struct arena *arena = &lowering->steps->arena;
-    enum vdbq_status status =
-        lower_add_step(lowering, STEP_SEEK, columns, NULL, 0, number);
+    enum vdbq_status status = lower_add_step(
+        lowering, STEP_SEEK, columns, &keys->step, node->left != NULL, number);
     struct step_seek *seek;
     struct vector none;
 
@@ -46,6 +46,7 @@ static enum vdbq_status add_step(struct lowering *lowering,
     none = seek->columns;
     *seek = node->seek;
     seek->columns = none;
+    seek->from = keys->column;
     seek->table = node->table->id;
     seek->name =
         arena_copy(arena, node->table->name, strlen(node->table->name));
@@ -89,10 +90,11 @@ static bool add_any(struct lowering *lowering, const struct node *node,
 }
 
 enum vdbq_status lower_seek(struct lowering *lowering, struct node *node,
-                            const bool *needed, int *map, int *number)
+                            const bool *needed, const struct lower_keys *keys,
+                            int *map, int *number)
 {
     enum vdbq_status status =
-        add_step(lowering, node, node->column_count, number);
+        add_step(lowering, node, node->column_count, keys, number);
 
     for (unsigned i = 0; i < node->column_count && status == VDBQ_OK; i++) {
         if (!needed[i])
@@ -117,11 +119,12 @@ bool lower_is_sought(const struct node *select, const bool *needed)
 }
 
 enum vdbq_status lower_sought(struct lowering *lowering, struct node *select,
-                              const bool *needed, int *map, int *number)
+                              const bool *needed, const struct lower_keys *keys,
+                              int *map, int *number)
 {
     const struct node *node = select->left;
     enum vdbq_status status =
-        add_step(lowering, node, select->column_count, number);
+        add_step(lowering, node, select->column_count, keys, number);
 
     for (unsigned i = 0; i < select->column_count && status == VDBQ_OK; i++) {
         if (!needed[i])

@@ -58,13 +58,24 @@ enum vdbq_status lower_fetch(struct lowering *lowering, struct node *node,
 enum vdbq_status lower_values(struct lowering *lowering, struct node *node,
                               const bool *needed, int *map, int *number);
 
+/* The rows whose keys an index is asked for; of a node that asks for none it is
+ * of no use. */
+struct lower_keys {
+    int step, column;
+};
+/* lower_over.c */
+enum vdbq_status lower_seek_keys(struct lowering *lowering,
+                                 const struct node *seek,
+                                 struct lower_keys *keys);
 /* lower_seek.c: rows that an index finds; and a SELECT that does nothing but
  * name columns of them. */
 enum vdbq_status lower_seek(struct lowering *lowering, struct node *node,
-                            const bool *needed, int *map, int *number);
+                            const bool *needed, const struct lower_keys *keys,
+                            int *map, int *number);
 bool lower_is_sought(const struct node *select, const bool *needed);
 enum vdbq_status lower_sought(struct lowering *lowering, struct node *select,
-                              const bool *needed, int *map, int *number);
+                              const bool *needed, const struct lower_keys *keys,
+                              int *map, int *number);
 
 /* lower_column.c */
 

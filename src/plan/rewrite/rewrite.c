@@ -42,7 +42,7 @@
 #include "plan/simplify/shifted_sums.h"
 #include "plan/simplify/tree_pass.h"
 #include "plan/simplify/unread.h"
-#include "plan/simplify/use_index.h"
+#include "plan/index/use_index.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/passes.h"
 

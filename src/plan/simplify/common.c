@@ -35,9 +35,7 @@ bool share_put(struct binder *binder, struct node *shared, bool bare,
     return *place != NULL;
 }
 
-/* Whether a node is a step by itself, so that it can be read twice. Joins may be
- * parts of a program; a SELECT over them is all of it. */
-static bool is_step(const struct node *node)
+bool share_is_step(const struct node *node)
 {
     switch (node->kind) {
     case NODE_SELECT:
@@ -79,7 +77,7 @@ static struct node *stand(struct binder *binder, struct common *common)
     if (!expand(binder, root, &root))
         return NULL;
     common->stands =
-        root->shared || is_step(root) ? root : share_over(binder, root);
+        root->shared || share_is_step(root) ? root : share_over(binder, root);
     if (common->stands != NULL) {
         common->stands->shared = true;
         common->stands->common = common;

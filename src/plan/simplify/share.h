@@ -34,4 +34,8 @@ bool share_put(struct binder *binder, struct node *shared, bool bare,
  * it is a part of the query around it then. */
 struct node *join_answers(struct binder *binder, struct node *node);
 
+/* Whether a node is a step by itself, so that it can be read twice. Joins may be
+ * parts of a program; a SELECT over them is all of it. */
+bool share_is_step(const struct node *node);
+
 #endif

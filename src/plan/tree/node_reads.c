@@ -189,6 +189,9 @@ void node_reads(struct node *node, const bool *needed, bool *left, bool *right)
     case NODE_JOIN:
         read_join(node, needed, left, right);
         return;
+    case NODE_SEEK:
+        left[node->seek.from] = true;
+        return;
     case NODE_SORT:
         use_keys(left, &node->sort.keys);
         break;

@@ -185,9 +185,10 @@ struct step_fetch {
     struct vector columns; /* of int: of the table; some are texts       */
 };
 
-/* STEP_SEEK: without inputs. Rows of a table, in its order, of whose columns
- * each of the first `equal_count` of `keys` equals a value; the next one is
- * between bounds, or one of a list. No row is kept for a NULL. */
+/* STEP_SEEK. Rows of a table, in its order, of whose columns each of the first
+ * `equal_count` of `keys` equals a value; the next one is between bounds, or one
+ * of a list, or begins with one. No row is kept for a NULL. With an input the
+ * list is a column of that, of the key's machine type. */
 enum { SEEK_KEYS_MAX = 3 };
 struct seek_value {
     int parameter; /* its number; -1: it is a constant                     */
@@ -199,10 +200,21 @@ struct seek_bound {
     bool there, open; /* open: without the value itself                     */
     struct seek_value value;
 };
+/* Of each tablet no more rows than the first and the last ones in the order of
+ * keys behind those that equal a value, rows with equal keys in their order;
+ * more may come. */
+struct seek_ends {
+    uint64_t first, last; /* rows; both 0: all come                          */
+    unsigned key_count;   /* of the keys that make the order                 */
+    bool apart;    /* rows whose first such key is NULL are counted apart    */
+    bool not_null; /* ... do not count                                       */
+};
 struct step_seek {
     uint32_t table;     /* its id in the catalogue                          */
     const char *name;   /* of the table                                     */
     const char *index;  /* the index that is searched, in words             */
+    uint64_t rows;      /* of the table, when it was planned: a seek is taken
+                           where it finds few of them                       */
     unsigned key_count; /* of `keys`: all that the index has, or its first   */
     unsigned keys[SEEK_KEYS_MAX]; /* columns of the table                   */
     unsigned equal_count;         /* of the keys                            */
@@ -211,6 +223,9 @@ struct step_seek {
     const struct vdbq_vector *list; /* machine values, texts as texts; NULL:
                                        there is none                        */
     uint64_t list_count;
+    int from; /* with an input: its column that is the list                  */
+    struct seek_ends ends; /* without a list                                 */
+    bool list_starts;      /* it has texts: the key begins with one of them  */
     struct vector columns; /* of int: of the table; behind the last one the
                               row's number                                  */
 };

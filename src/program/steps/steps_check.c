@@ -55,8 +55,10 @@ static enum vdbq_status check_inputs(const struct checking *check)
         least = 0;
         most = VDBQ_CURSORS_MAX;
     }
-    if (check->step->kind == STEP_VALUES || check->step->kind == STEP_SEEK)
+    if (check->step->kind == STEP_VALUES)
         least = most = 0;
+    if (check->step->kind == STEP_SEEK)
+        least = 0;
     if (check->step->kind == STEP_JOIN)
         least = most = 2;
     if (check->step->kind == STEP_LIMIT)
@@ -448,12 +450,23 @@ static enum vdbq_status check_values(const struct checking *check)
 static enum vdbq_status check_seek(const struct checking *check)
 {
     const struct step_seek *seek = &check->step->seek;
-    bool last = seek->low.there || seek->high.there || seek->list != NULL;
+    bool fed = check->step->inputs.count > 0;
+    bool listed = seek->list != NULL || fed;
+    bool last = seek->low.there || seek->high.there || listed;
+    bool ends = seek->ends.first > 0 || seek->ends.last > 0;
+    unsigned asked = last > seek->ends.key_count ? last : seek->ends.key_count;
     if (seek->key_count == 0 || seek->key_count > SEEK_KEYS_MAX
-        || seek->equal_count + last > seek->key_count
-        || seek->equal_count + last == 0)
+        || seek->equal_count + asked > seek->key_count
+        || seek->equal_count + asked == 0)
         return refuse(check, "it asks for %u of %u keys", seek->equal_count,
                       seek->key_count);
+    if (ends ? seek->ends.key_count == 0 || listed
+                   || seek->ends.first > UINT32_MAX
+                   || seek->ends.last > UINT32_MAX
+             : seek->ends.key_count > 0)
+        return refuse(check, "it asks for ends of no order");
+    if (fed && check_column(check, seek->from, false) != VDBQ_OK)
+        return check->error->status;
     return check_count(check, seek->columns.count);
 }
 

@@ -274,15 +274,48 @@ static void print_fetch(const struct printing *printing,
     }
 }
 
-/* "seek in table t by index tk: k, 2 rows of values, d" */
-static void print_seek(const struct step_seek *seek, struct text *text)
+/* 1234567 as "1,234,567". */
+static void print_number(uint64_t number, struct text *text)
 {
+    if (number >= 1000)
+        print_number(number / 1000, text);
+    if (number >= 1000)
+        text_print(text, ",%03u", (unsigned)(number % 1000));
+    else
+        text_print(text, "%u", (unsigned)number);
+}
+
+static void print_rows(uint64_t rows, struct text *text)
+{
+    print_number(rows, text);
+    text_print(text, rows == 1 ? " row" : " rows");
+}
+
+/* "seek in table t by index tk: 1 equal, 2 values, of 4,000 rows" */
+static void print_seek(const struct step *step, struct text *text)
+{
+    const struct step_seek *seek = &step->seek;
+
     text_print(text, "seek in table %s by %s: %u equal", seek->name,
                seek->index, seek->equal_count);
-    if (seek->list != NULL)
+    if (seek->list_starts)
+        text_print(text, ", %llu beginning%s",
+                   (unsigned long long)seek->list_count,
+                   seek->list_count == 1 ? "" : "s");
+    else if (seek->list != NULL)
         text_print(text, ", %llu values", (unsigned long long)seek->list_count);
+    else if (step->inputs.count > 0)
+        text_print(text, ", values of column %d", seek->from);
     if (seek->low.there || seek->high.there)
         text_print(text, ", range");
+    if (seek->ends.first > 0)
+        text_print(text, ", first %llu of each tablet",
+                   (unsigned long long)seek->ends.first);
+    if (seek->ends.last > 0)
+        text_print(text, ", last %llu of each tablet",
+                   (unsigned long long)seek->ends.last);
+    text_print(text, ", of ");
+    print_rows(seek->rows, text);
 }
 
 static void print_what(const struct printing *printing, const struct step *step)
@@ -328,7 +361,7 @@ static void print_what(const struct printing *printing, const struct step *step)
         print_fetch(printing, step);
         break;
     case STEP_SEEK:
-        print_seek(&step->seek, text);
+        print_seek(step, text);
         break;
     case STEP_VALUES:
         text_print(text, "%llu rows of values",
@@ -338,23 +371,6 @@ static void print_what(const struct printing *printing, const struct step *step)
 }
 
 /* ---------------------------------------------------------------- rows -- */
-
-/* 1234567 as "1,234,567". */
-static void print_number(uint64_t number, struct text *text)
-{
-    if (number >= 1000)
-        print_number(number / 1000, text);
-    if (number >= 1000)
-        text_print(text, ",%03u", (unsigned)(number % 1000));
-    else
-        text_print(text, "%u", (unsigned)number);
-}
-
-static void print_rows(uint64_t rows, struct text *text)
-{
-    print_number(rows, text);
-    text_print(text, rows == 1 ? " row" : " rows");
-}
 
 /* Less than one row, but more than none, is one. */
 static void print_expected(double rows, struct text *text)

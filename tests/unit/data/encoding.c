@@ -102,6 +102,26 @@ static void fill(uint32_t rows, unsigned bits, int64_t base, bool with_nulls)
     }
 }
 
+/* Some rows, picked, have the values that all of them have. */
+static void assert_picked(const int32_t *i, const int64_t *b)
+{
+    static uint32_t rows[ROWS_MAX];
+    static int32_t narrow[ROWS_MAX];
+    static int64_t wide[ROWS_MAX];
+    uint64_t sparse = 1 + random_bits() % 40;
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < made.rows; k++)
+        if (random_bits() % sparse == 0)
+            rows[count++] = k;
+    tablet_values_pick(made.block.bytes, 0, rows, count, narrow);
+    tablet_values_pick(made.block.bytes, 1, rows, count, wide);
+    for (uint32_t k = 0; k < count; k++) {
+        assert_int_equal(narrow[k], i[rows[k]]);
+        assert_true(wide[k] == b[rows[k]]);
+    }
+}
+
 static void assert_values(void)
 {
     static int32_t i[ROWS_MAX];
@@ -110,6 +130,7 @@ static void assert_values(void)
 
     tablet_values(block, 0, i);
     tablet_values(block, 1, b);
+    assert_picked(i, b);
     for (uint32_t k = 0; k < made.rows; k++) {
         bool null = made.with_nulls && made.nulls[k];
         assert_int_equal(tablet_null(block, 0, k), null);

@@ -313,6 +313,68 @@ static void test_finds(void **state)
     }
 }
 
+/* ----------------------------------------------------------------- ends -- */
+
+/* Whether a row stands before another one in the order of some columns, of
+ * which the greatest values may come first; equal ones keep the tablet's. */
+static bool stands_before(const struct asked *asked, unsigned count,
+                          bool descending, uint32_t a, uint32_t b)
+{
+    for (unsigned i = 0; i < count; i++) {
+        int order = compare(asked->of[i], a, b);
+        if (order != 0)
+            return descending ? order > 0 : order < 0;
+    }
+    return a < b;
+}
+
+/* The rows of which fewer than `most` stand before them must be those that
+ * were found. */
+static void check_end(const struct asked *asked, unsigned count,
+                      bool descending, uint32_t most,
+                      const struct vector *found)
+{
+    uint32_t at = 0;
+
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t before = 0;
+        for (uint32_t other = 0; other < rows && before < most; other++)
+            before += stands_before(asked, count, descending, other, row);
+        if (before == most)
+            continue;
+        assert_true(at < found->count);
+        assert_int_equal(VECTOR_ITEMS(found, uint32_t)[at++], row);
+    }
+    assert_int_equal(at, found->count);
+}
+
+static void test_ends(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 100; n++) {
+        struct asked asked = any_question();
+        struct vector found = VECTOR(uint32_t);
+        uint32_t most = 1 + chance(30);
+        unsigned count = 1 + chance(asked.count);
+        bool descending = chance(2) == 0;
+        struct run_terms terms = {
+            .columns = asked.of,
+            .ends = { .first = descending ? 0 : most,
+                      .last = descending ? most : 0,
+                      .columns = count },
+        };
+        struct run *run;
+        make_tablet();
+        run = run_make(block.bytes, asked.of, asked.count);
+        assert_non_null(run);
+        assert_true(run_terms_find(&terms, run, &found));
+        check_end(&asked, count, descending, most, &found);
+        run_destroy(run);
+        vector_finish(&found);
+        block_destroy(&block);
+    }
+}
+
 /* A text that the tablet has not lies between its neighbours. */
 static void test_texts_between(void **state)
 {
@@ -423,9 +485,8 @@ static void test_keeps_some(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds),
-        cmocka_unit_test(test_texts_between),
-        cmocka_unit_test(test_restores),
+        cmocka_unit_test(test_finds),         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_texts_between), cmocka_unit_test(test_restores),
         cmocka_unit_test(test_keeps_some),
     };
 

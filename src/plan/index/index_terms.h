@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a condition asks of single columns of a table, as an index can answer
- * it: = , < , <= , > , >= with a constant or a parameter, and lists of constants.
+ * it: = , < , <= , > , >= with a constant or a parameter, lists of constants, and
+ * what texts begin with.
  */
-#ifndef VDBQ_PLAN_SIMPLIFY_INDEX_TERMS_H
-#define VDBQ_PLAN_SIMPLIFY_INDEX_TERMS_H
+#ifndef VDBQ_PLAN_INDEX_INDEX_TERMS_H
+#define VDBQ_PLAN_INDEX_INDEX_TERMS_H
 
 #include "base/vector.h"
 #include "plan/tree/node.h"
@@ -14,14 +15,21 @@ struct binder;
 
 enum { INDEX_TERMS_MAX = 32 }; /* that are looked at */
 
+enum index_term_kind {
+    INDEX_TERM_VALUE,  /* `op` with `value`                                */
+    INDEX_TERM_LIST,   /* it is one of a list of constants                 */
+    INDEX_TERM_PREFIX, /* it begins with one of a list of texts            */
+};
+
 struct index_term {
+    enum index_term_kind kind;
     struct expression *condition; /* NULL: of a join                  */
     size_t part;                  /* of the condition that it is      */
+    bool inexact;                 /* ... which is still to be tested  */
     unsigned column;              /* of the table                     */
-    enum ast_operator op;         /* = to >=; of a list =             */
+    enum ast_operator op;         /* = to >=; else =                  */
     struct seek_value value;
-    bool listed; /* one of `list_count` constants             */
-    const struct vdbq_vector *list;
+    const struct vdbq_vector *list; /* of `list_count` */
     uint64_t list_count;
 };
 
@@ -38,6 +46,10 @@ struct index_use {
     unsigned equal_count; /* the first so many: = of the index's columns     */
 };
 
+/* The column that an expression is, maybe in a type that holds all of its
+ * values; NULL: it is none. */
+const struct expression *index_terms_column(const struct expression *e);
+
 /* Takes a condition over a table's columns apart. */
 bool index_terms_read(struct binder *binder, const struct node *table,
                       struct expression *where, struct index_terms *terms);
@@ -53,11 +65,15 @@ bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
 /* Writes that into a step. */
 void index_terms_fill(const struct index_terms *terms,
                       const struct index_use *use, struct step_seek *seek);
-/* The share of rows that a list keeps. */
-double index_list_kept(const struct node *table, const struct index_term *term);
+/* The share of a table's rows that they keep. */
+double index_terms_kept(const struct node *table,
+                        const struct index_terms *terms,
+                        const struct index_use *use);
 
-/* A number in the binder's memory; NULL and `*failed`: there is none. */
-const unsigned *index_terms_number(struct binder *binder, unsigned number,
-                                   bool *failed);
+/* The parts of the condition that are still to be tested; NULL where `*failed`
+ * stays as it was: there are none. */
+struct expression *index_terms_rest(struct binder *binder,
+                                    const struct index_terms *terms,
+                                    const struct index_use *use, bool *failed);
 
 #endif

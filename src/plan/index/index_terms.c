@@ -3,13 +3,15 @@
  * Reading conditions. Texts are compared by their bytes here, since names are
  * bound: a collation would have made an expression of the column.
  */
-#include "plan/simplify/index_terms.h"
+#include "plan/index/index_terms.h"
 
 #include <string.h>
 
 #include "base/os/stack.h"
 #include "plan/estimate/estimate.h"
+#include "plan/make/logic.h"
 #include "plan/operator/compare.h"
+#include "plan/index/index_prefix.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/constants.h"
 
@@ -30,9 +32,7 @@ static bool split(struct binder *binder, struct expression *e,
     return false;
 }
 
-/* The column that an expression is, maybe in a type that holds all of its
- * values; NULL: it is none. */
-static const struct expression *column_of(const struct expression *e)
+const struct expression *index_terms_column(const struct expression *e)
 {
     const struct expression *below = e->left;
 
@@ -85,7 +85,7 @@ static bool read_value(const struct expression *e, struct seek_value *value)
  * none. The id of a row is its key. */
 static int column_number(const struct node *table, const struct expression *e)
 {
-    const struct expression *column = column_of(e);
+    const struct expression *column = index_terms_column(e);
     int number = column != NULL ? column->column.number : -1;
 
     if (number == (int)table->table->column_count)
@@ -168,16 +168,41 @@ static bool read_list(struct binder *binder, const struct node *table,
                                                          : (int)column->type,
                            count, list)
         || !fill_list(binder, e, list, &at);
-    term->listed = true;
+    term->kind = INDEX_TERM_LIST;
     term->list = list;
     term->list_count = count;
     return !*failed;
+}
+
+/* A text that begins like this. */
+static bool read_prefix(struct binder *binder, const struct node *table,
+                        const struct expression *e, struct index_term *term,
+                        bool *failed)
+{
+    int number = column_number(table, e->left);
+    struct index_prefix *prefix;
+
+    if (number < 0 || table->table->columns[number].type != VDBQ_TEXT)
+        return false;
+    prefix = arena_alloc(binder->arena, sizeof *prefix);
+    *failed = prefix == NULL || !index_prefix_read(binder, e, prefix);
+    if (*failed || prefix->count == 0)
+        return false;
+    term->kind = INDEX_TERM_PREFIX;
+    term->column = (unsigned)number;
+    term->op = AST_EQ;
+    term->inexact = !prefix->exact;
+    term->list = &prefix->texts;
+    term->list_count = prefix->count;
+    return true;
 }
 
 static bool read_part(struct binder *binder, const struct node *table,
                       struct expression *e, struct index_term *term,
                       bool *failed)
 {
+    if (e->kind == EXPRESSION_LOOKUP)
+        return read_prefix(binder, table, e, term, failed);
     if (e->kind != EXPRESSION_OPERATOR)
         return false;
     if (e->operation.op == AST_OR)
@@ -229,7 +254,7 @@ bool index_terms_list(const struct node *table, unsigned column,
     terms->count = 1;
     terms->terms[0] = (struct index_term){ .column = column,
                                            .op = AST_EQ,
-                                           .listed = true,
+                                           .kind = INDEX_TERM_LIST,
                                            .list = &values->values[of],
                                            .list_count = values->value_rows };
     return true;
@@ -237,14 +262,15 @@ bool index_terms_list(const struct node *table, unsigned column,
 
 /* --------------------------------------------------------------- match -- */
 
-/* A term about a column, with an operator among some, and a list or not; -1:
- * there is none. */
-static int find(const struct index_terms *terms, unsigned column, bool listed,
-                enum ast_operator a, enum ast_operator b)
+/* A term about a column, of that kind, with an operator among some; -1: there
+ * is none. */
+static int find(const struct index_terms *terms, unsigned column,
+                enum index_term_kind kind, enum ast_operator a,
+                enum ast_operator b)
 {
     for (unsigned i = 0; i < terms->count; i++) {
         const struct index_term *term = &terms->terms[i];
-        if (term->column == column && term->listed == listed
+        if (term->column == column && term->kind == kind
             && (term->op == a || term->op == b))
             return (int)i;
     }
@@ -257,6 +283,22 @@ static void use_term(struct index_use *use, int term)
         use->terms[use->term_count++] = (unsigned)term;
 }
 
+/* What is asked of the column behind those that equal a value: a list, or what
+ * it begins with, or bounds. */
+static void use_last(const struct index_terms *terms, unsigned column,
+                     struct index_use *use)
+{
+    int term = find(terms, column, INDEX_TERM_LIST, AST_EQ, AST_EQ);
+
+    if (term < 0)
+        term = find(terms, column, INDEX_TERM_PREFIX, AST_EQ, AST_EQ);
+    use_term(use, term);
+    if (term >= 0)
+        return;
+    use_term(use, find(terms, column, INDEX_TERM_VALUE, AST_GT, AST_GE));
+    use_term(use, find(terms, column, INDEX_TERM_VALUE, AST_LT, AST_LE));
+}
+
 bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
                        unsigned count, struct index_use *use)
 {
@@ -265,21 +307,15 @@ bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
 
     *use = (struct index_use){ 0 };
     while (use->equal_count < most
-           && (term = find(terms, columns[use->equal_count], false, AST_EQ,
-                           AST_EQ))
+           && (term = find(terms, columns[use->equal_count], INDEX_TERM_VALUE,
+                           AST_EQ, AST_EQ))
                   >= 0) {
         use_term(use, term);
         use->equal_count++;
     }
     if (use->equal_count == most)
         return most > 0;
-    term = find(terms, columns[use->equal_count], true, AST_EQ, AST_EQ);
-    use_term(use, term);
-    if (term < 0) {
-        unsigned column = columns[use->equal_count];
-        use_term(use, find(terms, column, false, AST_GT, AST_GE));
-        use_term(use, find(terms, column, false, AST_LT, AST_LE));
-    }
+    use_last(terms, columns[use->equal_count], use);
     return use->term_count > 0;
 }
 
@@ -293,9 +329,10 @@ void index_terms_fill(const struct index_terms *terms,
         struct seek_bound bound = { true, open, term->value };
         if (i < use->equal_count) {
             seek->equals[i] = term->value;
-        } else if (term->listed) {
+        } else if (term->kind != INDEX_TERM_VALUE) {
             seek->list = term->list;
             seek->list_count = term->list_count;
+            seek->list_starts = term->kind == INDEX_TERM_PREFIX;
         } else if (term->op == AST_GT || term->op == AST_GE) {
             seek->low = bound;
         } else {
@@ -304,7 +341,8 @@ void index_terms_fill(const struct index_terms *terms,
     }
 }
 
-double index_list_kept(const struct node *table, const struct index_term *term)
+/* The share of rows that a list keeps. */
+static double list_kept(const struct node *table, const struct index_term *term)
 {
     const struct column_estimate *column =
         &table->columns[term->column].estimate;
@@ -313,16 +351,74 @@ double index_list_kept(const struct node *table, const struct index_term *term)
     return (double)term->list_count / values;
 }
 
-const unsigned *index_terms_number(struct binder *binder, unsigned number,
-                                   bool *failed)
+/* The share that both ends of a range keep, which is seen with both alone. */
+static double range_kept(const struct estimate_source *source,
+                         const struct index_term *low,
+                         const struct index_term *high)
 {
-    unsigned *made = arena_alloc(binder->arena, sizeof *made);
+    struct expression both = { .kind = EXPRESSION_OPERATOR,
+                               .type = VDBQ_BOOLEAN,
+                               .left = low->condition,
+                               .right = high->condition };
 
-    if (made == NULL) {
-        error_no_memory(binder->error);
-        *failed = true;
-        return NULL;
+    both.operation.op = AST_AND;
+    return estimate_kept(source, &both);
+}
+
+double index_terms_kept(const struct node *table,
+                        const struct index_terms *terms,
+                        const struct index_use *use)
+{
+    const struct estimate_nodes nodes = { table, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+    unsigned count = use->term_count;
+    double kept = 1;
+
+    if (count == use->equal_count + 2) {
+        count = use->equal_count;
+        kept = range_kept(&source, &terms->terms[use->terms[count]],
+                          &terms->terms[use->terms[count + 1]]);
     }
-    *made = number;
-    return made;
+    for (unsigned i = 0; i < count; i++) {
+        const struct index_term *term = &terms->terms[use->terms[i]];
+        kept *= term->kind == INDEX_TERM_LIST
+                    ? list_kept(table, term)
+                    : estimate_kept(&source, term->condition);
+    }
+    return estimate_share(kept);
+}
+
+/* ---------------------------------------------------------------- rest -- */
+
+/* Whether a part of the condition holds for all rows that the index finds. */
+static bool is_answered(const struct index_terms *terms,
+                        const struct index_use *use, size_t part)
+{
+    for (unsigned i = 0; i < use->term_count; i++)
+        if (terms->terms[use->terms[i]].part == part)
+            return !terms->terms[use->terms[i]].inexact;
+    return false;
+}
+
+struct expression *index_terms_rest(struct binder *binder,
+                                    const struct index_terms *terms,
+                                    const struct index_use *use, bool *failed)
+{
+    struct ast_expression place = { 0 };
+    struct expression *rest = NULL;
+
+    for (size_t i = 0; i < terms->parts.count; i++) {
+        struct expression *part =
+            VECTOR_ITEMS(&terms->parts, struct expression *)[i];
+        if (is_answered(terms, use, i))
+            continue;
+        place.at = part->at;
+        rest = rest == NULL
+                   ? part
+                   : expression_logic(binder, AST_AND, rest, part, &place);
+        *failed |= rest == NULL;
+        if (rest == NULL)
+            return NULL;
+    }
+    return rest;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef VDBQ_PLAN_SIMPLIFY_USE_INDEX_H
-#define VDBQ_PLAN_SIMPLIFY_USE_INDEX_H
+#ifndef VDBQ_PLAN_INDEX_USE_INDEX_H
+#define VDBQ_PLAN_INDEX_USE_INDEX_H
 
 #include "plan/tree/node.h"
 

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows are found by the tablet's run (data/index/run.h), if one is kept or it
+ * pays to make one, else among all values. Runs that are kept are taken, and
+ * tablets brought in, by the thread that asks; several of them are searched at
+ * the same time, and runs made. To keep another run may let those go that are
+ * kept: so it is kept when all that were gathered with it have been searched.
+ *
+ * In a tablet that has an edit (data/catalogue/edit.h) rows are found in its
+ * base, as long as the edit gives no key another value: runs and columns in
+ * memory stay of use, whatever else changes.
+ */
+#include "exec/operator/seek_find.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "base/threads/parallel.h"
+#include "base/threads/stop.h"
+#include "data/index/run_block.h"
+#include "data/index/run_cache.h"
+#include "exec/stream/stream_inner.h"
+
+_Static_assert((int)SEEK_KEYS_MAX == (int)RUN_COLUMNS_MAX, "keys of a run");
+
+enum {
+    LIST_FEW = 64,       /* to look through all values for more than these takes
+                            longer than to make a run                        */
+    LONG_WORK = 1 << 12, /* values to look up, or rows to look at, that are
+                            worth waking a thread                            */
+};
+
+/* -------------------------------------------------------------- tablets -- */
+
+enum vdbq_status seek_hold(struct seek_work *work, struct seek_job *job,
+                           const unsigned *columns, unsigned count, bool others,
+                           bool *full, struct error *error)
+{
+    struct pool_want want = { .table = work->terms.table,
+                              .tablet = &job->in,
+                              .columns = columns,
+                              .column_count = count,
+                              .copied = true };
+    uint64_t before = pool_load_ns(work->place.pool);
+    struct error refused;
+    enum vdbq_status status = pool_pin(work->place.pool, &want, &job->slot,
+                                       others ? &refused : error);
+
+    work->load_ns += pool_load_ns(work->place.pool) - before;
+    *full = others && status == VDBQ_LIMIT;
+    if (status != VDBQ_OK) {
+        job->slot = NULL;
+        if (others)
+            *error = refused;
+        return *full ? VDBQ_OK : status;
+    }
+    status = device_memory_take(job->slot->memory, &work->times, error);
+    assert(status != VDBQ_OK || device_memory_host(job->slot->memory) != NULL);
+    return status;
+}
+
+void seek_release(struct seek_work *work, struct seek_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].slot != NULL)
+            pool_release(work->place.pool, jobs[i].slot);
+        jobs[i].slot = NULL;
+    }
+}
+
+/* ----------------------------------------------------------------- runs -- */
+
+static struct run_want want_run(const struct seek_work *work,
+                                const struct seek_job *job)
+{
+    return (struct run_want){ .tablet = &job->in,
+                              .columns = work->terms.step->keys,
+                              .count = work->terms.step->key_count };
+}
+
+static const struct run *find_run(const struct seek_work *work,
+                                  const struct seek_job *job)
+{
+    struct run_want want = want_run(work, job);
+
+    return work->place.runs != NULL ? run_cache_find(work->place.runs, &want)
+                                    : NULL;
+}
+
+/* Whether it pays to make the run of a tablet whose key columns are in memory;
+ * one that the file has is read. */
+static bool makes_run(const struct seek_work *work, const struct seek_job *job)
+{
+    const void *block = device_memory_host(job->slot->memory);
+    struct run_want want = want_run(work, job);
+
+    return work->terms.list_count > LIST_FEW
+           || work->terms.step->ends.key_count > 0
+           || run_is_cheap(block, want.columns, want.count)
+           || run_cache_pays(work->place.runs, &want);
+}
+
+/* On whatever thread: reads or makes the run. There may be none, or no memory
+ * for it. */
+static void make_run(const struct seek_work *work, struct seek_job *job)
+{
+    const struct snapshot *snapshot = work->params->snapshot;
+    const void *block = device_memory_host(job->slot->memory);
+    struct run_want want = want_run(work, job);
+    const struct run_ref *kept = catalogue_run(
+        snapshot->catalogue, job->in.identity, want.columns, want.count);
+
+    if (kept != NULL)
+        run_load(snapshot->database, kept, block, &job->made, &job->error);
+    if (job->error.status == VDBQ_OK && job->made == NULL && job->makes)
+        job->made = run_make(block, want.columns, want.count);
+    job->run = job->made;
+}
+
+/* Keeps a run that was made, if there is room. */
+static void keep_run(const struct seek_work *work, struct seek_job *job)
+{
+    struct run_want want = want_run(work, job);
+
+    if (job->made != NULL
+        && !run_cache_keep(work->place.runs, &want, job->made,
+                           work->place.runs_bytes))
+        run_destroy(job->made);
+    job->made = NULL;
+    job->run = NULL;
+}
+
+/* ----------------------------------------------------------------- find -- */
+
+/* Jobs that are gathered: [first, end). */
+struct finding {
+    struct seek_work *work;
+    size_t first, end;
+    atomic_size_t next; /* that nobody has begun */
+};
+
+/* So many rows of an end, and as many more as are gone. */
+static uint32_t rows_asked(uint32_t rows, const struct edit *over)
+{
+    if (rows == 0)
+        return 0;
+    return rows > UINT32_MAX - over->gone_count ? UINT32_MAX
+                                                : rows + over->gone_count;
+}
+
+/* The ends of a tablet are among those of its base that are longer by the rows
+ * that are gone. */
+static void ask_for_more(struct run_ends *ends, const struct edit *over)
+{
+    ends->first = rows_asked(ends->first, over);
+    ends->last = rows_asked(ends->last, over);
+}
+
+/* Forgets rows that were found and are gone. */
+static void drop_gone(struct seek_job *job)
+{
+    uint32_t *found = job->found.items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < job->found.count; i++) {
+        bool gone;
+        edit_gone_before(job->over, found[i], &gone);
+        if (!gone)
+            found[kept++] = found[i];
+    }
+    job->found.count = kept;
+}
+
+/* On whatever thread: finds the rows of one tablet. */
+static void find_in(const struct seek_work *work, struct seek_job *job)
+{
+    const void *block =
+        job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
+    struct tablet_terms in;
+
+    if (job->run == NULL && work->place.runs != NULL)
+        make_run(work, job);
+    if (job->error.status != VDBQ_OK)
+        return;
+    job->failed = !tablet_terms_init(&in, &work->terms, block, job->run);
+    if (job->over != NULL)
+        ask_for_more(&in.terms.ends, job->over);
+    if (!job->failed)
+        job->failed = job->run != NULL
+                          ? !run_terms_find(&in.terms, job->run, &job->found)
+                          : !run_terms_scan(&in.terms, block, &job->found);
+    tablet_terms_finish(&in);
+    if (job->over != NULL)
+        drop_gone(job);
+}
+
+static void find_some(void *context, unsigned thread)
+{
+    struct finding *finding = context;
+    size_t at;
+
+    (void)thread;
+    while ((at = atomic_fetch_add(&finding->next, 1)) < finding->end)
+        find_in(finding->work, &finding->work->jobs[at]);
+}
+
+/* About how many values are looked up or at. */
+static double weigh(const struct finding *finding)
+{
+    const struct seek_work *work = finding->work;
+    double sum = work->rows;
+
+    for (size_t i = finding->first; i < finding->end; i++)
+        sum += work->jobs[i].run == NULL ? (double)work->jobs[i].ref->rows
+                                         : (double)work->terms.list_count;
+    return sum;
+}
+
+/* Threads that find; a file that one thread alone reads has its runs read by
+ * this one. */
+static unsigned threads_for(const struct finding *finding)
+{
+    const struct seek_work *work = finding->work;
+    unsigned threads = stream_threads(work->params);
+    size_t count = finding->end - finding->first;
+
+    if (weigh(finding) < LONG_WORK
+        || !database_reads_anywhere(work->params->snapshot->database))
+        return 1;
+    return count < threads ? (unsigned)count : threads;
+}
+
+/* What went wrong, and with it what was made. */
+static enum vdbq_status end_job(const struct seek_work *work,
+                                struct seek_job *job, struct error *error)
+{
+    keep_run(work, job);
+    if (job->error.status != VDBQ_OK) {
+        *error = job->error;
+        return error->status;
+    }
+    return job->failed ? stop_or_no_memory(error) : VDBQ_OK;
+}
+
+/* Finds the rows of what was gathered, and lets it go. */
+static enum vdbq_status find_gathered(struct finding *finding,
+                                      struct error *error)
+{
+    struct seek_work *work = finding->work;
+    unsigned threads = threads_for(finding);
+    struct error ignored;
+    enum vdbq_status status = VDBQ_OK;
+
+    atomic_store(&finding->next, finding->first);
+    if (threads > 1)
+        parallel_run(threads, find_some, finding);
+    else
+        find_some(finding, 0);
+    seek_release(work, work->jobs + finding->first,
+                 finding->end - finding->first);
+    for (; finding->first < finding->end; finding->first++) {
+        struct seek_job *job = &work->jobs[finding->first];
+        if (status == VDBQ_OK)
+            status = end_job(work, job, error);
+        else
+            end_job(work, job, &ignored);
+    }
+    return status == VDBQ_OK ? stop_pause(error) : status;
+}
+
+/* ---------------------------------------------------------------- gather -- */
+
+/* The key columns that must be in memory: all of them where there is no run,
+ * else those that are texts. */
+static unsigned list_keys(const struct seek_work *work, const struct run *run,
+                          unsigned keys[SEEK_KEYS_MAX])
+{
+    const struct step_seek *step = work->terms.step;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < step->key_count; i++)
+        if (run == NULL || seek_terms_is_text(&work->terms, i))
+            keys[count++] = step->keys[i];
+    return count;
+}
+
+/* Brings in what the next job needs, after what was gathered where there is no
+ * room beside that. */
+static enum vdbq_status hold_next(struct finding *finding, struct error *error)
+{
+    struct seek_work *work = finding->work;
+    struct seek_job *job = &work->jobs[finding->end];
+    unsigned keys[SEEK_KEYS_MAX];
+    unsigned count = list_keys(work, job->run, keys);
+    bool full = false;
+    enum vdbq_status status =
+        count == 0 ? VDBQ_OK
+                   : seek_hold(work, job, keys, count,
+                               finding->end > finding->first, &full, error);
+
+    if (!full)
+        return status;
+    status = find_gathered(finding, error);
+    return status == VDBQ_OK
+               ? seek_hold(work, job, keys, count, false, &full, error)
+               : status;
+}
+
+/* Gathers one more. */
+static enum vdbq_status gather(struct finding *finding, struct error *error)
+{
+    struct seek_work *work = finding->work;
+    struct seek_job *job = &work->jobs[finding->end];
+    enum vdbq_status status;
+
+    job->run = find_run(work, job);
+    status = hold_next(finding, error);
+    job->makes = status == VDBQ_OK && job->run == NULL
+                 && work->place.runs != NULL && makes_run(work, job);
+    finding->end++;
+    return status;
+}
+
+/* Whether an edit leaves all keys as they were. */
+static bool leaves_keys(const struct seek_work *work, const struct edit *edit)
+{
+    const struct step_seek *step = work->terms.step;
+    bool leaves = true;
+
+    for (unsigned i = 0; i < step->key_count && leaves; i++)
+        leaves = edit_column(edit, step->keys[i]) == NULL;
+    return leaves;
+}
+
+/* Of a tablet, or of the base that its edit leaves the keys of. */
+static struct seek_job job_for(const struct seek_work *work,
+                               const struct tablet_ref *ref)
+{
+    bool below = ref->edit != NULL && leaves_keys(work, ref->edit);
+
+    return (struct seek_job){ .ref = ref,
+                              .in = below ? tablet_base(ref) : *ref,
+                              .over = below ? ref->edit : NULL,
+                              .found = VECTOR(uint32_t) };
+}
+
+/* The tablets that can have rows. */
+static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
+{
+    const struct table *table = work->terms.table;
+
+    work->jobs = memory_zeroed(table->tablet_count + 1, sizeof *work->jobs);
+    if (work->jobs == NULL)
+        return error_no_memory(error);
+    for (size_t i = 0; i < table->tablet_count; i++)
+        if (!seek_terms_pass(&work->terms, &table->tablets[i]))
+            work->jobs[work->job_count++] = job_for(work, &table->tablets[i]);
+    return VDBQ_OK;
+}
+
+enum vdbq_status seek_find(struct seek_work *work, struct error *error)
+{
+    struct finding finding = { .work = work };
+    unsigned held_most = stream_threads(work->params);
+    enum vdbq_status status = list_jobs(work, error);
+
+    while (finding.end < work->job_count && status == VDBQ_OK) {
+        status = gather(&finding, error);
+        if (status == VDBQ_OK && work->jobs[finding.end - 1].slot != NULL
+            && finding.end - finding.first >= held_most)
+            status = find_gathered(&finding, error);
+    }
+    if (status == VDBQ_OK)
+        status = find_gathered(&finding, error);
+    else if (work->jobs != NULL)
+        seek_release(work, work->jobs, work->job_count);
+    return status;
+}
+
+void seek_work_finish(struct seek_work *work)
+{
+    for (size_t i = 0; i < work->job_count; i++)
+        vector_finish(&work->jobs[i].found);
+    memory_release(work->jobs);
+    work->jobs = NULL;
+    work->job_count = 0;
+    seek_terms_finish(&work->terms);
+}

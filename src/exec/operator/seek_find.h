@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finding rows: for each tablet that can have some of what a seek looks for,
+ * their numbers. Tablets are shared out over the process's workers where that
+ * pays.
+ */
+#ifndef VDBQ_EXEC_SEEK_FIND_H
+#define VDBQ_EXEC_SEEK_FIND_H
+
+#include "exec/operator/seek_terms.h"
+
+/* A tablet that is looked through. */
+struct seek_job {
+    const struct tablet_ref *ref;
+    struct tablet_ref in;    /* ... or the base of its edit, where rows are
+                                places                                        */
+    const struct edit *over; /* ... that edit; NULL: it is the tablet         */
+    struct pool_slot *slot; /* while columns of it are in memory; or NULL     */
+    const struct run *run;  /* while it is searched; NULL: all values are     */
+    bool makes;             /* without a run, one is made                     */
+    struct run *made;       /* ... or read; until it is kept                  */
+    struct error error;     /* of reading it                                  */
+    struct vector found;    /* of uint32_t: its rows, ascending               */
+    uint64_t to;            /* rows that were found in tablets before it      */
+    bool failed;            /* there was no memory, or it was to stop         */
+};
+
+struct seek_work {
+    const struct stream_params *params;
+    struct seek_terms terms;
+    struct run_place place; /* whose pool has the tablets, and runs       */
+    struct seek_job *jobs;  /* in the table's order                       */
+    size_t job_count;
+    double rows;               /* that are expected; below 0: not known      */
+    struct device_times times; /* of bringing tablets in                   */
+    uint64_t load_ns;          /* likewise                                   */
+};
+
+/* Finds the rows of all tablets. seek_work_finish() is due whatever it
+ * returns. */
+enum vdbq_status seek_find(struct seek_work *work, struct error *error);
+void seek_work_finish(struct seek_work *work); /* accepts a zeroed one */
+
+/* Brings columns of a job's tablet in. `*full`: others are held, beside which
+ * there is no room for it, so that it is to be tried again without them. */
+enum vdbq_status seek_hold(struct seek_work *work, struct seek_job *job,
+                           const unsigned *columns, unsigned count, bool others,
+                           bool *full, struct error *error);
+/* Lets tablets of jobs go; those that hold none are left as they are. */
+void seek_release(struct seek_work *work, struct seek_job *jobs, size_t count);
+
+#endif

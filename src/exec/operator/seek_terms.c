@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Constants of a seek. Numbers are the same in all tablets; a text is a number
+ * of a tablet's dictionary, another one in each.
+ */
+#include "exec/operator/seek_terms.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads/stop.h"
+#include "data/tablet/dictionary_sort.h"
+#include "exec/sort/sort.h"
+#include "exec/stream/stream_inner.h"
+
+bool seek_terms_is_text(const struct seek_terms *terms, unsigned key)
+{
+    return terms->table->columns[terms->step->keys[key]].type == VDBQ_TEXT;
+}
+
+/* A number of a column's type, by what it is ordered. */
+static struct run_value number_value(const struct seek_terms *terms,
+                                     unsigned key, int64_t integer, double real)
+{
+    enum vdbq_type type = terms->table->columns[terms->step->keys[key]].type;
+
+    return type == VDBQ_FLOAT || type == VDBQ_DOUBLE
+               ? run_value_real(real)
+               : run_value_integer(integer);
+}
+
+/* ------------------------------------------------------------ constants -- */
+
+static void take_value(struct seek_terms *terms,
+                       const struct parameter *parameters, unsigned key,
+                       const struct seek_value *value, struct seek_constant *to)
+{
+    const struct parameter *parameter =
+        value->parameter >= 0 ? &parameters[value->parameter] : NULL;
+
+    if (parameter != NULL && parameter->null) {
+        terms->none = true;
+        return;
+    }
+    to->text = parameter != NULL ? parameter->text : value->text;
+    if (!seek_terms_is_text(terms, key))
+        to->value = number_value(
+            terms, key, parameter != NULL ? parameter->integer : value->integer,
+            parameter != NULL ? parameter->real : value->real);
+}
+
+/* ----------------------------------------------------------------- list -- */
+
+/* A number of the list; false: it is NULL, or no number. */
+static bool take_number(const struct seek_terms *terms, uint64_t i,
+                        struct run_value *to)
+{
+    const struct vdbq_vector *list = terms->list;
+    int64_t integer = 0;
+    double real = 0;
+
+    if (list->nulls != NULL && list->nulls[i] != 0)
+        return false;
+    switch (step_machine_type(list->type)) {
+    case TYPE_I32:
+        integer = ((const int32_t *)list->values)[i];
+        break;
+    case TYPE_I64:
+        integer = ((const int64_t *)list->values)[i];
+        break;
+    case TYPE_F32:
+        real = (double)((const float *)list->values)[i];
+        break;
+    default:
+        real = ((const double *)list->values)[i];
+        break;
+    }
+    *to = number_value(terms, terms->step->equal_count, integer, real);
+    return real == real;
+}
+
+/* Writes numbers in order, each once; how many these are. */
+static enum vdbq_status order_numbers(struct seek_terms *terms, int64_t *values,
+                                      uint32_t *order, uint32_t count,
+                                      unsigned threads, struct error *error)
+{
+    const struct sort_key key = { .type = TYPE_I64, .values = values };
+    enum vdbq_status status = sort_order(&key, 1, count, threads, order, error);
+
+    for (uint32_t i = 0; status == VDBQ_OK && i < count; i++)
+        if (i == 0 || values[order[i]] != values[order[i - 1]])
+            terms->numbers[terms->list_count++] =
+                run_value_integer(values[order[i]]);
+    return status;
+}
+
+static enum vdbq_status take_numbers(struct seek_terms *terms, unsigned threads,
+                                     struct error *error)
+{
+    uint64_t all = terms->list_rows;
+    int64_t *values = memory_resize(NULL, (all + 1) * sizeof *values);
+    uint32_t *order = memory_resize(NULL, (all + 1) * sizeof *order);
+    enum vdbq_status status = VDBQ_OK;
+    uint32_t count = 0;
+
+    terms->numbers = memory_resize(NULL, (all + 1) * sizeof *terms->numbers);
+    if (values == NULL || order == NULL || terms->numbers == NULL)
+        status = error_no_memory(error);
+    for (uint64_t i = 0; i < all && status == VDBQ_OK; i++) {
+        struct run_value value;
+        if (!take_number(terms, i, &value))
+            continue;
+        /* signed again, for the sort: its order is that of run_value_integer */
+        values[count++] = (int64_t)(value.value ^ UINT64_C(1) << 63);
+    }
+    if (status == VDBQ_OK)
+        status = order_numbers(terms, values, order, count, threads, error);
+    memory_release(values);
+    memory_release(order);
+    return status;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return text_compare(*(const struct vdbq_text *)a,
+                        *(const struct vdbq_text *)b);
+}
+
+static enum vdbq_status take_texts(struct seek_terms *terms,
+                                   struct error *error)
+{
+    const struct vdbq_vector *list = terms->list;
+    const struct vdbq_text *from = list->values;
+    uint32_t count = 0, kept = 0;
+
+    terms->texts = memory_resize(NULL, (terms->list_rows + 1) * sizeof *from);
+    if (terms->texts == NULL)
+        return error_no_memory(error);
+    for (uint64_t i = 0; i < terms->list_rows; i++)
+        if (list->nulls == NULL || list->nulls[i] == 0)
+            terms->texts[count++] = from[i];
+    qsort(terms->texts, count, sizeof *terms->texts, compare_texts);
+    for (uint32_t i = 0; i < count; i++)
+        if (kept == 0
+            || compare_texts(&terms->texts[kept - 1], &terms->texts[i]))
+            terms->texts[kept++] = terms->texts[i];
+    terms->list_count = kept;
+    return VDBQ_OK;
+}
+
+/* What is behind all texts that begin so: its last byte, which in UTF-8 is not
+ * the greatest, is one more. */
+static bool take_end(struct seek_terms *terms, uint32_t i)
+{
+    struct vdbq_text start = terms->texts[i];
+    char *bytes = arena_copy(&terms->arena, start.bytes, start.length);
+
+    if (bytes == NULL)
+        return false;
+    assert(start.length > 0 && (uint8_t)bytes[start.length - 1] < UINT8_MAX);
+    bytes[start.length - 1]++;
+    terms->ends[i] = (struct vdbq_text){ bytes, start.length };
+    return true;
+}
+
+static enum vdbq_status take_starts(struct seek_terms *terms,
+                                    struct error *error)
+{
+    enum vdbq_status status = take_texts(terms, error);
+    bool done = true;
+
+    if (status != VDBQ_OK)
+        return status;
+    terms->ends = memory_resize(NULL, (terms->list_count + (size_t)1)
+                                          * sizeof *terms->ends);
+    for (uint32_t i = 0; terms->ends != NULL && i < terms->list_count && done;
+         i++)
+        done = take_end(terms, i);
+    return terms->ends != NULL && done ? VDBQ_OK : error_no_memory(error);
+}
+
+static enum vdbq_status take_list(struct seek_terms *terms, unsigned threads,
+                                  struct error *error)
+{
+    enum vdbq_status status;
+
+    if (terms->step->list_starts)
+        status = take_starts(terms, error);
+    else if (seek_terms_is_text(terms, terms->step->equal_count))
+        status = take_texts(terms, error);
+    else
+        status = take_numbers(terms, threads, error);
+    terms->none |= terms->list_count == 0;
+    return status;
+}
+
+/* ----------------------------------------------------------------- init -- */
+
+enum vdbq_status seek_terms_init(struct seek_terms *terms,
+                                 const struct stream_params *params,
+                                 struct error *error)
+{
+    const struct parameter *parameters = params->parameters;
+    const struct step_seek *step = terms->step;
+
+    for (unsigned i = 0; i < step->equal_count; i++)
+        take_value(terms, parameters, i, &step->equals[i], &terms->equals[i]);
+    if (step->low.there)
+        take_value(terms, parameters, step->equal_count, &step->low.value,
+                   &terms->low);
+    if (step->high.there)
+        take_value(terms, parameters, step->equal_count, &step->high.value,
+                   &terms->high);
+    return terms->list != NULL ? take_list(terms, stream_threads(params), error)
+                               : VDBQ_OK;
+}
+
+void seek_terms_finish(struct seek_terms *terms)
+{
+    memory_release(terms->numbers);
+    memory_release(terms->texts);
+    memory_release(terms->ends);
+    arena_finish(&terms->arena);
+    terms->numbers = NULL;
+    terms->texts = NULL;
+    terms->ends = NULL;
+}
+
+/* ---------------------------------------------------------------- facts -- */
+
+/* Whether a tablet has no value of a key from `low` to `high`; NULL: there is
+ * no bound. */
+static bool lacks(const struct seek_terms *terms, const struct tablet_ref *ref,
+                  unsigned key, const struct run_value *low,
+                  const struct run_value *high)
+{
+    const struct column_facts *facts = &ref->facts[terms->step->keys[key]];
+    struct run_value least, most;
+
+    if (facts->empty)
+        return true;
+    if (seek_terms_is_text(terms, key))
+        return false;
+    least = number_value(terms, key, facts->minimum, facts->minimum_real);
+    most = number_value(terms, key, facts->maximum, facts->maximum_real);
+    return (low != NULL && low->value > most.value)
+           || (high != NULL && high->value < least.value);
+}
+
+/* Whether it has none of the list. */
+static bool lacks_list(const struct seek_terms *terms,
+                       const struct tablet_ref *ref)
+{
+    const struct run_value *numbers = terms->numbers;
+
+    return lacks(terms, ref, terms->step->equal_count, numbers,
+                 numbers != NULL ? &numbers[terms->list_count - 1] : NULL);
+}
+
+bool seek_terms_pass(const struct seek_terms *terms,
+                     const struct tablet_ref *ref)
+{
+    const struct step_seek *step = terms->step;
+    unsigned last = step->equal_count;
+
+    for (unsigned i = 0; i < last; i++)
+        if (lacks(terms, ref, i, &terms->equals[i].value,
+                  &terms->equals[i].value))
+            return true;
+    if (terms->list != NULL)
+        return lacks_list(terms, ref);
+    if (!step->low.there && !step->high.there)
+        return false;
+    return lacks(terms, ref, last, step->low.there ? &terms->low.value : NULL,
+                 step->high.there ? &terms->high.value : NULL);
+}
+
+/* ------------------------------------------------------------ one tablet -- */
+
+/* A constant in a tablet, which is needed for texts alone. */
+static struct run_value value_in(const struct seek_terms *terms, unsigned key,
+                                 const struct seek_constant *constant,
+                                 const void *block, const struct run *run)
+{
+    return seek_terms_is_text(terms, key)
+               ? run_value_text(block, terms->step->keys[key], constant->text,
+                                run != NULL ? &run->columns[key] : NULL)
+               : constant->value;
+}
+
+/* The texts of the list that the tablet has. */
+static bool texts_in(struct tablet_terms *in, const struct seek_terms *terms,
+                     const void *block, const struct run *run)
+{
+    unsigned key = terms->step->equal_count;
+    const struct run_column *of = run != NULL ? &run->columns[key] : NULL;
+
+    in->list =
+        memory_resize(NULL, (terms->list_count + (size_t)1) * sizeof *in->list);
+    if (in->list == NULL)
+        return false;
+    for (uint32_t i = 0; i < terms->list_count; i++) {
+        struct run_value value =
+            run_value_text(block, terms->step->keys[key], terms->texts[i], of);
+        if (value.exact)
+            in->list[in->terms.list_count++] = value;
+        if (stop_at(i))
+            return false;
+    }
+    in->terms.list = in->list;
+    return true;
+}
+
+/* What begins like the texts of the list, as ranges of the tablet's words. */
+static bool starts_in(struct tablet_terms *in, const struct seek_terms *terms,
+                      const void *block, const struct run *run)
+{
+    unsigned key = terms->step->equal_count, count = terms->list_count;
+    unsigned column = terms->step->keys[key];
+    const struct run_column *of = run != NULL ? &run->columns[key] : NULL;
+
+    in->bounds = memory_zeroed(2 * (size_t)count, sizeof *in->bounds);
+    if (in->bounds == NULL)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        in->bounds[i].value =
+            run_value_text(block, column, terms->texts[i], of);
+        in->bounds[count + i] = (struct run_bound){
+            run_value_text(block, column, terms->ends[i], of), .open = true
+        };
+    }
+    in->terms.low = in->bounds;
+    in->terms.high = in->bounds + count;
+    in->terms.more = count - 1;
+    return true;
+}
+
+static bool list_in(struct tablet_terms *in, const struct seek_terms *terms,
+                    const void *block, const struct run *run)
+{
+    if (terms->ends != NULL)
+        return starts_in(in, terms, block, run);
+    in->terms.listed = true;
+    if (terms->texts != NULL)
+        return texts_in(in, terms, block, run);
+    in->terms.list = terms->numbers;
+    in->terms.list_count = terms->list_count;
+    return true;
+}
+
+bool tablet_terms_init(struct tablet_terms *in, const struct seek_terms *terms,
+                       const void *block, const struct run *run)
+{
+    const struct step_seek *step = terms->step;
+    unsigned last = step->equal_count;
+
+    *in = (struct tablet_terms){
+        .terms = { .columns = step->keys,
+                   .equal_count = last,
+                   .ends = { .first = (uint32_t)step->ends.first,
+                             .last = (uint32_t)step->ends.last,
+                             .columns = last + step->ends.key_count },
+                   .apart = step->ends.apart,
+                   .not_null = step->ends.not_null }
+    };
+    for (unsigned i = 0; i < last; i++)
+        in->terms.equals[i] = value_in(terms, i, &terms->equals[i], block, run);
+    in->low.open = step->low.open;
+    in->high.open = step->high.open;
+    if (step->low.there) {
+        in->low.value = value_in(terms, last, &terms->low, block, run);
+        in->terms.low = &in->low;
+    }
+    if (step->high.there) {
+        in->high.value = value_in(terms, last, &terms->high, block, run);
+        in->terms.high = &in->high;
+    }
+    return terms->list == NULL || list_in(in, terms, block, run);
+}
+
+void tablet_terms_finish(struct tablet_terms *in)
+{
+    memory_release(in->list);
+    memory_release(in->bounds);
+    in->list = NULL;
+    in->bounds = NULL;
+}

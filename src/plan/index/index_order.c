@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first n rows of a table in the order of an index's columns are among the
+ * first n of each of its tablets, which the tablet's run has next to one
+ * another; so are the least and the greatest value. A seek finds these, in the
+ * table's order as always, and what was above the table sorts or groups them
+ * as it would have sorted or grouped all rows: it gives the same ones.
+ *
+ * That holds where nothing between them leaves rows out that the index does not
+ * leave out itself, and where nothing there can fail.
+ */
+#include "plan/index/index_order.h"
+
+#include "plan/estimate/estimate.h"
+#include "plan/index/index_choice.h"
+#include "plan/index/index_terms.h"
+#include "plan/tree/binder.h"
+
+/* What is asked of the order: the first, or last, rows by columns of the
+ * table. */
+struct wanted {
+    uint64_t first, last; /* rows of either end                              */
+    unsigned columns[SEEK_KEYS_MAX + SEEK_KEYS_MAX];
+    bool turned[SEEK_KEYS_MAX + SEEK_KEYS_MAX]; /* NULLs are not where the
+                                                   index has them          */
+    unsigned count;                             /* of these                */
+    bool not_null;                              /* NULL is none of them    */
+};
+
+/* The place of the table, below SELECTs that hand columns on, and the condition
+ * that its rows are tested with. */
+struct source {
+    struct node **place;
+    struct expression **where; /* NULL: there is none */
+};
+
+/* An index that has the order. */
+struct order_choice {
+    const struct index_candidate *candidate; /* NULL: there is none       */
+    struct index_use use;
+    unsigned count; /* of its columns, behind those that equal a value: they
+                       are the order's                                    */
+    bool apart;     /* NULLs of the first one are counted for themselves  */
+    double rows;    /* that are found                                     */
+};
+
+/* --------------------------------------------------------------- source -- */
+
+/* Follows the columns down to the table; false: there is none that rows come
+ * from as they are. */
+static bool find_source(struct node *node, struct wanted *wanted,
+                        struct source *source)
+{
+    *source = (struct source){ .place = &node->left };
+    while ((*source->place)->kind == NODE_SELECT) {
+        struct node *select = *source->place;
+        if (select->shared || source->where != NULL || !index_is_safe(select))
+            return false;
+        for (unsigned i = 0; i < wanted->count; i++) {
+            const struct expression *e = select->results[wanted->columns[i]];
+            if (e->kind != EXPRESSION_COLUMN)
+                return false;
+            wanted->columns[i] = (unsigned)e->column.number;
+        }
+        if (select->where != NULL)
+            source->where = &select->where;
+        source->place = &select->left;
+    }
+    return index_is_sought(*source->place);
+}
+
+/* The row's id is the key. */
+static bool name_keys(const struct table *table, struct wanted *wanted)
+{
+    for (unsigned i = 0; i < wanted->count; i++)
+        if (wanted->columns[i] == table->column_count) {
+            if (table->key == NO_KEY)
+                return false;
+            wanted->columns[i] = table->key;
+        }
+    return true;
+}
+
+/* ---------------------------------------------------------------- match -- */
+
+/* Whether a column equals a value. */
+static bool is_equal(const struct order_choice *choice, unsigned column)
+{
+    for (unsigned i = 0; i < choice->use.equal_count; i++)
+        if (choice->candidate->columns[i] == column)
+            return true;
+    return false;
+}
+
+/* Whether the columns behind those that equal a value are those of the order. */
+static bool has_order(const struct node *table, const struct wanted *wanted,
+                      struct order_choice *choice)
+{
+    const struct index_candidate *candidate = choice->candidate;
+    bool bound = choice->use.term_count > choice->use.equal_count;
+    unsigned at = choice->use.equal_count;
+
+    for (unsigned i = 0; i < wanted->count; i++) {
+        unsigned column = wanted->columns[i];
+        bool nulls = table->columns[column].nullable && !wanted->not_null;
+        if (is_equal(choice, column))
+            continue;
+        if (at == candidate->count || at == SEEK_KEYS_MAX
+            || candidate->columns[at] != column)
+            return false;
+        if (nulls && wanted->turned[i] && choice->count > 0)
+            return false;
+        if (nulls && wanted->turned[i] && !bound)
+            choice->apart = true;
+        at++;
+        choice->count++;
+    }
+    return choice->count > 0;
+}
+
+/* Whether the index answers the whole condition, with values and bounds. */
+static bool answers_all(const struct index_terms *terms,
+                        const struct index_use *use)
+{
+    size_t answered = 0;
+
+    for (size_t i = 0; i < use->term_count; i++) {
+        if (terms->terms[use->terms[i]].kind != INDEX_TERM_VALUE)
+            return false;
+        answered++;
+    }
+    return answered == terms->parts.count;
+}
+
+/* Rows that are found: from each tablet so many, if there are. */
+static double rows_found(const struct node *table, const struct wanted *wanted,
+                         const struct index_terms *terms,
+                         const struct order_choice *choice)
+{
+    double ends = (double)(wanted->first + wanted->last);
+    double most =
+        ends * (double)table->table->tablet_count * (choice->apart ? 2 : 1);
+    double all = (double)table->table->rows
+                 * index_terms_kept(table, terms, &choice->use);
+
+    return most < all ? most : all;
+}
+
+static void consider(const struct node *table, const struct wanted *wanted,
+                     const struct index_terms *terms,
+                     const struct index_candidate *candidate,
+                     struct order_choice *best)
+{
+    struct order_choice choice = { .candidate = candidate };
+
+    index_terms_match(terms, candidate->columns, candidate->count, &choice.use);
+    if (!answers_all(terms, &choice.use) || !has_order(table, wanted, &choice))
+        return;
+    choice.rows = rows_found(table, wanted, terms, &choice);
+    if (best->candidate == NULL || choice.rows < best->rows)
+        *best = choice;
+}
+
+/* Whether an index finds as few rows by the condition alone. */
+static bool is_beaten(const struct node *table, const struct index_terms *terms,
+                      const struct vector *candidates, double rows)
+{
+    const struct index_candidate *candidate = candidates->items;
+    bool beaten = false;
+
+    for (size_t i = 0; i < candidates->count && !beaten; i++) {
+        struct index_use use;
+        beaten =
+            index_terms_match(terms, candidate[i].columns, candidate[i].count,
+                              &use)
+            && index_terms_kept(table, terms, &use) * (double)table->table->rows
+                   <= rows;
+    }
+    return beaten;
+}
+
+/* ----------------------------------------------------------------- make -- */
+
+static bool put_seek(struct binder *binder, const struct source *source,
+                     const struct wanted *wanted,
+                     const struct index_terms *terms,
+                     const struct order_choice *choice)
+{
+    struct node *seek =
+        index_seek(binder, *source->place, choice->candidate, choice->rows);
+
+    if (seek == NULL)
+        return false;
+    index_terms_fill(terms, &choice->use, &seek->seek);
+    seek->seek.ends = (struct seek_ends){ .first = wanted->first,
+                                          .last = wanted->last,
+                                          .key_count = choice->count,
+                                          .apart = choice->apart,
+                                          .not_null = wanted->not_null };
+    *source->place = seek;
+    if (source->where != NULL)
+        *source->where = NULL;
+    return true;
+}
+
+static bool find_index(struct binder *binder, const struct source *source,
+                       const struct wanted *wanted)
+{
+    const struct node *table = *source->place;
+    struct order_choice best = { .candidate = NULL };
+    struct vector candidates;
+    struct index_terms terms;
+
+    terms.parts = VECTOR_IN(binder->arena, struct expression *);
+    terms.count = 0;
+    if (source->where != NULL
+        && !index_terms_read(binder, table, *source->where, &terms))
+        return false;
+    if (!index_candidates(binder, table, &candidates))
+        return false;
+    for (size_t i = 0; i < candidates.count; i++)
+        consider(table, wanted, &terms, vector_at(&candidates, i), &best);
+    if (best.candidate == NULL || !index_pays(table, best.rows)
+        || is_beaten(table, &terms, &candidates, best.rows))
+        return true;
+    return put_seek(binder, source, wanted, &terms, &best);
+}
+
+/* ----------------------------------------------------------------- sort -- */
+
+/* What a sort asks; false: it is no order of an index. */
+static bool read_sort(const struct node *node, struct wanted *wanted)
+{
+    const struct step_key *keys = node->sort.keys.items;
+    uint64_t rows = node->sort.limit + node->sort.offset;
+
+    if (node->sort.limit == UINT64_MAX || rows < node->sort.limit
+        || rows > UINT32_MAX || rows == 0 || node->sort.keys.count == 0
+        || node->sort.keys.count
+               > sizeof wanted->columns / sizeof *wanted->columns)
+        return false;
+    *wanted = (struct wanted){ .first = keys[0].descending ? 0 : rows,
+                               .last = keys[0].descending ? rows : 0 };
+    for (size_t i = 0; i < node->sort.keys.count; i++) {
+        if (keys[i].descending != keys[0].descending)
+            return false;
+        wanted->turned[wanted->count] =
+            keys[i].nulls_last != keys[i].descending;
+        wanted->columns[wanted->count++] = (unsigned)keys[i].column;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- group -- */
+
+/* The same of MIN and MAX of one column. */
+static bool read_group(const struct node *node, struct wanted *wanted)
+{
+    const struct step_aggregate *aggregates = node->group.aggregates.items;
+
+    if (node->group.keys > 0 || node->group.aggregates.count == 0)
+        return false;
+    *wanted = (struct wanted){ .count = 1, .not_null = true };
+    for (size_t i = 0; i < node->group.aggregates.count; i++) {
+        bool least = aggregates[i].function == AGGREGATE_MIN;
+        if ((!least && aggregates[i].function != AGGREGATE_MAX)
+            || aggregates[i].filter >= 0 || aggregates[i].column < 0
+            || aggregates[i].column != aggregates[0].column)
+            return false;
+        *(least ? &wanted->first : &wanted->last) = 1;
+    }
+    wanted->columns[0] = (unsigned)aggregates[0].column;
+    return true;
+}
+
+bool index_order(struct binder *binder, struct node *node)
+{
+    struct wanted wanted;
+    struct source source;
+    bool read = node->kind == NODE_SORT ? read_sort(node, &wanted)
+                                        : read_group(node, &wanted);
+
+    if (!read || !find_source(node, &wanted, &source)
+        || !name_keys((*source.place)->table, &wanted))
+        return true;
+    return find_index(binder, &source, &wanted);
+}

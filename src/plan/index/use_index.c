@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where an index is used. What a condition asks of the first columns of one is
+ * taken out of it and becomes a NODE_SEEK in the table's place, if it is
+ * thought to leave so few rows that a scan costs more; what is left is tested
+ * for these rows. So are rows of a semi join with a list of values, those that
+ * few rows of a join ask for (index_join.h), and the first rows of an order
+ * (index_order.h).
+ *
+ * Rows come in the table's order either way. A part of a condition is taken out
+ * only where no part before it can fail, so that a failure that a scan would
+ * have met is met here, too.
+ */
+#include "plan/index/use_index.h"
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/estimate/estimate.h"
+#include "plan/index/index_choice.h"
+#include "plan/index/index_join.h"
+#include "plan/index/index_order.h"
+#include "plan/index/index_terms.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/constants.h"
+#include "program/steps/steps.h"
+
+/* The best way to find rows, so far. */
+struct choice {
+    const struct index_candidate *candidate; /* NULL: there is none           */
+    struct index_use use;
+    double kept; /* the share of the table's rows that it finds            */
+};
+
+static bool seek_select(struct binder *binder, struct node *node);
+static struct node *seek_join(struct binder *binder, struct node *node);
+
+/* ---------------------------------------------------------------- walk -- */
+
+static bool visit(struct binder *binder, struct node **place);
+
+static bool visit_below(struct binder *binder, struct node *node)
+{
+    bool done = (node->left == NULL || visit(binder, &node->left))
+                && (node->right == NULL || visit(binder, &node->right));
+
+    for (size_t i = 0; i < node->parts.count && done; i++)
+        done = visit(binder, vector_at(&node->parts, i));
+    return done;
+}
+
+/* A node that stands in several places is looked at once; what stands for it
+ * then is itself, changed. */
+static bool visit(struct binder *binder, struct node **place)
+{
+    struct node *node = *place;
+
+    if (stack_is_short())
+        return stack_refuse(binder->error, (struct position){ 0 }), false;
+    if (node->sought)
+        return true;
+    node->sought = true;
+    if ((node->kind == NODE_SORT || node->kind == NODE_GROUP)
+        && !index_order(binder, node))
+        return false;
+    if (!visit_below(binder, node))
+        return false;
+    if (node->kind == NODE_SELECT)
+        return seek_select(binder, node);
+    if (node->kind != NODE_JOIN)
+        return true;
+    if (!node->shared)
+        *place = seek_join(binder, node);
+    return *place != NULL && (*place != node || index_join(binder, node));
+}
+
+struct node *use_indexes(struct binder *binder, struct node *root)
+{
+    estimate_node(binder, root);
+    return visit(binder, &root) ? root : NULL;
+}
+
+/* ------------------------------------------------------------- choosing -- */
+
+/* The index that finds fewest rows. */
+static void find_best(const struct node *table, const struct index_terms *terms,
+                      const struct vector *candidates, struct choice *best)
+{
+    const struct index_candidate *candidate = candidates->items;
+
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct index_use use;
+        double kept;
+        if (!index_terms_match(terms, candidate[i].columns, candidate[i].count,
+                               &use))
+            continue;
+        kept = index_terms_kept(table, terms, &use);
+        if (best->candidate == NULL || kept < best->kept)
+            *best = (struct choice){ &candidate[i], use, kept };
+    }
+}
+
+/* The index that finds rows of a table best; NULL: a scan is better, or
+ * `*failed`. */
+static struct node *choose(struct binder *binder, const struct node *table,
+                           const struct index_terms *terms,
+                           struct index_use *use, bool *failed)
+{
+    double all = (double)table->table->rows;
+    struct choice best = { .candidate = NULL };
+    struct vector candidates;
+    struct node *made;
+
+    *failed = !index_candidates(binder, table, &candidates);
+    if (*failed)
+        return NULL;
+    find_best(table, terms, &candidates, &best);
+    if (best.candidate == NULL || !index_pays(table, best.kept * all))
+        return NULL;
+    made = index_seek(binder, table, best.candidate, best.kept * all);
+    *failed = made == NULL;
+    *use = best.use;
+    if (made != NULL)
+        index_terms_fill(terms, use, &made->seek);
+    return made;
+}
+
+/* -------------------------------------------------------------- select -- */
+
+static bool seek_select(struct binder *binder, struct node *node)
+{
+    struct index_terms terms;
+    struct index_use use;
+    struct node *seek;
+    bool failed = false;
+
+    if (node->where == NULL || !index_is_sought(node->left))
+        return true;
+    if (!index_terms_read(binder, node->left, node->where, &terms))
+        return false;
+    seek = choose(binder, node->left, &terms, &use, &failed);
+    if (seek == NULL)
+        return !failed;
+    node->where = index_terms_rest(binder, &terms, &use, &failed);
+    node->left = seek;
+    return !failed;
+}
+
+/* ---------------------------------------------------------- semi joins -- */
+
+/* The place of a join's table, if the join keeps rows of it that have one of
+ * some values in a column; NULL: it is another one. */
+static struct node **table_of(struct node *join, unsigned *column)
+{
+    struct node *left = join->left;
+    const struct expression *key;
+
+    if (join->join.kind != JOIN_SEMI || join->where != NULL
+        || join->join.range.side != RANGE_JOIN_NONE || join->join.nulls_match
+        || join->join.left_keys.count != 1 || join->right->kind != NODE_VALUES)
+        return NULL;
+    *column = (unsigned)VECTOR_ITEMS(&join->join.left_keys, int)[0];
+    if (left->kind == NODE_TABLE)
+        return &join->left;
+    if (left->kind != NODE_SELECT || left->shared || !index_is_safe(left))
+        return NULL;
+    key = left->results[*column];
+    if (key->kind != EXPRESSION_COLUMN)
+        return NULL;
+    *column = (unsigned)key->column.number;
+    return &left->left;
+}
+
+static struct node *seek_join(struct binder *binder, struct node *node)
+{
+    struct index_terms terms;
+    struct index_use use;
+    struct node *seek, **place;
+    unsigned column;
+    bool failed = false;
+
+    place = table_of(node, &column);
+    if (place == NULL || !index_is_sought(*place)
+        || !index_terms_list(
+            *place, column, node->right,
+            (unsigned)VECTOR_ITEMS(&node->join.right_keys, int)[0], &terms))
+        return node;
+    seek = choose(binder, *place, &terms, &use, &failed);
+    if (seek == NULL)
+        return failed ? NULL : node;
+    *place = seek;
+    return node->left;
+}
