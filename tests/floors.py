@@ -44,6 +44,7 @@ ROOMS = {
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'group', 'window', 'join', 'operator'),
     'tools': ('.', 'generate', 'web', 'shell'),
+    'src/api': ('.', 'keys'),
     'src/io': ('packed', '.', 'import'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it

@@ -496,6 +496,24 @@ struct vdbq_stats {
 VDBQ_API void vdbq_query_stats(const vdbq_query *query,
                                struct vdbq_stats *stats);
 
+/* --------------------------------------------------------------- keys -- */
+
+/*
+ * Gives a parameter `count` values, which stand for it in the list of an IN, by
+ * themselves or among others: with an array, `WHERE id IN (?)` asks for the rows
+ * that have one of them, just as if all were written there. The list may have
+ * any length, be empty, and have NULLs; rows are found by an index or a key as
+ * with such a list. `values` is of any type but DECIMAL, whose values are given
+ * as TEXT or DOUBLE; a NaN is NULL. Copied. Elsewhere than in the list of an IN
+ * an array is refused with TYPE when the statement runs. The statement is
+ * planned anew for each array: to ask for one row, an = with one value is faster.
+ * Fails with RANGE (no such number, a text that is not UTF-8 or has a NUL, a
+ * date out of range), TYPE (DECIMAL), MISUSE (values are missing), NO_MEMORY.
+ */
+VDBQ_API enum vdbq_status vdbq_bind_array(vdbq_query *query, unsigned parameter,
+                                          uint64_t count,
+                                          const struct vdbq_vector *values);
+
 /* ------------------------------------------------------------- append -- */
 
 typedef struct vdbq_append vdbq_append;
