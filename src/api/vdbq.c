@@ -61,6 +61,8 @@ void vdbq_close(vdbq *db)
 {
     if (db == NULL || session_is_inherited(db))
         return;
+    while (db->objects != NULL)
+        db->objects->close(db->objects);
     while (db->queries != NULL)
         vdbq_query_close(db->queries);
     vdbq_append_close(db->append);
@@ -75,6 +77,22 @@ void vdbq_close(vdbq *db)
     text_finish(&db->schema_text);
     memory_release(db);
     slabs_forget();
+}
+
+void session_add(vdbq *db, struct session_object *object)
+{
+    object->next = db->objects;
+    object->before = &db->objects;
+    if (object->next != NULL)
+        object->next->before = &object->next;
+    db->objects = object;
+}
+
+void session_remove(struct session_object *object)
+{
+    *object->before = object->next;
+    if (object->next != NULL)
+        object->next->before = object->before;
 }
 
 void vdbq_cancel(vdbq *db)
