@@ -535,10 +535,11 @@ VDBQ_API enum vdbq_status vdbq_lookup_open(vdbq *db, const char *table,
  * INTEGER, BIGINT and SMALLINT for one another, FLOAT and DOUBLE likewise; a
  * DECIMAL has the column's scale. `batch` gets one row a key, in the order of
  * the keys: first the row's `rowid`, which is the primary key or, in a table
- * without one, the number of the row, as BIGINT; then the results. Where no row has the key, or it is NULL, all of them are NULL. Where
- * several rows have it, the first one in the table's order counts. The vectors
- * are the look-up's and live until its next call. Fails with TYPE, RANGE (a key
- * that its type has not, more than 2^32 - 2 keys), and as the SELECT.
+ * without one, the number of the row, as BIGINT; then the results. Where no row
+ * has the key, or it is NULL, all of them are NULL. Where several rows have it,
+ * the first one in the table's order counts. The vectors are the look-up's and
+ * live until its next call. Fails with TYPE, RANGE (a key that its type has not,
+ * a text with a NUL in it, more than 2^32 - 3 keys), and as the SELECT.
  */
 VDBQ_API enum vdbq_status vdbq_lookup_rows(vdbq_lookup *lookup, uint64_t count,
                                            const struct vdbq_vector *keys,
