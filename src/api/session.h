@@ -63,9 +63,13 @@ struct vdbq {
     struct text schema_text;
 };
 
-/* Puts an object into the connection's list, and out of it. */
-void session_add(vdbq *db, struct session_object *object);
-void session_remove(struct session_object *object);
+/* A zeroed object of so many bytes, in the connection's list. Fails with
+ * NO_MEMORY, and as session_begin(). */
+enum vdbq_status session_create(vdbq *db, size_t size,
+                                void (*close)(struct session_object *object),
+                                void **object);
+/* Takes it out of the list, and frees it. */
+void session_destroy(struct session_object *object);
 
 /* Fills `report` from `error`; the source line is looked up in `sql` (may be
  * NULL). Nothing happens where `db` is NULL. Returns `status`. */

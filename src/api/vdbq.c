@@ -79,20 +79,31 @@ void vdbq_close(vdbq *db)
     slabs_forget();
 }
 
-void session_add(vdbq *db, struct session_object *object)
+enum vdbq_status session_create(vdbq *db, size_t size,
+                                void (*close)(struct session_object *object),
+                                void **object)
 {
-    object->next = db->objects;
-    object->before = &db->objects;
-    if (object->next != NULL)
-        object->next->before = &object->next;
-    db->objects = object;
+    enum vdbq_status status = session_begin(db);
+    if (status != VDBQ_OK)
+        return session_report(db, status, NULL, 0);
+    struct session_object *made = *object = memory_zeroed(1, size);
+    if (made == NULL)
+        return session_report(db, error_no_memory(&db->error), NULL, 0);
+    made->close = close;
+    made->next = db->objects;
+    made->before = &db->objects;
+    if (made->next != NULL)
+        made->next->before = &made->next;
+    db->objects = made;
+    return VDBQ_OK;
 }
 
-void session_remove(struct session_object *object)
+void session_destroy(struct session_object *object)
 {
     *object->before = object->next;
     if (object->next != NULL)
         object->next->before = object->before;
+    memory_release(object);
 }
 
 void vdbq_cancel(vdbq *db)

@@ -12,21 +12,26 @@
 #include "cl/order.h"
 
 /* Columns of the query before the results. */
-enum { KEY_COLUMN, NUMBER_COLUMN, FIRST_COLUMNS };
+enum { KEY_COLUMN, NUMBER_COLUMN };
 
-/* A key as it is compared: a text, or a number's code. */
+/* A key as it is compared. */
 struct lookup_key {
-    uint64_t code;
+    uint64_t code; /* of a number what it is ordered by, else the text's hash */
     struct vdbq_text text;
 };
 
-/* Where keys stand: by the hash of each the last one, from there on those
- * before it that are equal, each as its number and one; 0: none. */
-struct lookup_places {
-    uint32_t *slots; /* a power of two of them */
-    uint32_t *equal; /* one a key              */
-    uint64_t mask;
+/* Where keys stand: a table of them, with open addressing. */
+struct lookup_slot {
+    uint64_t code;  /* of a number, else the text's hash                    */
+    uint32_t place; /* the last key that is equal, counted from 1; 0: none  */
 };
+struct lookup_places {
+    struct lookup_slot *slots; /* a power of two of them                    */
+    uint64_t mask;
+    uint32_t *equal; /* of each key, the one before it that is equal, or 0  */
+};
+
+enum { AHEAD = 8 }; /* keys whose slots are brought into the cache before */
 
 struct vdbq_lookup {
     struct session_object object; /* first */
@@ -67,35 +72,53 @@ static struct lookup_key read_key(const struct vdbq_vector *values, uint64_t i)
     case TYPE_F64:
         return (struct lookup_key){ .code = (uint64_t)order_f64(
                                         ((const double *)at)[i]) };
-    default:
-        return (struct lookup_key){ .text = ((const struct vdbq_text *)at)[i] };
+    default: {
+        struct vdbq_text text = ((const struct vdbq_text *)at)[i];
+        return (struct lookup_key){
+            .code = text.length > 0 ? XXH3_64bits(text.bytes, text.length) : 0,
+            .text = text
+        };
+    }
     }
 }
 
-static uint64_t key_hash_of(struct lookup_key key)
+/* Where the search for a key's slot begins. */
+static uint64_t first_slot(const struct vdbq_lookup *lookup, uint64_t code)
 {
-    return key.text.length > 0 ? XXH3_64bits(key.text.bytes, key.text.length)
-                               : XXH3_64bits(&key.code, sizeof key.code);
+    return XXH3_64bits(&code, sizeof code) & lookup->places.mask;
 }
 
-static bool same_keys(struct lookup_key a, struct lookup_key b)
+/* Has the slot brought into the cache of a key that is wanted soon. */
+static void fetch_slot(const struct vdbq_lookup *lookup,
+                       const struct vdbq_vector *values, uint64_t i,
+                       uint64_t count)
 {
-    return a.code == b.code && a.text.length == b.text.length
-           && (a.text.length == 0
-               || memcmp(a.text.bytes, b.text.bytes, a.text.length) == 0);
+    if (i < count && !is_null(values, i))
+        FETCH(&lookup->places
+                   .slots[first_slot(lookup, read_key(values, i).code)]);
+}
+
+static bool same_texts(struct vdbq_text a, struct vdbq_text b)
+{
+    return a.length == b.length
+           && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
 /* The slot of a key: one that has it, or an empty one. */
-static uint32_t *find_slot(const struct vdbq_lookup *lookup,
-                           struct lookup_key key)
+static struct lookup_slot *find_slot(const struct vdbq_lookup *lookup,
+                                     struct lookup_key key)
 {
-    const struct lookup_places *places = &lookup->places;
-    uint64_t at = key_hash_of(key) & places->mask;
+    struct lookup_slot *slots = lookup->places.slots;
+    uint64_t at = first_slot(lookup, key.code);
 
-    while (places->slots[at] != 0
-           && !same_keys(key, read_key(lookup->keys, places->slots[at] - 1)))
-        at = (at + 1) & places->mask;
-    return &places->slots[at];
+    while (slots[at].place != 0
+           && (slots[at].code != key.code
+               || (lookup->type == VDBQ_TEXT
+                   && !same_texts(
+                       key.text,
+                       read_key(lookup->keys, slots[at].place - 1).text))))
+        at = (at + 1) & lookup->places.mask;
+    return &slots[at];
 }
 
 static bool place_keys(struct vdbq_lookup *lookup)
@@ -112,11 +135,13 @@ static bool place_keys(struct vdbq_lookup *lookup)
     if (places->slots == NULL || places->equal == NULL)
         return false;
     for (uint64_t i = 0; i < lookup->count; i++) {
+        fetch_slot(lookup, lookup->keys, i + AHEAD, lookup->count);
         if (is_null(lookup->keys, i))
             continue;
-        uint32_t *slot = find_slot(lookup, read_key(lookup->keys, i));
-        places->equal[i] = *slot;
-        *slot = (uint32_t)i + 1;
+        struct lookup_key key = read_key(lookup->keys, i);
+        struct lookup_slot *slot = find_slot(lookup, key);
+        places->equal[i] = slot->place;
+        *slot = (struct lookup_slot){ key.code, (uint32_t)i + 1 };
     }
     return true;
 }
@@ -173,9 +198,10 @@ static bool copy_value(struct vdbq_lookup *lookup, unsigned column,
 static bool put_row(struct vdbq_lookup *lookup, const struct vdbq_batch *batch,
                     uint64_t row)
 {
-    uint32_t place =
-        *find_slot(lookup, read_key(&batch->column[KEY_COLUMN], row));
+    const struct vdbq_vector *keys = &batch->column[KEY_COLUMN];
+    uint32_t place = find_slot(lookup, read_key(keys, row))->place;
 
+    fetch_slot(lookup, keys, row + AHEAD, batch->rows);
     for (; place != 0; place = lookup->places.equal[place - 1]) {
         if (lookup->vectors[0].nulls[place - 1] == 0)
             continue;
@@ -346,10 +372,9 @@ static void close_lookup(struct session_object *object)
 {
     struct vdbq_lookup *lookup = (struct vdbq_lookup *)object;
 
-    session_remove(object);
     vdbq_query_close(lookup->query);
     arena_finish(&lookup->arena);
-    memory_release(lookup);
+    session_destroy(object);
 }
 
 enum vdbq_status vdbq_lookup_open(vdbq *db, const char *table, const char *by,
@@ -362,15 +387,13 @@ enum vdbq_status vdbq_lookup_open(vdbq *db, const char *table, const char *by,
     *lookup = NULL;
     if (db == NULL || table == NULL || by == NULL)
         return session_misuse(db, "the name of the table or column");
-    enum vdbq_status status = session_begin(db);
+    void *made_object;
+    enum vdbq_status status =
+        session_create(db, sizeof **lookup, close_lookup, &made_object);
     if (status != VDBQ_OK)
-        return session_report(db, status, NULL, 0);
-    struct vdbq_lookup *made = memory_zeroed(1, sizeof *made);
-    if (made == NULL)
-        return session_report(db, error_no_memory(&db->error), NULL, 0);
-    made->object.close = close_lookup;
+        return status;
+    vdbq_lookup *made = made_object;
     made->db = db;
-    session_add(db, &made->object);
     status = session_report(db, write_query(made, table, by, results, &sql),
                             NULL, 0);
     if (status == VDBQ_OK)

@@ -323,7 +323,6 @@ static void close_store(struct session_object *object)
 {
     struct vdbq_store *store = (struct vdbq_store *)object;
 
-    session_remove(object);
     for (unsigned i = 0; i < STATEMENTS; i++)
         vdbq_query_close(store->statements[i]);
     vdbq_query_close(store->scan);
@@ -331,7 +330,7 @@ static void close_store(struct session_object *object)
     text_finish(&store->value);
     text_finish(&store->table);
     text_finish(&store->got);
-    memory_release(store);
+    session_destroy(object);
 }
 
 /* Notes the columns. */
@@ -376,15 +375,13 @@ enum vdbq_status vdbq_store_open(vdbq *db, const char *table, const char *value,
     *store = NULL;
     if (db == NULL || table == NULL || value == NULL)
         return session_misuse(db, "the name of the table or column");
-    enum vdbq_status status = session_begin(db);
+    void *made_object;
+    enum vdbq_status status =
+        session_create(db, sizeof **store, close_store, &made_object);
     if (status != VDBQ_OK)
-        return session_report(db, status, NULL, 0);
-    struct vdbq_store *made = memory_zeroed(1, sizeof *made);
-    if (made == NULL)
-        return session_report(db, error_no_memory(&db->error), NULL, 0);
-    made->object.close = close_store;
+        return status;
+    vdbq_store *made = made_object;
     made->db = db;
-    session_add(db, &made->object);
     status = session_report(db, describe(made, table, value), NULL, 0);
     if (status == VDBQ_OK)
         *store = made;
