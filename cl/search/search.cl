@@ -25,9 +25,9 @@
  *           hundred parts of the column, by values that it has copied to one
  *           place: then those side by side find the same memory in the cache.
  *   p-ary   All items of a team have one key. A step reads the p - 1 values
- *           that separate p parts, one an item; an item learns from its
- *           neighbour, in local memory, whether the key is in between: no
- *           boundary is read twice. On a CPU an item is alone, and reads some
+ *           that separate p parts, one an item; what each says of the key is
+ *           told in local memory, so that neighbours share the boundary between
+ *           them: none is read twice. On a CPU an item is alone, and reads some
  *           separators itself.
  *
  * p-ary search takes fewer steps and reads more: it is for few keys.
@@ -232,34 +232,60 @@ WORD_TYPE(ROWS, s->width / 8)
 
 /* ------------------------------------------------------ items in groups -- */
 
+/* Searches that an item takes in step, where there are so many more than items:
+ * they wait for memory together. Neighbours among items have neighbours among
+ * keys. */
+#define SEARCHES_IN_STEP 4
+
 #define BINARY(T)                                                            \
+    static inline void binary_##T(const struct search *s, u64 number,        \
+                                  u32 count, GLOBAL u32 *places)             \
+    {                                                                        \
+        key_##T key[SEARCHES_IN_STEP];                                       \
+        u32 first[SEARCHES_IN_STEP];                                         \
+        for (u32 k = 0; k < count; k++) {                                    \
+            key[k] = read_##T(s, number + k * get_global_size(0));           \
+            first[k] = 0;                                                    \
+        }                                                                    \
+        for (u64 left = s->count + 1; left > 1; left -= left / 2)            \
+            for (u32 k = 0; k < count; k++)                                  \
+                first[k] += (u32)(left / 2)                                  \
+                            * less_##T(s, s->sorted,                         \
+                                       first[k] + left / 2 - 1, key[k]);     \
+        for (u32 k = 0; k < count; k++) {                                    \
+            u64 at = number + k * get_global_size(0);                        \
+            places[at] = place_of(                                           \
+                s, at, refine_##T(s, s->sorted, s->count, at, first[k]));    \
+        }                                                                    \
+    }                                                                        \
     KERNEL void vdbq_search_binary_##T(SEARCH_ARGUMENTS)                     \
     {                                                                        \
         struct search s = SEARCH_MADE;                                       \
+        u64 number = get_global_id(0), items = get_global_size(0);           \
         (void)scratch, (void)sorters;                                        \
-        for (u64 number = get_global_id(0); number < s.searches;             \
-             number += get_global_size(0)) {                                 \
-            key_##T key = read_##T(&s, number);                              \
-            u64 first = 0;                                                   \
-            for (u64 left = s.count + 1; left > 1; left -= left / 2)         \
-                first +=                                                     \
-                    left / 2                                                 \
-                    * less_##T(&s, s.sorted, first + left / 2 - 1, key);     \
-            first = refine_##T(&s, s.sorted, s.count, number, first);        \
-            places[number] = place_of(&s, number, first);                    \
-        }                                                                    \
+        for (; number + (SEARCHES_IN_STEP - 1) * items < s.searches;         \
+             number += SEARCHES_IN_STEP * items)                             \
+            binary_##T(&s, number, SEARCHES_IN_STEP, places);                \
+        for (; number < s.searches; number += items)                         \
+            binary_##T(&s, number, 1, places);                               \
     }
 
-/* All items of the group take part to the end, those without a key, too. Of a
- * team's items one has the last separator that is less: the one whose
- * neighbour's is not; or none has. */
+/* A flag of each item of a group; others read four at a time. */
+union group_flags {
+    u8 one[VDBQ_GROUP];
+    u32 four[VDBQ_GROUP / 4];
+};
+
+/* All items of the group take part to the end, those without a key, too. An item
+ * tells the others of its team whether its separator is less, in two sets of
+ * flags by turns, so that nobody writes what others still read. Those that are
+ * less are the team's first ones: how many there are says which part is next. */
 #define PARY(T)                                                              \
     KERNEL void vdbq_search_pary_##T(SEARCH_ARGUMENTS)                       \
     {                                                                        \
-        LOCAL u32 less[VDBQ_GROUP];                                          \
-        LOCAL u64 start[TEAMS];                                              \
+        LOCAL union group_flags less[2];                                     \
         struct search s = SEARCH_MADE;                                       \
-        u32 item = (u32)get_local_id(0);                                     \
+        u32 item = (u32)get_local_id(0), turn = 0;                           \
         u32 team = item / TEAM, member = item % TEAM;                        \
         (void)scratch, (void)sorters;                                        \
         for (u64 from = get_group_id(0) * TEAMS; from < s.searches;          \
@@ -273,14 +299,13 @@ WORD_TYPE(ROWS, s->width / 8)
                 u32 own = 0;                                                 \
                 if (behind <= s.count)                                       \
                     own = less_##T(&s, s.sorted, behind - 1, key);           \
-                less[item] = own;                                            \
+                less[turn].one[item] = (u8)own;                              \
                 WAIT;                                                        \
-                if (own && (member == TEAM - 1 || !less[item + 1]))          \
-                    start[team] = behind;                                    \
-                if (!own && member == 0)                                     \
-                    start[team] = first;                                     \
-                WAIT;                                                        \
-                first = start[team];                                         \
+                for (u32 i = 0; i < TEAM / 4; i++)                           \
+                    first += part                                            \
+                             * bits_count(                                   \
+                                 less[turn].four[team * TEAM / 4 + i]);      \
+                turn ^= 1;                                                   \
             }                                                                \
             if (member == 0 && from + team < s.searches)                     \
                 places[number] = place_of(                                   \
