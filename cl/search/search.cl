@@ -400,14 +400,12 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
         for (u32 k = 0; k < KEYS_TOGETHER; k++)                              \
             key[k] = read_##T(s, together->number[k]);                       \
         for (; left > 1; left -= left / 2) {                                 \
-            u32 step = (u32)(left / 2), next = (u32)(left - step) / 2;       \
-            next -= next > 0;                                                \
+            u32 step = (u32)(left / 2);                                      \
             for (u32 k = 0; k < KEYS_TOGETHER; k++) {                        \
                 u32 first = together->first[k];                              \
                 u32 less = less_##T(s, from, (u64)first + step - 1, key[k]); \
                 first += step & -less;                                       \
                 together->first[k] = first;                                  \
-                FETCH(from + (u64)(first + next) * s->width);                \
             }                                                                \
         }                                                                    \
     }                                                                        \

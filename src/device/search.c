@@ -83,17 +83,15 @@ static enum search_algorithm algorithm_of(const struct device *device,
 }
 
 /* Items that are alone and have many keys sort them: how many such items there
- * may be at most, 0: none. */
+ * are, 0: none. The more keys one has, the more of them find the same memory. */
 static uint64_t count_sorters(const struct device *device,
                               const struct search_params *params)
 {
-    uint64_t items = device_groups_most(device);
-
-    if (device_group_items(device) > 1
-        || searches_of(params) < SEARCH_SORTED_LEAST
-        || algorithm_of(device, params) != SEARCH_BINARY)
-        return 0;
-    return items > 0 ? items : device_facts(device)->cores;
+    return device_group_items(device) <= 1
+                   && searches_of(params) >= SEARCH_SORTED_LEAST
+                   && algorithm_of(device, params) == SEARCH_BINARY
+               ? device_facts(device)->cores
+               : 0;
 }
 
 static enum vdbq_status create(struct device *device, uint64_t size,
@@ -183,7 +181,9 @@ static enum vdbq_status launch(struct device *device,
                          search_width(params->type, params->columns),
                          made->sorters },
             .number_count = 6,
-            .items = searches_of(params) * (pary ? TEAM_ITEMS : 1) },
+            .items = made->sorters > 0
+                         ? made->sorters
+                         : searches_of(params) * (pary ? TEAM_ITEMS : 1) },
         times, error);
 
     return status == VDBQ_OK ? device_calls_wait(device, times, error) : status;
