@@ -556,7 +556,7 @@ struct vdbq_item {
     enum vdbq_type type; /* NONE: NULL; BIGINT, DOUBLE, TEXT: which of ... */
     int64_t integer;
     double real;
-    struct vdbq_text text; /* UTF-8 of any length, up to 2^31 - 1 bytes */
+    struct vdbq_text text; /* UTF-8, of up to 2^28 bytes (256 MiB) */
 };
 
 /*

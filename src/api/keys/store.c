@@ -211,28 +211,31 @@ enum vdbq_status vdbq_store_get(vdbq_store *store, const struct vdbq_item *key,
             read_item(&batch.column[0], 0, store->scales[1], store->printed[1]);
         status = own_text(store, value);
     }
-    if (query != NULL)
+    if (query != NULL && !session_is_inherited(store->db))
         query_end(query);
     if (status != VDBQ_OK)
         return status;
     return batch.rows > 0 ? VDBQ_ROW : VDBQ_DONE;
 }
 
-/* Another connection may add or delete the key between the two statements: then
- * it is as if the call had come a moment later. */
+/* Another connection may add the key between the two statements, of which the
+ * second then fails: it is as if the call had come a moment later. */
 enum vdbq_status vdbq_store_put(vdbq_store *store, const struct vdbq_item *key,
                                 const struct vdbq_item *value)
 {
     uint64_t rows = 0;
     enum vdbq_status status = check(store, key, value);
 
-    if (status == VDBQ_OK)
+    if (status != VDBQ_OK)
+        return status;
+    for (int tries = 0; tries < 2; tries++) {
         status = run_change(store, UPDATE, key, value, &rows);
-    if (status == VDBQ_OK && rows == 0)
+        if (status != VDBQ_OK || rows > 0)
+            return status;
         status = run_change(store, INSERT, key, value, &rows);
-    if (status == VDBQ_CONSTRAINT && store->db->transaction == NULL
-        && run_change(store, UPDATE, key, value, &rows) == VDBQ_OK && rows > 0)
-        status = VDBQ_OK;
+        if (status != VDBQ_CONSTRAINT || store->db->transaction != NULL)
+            return status;
+    }
     return status;
 }
 

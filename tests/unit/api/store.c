@@ -286,7 +286,7 @@ static void test_refused(void **state)
     value.type = VDBQ_DATE;
     expect(vdbq_store_put(store, &key, &value), VDBQ_TYPE, "DATE");
     value.type = VDBQ_TYPE_NONE;
-    assert_int_equal(vdbq_store_put(store, &key, &value), VDBQ_CONSTRAINT);
+    expect(vdbq_store_put(store, &key, &value), VDBQ_CONSTRAINT, "v");
     assert_int_equal(vdbq_store_get(store, &key, &value), VDBQ_DONE);
     vdbq_close(db);
     unlink(path);
