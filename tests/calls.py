@@ -27,6 +27,8 @@ HUGE = 4294967295
 OPTIONAL = {
     ('vdbq_open', 'path'), ('vdbq_prepare', 'tail'), ('vdbq_devices', 'devices'),
     ('vdbq_bind_text', 'bytes'), ('vdbq_fail', 'message'), ('vdbq_fail', 'hint'),
+    ('vdbq_lookup_open', 'results'), ('vdbq_store_delete', 'was_there'),
+    ('vdbq_store_scan', 'low'), ('vdbq_store_scan', 'high'),
 }
 # Calls that return a status whatever they are given, or none of theirs.
 OTHER_STATUS = {'vdbq_fail'}
@@ -49,12 +51,15 @@ EXPECTED = {
 SLOW = {'vdbq_build_kernels', 'vdbq_selftest', 'vdbq_tune', 'vdbq_measure_limits',
         'vdbq_run_loop'}
 # Calls after which the object is gone.
-CLOSING = {'vdbq_close', 'vdbq_query_close', 'vdbq_append_close'}
+CLOSING = {'vdbq_close', 'vdbq_query_close', 'vdbq_append_close', 'vdbq_lookup_close',
+           'vdbq_store_close'}
 
 SETUP = b"""create table t (a integer, s text);
 insert into t values (1, 'one'), (2, null), (2147483647, 'three');
 create view v as select a from t;
-create index i on t (a);"""
+create index i on t (a);
+create table kv (k integer primary key, v text);
+insert into kv values (1, 'one');"""
 
 
 # ----------------------------------------------------------- the functions --
@@ -267,6 +272,46 @@ def append_in_transaction(objects):
     return append
 
 
+def lookup_new(objects):
+    lookup = ctypes.c_void_p()
+    assert objects.call.vdbq_lookup_open(objects.open(), b't', b'a', b's',
+                                         ctypes.byref(lookup)) == OK
+    return lookup
+
+
+def lookup_with_rows(objects):
+    lookup = lookup_new(objects)
+    batch = (ctypes.c_uint64 * 3)()
+    assert objects.call.vdbq_lookup_rows(lookup, 4, vectors(NUMBERS, TEXTS), batch) == OK
+    return lookup
+
+
+def lookup_without_its_table(objects):
+    lookup = lookup_new(objects)
+    objects.execute(b'drop view v; drop table t')
+    return lookup
+
+
+def store_new(objects):
+    store = ctypes.c_void_p()
+    assert objects.call.vdbq_store_open(objects.open(), b'kv', b'v', ctypes.byref(store)) == OK
+    return store
+
+
+def store_at_a_key(objects):
+    store, items = store_new(objects), (Item * 2)()
+    assert objects.call.vdbq_store_scan(store, None, None) == OK
+    assert objects.call.vdbq_store_next(store, ctypes.byref(items[0]),
+                                        ctypes.byref(items[1])) == ROW
+    return store
+
+
+def store_without_its_table(objects):
+    store = store_at_a_key(objects)
+    objects.execute(b'drop table kv')
+    return store
+
+
 def nothing(objects):
     return None
 
@@ -280,6 +325,8 @@ STATES = {
                      query_copies_in,
                      query_waits_for_values],
     'vdbq_append *': [nothing, append_new, append_done, append_failed, append_in_transaction],
+    'vdbq_lookup *': [nothing, lookup_new, lookup_with_rows, lookup_without_its_table],
+    'vdbq_store *': [nothing, store_new, store_at_a_key, store_without_its_table],
 }
 
 
@@ -293,6 +340,17 @@ class Vector(ctypes.Structure):
 class Text(ctypes.Structure):
     """struct vdbq_text."""
     _fields_ = [('bytes', ctypes.c_char_p), ('length', ctypes.c_size_t)]
+
+
+class Item(ctypes.Structure):
+    """struct vdbq_item."""
+    _fields_ = [('type', ctypes.c_int), ('integer', ctypes.c_int64), ('real', ctypes.c_double),
+                ('text', Text)]
+
+
+def item(*fields):
+    """One such item, to be passed by its place."""
+    return (Item * 1)(Item(*fields))
 
 
 def vectors(values, texts):
@@ -319,7 +377,11 @@ VALUES = {
     'char **': lambda: [None, room()],
     'void *': lambda: [None, room()],
     'vdbq **': lambda: [None, room()], 'vdbq_query **': lambda: [None, room()],
-    'vdbq_append **': lambda: [None, room()],
+    'vdbq_append **': lambda: [None, room()], 'vdbq_lookup **': lambda: [None, room()],
+    'vdbq_store **': lambda: [None, room()], 'bool *': lambda: [None, room()],
+    'struct vdbq_item *': lambda: [None, item(0), item(2, 1), item(4, 0, 0.5), item(9),
+                                   item(5, 0, 0, Text(b'x', 1)), item(5, 0, 0, Text(None, 1)),
+                                   item(5, 0, 0, Text(b'\xff', 1))],
     'struct vdbq_batch *': lambda: [None, room()], 'struct vdbq_stats *': lambda: [None, room()],
     'struct vdbq_limits *': lambda: [None, room()],
     'struct vdbq_vacuum *': lambda: [None, room()],

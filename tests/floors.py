@@ -34,6 +34,7 @@ FLOORS = {
 # The rooms of a floor, lowest first; '.' is the floor's own folder. A floor that
 # is not listed has one room.
 ROOMS = {
+    'cl': ('.', 'search'),
     'src/base': ('.', 'os', 'threads'),
     'src/program': ('letters', 'functions', '.', 'dataflow', 'steps'),
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
@@ -44,6 +45,7 @@ ROOMS = {
                  'aggregate', 'group', 'window', 'join', 'operator'),
     'src/api': ('alone', '.'),
     'tools': ('.', 'generate', 'web', 'shell'),
+    'src/api': ('.', 'keys'),
     'src/io': ('packed', '.', 'import'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it

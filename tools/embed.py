@@ -14,32 +14,33 @@ import re
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 
-def locate(name, beside, root):
+def locate(name, beside):
     """The file that `name` means: beside its includer, in cl/, or from the root."""
-    for folder in (beside, root, root.parent):
+    for folder in (beside, ROOT / 'cl', ROOT):
         if (folder / name).is_file():
             return (folder / name).resolve()
-    sys.exit(f'embed.py: no file "{name}" beside {beside} or in {root}')
+    sys.exit(f'embed.py: no file "{name}" beside {beside} or in {ROOT}')
 
 
-def inline(path, root, seen):
+def inline(path, seen):
     """The lines of `path` with its includes inlined; adds to `seen`."""
     seen.append(path)
-    shown = f'{root.name}/{path.relative_to(root)}'
+    shown = path.relative_to(ROOT)
     lines = [f'#line 1 "{shown}"']
     for number, line in enumerate(path.read_text('utf-8').splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
             lines.append(line)
             continue
-        target = locate(match.group(1), path.parent, root)
+        target = locate(match.group(1), path.parent)
         if target in seen:
             lines.append('')
         else:
-            lines += inline(target, root, seen)
+            lines += inline(target, seen)
             lines.append(f'#line {number + 1} "{shown}"')
     return lines
 
@@ -57,7 +58,7 @@ def main():
         sys.exit(__doc__)
     out, name, source = sys.argv[1:4]
     path, seen = Path(source).resolve(), []
-    text = '\n'.join(inline(path, path.parent, seen)) + '\n'
+    text = '\n'.join(inline(path, seen)) + '\n'
     Path(out).write_text(array(name, text))
     if len(sys.argv) == 5:
         Path(sys.argv[4]).write_text(f'{out}: {" ".join(map(str, seen))}\n')

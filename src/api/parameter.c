@@ -39,6 +39,13 @@ unsigned vdbq_query_parameter_index(const vdbq_query *query, const char *name)
     return 0;
 }
 
+/* Frees what a value has. */
+static void release(const struct parameter *value)
+{
+    memory_release((char *)value->text.bytes);
+    memory_release((void *)value->array);
+}
+
 enum vdbq_status query_parameters_open(vdbq_query *query)
 {
     unsigned count = vdbq_query_parameters(query);
@@ -57,7 +64,7 @@ void query_parameters_close(vdbq_query *query)
 {
     unsigned count = query->parameters ? vdbq_query_parameters(query) : 0;
     for (unsigned i = 0; i < count; i++)
-        memory_release((char *)query->parameters[i].text.bytes);
+        release(&query->parameters[i]);
 }
 
 /* -------------------------------------------------------------- binding -- */
@@ -74,9 +81,8 @@ static enum vdbq_status check_number(vdbq_query *query, unsigned parameter)
                      count, count == 1 ? "" : "s", parameter);
 }
 
-/* Takes the value over, and ends the run that had another one. */
-static enum vdbq_status bind(vdbq_query *query, unsigned parameter,
-                             struct parameter value)
+enum vdbq_status query_bind(vdbq_query *query, unsigned parameter,
+                            struct parameter value)
 {
     if (query == NULL)
         return VDBQ_MISUSE;
@@ -84,7 +90,7 @@ static enum vdbq_status bind(vdbq_query *query, unsigned parameter,
     if (status == VDBQ_OK)
         status = check_number(query, parameter);
     if (status != VDBQ_OK) {
-        memory_release((char *)value.text.bytes);
+        release(&value);
         return session_report(query->db, status, NULL, 0);
     }
     struct parameter *to = &query->parameters[parameter - 1];
@@ -92,22 +98,24 @@ static enum vdbq_status bind(vdbq_query *query, unsigned parameter,
     query->batch = (struct vdbq_batch){ 0 };
     query->state = QUERY_READY;
     query->failed = false;
-    query->replan |= value.type != to->type || query->plan.of_values;
-    memory_release((char *)to->text.bytes);
+    query->replan |= value.type != to->type || query->plan.of_values
+                     || value.array != NULL || to->array != NULL;
+    release(to);
     *to = value;
     return session_report(query->db, VDBQ_OK, NULL, 0);
 }
 
 enum vdbq_status vdbq_bind_null(vdbq_query *query, unsigned parameter)
 {
-    return bind(query, parameter, (struct parameter){ .null = true });
+    return query_bind(query, parameter, (struct parameter){ .null = true });
 }
 
 enum vdbq_status vdbq_bind_int64(vdbq_query *query, unsigned parameter,
                                  int64_t value)
 {
-    return bind(query, parameter,
-                (struct parameter){ .type = VDBQ_BIGINT, .integer = value });
+    return query_bind(
+        query, parameter,
+        (struct parameter){ .type = VDBQ_BIGINT, .integer = value });
 }
 
 enum vdbq_status vdbq_bind_double(vdbq_query *query, unsigned parameter,
@@ -115,8 +123,8 @@ enum vdbq_status vdbq_bind_double(vdbq_query *query, unsigned parameter,
 {
     if (isnan(value))
         return vdbq_bind_null(query, parameter);
-    return bind(query, parameter,
-                (struct parameter){ .type = VDBQ_DOUBLE, .real = value });
+    return query_bind(query, parameter,
+                      (struct parameter){ .type = VDBQ_DOUBLE, .real = value });
 }
 
 enum vdbq_status vdbq_bind_text(vdbq_query *query, unsigned parameter,
@@ -138,7 +146,7 @@ enum vdbq_status vdbq_bind_text(vdbq_query *query, unsigned parameter,
     if (status != VDBQ_OK)
         return session_report(query->db, status, NULL, 0);
     memcpy(copy, bytes, size);
-    return bind(
+    return query_bind(
         query, parameter,
         (struct parameter){ .type = VDBQ_TEXT, .text = { copy, size } });
 }

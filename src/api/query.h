@@ -102,6 +102,10 @@ struct vdbq_query {
 /* Room for the parameters' values; frees their texts. */
 enum vdbq_status query_parameters_open(vdbq_query *query);
 void query_parameters_close(vdbq_query *query);
+/* Gives a parameter a value, whose text or array becomes the query's, whatever
+ * it returns; the run that had another one ends. */
+enum vdbq_status query_bind(vdbq_query *query, unsigned parameter,
+                            struct parameter value);
 
 /* The time of the calls on the query, from here on ... */
 void query_clock_start(vdbq_query *query);

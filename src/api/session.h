@@ -21,6 +21,13 @@ struct options {
     char texts[SETTINGS_MAX][SETTING_BYTES_MAX]; /* by number of the setting */
 };
 
+/* What hangs on a connection beside queries and appends: the first member of
+ * it. It is closed before they are. */
+struct session_object {
+    struct session_object *next, **before; /* where the list has it */
+    void (*close)(struct session_object *object);
+};
+
 struct vdbq {
     struct database *database;       /* NULL: it could not be opened   */
     int process;                     /* that opened it                 */
@@ -34,6 +41,7 @@ struct vdbq {
     unsigned host_cores;             /* likewise                       */
     struct vdbq_query *queries;      /* those that are open            */
     struct vdbq_append *append;      /* the one that is open, or NULL  */
+    struct session_object *objects;  /* others that are open           */
     struct transaction *transaction; /* that BEGIN or SAVEPOINT opened, or
                                         NULL                           */
     bool saved_first;                /* SAVEPOINT did: the end of the oldest
@@ -54,6 +62,14 @@ struct vdbq {
     struct catalogue *schema; /* for vdbq_table_...(); NULL: none */
     struct text schema_text;
 };
+
+/* A zeroed object of so many bytes, in the connection's list. Fails with
+ * NO_MEMORY, and as session_begin(). */
+enum vdbq_status session_create(vdbq *db, size_t size,
+                                void (*close)(struct session_object *object),
+                                void **object);
+/* Takes it out of the list, and frees it. */
+void session_destroy(struct session_object *object);
 
 /* Fills `report` from `error`; the source line is looked up in `sql` (may be
  * NULL). Nothing happens where `db` is NULL. Returns `status`. */

@@ -61,6 +61,8 @@ void vdbq_close(vdbq *db)
 {
     if (db == NULL || session_is_inherited(db))
         return;
+    while (db->objects != NULL)
+        db->objects->close(db->objects);
     while (db->queries != NULL)
         vdbq_query_close(db->queries);
     vdbq_append_close(db->append);
@@ -75,6 +77,33 @@ void vdbq_close(vdbq *db)
     text_finish(&db->schema_text);
     memory_release(db);
     slabs_forget();
+}
+
+enum vdbq_status session_create(vdbq *db, size_t size,
+                                void (*close)(struct session_object *object),
+                                void **object)
+{
+    enum vdbq_status status = session_begin(db);
+    if (status != VDBQ_OK)
+        return session_report(db, status, NULL, 0);
+    struct session_object *made = *object = memory_zeroed(1, size);
+    if (made == NULL)
+        return session_report(db, error_no_memory(&db->error), NULL, 0);
+    made->close = close;
+    made->next = db->objects;
+    made->before = &db->objects;
+    if (made->next != NULL)
+        made->next->before = &made->next;
+    db->objects = made;
+    return VDBQ_OK;
+}
+
+void session_destroy(struct session_object *object)
+{
+    *object->before = object->next;
+    if (object->next != NULL)
+        object->next->before = object->before;
+    memory_release(object);
 }
 
 void vdbq_cancel(vdbq *db)

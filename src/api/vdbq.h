@@ -195,7 +195,7 @@ VDBQ_API enum vdbq_status vdbq_open(const char *path, unsigned flags,
  * open, with VDBQ_OPEN_OLDER. "": nothing, as of the last look at the file. */
 VDBQ_API const char *vdbq_warning(const vdbq *db);
 
-/* Closes queries and appenders left open, then the database. What was
+/* Closes queries, appenders, look-ups and stores left open, then the database. What was
  * committed stays; a session that changed nothing writes nothing. */
 VDBQ_API void vdbq_close(vdbq *db);
 
@@ -497,6 +497,115 @@ struct vdbq_stats {
 };
 VDBQ_API void vdbq_query_stats(const vdbq_query *query,
                                struct vdbq_stats *stats);
+
+/* --------------------------------------------------------------- keys -- */
+
+/*
+ * Gives a parameter `count` values, which stand for it in the list of an IN, by
+ * themselves or among others: with an array, `WHERE id IN (?)` asks for the rows
+ * that have one of them, just as if all were written there. The list may have
+ * any length, be empty, and have NULLs; rows are found by an index or a key as
+ * with such a list. `values` is of any type but DECIMAL, whose values are given
+ * as TEXT or DOUBLE; a NaN is NULL. Copied. Elsewhere than in the list of an IN
+ * an array is refused with TYPE when the statement runs. The statement is
+ * planned anew for each array: to ask for one row, an = with one value is faster.
+ * Fails with RANGE (no such number, a text that is not UTF-8 or has a NUL, a
+ * date out of range), TYPE (DECIMAL), MISUSE (values are missing), NO_MEMORY.
+ */
+VDBQ_API enum vdbq_status vdbq_bind_array(vdbq_query *query, unsigned parameter,
+                                          uint64_t count,
+                                          const struct vdbq_vector *values);
+
+/* Looking rows up by the values of a column, many at once. */
+typedef struct vdbq_lookup vdbq_lookup;
+
+/*
+ * Prepares look-ups in a table. `by` is one of its columns, or an index of one
+ * column; they are fast where it is the primary key, UNIQUE, or has an index.
+ * `results` is what is wanted of each row, as a SELECT lists it: "name, price *
+ * 2"; NULL: its `rowid` alone. `*lookup` is NULL on failure, else the
+ * caller's, to be closed with vdbq_lookup_close(). Fails with UNKNOWN, TYPE (the
+ * index has several columns, the column has a COLLATE), SYNTAX ... as the SELECT.
+ */
+VDBQ_API enum vdbq_status vdbq_lookup_open(vdbq *db, const char *table,
+                                           const char *by, const char *results,
+                                           vdbq_lookup **lookup);
+
+/*
+ * Looks up `count` keys in one query, in the newest state of the table, or in
+ * that of the connection's transaction. `keys` is of the column's type, or
+ * INTEGER, BIGINT and SMALLINT for one another, FLOAT and DOUBLE likewise; a
+ * DECIMAL has the column's scale. `batch` gets one row a key, in the order of
+ * the keys: first the row's `rowid`, which is the primary key or, in a table
+ * without one, the number of the row, as BIGINT; then the results. Where no row
+ * has the key, or it is NULL, all of them are NULL. Where several rows have it,
+ * the first one in the table's order counts. The vectors are the look-up's and
+ * live until its next call. Fails with TYPE, RANGE (a key that its type has not,
+ * a text with a NUL in it, more than 2^32 - 3 keys), and as the SELECT.
+ */
+VDBQ_API enum vdbq_status vdbq_lookup_rows(vdbq_lookup *lookup, uint64_t count,
+                                           const struct vdbq_vector *keys,
+                                           struct vdbq_batch *batch);
+
+/* Ends the look-ups, and frees what the last one gave. */
+VDBQ_API void vdbq_lookup_close(vdbq_lookup *lookup);
+
+/* A table with a primary key as a store of values by keys. */
+typedef struct vdbq_store vdbq_store;
+
+/* A key or a value of a store. Dates, times and DECIMAL are TEXT. */
+struct vdbq_item {
+    enum vdbq_type type; /* NONE: NULL; BIGINT, DOUBLE, TEXT: which of ... */
+    int64_t integer;
+    double real;
+    struct vdbq_text text; /* UTF-8, of up to 2^28 bytes (256 MiB) */
+};
+
+/*
+ * Opens a store: `table` has a PRIMARY KEY, and `value` is another one of its
+ * columns. What the store does are statements that the table is asked by, so
+ * that it mixes with all other SQL, transactions too: outside of one each change
+ * is durable when its call returns. `*store` is NULL on failure, else the
+ * caller's, to be closed with vdbq_store_close(). Fails with UNKNOWN, TYPE (no
+ * primary key, or the value is it).
+ */
+VDBQ_API enum vdbq_status vdbq_store_open(vdbq *db, const char *table,
+                                          const char *value,
+                                          vdbq_store **store);
+
+/* The value of a key: ROW, or DONE where the key is not there, and a failure
+ * else. The value's text is the store's and lives until its next call. */
+VDBQ_API enum vdbq_status vdbq_store_get(vdbq_store *store,
+                                         const struct vdbq_item *key,
+                                         struct vdbq_item *value);
+
+/* Sets the value of a key, which is added where it is not there, other columns
+ * then with their DEFAULTs; else they stay as they are. Copied. Fails with
+ * CONSTRAINT, TYPE, RANGE (text that is not UTF-8), BUSY, READ_ONLY, IO ... */
+VDBQ_API enum vdbq_status vdbq_store_put(vdbq_store *store,
+                                         const struct vdbq_item *key,
+                                         const struct vdbq_item *value);
+
+/* Deletes a key with its row. `*was_there` (may be NULL) is set to whether there
+ * was one. Fails as vdbq_store_put(). */
+VDBQ_API enum vdbq_status vdbq_store_delete(vdbq_store *store,
+                                            const struct vdbq_item *key,
+                                            bool *was_there);
+
+/* Starts to read keys in their order: from `low` on, below `high`; NULL: there
+ * is no such bound. What changes from then on is not seen. */
+VDBQ_API enum vdbq_status vdbq_store_scan(vdbq_store *store,
+                                          const struct vdbq_item *low,
+                                          const struct vdbq_item *high);
+/* The next key and its value: ROW, DONE after the last one, or a failure. Texts
+ * are the store's and live until its next call of this name, or of
+ * vdbq_store_scan(). */
+VDBQ_API enum vdbq_status vdbq_store_next(vdbq_store *store,
+                                          struct vdbq_item *key,
+                                          struct vdbq_item *value);
+
+/* Ends the use of the store; the table stays. */
+VDBQ_API void vdbq_store_close(vdbq_store *store);
 
 /* ------------------------------------------------------------- append -- */
 

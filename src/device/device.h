@@ -221,6 +221,7 @@ struct device_tuning {
     uint64_t launch_ns;        /* of a launch over few rows, all in all    */
     uint64_t host_rows_max;    /* fewer run faster on the host, where the
                                   device must be opened first              */
+    uint64_t pary_keys_max;    /* a look-up of more keys is a binary search */
     struct vdbq_limits limits; /* 0: not measured                          */
 };
 const struct device_tuning *device_tuning(const struct device *device);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/join.cl,
- * cl/index.cl, cl/search.cl): what works on rows where they are, on the device.
+ * cl/index.cl, cl/search/search.cl): what works on rows where they are, on the device.
  * Calls are put into the device's queue behind the machine's launches, and run
  * in the order in which they were made. The host build has those of
- * cl/search.cl alone.
+ * cl/search/search.cl alone.
  */
 #ifndef VDBQ_DEVICE_KERNEL_H
 #define VDBQ_DEVICE_KERNEL_H
@@ -42,10 +42,20 @@
     _(INDEX_HASHED, vdbq_index_hashed, INDEX)                                 \
     _(PROBE, vdbq_probe, PROBE)                                               \
     _(PROBE_TOGETHER, vdbq_probe_together, PROBE)                             \
+    _(SEARCH_BINARY_I32, vdbq_search_binary_I32, SEARCH)                      \
     _(SEARCH_BINARY_I64, vdbq_search_binary_I64, SEARCH)                      \
+    _(SEARCH_BINARY_F32, vdbq_search_binary_F32, SEARCH)                      \
+    _(SEARCH_BINARY_F64, vdbq_search_binary_F64, SEARCH)                      \
+    _(SEARCH_BINARY_PAIR, vdbq_search_binary_PAIR, SEARCH)                    \
     _(SEARCH_BINARY_TEXT, vdbq_search_binary_TEXT, SEARCH)                    \
+    _(SEARCH_BINARY_ROWS, vdbq_search_binary_ROWS, SEARCH)                    \
+    _(SEARCH_PARY_I32, vdbq_search_pary_I32, SEARCH)                          \
     _(SEARCH_PARY_I64, vdbq_search_pary_I64, SEARCH)                          \
-    _(SEARCH_PARY_TEXT, vdbq_search_pary_TEXT, SEARCH)
+    _(SEARCH_PARY_F32, vdbq_search_pary_F32, SEARCH)                          \
+    _(SEARCH_PARY_F64, vdbq_search_pary_F64, SEARCH)                          \
+    _(SEARCH_PARY_PAIR, vdbq_search_pary_PAIR, SEARCH)                        \
+    _(SEARCH_PARY_TEXT, vdbq_search_pary_TEXT, SEARCH)                        \
+    _(SEARCH_PARY_ROWS, vdbq_search_pary_ROWS, SEARCH)
 /* clang-format on */
 
 enum device_kernel {

@@ -48,8 +48,6 @@ struct device_kind {
     unsigned group_items;     /* of kernels beside the machine               */
     unsigned groups_per_core; /* of them, at most                            */
     struct kind_reading reading;
-    uint64_t
-        pary_keys_max; /* look-ups of more keys than so many are binary   */
 
     /* Tuning, for what was never tuned and what may be: */
     struct device_tuning tuning;

@@ -1,76 +1,200 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches: see search.h and cl/search.cl.
+ * Searches: see search.h and cl/search/search.cl.
  */
 #include "device/search.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "cl/order.h"
 #include "device/kernel.h"
 #include "device/kind.h"
 
-/* As cl/search.cl has them where a group has several items. */
+/* As cl/search/search.cl has them where a group has several items. */
 enum { TEAM_ITEMS = 32 };
 
-uint64_t search_width(enum search_type type)
+/* What a launch needs beside the column. */
+struct call_memories {
+    struct device_memory *keys, *places;
+    struct device_memory *scratch;   /* NULL: nothing is sorted   */
+    struct device_memory *key_text;  /* NULL: keys have no bytes  */
+    struct device_memory *key_nulls; /* NULL: no key is NULL      */
+    uint64_t sorters;                /* items that `scratch` is for */
+};
+
+uint64_t search_width(enum search_type type, unsigned columns)
 {
-    return type == SEARCH_TEXT ? 2 * sizeof(uint64_t) : sizeof(int64_t);
+    static const uint8_t widths[SEARCH_TYPE_COUNT] = {
+        [SEARCH_I32] = 4, [SEARCH_I64] = 8,   [SEARCH_F32] = 4,
+        [SEARCH_F64] = 8, [SEARCH_PAIR] = 16, [SEARCH_TEXT] = 16,
+    };
+
+    assert((type == SEARCH_ROWS) == (columns > 0));
+    return type == SEARCH_ROWS
+               ? columns * SEARCH_ROW_COLUMN_WORDS * sizeof(uint64_t)
+               : widths[type];
+}
+
+void search_text_words(const void *bytes, uint32_t length, uint32_t place,
+                       uint64_t words[2])
+{
+    const uint8_t *at = bytes;
+
+    words[0] = 0;
+    for (uint32_t i = 0; i < length && i < sizeof words[0]; i++)
+        words[0] |= (uint64_t)at[i] << (56 - 8 * i);
+    words[1] = (uint64_t)length << 32 | place;
+}
+
+void search_row_words(uint32_t type, uint64_t value, bool null,
+                      uint64_t words[SEARCH_ROW_COLUMN_WORDS])
+{
+    words[0] = !null;
+    words[1] = null ? 0 : value_code(type, value);
 }
 
 enum search_algorithm search_choose(const struct device *device,
                                     uint64_t key_count)
 {
-    const struct device_kind *kind = device_facts(device)->kind;
-    return key_count <= kind->pary_keys_max ? SEARCH_PARY : SEARCH_BINARY;
+    return key_count <= device_tuning(device)->pary_keys_max ? SEARCH_PARY
+                                                             : SEARCH_BINARY;
+}
+
+/* ------------------------------------------------------------- memories -- */
+
+static uint64_t searches_of(const struct search_params *params)
+{
+    return params->bound == SEARCH_BOUND_BOTH ? 2 * params->key_count
+                                              : params->key_count;
+}
+
+static uint64_t key_bytes(const struct search_params *params)
+{
+    return params->key_count * search_width(params->type, params->columns);
+}
+
+static enum search_algorithm algorithm_of(const struct device *device,
+                                          const struct search_params *params)
+{
+    return params->algorithm != SEARCH_AUTO
+               ? params->algorithm
+               : search_choose(device, params->key_count);
+}
+
+/* Items that are alone and have many keys sort them: how many such items there
+ * are, 0: none. The more keys one has, the more of them find the same memory. */
+static uint64_t count_sorters(const struct device *device,
+                              const struct search_params *params)
+{
+    return device_group_items(device) <= 1
+                   && searches_of(params) >= SEARCH_SORTED_LEAST
+                   && algorithm_of(device, params) == SEARCH_BINARY
+               ? device_facts(device)->cores
+               : 0;
+}
+
+static enum vdbq_status create(struct device *device, uint64_t size,
+                               struct device_memory **memory,
+                               struct error *error)
+{
+    return size == 0 ? VDBQ_OK
+                     : device_memory_create(device, MEMORY_DEVICE, size, memory,
+                                            error);
+}
+
+static enum vdbq_status create_all(struct device *device,
+                                   const struct search_params *params,
+                                   struct call_memories *made,
+                                   struct error *error)
+{
+    uint64_t width = search_width(params->type, params->columns);
+    uint64_t searches = searches_of(params), words = 0;
+    enum vdbq_status status;
+
+    made->sorters = count_sorters(device, params);
+    if (made->sorters > 0)
+        words = made->sorters * SEARCH_SORTER_WORDS(width) + searches;
+    status = create(device, key_bytes(params), &made->keys, error);
+    if (status == VDBQ_OK)
+        status =
+            create(device, searches * sizeof(uint32_t), &made->places, error);
+    if (status == VDBQ_OK)
+        status =
+            create(device, words * sizeof(uint32_t), &made->scratch, error);
+    if (status == VDBQ_OK)
+        status = create(device, params->key_text_bytes, &made->key_text, error);
+    if (status == VDBQ_OK && params->key_nulls != NULL)
+        status = create(device, params->key_count, &made->key_nulls, error);
+    return status;
+}
+
+static void release_all(const struct call_memories *made)
+{
+    device_memory_release(made->keys);
+    device_memory_release(made->places);
+    device_memory_release(made->scratch);
+    device_memory_release(made->key_text);
+    device_memory_release(made->key_nulls);
+}
+
+/* ---------------------------------------------------------------- run -- */
+
+/* The keys' way in. */
+static enum vdbq_status write_keys(const struct search_params *params,
+                                   const struct call_memories *made,
+                                   struct device_times *times,
+                                   struct error *error)
+{
+    enum vdbq_status status = device_write(made->keys, 0, params->keys,
+                                           key_bytes(params), times, error);
+
+    if (status == VDBQ_OK && made->key_text != NULL)
+        status = device_write(made->key_text, 0, params->key_text,
+                              params->key_text_bytes, times, error);
+    if (status == VDBQ_OK && made->key_nulls != NULL)
+        status = device_write(made->key_nulls, 0, params->key_nulls,
+                              params->key_count, times, error);
+    return status;
 }
 
 /* One launch over keys that are there. */
 static enum vdbq_status launch(struct device *device,
                                const struct search_params *params,
-                               struct device_memory *keys,
-                               struct device_memory *places,
+                               const struct call_memories *made,
                                struct device_times *times, struct error *error)
 {
-    static const enum device_kernel kernels[][2] = {
-        [SEARCH_BINARY] = { KERNEL_SEARCH_BINARY_I64,
-                            KERNEL_SEARCH_BINARY_TEXT },
-        [SEARCH_PARY] = { KERNEL_SEARCH_PARY_I64, KERNEL_SEARCH_PARY_TEXT },
-    };
-    enum search_algorithm algorithm = params->algorithm;
-    if (algorithm == SEARCH_AUTO)
-        algorithm = search_choose(device, params->key_count);
+    bool pary = algorithm_of(device, params) == SEARCH_PARY;
+    enum device_kernel first =
+        pary ? KERNEL_SEARCH_PARY_I32 : KERNEL_SEARCH_BINARY_I32;
+    uint64_t flags = (uint64_t)params->bound
+                     | (params->key_nulls != NULL ? SEARCH_KEY_NULLS : 0);
     enum vdbq_status status = device_call(
         device,
         &(struct device_call){
-            .kernel = kernels[algorithm][params->type],
-            .memories = { params->sorted, keys, places },
-            .memory_count = 3,
-            .numbers = { params->count, params->key_count },
-            .number_count = 2,
-            .items = params->key_count
-                     * (algorithm == SEARCH_PARY ? TEAM_ITEMS : 1) },
+            .kernel = (enum device_kernel)((unsigned)first + params->type),
+            .memories = { params->sorted, made->keys, made->places,
+                          made->scratch, params->text, made->key_text,
+                          made->key_nulls },
+            .memory_count = 7,
+            .numbers = { params->count, params->key_count, params->nulls, flags,
+                         search_width(params->type, params->columns),
+                         made->sorters },
+            .number_count = 6,
+            .items = made->sorters > 0
+                         ? made->sorters
+                         : searches_of(params) * (pary ? TEAM_ITEMS : 1) },
         times, error);
+
     return status == VDBQ_OK ? device_calls_wait(device, times, error) : status;
 }
 
-/* The keys' way in, the launch, the answers' way out. */
-static enum vdbq_status run(struct device *device,
-                            const struct search_params *params,
-                            struct device_memory *keys,
-                            struct device_memory *answers, uint32_t *places,
-                            struct search_times *times, struct error *error)
+/* In a column without values every bound is 0. */
+static bool is_empty(const struct search_params *params, uint32_t *places)
 {
-    enum vdbq_status status = device_write(
-        keys, 0, params->keys, params->key_count * search_width(params->type),
-        &times->in, error);
-    if (status == VDBQ_OK)
-        status = launch(device, params, keys, answers, &times->kernel, error);
-    if (status == VDBQ_OK)
-        status =
-            device_read(answers, 0, places, params->key_count * sizeof *places,
-                        &times->out, error);
-    return status;
+    if (params->key_count > 0 && params->count == 0)
+        memset(places, 0, searches_of(params) * sizeof *places);
+    return params->key_count == 0 || params->count == 0;
 }
 
 enum vdbq_status search_keys(struct device *device,
@@ -78,25 +202,23 @@ enum vdbq_status search_keys(struct device *device,
                              uint32_t *places, struct search_times *times,
                              struct error *error)
 {
-    assert(params->count < UINT32_MAX);
-    struct device_memory *keys = NULL, *answers = NULL;
-    if (params->key_count == 0)
+    struct call_memories made = { 0 };
+    enum vdbq_status status;
+
+    assert(params->count < UINT32_MAX && params->nulls <= params->count);
+    assert(params->type != SEARCH_ROWS || params->nulls == 0);
+    if (is_empty(params, places))
         return VDBQ_OK;
-    if (params->count == 0) {
-        memset(places, 0, params->key_count * sizeof *places);
-        return VDBQ_OK;
-    }
     assert(params->sorted != NULL);
-    enum vdbq_status status = device_memory_create(
-        device, MEMORY_DEVICE, params->key_count * search_width(params->type),
-        &keys, error);
+    status = create_all(device, params, &made, error);
     if (status == VDBQ_OK)
-        status = device_memory_create(device, MEMORY_DEVICE,
-                                      params->key_count * sizeof *places,
-                                      &answers, error);
+        status = write_keys(params, &made, &times->in, error);
     if (status == VDBQ_OK)
-        status = run(device, params, keys, answers, places, times, error);
-    device_memory_release(keys);
-    device_memory_release(answers);
+        status = launch(device, params, &made, &times->kernel, error);
+    if (status == VDBQ_OK)
+        status = device_read(made.places, 0, places,
+                             searches_of(params) * sizeof *places, &times->out,
+                             error);
+    release_all(&made);
     return status;
 }

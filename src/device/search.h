@@ -1,33 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Looking up many keys at once in a sorted column that lies in a device's
- * memory: one launch of cl/search.cl. Every device can, the host build, too.
+ * memory: one launch of cl/search/search.cl. Every device can, the host build,
+ * too.
  */
 #ifndef VDBQ_DEVICE_SEARCH_H
 #define VDBQ_DEVICE_SEARCH_H
 
+#include "cl/search/search.h"
 #include "device/device.h"
 
 enum search_algorithm {
-    SEARCH_AUTO,   /* p-ary for few keys, as the device's kind says */
-    SEARCH_BINARY, /* a key an item                                 */
-    SEARCH_PARY    /* a key for all items of a team                 */
+    SEARCH_AUTO,   /* p-ary for few keys, as the device's tuning says */
+    SEARCH_BINARY, /* a key an item                                   */
+    SEARCH_PARY    /* a key for all items of a team                   */
 };
 
-/* What is searched. */
+/* What is searched: SEARCH_I32 to SEARCH_ROWS, as the kernels' text says. */
 enum search_type {
-    SEARCH_I64, /* int64_t                                             */
-    SEARCH_TEXT /* 16 bytes of a text, as two uint64_t, the first bytes in
-                   the highest of the first, 0 behind its end          */
+#define SEARCH_TYPE(name) SEARCH_##name,
+    SEARCH_TYPES(SEARCH_TYPE)
+#undef SEARCH_TYPE
+        SEARCH_TYPE_COUNT
 };
+
+/* What is asked of each key, and how many places answer it. */
+enum search_bound {
+    SEARCH_BOUND_LOWER = 0,            /* how many values are less         */
+    SEARCH_BOUND_UPPER = SEARCH_UPPER, /* ... or equal                     */
+    SEARCH_BOUND_BOTH = SEARCH_RANGE   /* the one and then the other: those
+                                          in between are equal             */
+};
+
+/* Words of SEARCH_ROWS that one column takes: its order, behind a word that
+ * tells NULL. */
+enum { SEARCH_ROW_COLUMN_WORDS = 2 };
 
 struct search_params {
     struct device_memory *sorted; /* the column, held by the device; NULL
                                      where it has no values           */
     uint64_t count; /* of its values, in growing order; below 2^32 - 1  */
+    uint64_t nulls; /* of these that are NULL: the first; not of ROWS   */
     enum search_type type;
+    unsigned columns; /* of ROWS; else 0                          */
+    struct device_memory
+        *text;        /* of TEXT: the bytes of the column's; or NULL */
     const void *keys; /* of the same type; the fast way: in pinned memory */
+    const uint8_t *key_nulls; /* 1 for each that is NULL; NULL: none is  */
+    const void *key_text;     /* of TEXT: their bytes                      */
+    uint64_t key_text_bytes;
     uint64_t key_count;
+    enum search_bound bound;
     enum search_algorithm algorithm;
 };
 
@@ -40,14 +63,22 @@ struct search_times {
 };
 
 /* Bytes of a value. */
-uint64_t search_width(enum search_type type);
+uint64_t search_width(enum search_type type, unsigned columns);
+
+/* A text as two words of SEARCH_TEXT: its bytes begin at `place` of all. */
+void search_text_words(const void *bytes, uint32_t length, uint32_t place,
+                       uint64_t words[2]);
+/* A column's value as the words of SEARCH_ROWS: an integer, or a float's bits,
+ * of a type of the machine (cl/types.h). */
+void search_row_words(uint32_t type, uint64_t value, bool null,
+                      uint64_t words[SEARCH_ROW_COLUMN_WORDS]);
 
 /* The algorithm that AUTO means for so many keys. */
 enum search_algorithm search_choose(const struct device *device,
                                     uint64_t key_count);
 
-/* Gives for each key how many values are less: the place of the first that is
- * not. Fails with DEVICE, NO_MEMORY. */
+/* Gives for each key the bound, or both, as numbers of values. Fails with
+ * DEVICE, NO_MEMORY. */
 enum vdbq_status search_keys(struct device *device,
                              const struct search_params *params,
                              uint32_t *places, struct search_times *times,

@@ -14,6 +14,10 @@ struct parameter {
     int64_t integer;
     double real;
     struct vdbq_text text;
+    const struct vdbq_vector *array; /* BIGINT, DOUBLE or TEXT: values that
+                                        stand for it in the list of an IN,
+                                        and nowhere else; NULL: it is none */
+    uint64_t array_count;            /* of them */
 };
 
 #endif

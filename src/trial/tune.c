@@ -12,6 +12,7 @@
 #include "base/threads/stop.h"
 #include "cl/tablet.h"
 #include "device/kind.h"
+#include "trial/tune_search.h"
 
 enum {
     TUNE_ROWS = TABLET_ROWS_MAX,
@@ -396,6 +397,15 @@ static void report_rates(const struct tuning_run *run,
     if (!lines.failed && device_tuning(run->params->device)->group == 1)
         run->params->report(run->params->context, lines.bytes);
     text_finish(&lines);
+    if (best->pary_keys_max > 0)
+        text_print(&lines,
+                   "look-ups of up to %llu keys are p-ary, of more binary",
+                   (unsigned long long)best->pary_keys_max);
+    else
+        text_print(&lines, "look-ups are binary, however few keys there are");
+    if (!lines.failed)
+        run->params->report(run->params->context, lines.bytes);
+    text_finish(&lines);
     text_print(&lines, "written to %s", path->bytes);
     if (!lines.failed)
         run->params->report(run->params->context, lines.bytes);
@@ -412,6 +422,8 @@ static enum vdbq_status tune_all(struct tuning_run *run,
         status = measure_builds(run, best);
     if (status == VDBQ_OK)
         status = measure_rates(run, ns, best);
+    if (status == VDBQ_OK)
+        status = tune_search(run->params, &best->pary_keys_max, run->error);
     if (status == VDBQ_OK)
         status = device_limits_measure(run->params->device, run->error);
     if (status == VDBQ_OK) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures searches in a sorted column of different texts of 15 characters, on
- * one device: batches of keys of random rows, binary and p-ary, and a plain
- * binary search on one core of the host beside them. Prints a line of JSON for
- * each; tools/benchmark-search makes a table of them. Every answer is compared
- * with the row that its key was taken from.
+ * one device: batches of keys of random rows, binary and p-ary, and beside them
+ * on the host a plain binary search on one core, and one without branches on as
+ * many cores as the device has. Prints a line of JSON for each;
+ * tools/benchmark-search makes a table of them. Every answer is compared with the
+ * row that its key was taken from.
  *
  * Times are medians in microseconds: whole_us from keys in pinned memory of the
  * host to answers there; kernel_us, in_us and out_us by the device's clock, in
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
+#include "base/threads/parallel.h"
 #include "device/search.h"
 
 /* 2^48 texts start differently; POOL keys are drawn, and each search takes
@@ -26,8 +28,14 @@ enum {
     RUNS_MAX = 101,
     BATCHES_MAX = 16,
     LONG_BATCH = 100000,
-    LONG_RUNS = 3
+    LONG_RUNS = 3,
+    KEY_ROWS = 64 /* of a scan take a thread as long as one key */
 };
+
+/* How keys are searched: the first two on the host. */
+enum way { SERIAL, BRANCH_FREE, BINARY, PARY, WAYS };
+static const char *const names[WAYS] = { "serial", "branch-free", "binary",
+                                         "p-ary" };
 
 struct text16 {
     uint64_t high, low; /* characters; the first is the highest byte */
@@ -131,7 +139,7 @@ static void draw_keys(struct device_memory *memory)
     }
 }
 
-/* ------------------------------------------------------------- serial -- */
+/* --------------------------------------------------------- on the host -- */
 
 static int less(struct text16 a, struct text16 b)
 {
@@ -152,6 +160,40 @@ static void search_serially(uint64_t from, uint64_t count)
         }
         places[i] = (uint32_t)first;
     }
+}
+
+/* Searches that are shared out. */
+struct shared {
+    uint64_t from, count; /* of the keys */
+    unsigned threads;
+};
+
+/* The same without a branch that depends on a value: a processor then guesses
+ * nothing wrong, and works on the next keys while it waits for memory. */
+static void search_share(void *context, unsigned i)
+{
+    const struct shared *shared = context;
+    uint64_t end = shared->count * (i + 1) / shared->threads;
+    for (uint64_t k = shared->count * i / shared->threads; k < end; k++) {
+        struct text16 key = keys[shared->from + k];
+        uint64_t first = 0;
+        for (uint64_t left = options.rows + 1; left > 1; left -= left / 2) {
+            struct text16 value = sorted[first + left / 2 - 1];
+            uint64_t is_less =
+                (uint64_t)(value.high < key.high)
+                | ((uint64_t)(value.high == key.high) & (value.low < key.low));
+            first += left / 2 * is_less;
+        }
+        places[k] = (uint32_t)first;
+    }
+}
+
+static void search_without_branches(uint64_t from, uint64_t count)
+{
+    struct shared shared = { from, count,
+                             parallel_threads(device_facts(device)->cores,
+                                              count * KEY_ROWS) };
+    parallel_run(shared.threads, search_share, &shared);
 }
 
 /* ------------------------------------------------------------ measure -- */
@@ -181,36 +223,40 @@ static double median_us(int measure, unsigned runs)
 }
 
 /* Searches one batch; where the answers are wrong the program ends. */
-static void search(enum search_algorithm algorithm, unsigned run,
-                   uint64_t batch, struct search_times *times)
+static void search(enum way way, unsigned run, uint64_t batch,
+                   struct search_times *times)
 {
     static uint64_t searched;
     uint64_t from = searched % (POOL - batch + 1);
     uint64_t start = os_time_ns();
     searched += batch;
-    if (algorithm == SEARCH_AUTO)
+    if (way == SERIAL)
         search_serially(from, batch);
+    else if (way == BRANCH_FREE)
+        search_without_branches(from, batch);
     else
-        need(search_keys(device,
-                         &(struct search_params){ .sorted = column,
-                                                  .count = options.rows,
-                                                  .type = SEARCH_TEXT,
-                                                  .keys = keys + from,
-                                                  .key_count = batch,
-                                                  .algorithm = algorithm },
-                         places, times, &failure));
+        need(search_keys(
+            device,
+            &(struct search_params){ .sorted = column,
+                                     .count = options.rows,
+                                     .type = SEARCH_PAIR,
+                                     .keys = keys + from,
+                                     .key_count = batch,
+                                     .algorithm = way == PARY ? SEARCH_PARY
+                                                              : SEARCH_BINARY },
+            places, times, &failure));
     times_ns[WHOLE][run] = os_time_ns() - start;
     if (memcmp(places, drawn + from, batch * sizeof *places) != 0)
         need(error_set(&failure, VDBQ_CORRUPT, "a search gave a wrong row"));
 }
 
 /* The device's own times, in runs that keep them. */
-static void measure_times(enum search_algorithm algorithm, uint64_t batch)
+static void measure_times(enum way way, uint64_t batch)
 {
     need(device_times_hold(device, &failure));
     for (unsigned run = 0; run < runs_of(batch); run++) {
         struct search_times times = { 0 };
-        search(algorithm, run, batch, &times);
+        search(way, run, batch, &times);
         times_ns[KERNEL][run] = times.kernel.kernel_ns;
         times_ns[IN][run] = times.in.transfer_ns;
         times_ns[OUT][run] = times.out.transfer_ns;
@@ -218,20 +264,18 @@ static void measure_times(enum search_algorithm algorithm, uint64_t batch)
     device_times_release(device);
 }
 
-/* AUTO stands for the serial search, which is of the host. */
-static void measure(enum search_algorithm algorithm, uint64_t batch)
+static void measure(enum way way, uint64_t batch)
 {
-    static const char *const names[] = { "serial", "binary", "p-ary" };
     struct search_times ignored = { 0 };
-    search(algorithm, 0, batch, &ignored);
+    search(way, 0, batch, &ignored);
     for (unsigned run = 0; run < runs_of(batch); run++)
-        search(algorithm, run, batch, &ignored);
+        search(way, run, batch, &ignored);
     printf("{\"device\": \"%s\", \"rows\": %" PRIu64 ", \"batch\": %" PRIu64
            ", \"search\": \"%s\", \"whole_us\": %.2f",
-           device_facts(device)->name, options.rows, batch, names[algorithm],
+           device_facts(device)->name, options.rows, batch, names[way],
            median_us(WHOLE, runs_of(batch)));
-    if (algorithm != SEARCH_AUTO) {
-        measure_times(algorithm, batch);
+    if (way >= BINARY) {
+        measure_times(way, batch);
         printf(", \"kernel_us\": %.2f, \"in_us\": %.2f, \"out_us\": %.2f",
                median_us(KERNEL, runs_of(batch)), median_us(IN, runs_of(batch)),
                median_us(OUT, runs_of(batch)));
@@ -301,8 +345,8 @@ int main(int argc, char **argv)
     draw_keys(key_memory);
     places = device_memory_host(place_memory);
     for (unsigned i = 0; i < options.batch_count; i++)
-        for (int a = SEARCH_AUTO; a <= SEARCH_PARY; a++)
-            measure((enum search_algorithm)a, options.batches[i]);
+        for (int way = 0; way < WAYS; way++)
+            measure((enum way)way, options.batches[i]);
     device_memory_destroy(key_memory);
     device_memory_destroy(place_memory);
     device_memory_destroy(column);

@@ -197,6 +197,8 @@ struct identity tablet_written(const struct tablet_ref *tablet);
 
 /* Whether a name needs no quotes in SQL. */
 bool name_is_plain(const char *name);
+/* Adds a name to SQL, in quotes where it needs them: one in it is doubled. */
+void name_sql(const char *name, struct text *text);
 /* The CREATE TABLE statement that makes an equal, empty table; names that
  * need it are quoted. */
 void table_sql(const struct table *table, struct text *text);

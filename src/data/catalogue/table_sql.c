@@ -12,7 +12,6 @@
 
 #include "base/type.h"
 
-static void print_name(const char *name, struct text *text);
 static void print_columns(const struct table *table, const unsigned *columns,
                           const enum collation *collations, unsigned count,
                           struct text *text);
@@ -24,11 +23,11 @@ static void print_default(const char *sql, struct text *text);
 void table_sql(const struct table *table, struct text *text)
 {
     text_print(text, "CREATE TABLE ");
-    print_name(table->name, text);
+    name_sql(table->name, text);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];
         text_print(text, i == 0 ? " (" : ", ");
-        print_name(column->name, text);
+        name_sql(column->name, text);
         print_type(column, text);
         print_collation(column->collation, COLLATION_BINARY, text);
         text_print(text, "%s%s%s", i == table->key ? " PRIMARY KEY" : "",
@@ -52,9 +51,9 @@ void index_sql(const struct catalogue *catalogue, const struct index *index,
     assert(table != NULL);
 
     text_print(text, "CREATE %sINDEX ", index->unique ? "UNIQUE " : "");
-    print_name(index->name, text);
+    name_sql(index->name, text);
     text_print(text, " ON ");
-    print_name(table->name, text);
+    name_sql(table->name, text);
     text_print(text, " ");
     print_columns(table, index->columns, index->collations, index->column_count,
                   text);
@@ -69,7 +68,7 @@ static void print_columns(const struct table *table, const unsigned *columns,
     for (unsigned i = 0; i < count; i++) {
         const struct column *column = &table->columns[columns[i]];
         text_print(text, i == 0 ? "(" : ", ");
-        print_name(column->name, text);
+        name_sql(column->name, text);
         if (collations != NULL)
             print_collation(collations[i], column->collation, text);
     }
@@ -134,8 +133,7 @@ bool name_is_plain(const char *name)
            && strspn(name, rest) == length && !is_word(name);
 }
 
-/* Quotes the name where it must be; a quote in it is doubled. */
-static void print_name(const char *name, struct text *text)
+void name_sql(const char *name, struct text *text)
 {
     if (name_is_plain(name)) {
         text_add(text, name, strlen(name));

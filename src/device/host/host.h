@@ -14,7 +14,7 @@ enum vdbq_status host_open(const struct device_params *params,
 /* The bytes of a memory of the host; NULL: there is none. */
 void *host_memory_bytes(struct device_memory *memory);
 
-/* Runs a kernel of cl/search.cl, and no other, to its end. */
+/* Runs a kernel of cl/search/search.cl, and no other, to its end. */
 enum vdbq_status host_call(struct device *device,
                            const struct device_call *call,
                            struct device_times *times, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels of cl/search.cl as host C, the same text that devices compile: an
- * item is a thread, and no group has more than one.
+ * The kernels of cl/search/search.cl as host C, the same text that devices
+ * compile: an item is a thread, and no group has more than one.
  */
 #include <assert.h>
 
@@ -18,42 +18,39 @@ static _Thread_local u64 item_number, item_count;
 #define KERNEL                     static
 #define get_global_id(dimension)   item_number
 #define get_global_size(dimension) item_count
-#include "cl/search.cl"
+#include "cl/search/search.cl"
+
+/* By their numbers from the first one on. */
+typedef void search_kernel(SEARCH_ARGUMENTS);
+static search_kernel *const kernels[] = {
+#define BINARY_KERNEL(T) vdbq_search_binary_##T,
+    SEARCH_TYPES(BINARY_KERNEL)
+#undef BINARY_KERNEL
+#define PARY_KERNEL(T) vdbq_search_pary_##T,
+        SEARCH_TYPES(PARY_KERNEL)
+#undef PARY_KERNEL
+};
 
 /* A call whose items are shared out. */
 struct share {
-    enum device_kernel kernel;
-    const void *sorted;
-    const void *keys;
-    u32 *places;
-    u64 count;     /* of `sorted` */
-    u64 key_count; /* of `keys` */
+    const struct device_call *call;
     unsigned threads;
 };
 
 static void run_item(void *context, unsigned i)
 {
     const struct share *share = context;
+    const struct device_call *call = share->call;
+    const uint64_t *numbers = call->numbers;
+    void *bytes[CALL_MEMORIES_MAX];
+
     item_number = i;
     item_count = share->threads;
-    switch (share->kernel) {
-    case KERNEL_SEARCH_BINARY_I64:
-        vdbq_search_binary_I64(share->sorted, share->keys, share->places,
-                               share->count, share->key_count);
-        break;
-    case KERNEL_SEARCH_BINARY_TEXT:
-        vdbq_search_binary_TEXT(share->sorted, share->keys, share->places,
-                                share->count, share->key_count);
-        break;
-    case KERNEL_SEARCH_PARY_I64:
-        vdbq_search_pary_I64(share->sorted, share->keys, share->places,
-                             share->count, share->key_count);
-        break;
-    default:
-        assert(share->kernel == KERNEL_SEARCH_PARY_TEXT);
-        vdbq_search_pary_TEXT(share->sorted, share->keys, share->places,
-                              share->count, share->key_count);
-    }
+    for (unsigned m = 0; m < call->memory_count; m++)
+        bytes[m] = host_memory_bytes(call->memories[m]);
+    kernels[call->kernel - KERNEL_SEARCH_BINARY_I32](
+        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6],
+        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
 }
 
 /* A key waits for memory about as long as so many rows of a scan take. */
@@ -63,18 +60,16 @@ enum vdbq_status host_call(struct device *device,
                            const struct device_call *call,
                            struct device_times *times, struct error *error)
 {
-    assert(call->memory_count == 3 && call->number_count == 2);
     struct share share = {
-        .kernel = call->kernel,
-        .sorted = host_memory_bytes(call->memories[0]),
-        .keys = host_memory_bytes(call->memories[1]),
-        .places = host_memory_bytes(call->memories[2]),
-        .count = call->numbers[0],
-        .key_count = call->numbers[1],
+        .call = call,
         .threads = parallel_threads(device_facts(device)->cores,
                                     call->numbers[1] * KEY_ROWS),
     };
     uint64_t start = os_time_ns();
+
+    assert(call->memory_count == 7 && call->number_count == 6);
+    assert(call->kernel >= KERNEL_SEARCH_BINARY_I32
+           && call->kernel <= KERNEL_SEARCH_PARY_ROWS);
     (void)error;
     parallel_run(share.threads, run_item, &share);
     times->kernel_ns += os_time_ns() - start;

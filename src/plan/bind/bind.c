@@ -16,6 +16,7 @@
 #include "plan/bind/values.h"
 #include "plan/operator/collate.h"
 #include "plan/operator/compare.h"
+#include "plan/make/array.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
@@ -46,6 +47,13 @@ static struct expression *bind_parameter(struct binder *binder,
                               : VDBQ_TYPE_NONE;
     struct expression *e;
 
+    if (array_given(binder, tree) != NULL) {
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "parameter %d has an array: it can stand in the list of an IN "
+                 "and nowhere else",
+                 number + 1);
+        return NULL;
+    }
     if (type == VDBQ_TYPE_NONE)
         return expression_null(binder, VDBQ_INTEGER, tree->at);
     if (binder->constants)
@@ -440,14 +448,15 @@ struct expression *bind_in_rows(struct binder *binder,
 }
 
 static struct expression *bind_in_list(struct binder *binder,
-                                       const struct ast_expression *tree)
+                                       const struct ast_expression *list)
 {
-    struct expression *operand = bind_expression(binder, tree->left);
-    size_t count = tree->item_count;
+    struct expression *operand = bind_expression(binder, list->left);
+    const struct ast_expression *tree = array_list(binder, list);
+    size_t count = tree != NULL ? tree->item_count : 0;
     struct expression **items;
     struct node *node;
 
-    if (operand == NULL
+    if (operand == NULL || tree == NULL
         || values_of_items(binder, operand, tree, &node) != VDBQ_OK)
         return NULL;
     if (node != NULL)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches in sorted columns, against plain C: both algorithms and types on the
- * host and on the tested device; and the p-ary kernel's form for groups, with a
- * thread for each item, whatever devices there are.
+ * Searches in sorted columns, against plain C: both algorithms, integers and
+ * pairs of words, on the host and on the tested device; and the kernels' form
+ * for groups, with a thread for each item, whatever devices there are. Other
+ * types and bounds are those of the self-test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,7 @@ static u32 group_id;
 #define get_num_groups(dimension)  ((u64)GROUPS)
 #define get_global_id(dimension)   ((u64)group_id * ITEMS + local_id)
 #define get_global_size(dimension) ((u64)GROUPS * ITEMS)
-#include "cl/search.cl"
+#include "cl/search/search.cl"
 
 /* One, and around powers of 2, 9, 32 and 33. */
 static const uint32_t sizes[] = {
@@ -46,7 +47,8 @@ static const uint32_t sizes[] = {
 enum {
     SIZES = sizeof sizes / sizeof *sizes,
     COUNT_MAX = 35937,
-    KEYS_MAX = 5000
+    KEYS_MAX = 5000,
+    KEYS_SORTED = 3 * SEARCH_SORTED_LEAST /* of one item, or of two */
 };
 
 static struct error failure;
@@ -64,13 +66,13 @@ static struct {
     enum search_type type;
     uint32_t count, key_count;
     u64 values[2 * COUNT_MAX]; /* a word of each, or two */
-    u64 keys[2 * KEYS_MAX];
-    uint32_t places[KEYS_MAX];
+    u64 keys[2 * KEYS_SORTED];
+    uint32_t places[KEYS_SORTED];
 } test;
 
 static unsigned words(void)
 {
-    return test.type == SEARCH_TEXT ? 2 : 1;
+    return test.type == SEARCH_I64 ? 1 : 2;
 }
 
 /* Value `step` of those that there may be, in their order: both words matter,
@@ -133,10 +135,12 @@ static void check_places(void)
 static void each_column(uint32_t key_count, void (*search)(void *),
                         void *context)
 {
-    for (int type = SEARCH_I64; type <= SEARCH_TEXT; type++)
+    static const enum search_type types[] = { SEARCH_I64, SEARCH_PAIR,
+                                              SEARCH_ROWS };
+    for (unsigned t = 0; t < 3; t++)
         for (unsigned i = 0; i < SIZES; i++)
             for (uint32_t same = 1; same <= 50; same += 49) {
-                make_column((enum search_type)type, sizes[i], same);
+                make_column(types[t], sizes[i], same);
                 make_keys(key_count, same);
                 memset(test.places, 0xff, sizeof test.places);
                 search(context);
@@ -156,7 +160,7 @@ static void search_on(void *context)
     const struct searched *searched = context;
     struct device_memory *sorted = NULL;
     struct search_times times = { 0 };
-    uint64_t bytes = test.count * search_width(test.type);
+    uint64_t bytes = test.count * words() * sizeof(u64);
     if (test.count > 0) {
         ok(device_memory_create(searched->device, MEMORY_DEVICE, bytes, &sorted,
                                 &failure));
@@ -166,6 +170,7 @@ static void search_on(void *context)
                    &(struct search_params){ .sorted = sorted,
                                             .count = test.count,
                                             .type = test.type,
+                                            .columns = test.type == SEARCH_ROWS,
                                             .keys = test.keys,
                                             .key_count = test.key_count,
                                             .algorithm = searched->algorithm },
@@ -177,7 +182,8 @@ static void search_on(void *context)
 
 static void search_devices(const char *choice)
 {
-    static const uint32_t key_counts[] = { 0, 1, 5, 16, 300, KEYS_MAX };
+    static const uint32_t key_counts[] = { 0,   1,        5,          16,
+                                           300, KEYS_MAX, KEYS_SORTED };
     struct searched searched;
     ok(device_open(&(struct device_params){ .choice = choice },
                    &searched.device, &failure));
@@ -217,8 +223,11 @@ static void test_times(void **state)
     ok(device_write(sorted, 0, test.values, 8000, &times.out, &failure));
     times.out = (struct device_times){ 0 };
     ok(search_keys(device,
-                   &(struct search_params){ sorted, 1000, SEARCH_I64, test.keys,
-                                            100, SEARCH_AUTO },
+                   &(struct search_params){ .sorted = sorted,
+                                            .count = 1000,
+                                            .type = SEARCH_I64,
+                                            .keys = test.keys,
+                                            .key_count = 100 },
                    test.places, &times, &failure));
     check_places();
     assert_int_equal(times.in.bytes_in, 800);
@@ -233,16 +242,25 @@ static void test_times(void **state)
 
 /* ------------------------------------------------------------- groups -- */
 
+typedef void search_kernel(SEARCH_ARGUMENTS);
+#define BINARY_KERNEL(T) vdbq_search_binary_##T,
+#define PARY_KERNEL(T)   vdbq_search_pary_##T,
+static search_kernel *const binary[] = { SEARCH_TYPES(BINARY_KERNEL) };
+static search_kernel *const pary[] = { SEARCH_TYPES(PARY_KERNEL) };
+
+/* The test's searches, by the kernel for its type. */
+static void call(search_kernel *const kernels[])
+{
+    kernels[test.type]((const u8 *)test.values, (const u8 *)test.keys,
+                       test.places, NULL, NULL, NULL, NULL, test.count,
+                       test.key_count, 0, SEARCH_BOUND_LOWER,
+                       words() * sizeof(u64), 0);
+}
+
 static void *run_item(void *item)
 {
     local_id = (u32)(uintptr_t)item;
-    if (test.type == SEARCH_I64)
-        vdbq_search_pary_I64((const i64 *)test.values, (const i64 *)test.keys,
-                             test.places, test.count, test.key_count);
-    else
-        vdbq_search_pary_TEXT((const void *)test.values,
-                              (const void *)test.keys, test.places, test.count,
-                              test.key_count);
+    call(pary);
     return NULL;
 }
 
@@ -271,26 +289,21 @@ static void test_group(void **state)
     pthread_barrier_destroy(&barrier);
 }
 
+static void run_binary(void *context)
+{
+    (void)context;
+    if (test.count == 0)
+        memset(test.places, 0, sizeof test.places);
+    for (group_id = 0; group_id < GROUPS && test.count > 0; group_id++)
+        for (local_id = 0; local_id < ITEMS; local_id++)
+            call(binary);
+}
+
 /* A binary search of a group's items, which do not wait. */
 static void test_group_binary(void **state)
 {
     (void)state;
-    make_column(SEARCH_TEXT, 1025, 3);
-    make_keys(1000, 3);
-    for (group_id = 0; group_id < GROUPS; group_id++)
-        for (local_id = 0; local_id < ITEMS; local_id++)
-            vdbq_search_binary_TEXT((const void *)test.values,
-                                    (const void *)test.keys, test.places,
-                                    test.count, test.key_count);
-    check_places();
-    make_column(SEARCH_I64, 1024, 1);
-    make_keys(1000, 1);
-    for (group_id = 0; group_id < GROUPS; group_id++)
-        for (local_id = 0; local_id < ITEMS; local_id++)
-            vdbq_search_binary_I64((const i64 *)test.values,
-                                   (const i64 *)test.keys, test.places,
-                                   test.count, test.key_count);
-    check_places();
+    each_column(1000, run_binary, NULL);
 }
 
 int main(void)

@@ -20,6 +20,7 @@
 
 #include "cl/tablet.h"
 #include "device/backend.h"
+#include "device/search.h"
 #include "exec/launch/launcher.h"
 
 enum {
@@ -632,6 +633,7 @@ static void tuning_is_kept(void **state)
     tuning.tile = 256;
     tuning.gain = 2.5;
     tuning.host_rows_max = 4321;
+    tuning.pary_keys_max = 256;
     tuning.limits.copy_both = 77.25;
     device_tuning_set(device, &tuning);
     assert_int_equal(device_tuning_save(device, &path, &error), VDBQ_OK);
@@ -641,6 +643,8 @@ static void tuning_is_kept(void **state)
     device = tuning_open("1");
     assert_true(device_tuning(device)->limits.copy_both == 77.25);
     assert_true(device_tuning(device)->limits.memory_read == 0);
+    assert_int_equal(search_choose(device, 256), SEARCH_PARY);
+    assert_int_equal(search_choose(device, 257), SEARCH_BINARY);
     fake_close(device);
     assert_int_equal(device_host_rows_max(), 4321);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Searching a sorted column for many keys: for each the place of the first
+ * value that is not less (its lower bound), of the first that is more (its
+ * upper bound), or both. NULLs come first in the column; a key that is NULL
+ * finds them. What there is to be searched:
+ *
+ *   I32 I64   integers, dates, times, the digits of a DECIMAL
+ *   F32 F64   in the order of cl/order.h: -0.0 equals 0.0, NaN is above all
+ *   PAIR      two words without a sign, the first one first: texts of up to 16
+ *             bytes whose first byte is the highest of the first word
+ *   TEXT      the first 8 bytes as such a word, then, in the second one, length
+ *             (upper half) and place of the text's bytes: these are compared
+ *             where the words are equal
+ *   ROWS      several columns: `width` bytes of words without a sign, the first
+ *             one first (search_row_code() makes them)
+ *
+ * Both ways keep candidates, [first, first + left), and halve them or cut them
+ * to a part in the same steps for every key, since `left` follows from `count`
+ * alone: no branch depends on a value, but for texts with equal words.
+ *
+ *   binary  An item has a key of its own. On a CPU it has many: it takes each
+ *           step for several at once, so that they wait for memory together.
+ *           Where there are thousands, it first puts them in the order of some
+ *           hundred parts of the column, by values that it has copied to one
+ *           place: then those side by side find the same memory in the cache.
+ *   p-ary   All items of a team have one key. A step reads the p - 1 values
+ *           that separate p parts, one an item; what each says of the key is
+ *           told in local memory, so that neighbours share the boundary between
+ *           them: none is read twice. On a CPU an item is alone, and reads some
+ *           separators itself.
+ *
+ * p-ary search takes fewer steps and reads more: it is for few keys.
+ */
+#include "cl/types.h"
+#include "cl/kernel.cl"
+#include "cl/order.h"
+#include "cl/search/search.h"
+
+#if VDBQ_GROUP > 1
+#define TEAM 32 /* items that share a key */
+#define SEPARATORS TEAM
+#else
+#define TEAM 1
+#define SEPARATORS 8
+#define KEYS_TOGETHER 32 /* that an item takes in step in binary search */
+#endif
+#define TEAMS (VDBQ_GROUP / TEAM)
+#define PARTS (SEPARATORS + 1)
+#define PART_OF(left, parts) (((left) + (parts) - 1) / (parts))
+
+/* ------------------------------------------------------------- values -- */
+
+/* What a kernel is given. Searches are numbered: of each key one, or, with
+ * SEARCH_RANGE, the lower bound's and then the upper's. */
+struct search {
+    GLOBAL const u8 *sorted;      /* behind the NULLs                       */
+    GLOBAL const u8 *sorted_text; /* bytes of texts                         */
+    GLOBAL const u8 *keys;
+    GLOBAL const u8 *key_text;
+    GLOBAL const u8 *key_nulls; /* of SEARCH_KEY_NULLS                    */
+    u64 count;                  /* of `sorted`                            */
+    u64 nulls;                  /* before it                              */
+    u64 searches;
+    u64 flags;
+    u64 width; /* of a value, in bytes                   */
+};
+
+static inline u32 is_range(const struct search *s)
+{
+    return (s->flags & SEARCH_RANGE) == SEARCH_RANGE;
+}
+
+static inline u64 key_of(const struct search *s, u64 number)
+{
+    return is_range(s) ? number / 2 : number;
+}
+
+/* Whether a search asks for an upper bound. */
+static inline u32 upper_of(const struct search *s, u64 number)
+{
+    return is_range(s) ? (u32)number & 1 : (u32)(s->flags & SEARCH_UPPER) != 0;
+}
+
+static inline u32 place_of(const struct search *s, u64 number, u64 first)
+{
+    u32 null = (s->flags & SEARCH_KEY_NULLS) != 0
+               && s->key_nulls[key_of(s, number)] != 0;
+    if (null)
+        return upper_of(s, number) ? (u32)s->nulls : 0;
+    return (u32)(first + s->nulls);
+}
+
+/*
+ * Each type T has:
+ *   key_T      a key, or the part of it that most values differ in
+ *   read_T     the key of a search
+ *   less_T     whether a value lies before it, as far as that part tells
+ *   refine_T   the bound, from the place that those lead to on
+ * A number's key is all of it, and an upper bound that of the next number.
+ */
+#define NUMBER_TYPE(T, type, order, ordered, greatest)                       \
+    typedef order key_##T;                                                   \
+    static inline order read_##T(const struct search *s, u64 number)         \
+    {                                                                        \
+        order key = ordered(((GLOBAL const type *)s->keys)[key_of(s, number)]); \
+        return key + (order)(key != (greatest) && upper_of(s, number));      \
+    }                                                                        \
+    static inline u32 less_##T(const struct search *s, GLOBAL const u8 *from, \
+                               u64 at, order key)                            \
+    {                                                                        \
+        (void)s;                                                             \
+        return ordered(((GLOBAL const type *)from)[at]) < key;               \
+    }                                                                        \
+    static inline u64 refine_##T(const struct search *s,                     \
+                                 GLOBAL const u8 *from, u64 count,           \
+                                 u64 number, u64 first)                      \
+    {                                                                        \
+        order key = ordered(((GLOBAL const type *)s->keys)[key_of(s, number)]); \
+        (void)from;                                                          \
+        return key == (greatest) && upper_of(s, number) ? count : first;     \
+    }
+
+#define AS_IT_IS(value) (value)
+#define GREATEST_32 0x7fffffff
+#define GREATEST_64 0x7fffffffffffffffL
+NUMBER_TYPE(I32, i32, i32, AS_IT_IS, GREATEST_32)
+NUMBER_TYPE(I64, i64, i64, AS_IT_IS, GREATEST_64)
+NUMBER_TYPE(F32, f32, i32, order_f32, GREATEST_32)
+NUMBER_TYPE(F64, f64, i64, order_f64, GREATEST_64)
+
+/* Types of words without a sign, of which the first one is looked at. */
+#define WORD_TYPE(T, words)                                                  \
+    typedef u64 key_##T;                                                     \
+    static inline u64 read_##T(const struct search *s, u64 number)           \
+    {                                                                        \
+        return ((GLOBAL const u64 *)s->keys)[key_of(s, number) * (words)];   \
+    }                                                                        \
+    static inline u32 less_##T(const struct search *s, GLOBAL const u8 *from, \
+                               u64 at, u64 key)                              \
+    {                                                                        \
+        (void)s;                                                             \
+        return ((GLOBAL const u64 *)from)[at * (words)] < key;               \
+    }                                                                        \
+    static inline u64 refine_##T(const struct search *s,                     \
+                                 GLOBAL const u8 *from, u64 count,           \
+                                 u64 number, u64 first)                      \
+    {                                                                        \
+        u64 key = key_of(s, number), step = 1;                               \
+        u32 upper = upper_of(s, number);                                     \
+        if (first >= count || !before_##T(s, from, first, key, upper))       \
+            return first;                                                    \
+        while (step < count - first                                          \
+               && before_##T(s, from, first + step, key, upper)) {           \
+            first += step;                                                   \
+            step *= 2;                                                       \
+        }                                                                    \
+        u64 left = step < count - first ? step : count - first;              \
+        for (first++; left > 1; left -= left / 2)                            \
+            first += left / 2                                                \
+                     * before_##T(s, from, first + left / 2 - 1, key, upper); \
+        return first;                                                        \
+    }
+
+/* before_T(s, from, at, key, upper): whether value `at` lies before the bound of
+ * a key, as all of it tells. */
+static inline u32 before_PAIR(const struct search *s, GLOBAL const u8 *from,
+                              u64 at, u64 key, u32 upper)
+{
+    GLOBAL const u64 *value = (GLOBAL const u64 *)from + 2 * at;
+    GLOBAL const u64 *other = (GLOBAL const u64 *)s->keys + 2 * key;
+    if (value[0] != other[0])
+        return value[0] < other[0];
+    return value[1] < other[1] || (value[1] == other[1] && upper);
+}
+
+/* Behind the first 8 bytes, which have 0 behind the end of shorter ones; of two
+ * texts of which one begins with the other, the shorter one comes first. */
+static inline u32 before_TEXT(const struct search *s, GLOBAL const u8 *from,
+                              u64 at, u64 key, u32 upper)
+{
+    GLOBAL const u64 *value = (GLOBAL const u64 *)from + 2 * at;
+    GLOBAL const u64 *other = (GLOBAL const u64 *)s->keys + 2 * key;
+    GLOBAL const u8 *a = s->sorted_text + (u32)value[1];
+    GLOBAL const u8 *b = s->key_text + (u32)other[1];
+    u32 a_length = (u32)(value[1] >> 32), b_length = (u32)(other[1] >> 32);
+    u32 both = a_length < b_length ? a_length : b_length;
+    if (value[0] != other[0])
+        return value[0] < other[0];
+    for (u32 i = 8; i < both; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i];
+    return a_length < b_length || (a_length == b_length && upper);
+}
+
+static inline u32 before_ROWS(const struct search *s, GLOBAL const u8 *from,
+                              u64 at, u64 key, u32 upper)
+{
+    GLOBAL const u64 *value = (GLOBAL const u64 *)(from + at * s->width);
+    GLOBAL const u64 *other = (GLOBAL const u64 *)(s->keys + key * s->width);
+    for (u32 i = 0; i < s->width / 8; i++)
+        if (value[i] != other[i])
+            return value[i] < other[i];
+    return upper;
+}
+
+WORD_TYPE(PAIR, 2)
+WORD_TYPE(TEXT, 2)
+WORD_TYPE(ROWS, s->width / 8)
+
+#define SEARCH_ARGUMENTS                                                     \
+    GLOBAL const u8 *restrict sorted, GLOBAL const u8 *restrict keys,        \
+        GLOBAL u32 *restrict places, GLOBAL u32 *restrict scratch,           \
+        GLOBAL const u8 *restrict sorted_text,                               \
+        GLOBAL const u8 *restrict key_text,                                  \
+        GLOBAL const u8 *restrict key_nulls, u64 count, u64 key_count,       \
+        u64 nulls, u64 flags, u64 width, u64 sorters
+
+#define SEARCH_MADE                                                          \
+    {                                                                        \
+        sorted + nulls * width, sorted_text, keys, key_text, key_nulls,      \
+            count - nulls, nulls,                                            \
+            (flags & SEARCH_RANGE) == SEARCH_RANGE ? 2 * key_count           \
+                                                   : key_count,              \
+            flags, width                                                     \
+    }
+
+/* Candidates are counted with the one behind the last value. A separator says
+ * whether the values up to it all lie before the bound. */
+
+#if VDBQ_GROUP > 1
+
+/* ------------------------------------------------------ items in groups -- */
+
+/* Searches that an item takes in step, where there are so many more than items:
+ * they wait for memory together. Neighbours among items have neighbours among
+ * keys. */
+#define SEARCHES_IN_STEP 4
+
+#define BINARY(T)                                                            \
+    static inline void binary_##T(const struct search *s, u64 number,        \
+                                  u32 count, GLOBAL u32 *places)             \
+    {                                                                        \
+        key_##T key[SEARCHES_IN_STEP];                                       \
+        u32 first[SEARCHES_IN_STEP];                                         \
+        for (u32 k = 0; k < count; k++) {                                    \
+            key[k] = read_##T(s, number + k * get_global_size(0));           \
+            first[k] = 0;                                                    \
+        }                                                                    \
+        for (u64 left = s->count + 1; left > 1; left -= left / 2)            \
+            for (u32 k = 0; k < count; k++)                                  \
+                first[k] += (u32)(left / 2)                                  \
+                            * less_##T(s, s->sorted,                         \
+                                       first[k] + left / 2 - 1, key[k]);     \
+        for (u32 k = 0; k < count; k++) {                                    \
+            u64 at = number + k * get_global_size(0);                        \
+            places[at] = place_of(                                           \
+                s, at, refine_##T(s, s->sorted, s->count, at, first[k]));    \
+        }                                                                    \
+    }                                                                        \
+    KERNEL void vdbq_search_binary_##T(SEARCH_ARGUMENTS)                     \
+    {                                                                        \
+        struct search s = SEARCH_MADE;                                       \
+        u64 number = get_global_id(0), items = get_global_size(0);           \
+        (void)scratch, (void)sorters;                                        \
+        for (; number + (SEARCHES_IN_STEP - 1) * items < s.searches;         \
+             number += SEARCHES_IN_STEP * items)                             \
+            binary_##T(&s, number, SEARCHES_IN_STEP, places);                \
+        for (; number < s.searches; number += items)                         \
+            binary_##T(&s, number, 1, places);                               \
+    }
+
+/* A flag of each item of a group; others read four at a time. */
+union group_flags {
+    u8 one[VDBQ_GROUP];
+    u32 four[VDBQ_GROUP / 4];
+};
+
+/* All items of the group take part to the end, those without a key, too. An item
+ * tells the others of its team whether its separator is less, in two sets of
+ * flags by turns, so that nobody writes what others still read. Those that are
+ * less are the team's first ones: how many there are says which part is next. */
+#define PARY(T)                                                              \
+    KERNEL void vdbq_search_pary_##T(SEARCH_ARGUMENTS)                       \
+    {                                                                        \
+        LOCAL union group_flags less[2];                                     \
+        struct search s = SEARCH_MADE;                                       \
+        u32 item = (u32)get_local_id(0), turn = 0;                           \
+        u32 team = item / TEAM, member = item % TEAM;                        \
+        (void)scratch, (void)sorters;                                        \
+        for (u64 from = get_group_id(0) * TEAMS; from < s.searches;          \
+             from += get_num_groups(0) * TEAMS) {                            \
+            u64 number = from + team < s.searches ? from + team : from;      \
+            key_##T key = read_##T(&s, number);                              \
+            u64 first = 0, part;                                             \
+            for (u64 left = s.count + 1; left > 1; left = part) {            \
+                part = PART_OF(left, PARTS);                                 \
+                u64 behind = first + (member + 1) * part;                    \
+                u32 own = 0;                                                 \
+                if (behind <= s.count)                                       \
+                    own = less_##T(&s, s.sorted, behind - 1, key);           \
+                less[turn].one[item] = (u8)own;                              \
+                WAIT;                                                        \
+                for (u32 i = 0; i < TEAM / 4; i++)                           \
+                    first += part                                            \
+                             * bits_count(                                   \
+                                 less[turn].four[team * TEAM / 4 + i]);      \
+                turn ^= 1;                                                   \
+            }                                                                \
+            if (member == 0 && from + team < s.searches)                     \
+                places[number] = place_of(                                   \
+                    &s, number,                                              \
+                    refine_##T(&s, s.sorted, s.count, number, first));       \
+        }                                                                    \
+    }
+
+#else
+
+/* -------------------------------------------------- items that are alone -- */
+
+/* The item's share of the searches: neighbours. */
+static inline void share_of(const struct search *s, u64 *from, u64 *to)
+{
+    u64 share = PART_OF(s->searches, get_global_size(0));
+    share = PART_OF(share, KEYS_TOGETHER) * KEYS_TOGETHER;
+    *from = get_global_id(0) * share;
+    *to = *from + share < s->searches ? *from + share : s->searches;
+}
+
+/* So many searches that are taken in step. Those behind the last one do as the
+ * first does. */
+struct searches_together {
+    u32 number[KEYS_TOGETHER];
+    u32 first[KEYS_TOGETHER];
+};
+
+/* The searches `from` on, in an order where there is one. */
+static inline void take(GLOBAL const u32 *order, u64 from, u64 to,
+                        struct searches_together *together)
+{
+    for (u32 k = 0; k < KEYS_TOGETHER; k++) {
+        u64 at = from + k < to ? from + k : from;
+        together->number[k] = order ? order[at] : (u32)at;
+        together->first[k] = 0;
+    }
+}
+
+static inline u32 is_there(const struct searches_together *together, u32 k)
+{
+    return k == 0 || together->number[k] != together->number[0];
+}
+
+/* Where the item has what it needs to put its searches in order: copies of the
+ * values that separate parts, and how many searches there are before each. */
+static inline GLOBAL u32 *own_scratch(GLOBAL u32 *scratch, u64 width)
+{
+    return scratch + get_global_id(0) * SEARCH_SORTER_WORDS(width);
+}
+
+static inline void copy_value(GLOBAL u32 *to, GLOBAL const u8 *from, u64 width)
+{
+    for (u64 i = 0; i < width / sizeof(u32); i++)
+        to[i] = ((GLOBAL const u32 *)from)[i];
+}
+
+/* The parts of the column that so many searches are sorted by. */
+static inline u64 parts_for(u64 searches)
+{
+    u64 parts = 64;
+    while (parts < SEARCH_PARTS_MAX && parts * SEARCH_PART_KEYS < searches)
+        parts *= 2;
+    return parts;
+}
+
+/* From how many searches there are in each part to where they begin. */
+static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
+{
+    u32 sum = (u32)from;
+    for (u64 i = 0; i < parts; i++) {
+        u32 here = starts[i];
+        starts[i] = sum;
+        sum += here;
+    }
+}
+
+/*
+ * narrow    Finds the bounds among `left` candidates from each search's first.
+ * searched  Does all searches of a share in their order, or in `order`, where
+ *           `places` has the part of each, of `part` candidates. The last part
+ *           may be shorter: it begins earlier.
+ * sorted    Writes the order. Which part a search is in is found among copies of
+ *           the parts' separators.
+ */
+#define ALONE(T)                                                             \
+    static inline void narrow_##T(const struct search *s,                    \
+                                  GLOBAL const u8 *from, u64 left,           \
+                                  struct searches_together *together)        \
+    {                                                                        \
+        key_##T key[KEYS_TOGETHER];                                          \
+        for (u32 k = 0; k < KEYS_TOGETHER; k++)                              \
+            key[k] = read_##T(s, together->number[k]);                       \
+        for (; left > 1; left -= left / 2) {                                 \
+            u32 step = (u32)(left / 2);                                      \
+            for (u32 k = 0; k < KEYS_TOGETHER; k++) {                        \
+                u32 first = together->first[k];                              \
+                u32 less = less_##T(s, from, (u64)first + step - 1, key[k]); \
+                first += step & -less;                                       \
+                together->first[k] = first;                                  \
+            }                                                                \
+        }                                                                    \
+    }                                                                        \
+    static void searched_##T(const struct search *s,                         \
+                             GLOBAL const u32 *order, u64 from, u64 to,      \
+                             u64 part, GLOBAL u32 *places)                   \
+    {                                                                        \
+        u64 last = s->count + 1 - part;                                      \
+        for (u64 at = from; at < to; at += KEYS_TOGETHER) {                  \
+            struct searches_together together;                               \
+            take(order, at, to, &together);                               \
+            for (u32 k = 0; k < KEYS_TOGETHER && order; k++) {               \
+                u64 first = places[together.number[k]] * part;               \
+                together.first[k] = (u32)(first < last ? first : last);      \
+                FETCH(s->sorted + (together.first[k] + part / 2) * s->width); \
+            }                                                                \
+            narrow_##T(s, s->sorted, part, &together);                       \
+            for (u32 k = 0; k < KEYS_TOGETHER; k++)                          \
+                if (is_there(&together, k))                                  \
+                    places[together.number[k]] =                             \
+                        place_of(s, together.number[k],                      \
+                                 refine_##T(s, s->sorted, s->count,          \
+                                            together.number[k],              \
+                                            together.first[k]));             \
+        }                                                                    \
+    }                                                                        \
+    static void sorted_##T(const struct search *s, GLOBAL u32 *own,          \
+                           u64 part, u64 from, u64 to, GLOBAL u32 *places,   \
+                           GLOBAL u32 *order)                                \
+    {                                                                        \
+        u64 separators = s->count / part;                                    \
+        GLOBAL u32 *starts = own + SEARCH_PARTS_MAX * (s->width / 4);        \
+        for (u64 i = 0; i < separators; i++)                                 \
+            copy_value(own + i * (s->width / 4),                             \
+                       s->sorted + ((i + 1) * part - 1) * s->width,          \
+                       s->width);                                            \
+        for (u64 i = 0; i <= separators; i++)                                \
+            starts[i] = 0;                                                   \
+        for (u64 at = from; at < to; at += KEYS_TOGETHER) {                  \
+            struct searches_together together;                               \
+            take(0, at, to, &together);                                   \
+            narrow_##T(s, (GLOBAL const u8 *)own, separators + 1,            \
+                       &together);                                           \
+            for (u32 k = 0; k < KEYS_TOGETHER; k++)                          \
+                if (is_there(&together, k)) {                                \
+                    u32 in = (u32)refine_##T(                                \
+                        s, (GLOBAL const u8 *)own, separators,               \
+                        together.number[k], together.first[k]);              \
+                    places[together.number[k]] = in;                         \
+                    starts[in]++;                                            \
+                }                                                            \
+        }                                                                    \
+        sum_up(starts, separators + 1, from);                                \
+        for (u64 at = from; at < to; at++)                                   \
+            order[starts[places[at]]++] = (u32)at;                           \
+    }
+
+#define BINARY(T)                                                            \
+    ALONE(T)                                                                 \
+    KERNEL void vdbq_search_binary_##T(SEARCH_ARGUMENTS)                     \
+    {                                                                        \
+        struct search s = SEARCH_MADE;                                       \
+        u64 from, to;                                                        \
+        share_of(&s, &from, &to);                                            \
+        if (from >= to)                                                      \
+            return;                                                          \
+        u64 parts = parts_for(to - from);                                    \
+        if (get_global_id(0) >= sorters || to - from < SEARCH_SORTED_LEAST   \
+            || s.count / SEARCH_PART_VALUES < parts) {                       \
+            searched_##T(&s, 0, from, to, s.count + 1, places);              \
+            return;                                                          \
+        }                                                                    \
+        GLOBAL u32 *order = scratch + sorters * SEARCH_SORTER_WORDS(width);  \
+        u64 part = PART_OF(s.count + 1, parts);                              \
+        sorted_##T(&s, own_scratch(scratch, width), part, from, to, places,  \
+                   order);                                                   \
+        searched_##T(&s, order, from, to, part, places);                     \
+    }
+
+#define LAST_OF(behind, count) (((behind) <= (count) ? (behind) : (count)) - 1)
+
+#define PARY(T)                                                              \
+    KERNEL void vdbq_search_pary_##T(SEARCH_ARGUMENTS)                       \
+    {                                                                        \
+        struct search s = SEARCH_MADE;                                       \
+        (void)scratch, (void)sorters;                                        \
+        for (u64 number = get_global_id(0); number < s.searches;             \
+             number += get_global_size(0)) {                                 \
+            key_##T key = read_##T(&s, number);                              \
+            u64 first = 0, part;                                             \
+            for (u64 left = s.count + 1; left > 1; left = part) {            \
+                u64 less = 0;                                                \
+                part = PART_OF(left, PARTS);                                 \
+                for (u32 i = 1; i <= SEPARATORS; i++) {                      \
+                    u64 behind = first + i * part;                           \
+                    less += (behind <= s.count)                              \
+                            & less_##T(&s, s.sorted,                         \
+                                       LAST_OF(behind, s.count), key);       \
+                }                                                            \
+                first += less * part;                                        \
+            }                                                                \
+            first = refine_##T(&s, s.sorted, s.count, number, first);        \
+            places[number] = place_of(&s, number, first);                    \
+        }                                                                    \
+    }
+
+#endif
+
+#define BOTH(T) BINARY(T) PARY(T)
+SEARCH_TYPES(BOTH)
