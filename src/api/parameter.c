@@ -74,6 +74,17 @@ static enum vdbq_status check_number(vdbq_query *query, unsigned parameter)
                      count, count == 1 ? "" : "s", parameter);
 }
 
+/* Whether the plan is no longer what is to be run, once a parameter has that value. */
+static bool makes_stale(const vdbq_query *query, const struct parameter *before,
+                        const struct parameter *value)
+{
+    const struct plan *plan = &query->plan;
+    bool for_any =
+        query->planned && plan->kind == PLAN_INSERT && !plan->insert.from_query;
+
+    return plan->of_values || (value->type != before->type && !for_any);
+}
+
 /* Takes the value over, and ends the run that had another one. */
 static enum vdbq_status bind(vdbq_query *query, unsigned parameter,
                              struct parameter value)
@@ -92,7 +103,7 @@ static enum vdbq_status bind(vdbq_query *query, unsigned parameter,
     query->batch = (struct vdbq_batch){ 0 };
     query->state = QUERY_READY;
     query->failed = false;
-    query->replan |= value.type != to->type || query->plan.of_values;
+    query->replan |= makes_stale(query, to, &value);
     memory_release((char *)to->text.bytes);
     *to = value;
     return session_report(query->db, VDBQ_OK, NULL, 0);

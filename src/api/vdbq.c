@@ -48,6 +48,9 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     enum vdbq_status status = options_init(made);
     if (status == VDBQ_OK)
         status = open_database(made, path, flags);
+    made->runs = run_cache_create(); /* or does without */
+    if (status == VDBQ_OK)
+        database_use_runs(made->database, made->runs);
     return session_report(made, status, NULL, 0);
 }
 
@@ -68,9 +71,9 @@ void vdbq_close(vdbq *db)
     transaction_abort(db->transaction);
     vdbq_close(db->files);
     stations_close(db);
-    run_cache_destroy(db->runs);
     if (db->database != NULL)
         database_close(db->database);
+    run_cache_destroy(db->runs);
     text_finish(&db->source);
     text_finish(&db->schema_text);
     memory_release(db);

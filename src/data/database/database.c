@@ -116,6 +116,11 @@ bool database_maps(const struct database *database)
     return file_maps(&database->file);
 }
 
+void database_use_runs(struct database *database, struct run_cache *runs)
+{
+    database->runs = runs;
+}
+
 /* File rule 7: nobody overwrites the catalogue while it is read. */
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error)

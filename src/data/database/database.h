@@ -28,6 +28,11 @@ bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */
 bool database_maps(const struct database *database);
 
+/* Gives it a cache for runs of primary keys, which outlives it. Without one they
+ * are made for each key anew. */
+struct run_cache;
+void database_use_runs(struct database *database, struct run_cache *runs);
+
 /* Adds the identities of all tablets that may be asked for: of the newest
  * commit seen, and of all snapshots that are open. A vector of struct identity.
  * False: no memory. */

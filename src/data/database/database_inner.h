@@ -36,6 +36,7 @@ struct database {
     struct transaction *transaction; /* that is writing, or NULL          */
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;           /* counts uses of `unique_sets` */
+    struct run_cache *runs;          /* the caller's, or NULL          */
 };
 
 /* Rows of a full tablet, as the settings have it now. It may have become less

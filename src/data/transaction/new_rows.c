@@ -70,6 +70,7 @@ void new_rows_finish(struct new_rows *new_rows)
     rows_finish(&new_rows->rows);
     rows_finish(&new_rows->spare);
     key_watch_finish(&new_rows->keys);
+    unique_set_finish(&new_rows->seen);
     sampler_finish(&new_rows->sampler);
     vector_finish(&new_rows->written);
     arena_finish(&new_rows->arena);
