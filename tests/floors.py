@@ -40,9 +40,10 @@ ROOMS = {
     'src/data': ('catalogue', 'tablet', 'file', 'database', 'pool', 'index', 'transaction'),
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'bind', 'condition',
                  'unnest', 'simplify', 'rewrite', 'lower', 'statement'),
+    'src/api': ('.', 'file'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'group', 'window', 'join', 'operator'),
-    'tools': ('.', 'generate', 'web', 'shell'),
+    'tools': ('.', 'generate', 'web', 'changes', 'shell'),
     'src/io': ('packed', '.', 'import'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it

@@ -79,10 +79,10 @@ static bool makes_stale(const vdbq_query *query, const struct parameter *before,
                         const struct parameter *value)
 {
     const struct plan *plan = &query->plan;
-    bool for_any =
-        query->planned && plan->kind == PLAN_INSERT && !plan->insert.from_query;
+    bool of_any =
+        query->planned && plan->kind == PLAN_INSERT && plan->insert.of_any;
 
-    return plan->of_values || (value->type != before->type && !for_any);
+    return plan->of_values || (value->type != before->type && !of_any);
 }
 
 /* Takes the value over, and ends the run that had another one. */

@@ -160,6 +160,7 @@ static enum vdbq_status open_snapshot(vdbq_query *query)
     enum vdbq_status status = query_files_open(query);
     if (status == VDBQ_OK)
         status = session_snapshot(query->db, &query->snapshot);
+    query->opened_ns = os_time_ns();
     if (status == VDBQ_OK)
         status = query_plan(query, query->snapshot.catalogue);
     return status;

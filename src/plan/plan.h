@@ -105,6 +105,7 @@ struct plan_insert {
     unsigned parameter_count;    /* of `parameters`; 0 unless it is one row */
     struct plan_parameter *parameters; /* that plan_insert_fill() has to give
                                           values before each run        */
+    bool of_any; /* whatever types parameters have, for it reads no others */
 };
 
 /* The plan's steps give the rows that change, in the order of the table: what

@@ -490,6 +490,35 @@ void snapshot_close(struct snapshot *snapshot)
     *snapshot = (struct snapshot){ 0 };
 }
 
+enum vdbq_status database_newest(struct database *database,
+                                 struct file_head *head, struct error *error)
+{
+    bool changed;
+    enum vdbq_status status = look(database, &changed, error);
+
+    return status == VDBQ_OK ? pick_head(database, head, error) : status;
+}
+
+enum vdbq_status snapshot_is_old(const struct snapshot *snapshot, bool *old,
+                                 struct error *error)
+{
+    struct database *database = snapshot->database;
+    const struct reading *open = database->snapshots.items;
+    struct file_head newest;
+    enum vdbq_status status = database_newest(database, &newest, error);
+    size_t i = 0;
+
+    *old = false;
+    if (status != VDBQ_OK)
+        return status;
+    while (open[i].catalogue != snapshot->catalogue)
+        i++;
+    assert(i < database->snapshots.count);
+    *old = open[i].head.catalogue_size != 0
+           && open[i].head.generation < newest.generation;
+    return VDBQ_OK;
+}
+
 /* Adds the identities of a catalogue's tablets. */
 static bool add_identities(const struct catalogue *catalogue,
                            struct vector *identities)

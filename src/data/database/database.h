@@ -49,6 +49,10 @@ struct snapshot {
 enum vdbq_status snapshot_open(struct database *database,
                                struct snapshot *snapshot, struct error *error);
 void snapshot_close(struct snapshot *snapshot); /* accepts a zeroed one */
+/* Whether a commit has come after the one that an open snapshot reads, so that what
+ * it reads is kept for it. Fails with IO, CORRUPT. */
+enum vdbq_status snapshot_is_old(const struct snapshot *snapshot, bool *old,
+                                 struct error *error);
 
 struct block;
 /* Reads a tablet, as memory has it, into a new `*block`, which is the caller's

@@ -32,6 +32,7 @@ struct inserting {
     struct filling *fillings; /* one a column of the table                 */
     unsigned *order;          /* the column that the i-th value goes to    */
     unsigned value_count;     /* of a row                                  */
+    bool reads;               /* values other than constants were bound    */
 };
 
 /* ------------------------------------------------------------- columns -- */
@@ -214,6 +215,7 @@ static enum vdbq_status make_parameters(struct inserting *inserting,
         plan->vectors[i].values = &to->value;
         plan->parameter_count++;
     }
+    plan->of_any = plan->parameter_count > 0 && !inserting->reads;
     return VDBQ_OK;
 }
 
@@ -300,6 +302,14 @@ static enum vdbq_status fill_value(struct inserting *inserting,
     return VDBQ_OK;
 }
 
+/* Whether an expression has no parts. */
+static bool is_constant(const struct ast_expression *tree)
+{
+    return tree->kind == AST_INTEGER || tree->kind == AST_DECIMAL
+           || tree->kind == AST_STRING || tree->kind == AST_NULL
+           || tree->kind == AST_TRUE || tree->kind == AST_FALSE;
+}
+
 static enum vdbq_status fill_row(struct inserting *inserting,
                                  const struct ast_row *row, size_t number,
                                  bool *computed)
@@ -320,6 +330,7 @@ static enum vdbq_status fill_row(struct inserting *inserting,
         if (read_literal(tree, filling, number)
             || read_parameter(inserting, tree, filling))
             continue;
+        inserting->reads |= !is_constant(tree);
         e = bind_expression(inserting->binder, tree);
         status = e ? fill_value(inserting, filling, number, e, computed)
                    : inserting->binder->error->status;

@@ -108,6 +108,35 @@ static void values_are_converted_or_refused(void **state)
     vdbq_close(db);
 }
 
+/* A plan for NULLs alone is none for other values. */
+static void types_of_values_change_between_runs(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table t (a integer, m decimal(8, 2))");
+    query = prepare(db, "insert into t values (?1, ?2)");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_int64(query, 1, 1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_double(query, 2, 2.5);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_text(query, 2, "3.25", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_null(query, 1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_close(query);
+    query = prepare(db, "insert into t values (?, 0), (?, 0)");
+    vdbq_bind_int64(query, 2, 10);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_close(query);
+    expect(db, "select sum(a) from t", "13");
+    expect(db, "select sum(m) from t", "9.00");
+    expect(db, "select count(a) from t", "4");
+    vdbq_close(db);
+}
+
 static void constants_and_defaults_stand_beside_parameters(void **state)
 {
     vdbq *db = open_file();
@@ -323,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(values_are_converted_or_refused),
+        TEST(types_of_values_change_between_runs),
         TEST(constants_and_defaults_stand_beside_parameters),
         TEST(another_table_of_the_name_is_planned_for),
         TEST(rows_that_wait_are_there_for_all_who_ask),
