@@ -45,6 +45,8 @@ int main(int argc, char **argv)
         return usage();
     if (strcmp(argv[1], "inserts") == 0)
         inserts_run(&task);
+    else if (strcmp(argv[1], "orders") == 0)
+        orders_run(&task);
     else
         return usage();
     return 0;
