@@ -52,8 +52,16 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
                               const struct table *table, uint64_t rows,
                               const struct vdbq_vector *vectors,
                               struct error *error);
+/* Adds one row, or fails and has added none. What it could not write of rows
+ * before it is written by a later call. */
+enum vdbq_status new_rows_add_row(struct new_rows *new_rows,
+                                  struct writer *writer,
+                                  const struct table *table,
+                                  const struct vdbq_vector *vectors,
+                                  struct error *error);
 /* Checks the keys and writes the rest, together with small tablets at the
- * table's end. */
+ * table's end. After a failure it may be called again, unless keys were
+ * watched that do not ascend. */
 enum vdbq_status new_rows_flush(struct new_rows *new_rows,
                                 struct writer *writer,
                                 const struct table *table, struct error *error);

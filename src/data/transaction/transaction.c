@@ -249,13 +249,14 @@ static enum vdbq_status settle(struct transaction *transaction,
     if (status == VDBQ_OK && any && !take_written(transaction))
         status = error_no_memory(error);
     if (status != VDBQ_OK)
-        return transaction_note(transaction, status);
+        return status;
     transaction_forget_rows(transaction);
     unique_sets_settle(transaction->writer.database, transaction->draft);
     return VDBQ_OK;
 }
 
-/* Rows of statements that are done are kept whatever stops this one. */
+/* Rows of statements that are done are kept whatever stops this one, or fails: they
+ * wait on then. */
 static enum vdbq_status settle_surely(struct transaction *transaction,
                                       struct error *error)
 {
@@ -272,8 +273,9 @@ enum vdbq_status transaction_settle(struct transaction *transaction,
 
     if (status != VDBQ_OK)
         return status;
-    return transaction->waiting ? settle_surely(transaction, error)
-                                : settle(transaction, error);
+    return transaction->waiting
+               ? settle_surely(transaction, error)
+               : transaction_note(transaction, settle(transaction, error));
 }
 
 enum vdbq_status transaction_snapshot(struct transaction *transaction,

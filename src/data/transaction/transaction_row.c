@@ -146,31 +146,45 @@ static enum vdbq_status take_rule(const struct adding_row *adding,
 
 /* ------------------------------------------------------------------ add -- */
 
-/* Adds the row; a failure is one of the transaction. */
+/* Takes note of a row that was added, of which its statement has to tell. A
+ * failure, for which there is hardly a reason left, is one of the transaction. */
+static enum vdbq_status take_note(const struct adding_row *adding,
+                                  const struct vector *rules, bool looked)
+{
+    const struct table *table = adding->table;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (looked
+        && !unique_set_add(
+            &adding->new_rows->seen,
+            seen_hash(key_value(&adding->vectors[table->key], 0))))
+        status = error_no_memory(adding->error);
+    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++)
+        status = take_rule(adding, vector_at(rules, i));
+    return transaction_note(adding->transaction, status);
+}
+
+/* Adds the row, or fails before anything has changed. */
 static enum vdbq_status add_row(struct adding_row *adding,
                                 const struct vector *rules, bool looked)
 {
     struct transaction *transaction = adding->transaction;
-    struct new_rows *new_rows = adding->new_rows;
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status;
 
-    if (new_rows == NULL)
-        new_rows = transaction_start_rows(transaction, adding->table, looked);
-    if (new_rows == NULL)
+    if (adding->new_rows == NULL)
+        adding->new_rows =
+            transaction_start_rows(transaction, adding->table, looked);
+    if (adding->new_rows == NULL)
         return error_no_memory(adding->error);
-    assert(new_rows->claimed == looked || adding->table->key == NO_KEY);
+    assert(adding->new_rows->claimed == looked || adding->table->key == NO_KEY);
     transaction->waiting = true;
     if (looked
-        && !unique_set_add(
-            &new_rows->seen,
-            seen_hash(key_value(&adding->vectors[adding->table->key], 0))))
-        status = error_no_memory(adding->error);
-    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++)
-        status = take_rule(adding, vector_at(rules, i));
-    if (status == VDBQ_OK)
-        status = new_rows_add(new_rows, &transaction->writer, adding->table, 1,
-                              adding->vectors, adding->error);
-    return transaction_note(transaction, status);
+        && !unique_set_reserve(&adding->new_rows->seen,
+                               adding->new_rows->seen.count + 1))
+        return error_no_memory(adding->error);
+    status = new_rows_add_row(adding->new_rows, &transaction->writer,
+                              adding->table, adding->vectors, adding->error);
+    return status == VDBQ_OK ? take_note(adding, rules, looked) : status;
 }
 
 /* Likewise, once it is clear that it may come. Nobody stops it: the rows before
