@@ -91,26 +91,58 @@ static bool may_have(const struct tablet_ref *tablet, const struct table *table,
     return !facts->empty && low.value <= key.value && key.value <= high.value;
 }
 
+/* Whether the row at a place of a tablet's base has its key still. */
+static bool is_left(const struct edit *edit, unsigned key, uint32_t place)
+{
+    const struct edit_column *changed;
+    uint32_t at;
+    bool gone;
+
+    if (edit == NULL)
+        return true;
+    edit_gone_before(edit, place, &gone);
+    changed = edit_column(edit, key);
+    return !gone && (changed == NULL || !edit_find(changed, place, &at));
+}
+
+/* Whether one of the new keys of an edit is that one. */
+static bool has_changed_to(const struct edit *edit, unsigned column,
+                           struct run_value key)
+{
+    const struct edit_column *changed =
+        edit != NULL ? edit_column(edit, column) : NULL;
+    bool found = false;
+
+    for (uint32_t i = 0; changed != NULL && i < changed->count && !found; i++)
+        found = key_value(&changed->values, i).value == key.value;
+    return found;
+}
+
+/* Looks into a tablet: by the run of its base, and its edit. */
 static enum vdbq_status look_into(struct database *database,
                                   const struct table *table,
                                   const struct tablet_ref *tablet,
                                   struct run_value key, bool *found,
                                   struct error *error)
 {
-    const struct run_want want = { .tablet = tablet,
+    const struct tablet_ref base = tablet_base(tablet);
+    const struct run_want want = { .tablet = &base,
                                    .columns = &table->key,
                                    .count = 1 };
     const struct run *run;
     struct run *own;
     struct run_keys keys;
-    uint32_t begin;
+    uint32_t begin, end;
     enum vdbq_status status =
         get_run(database, table, &want, &run, &own, error);
 
     if (status != VDBQ_OK)
         return status;
     keys = run_keys_equal(run, run_keys_all(run), 0, key);
-    *found = keys.first <= keys.last && run_find(run, keys, 0, &begin) > begin;
+    end = run_find(run, keys, 0, &begin);
+    *found = has_changed_to(tablet->edit, table->key, key);
+    for (; begin < end && !*found; begin++)
+        *found = is_left(tablet->edit, table->key, run_row(run, begin));
     run_destroy(own);
     return VDBQ_OK;
 }

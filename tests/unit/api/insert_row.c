@@ -308,6 +308,21 @@ static void delete_random(vdbq *db, struct model *model, int64_t key)
     model->now[key] = false;
 }
 
+/* A row gets another key, unless there is one. */
+static void move_random(vdbq *db, struct model *model, int64_t from, int64_t to)
+{
+    bool clash = model->now[from] && model->now[to] && from != to;
+    char sql[96];
+
+    snprintf(sql, sizeof sql, "update t set a = %lld, b = %lld where a = %lld",
+             (long long)to * 1000, (long long)to, (long long)from * 1000);
+    assert_int_equal(vdbq_execute(db, sql), clash ? VDBQ_CONSTRAINT : VDBQ_OK);
+    if (clash || !model->now[from])
+        return;
+    model->now[from] = false;
+    model->now[to] = true;
+}
+
 static void random_rows_are_as_a_model_says(void **state)
 {
     vdbq *dbs[2] = { open_file(), open_file() };
@@ -319,7 +334,7 @@ static void random_rows_are_as_a_model_says(void **state)
     chance_start();
     run(dbs[0], "create table t (a bigint primary key, b integer unique)");
     for (int i = 0; i < 2; i++) {
-        set_option(dbs[i], "tablet_rows", "40");
+        set_option(dbs[i], "tablet_rows", i == 0 ? "40" : "200");
         queries[i] = prepare(dbs[i], "insert into t values (?, ?)");
     }
     for (int step = 0; step < STEPS; step++) {
@@ -333,8 +348,10 @@ static void random_rows_are_as_a_model_says(void **state)
             check_model(dbs[who], &model);
         else if (what < 4)
             end_random(dbs[who], &model, what < 3);
-        else if (what < 24)
+        else if (what < 20)
             delete_random(dbs[who], &model, key);
+        else if (what < 28)
+            move_random(dbs[who], &model, key, (int64_t)chance_below(KEYS));
         else
             insert_random(queries[who], &model, key);
     }
