@@ -95,15 +95,22 @@ static enum vdbq_status check_key(struct adding_row *adding, bool *looked)
 
 /* ---------------------------------------------------------------- rules -- */
 
+/* The set of all rows, those that wait among them. */
+static enum vdbq_status set_of(const struct adding_row *adding,
+                               const struct unique_rule *rule,
+                               struct unique_set **set)
+{
+    return unique_set_of(adding->transaction->writer.database, adding->table,
+                         rule, set, adding->error);
+}
+
 /* Fails where a row is like this one by a rule; makes room for it in the set. */
 static enum vdbq_status check_rule(const struct adding_row *adding,
                                    const struct unique_rule *rule)
 {
     struct unique_set *set;
     struct unique_hash hash;
-    enum vdbq_status status =
-        unique_set_of(adding->transaction->writer.database, adding->table, rule,
-                      &set, adding->error);
+    enum vdbq_status status = set_of(adding, rule, &set);
 
     if (status != VDBQ_OK)
         return status;
@@ -132,9 +139,7 @@ static enum vdbq_status take_rule(const struct adding_row *adding,
 {
     struct unique_set *set;
     struct unique_hash hash;
-    enum vdbq_status status =
-        unique_set_of(adding->transaction->writer.database, adding->table, rule,
-                      &set, adding->error);
+    enum vdbq_status status = set_of(adding, rule, &set);
 
     if (status == VDBQ_OK && unique_hash_row(rule, adding->vectors, 0, &hash)) {
         set->grown = true;
