@@ -12,7 +12,7 @@
 enum {
     LATENCIES_MAX = 1 << 20, /* that are kept         */
     ROWS_AT_ONCE = 1000,     /* of a large table      */
-    KEY_STEP = 10            /* of its keys: there is room between them */
+    KEY_STEP = 1000          /* of its keys: there is room between them */
 };
 
 /* One way to insert. */
