@@ -33,7 +33,8 @@ OPTIONAL = {
 # Calls that return a status whatever they are given, or none of theirs.
 OTHER_STATUS = {'vdbq_fail'}
 # Calls that may well give NULL.
-MAY_BE_NULL = {'vdbq_get', 'vdbq_query_copy', 'vdbq_query_copy_file', 'vdbq_devices'}
+MAY_BE_NULL = {'vdbq_get', 'vdbq_connection', 'vdbq_query_copy', 'vdbq_query_copy_file',
+               'vdbq_devices'}
 # What calls say that have all they need, on an object in some state.
 EXPECTED = {
     ('vdbq_query_row', 'query_failed'): MISUSE, ('vdbq_query_row', 'query_by_batches'): MISUSE,
@@ -406,7 +407,8 @@ RESULTS = {'const char *': ctypes.c_char_p, 'char *': ctypes.c_void_p, 'bool': c
            'enum vdbq_status': ctypes.c_int, 'enum vdbq_type': ctypes.c_int,
            'const struct vdbq_error *': ctypes.c_void_p,
            'const struct vdbq_option *': ctypes.c_void_p,
-           'const struct vdbq_copy *': ctypes.c_void_p}
+           'const struct vdbq_copy *': ctypes.c_void_p,
+           'const struct vdbq_connection *': ctypes.c_void_p}
 
 
 def load(path, functions):

@@ -41,11 +41,10 @@ ROOMS = {
     'src/data': ('catalogue', 'tablet', 'file', 'database', 'pool', 'index', 'transaction'),
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'bind', 'condition',
                  'unnest', 'simplify', 'index', 'rewrite', 'lower', 'statement'),
+    'src/api': ('alone', '.', 'file', 'keys'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'group', 'window', 'join', 'operator'),
-    'src/api': ('alone', '.'),
-    'tools': ('.', 'generate', 'web', 'shell'),
-    'src/api': ('.', 'keys'),
+    'tools': ('.', 'generate', 'web', 'changes', 'shell'),
     'src/io': ('packed', '.', 'import'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it

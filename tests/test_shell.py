@@ -161,11 +161,12 @@ REFUSED = {
     '.map': ('x', ''), '.maxrows': ('-1', 'x', '', '99999999999999999999'),
     '.maxwidth': ('-1', 'x', ''), '.memory': ('x', '', '99999999999999999999'),
     '.mode': ('jsn', ''), '.output': ('/none/x', '.'), '.profiling': ('x', ''),
+    '.readtimeout': ('-1', 'x', '', '99999999999'),
     '.skip': ('x', ''), '.timeout': ('-1', 'x', '', '99999999999'), '.timer': ('x', ''),
 }
 TELLS_NOTHING = ('.output',)
-NO_SETTING = ('.devices', '.exit', '.help', '.import', '.nullvalue', '.parameter', '.print',
-              '.quit', '.read', '.schema', '.tables', '.tablets', '.vacuum')
+NO_SETTING = ('.connections', '.devices', '.exit', '.help', '.import', '.nullvalue', '.parameter',
+              '.print', '.quit', '.read', '.schema', '.tables', '.tablets', '.vacuum')
 
 
 def case_refused_settings_change_nothing(folder):
@@ -668,6 +669,14 @@ def case_map(folder):
                '-c', 'select id from t'), 0, 'id\n1\n2\n3\n')
     expect(run(folder, '-c', '.map', '-c', '.map on', '-c', '.map'), 0, 'off\non\n')
     expect(run(folder, '-c', '.map maybe'), 1, '', '^error: .*map')
+
+
+def case_connections(folder):
+    run(folder, 'one.vdb', 'create table t (a integer)')
+    expect(run(folder, 'one.vdb', '.connections'), 0, '')
+    result = run(folder, 'one.vdb', text='begin;\ninsert into t values (1);\n.connections\n')
+    assert re.fullmatch(r'process \d+ \(\S+\), this connection: writes after state \d+'
+                        r'(, for \d+\.\d s)?\n', result.out), result.out
 
 
 def case_vacuum(folder):

@@ -100,17 +100,32 @@ static enum vdbq_status open_stream(vdbq_query *query,
     return status;
 }
 
+/* Whether INSERT adds one row, or fails, and changes nothing else. */
+static bool adds_row(const vdbq_query *query,
+                     const struct transaction *transaction)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    return query->plan.kind == PLAN_INSERT && !insert->from_query
+           && insert->rows == 1 && insert->conflict == CONFLICT_FAIL
+           && insert->target.count == 0 && !insert->updates
+           && !query_returns(query)
+           && transaction_takes_row(transaction, insert->table_id);
+}
+
 static enum vdbq_status insert(vdbq_query *query,
                                struct transaction *transaction)
 {
     const struct plan_insert *insert = &query->plan.insert;
     if (insert->updates)
         return upsert_update(query, transaction);
-    if (!insert->from_query) {
+    if (!insert->from_query)
         count_rows(query, insert->rows);
+    if (adds_row(query, transaction))
+        return transaction_add_row(transaction, insert->table_id,
+                                   insert->vectors, &query->db->error);
+    if (!insert->from_query)
         return add_rows(query, transaction, insert->table_id, insert->rows,
                         insert->vectors, insert->conflict);
-    }
     enum vdbq_status status = open_stream(query, transaction);
     if (status == VDBQ_OK)
         status =
@@ -341,11 +356,31 @@ static enum vdbq_status leave(vdbq_query *query,
     return status;
 }
 
+/* INSERT of one row into the open transaction: it needs no state to go back
+ * to. `*done`: that was all. */
+static enum vdbq_status insert_row(vdbq_query *query, bool *done)
+{
+    struct transaction *transaction = query->db->transaction;
+    *done = false;
+    if (query->statement->kind != AST_INSERT || transaction == NULL
+        || query->db->append != NULL || query->db->copying
+        || query->statement->files != NULL)
+        return VDBQ_OK;
+    enum vdbq_status status =
+        query_plan(query, transaction_catalogue(transaction));
+    *done = status != VDBQ_OK || adds_row(query, transaction);
+    return status == VDBQ_OK && *done ? insert(query, transaction) : status;
+}
+
 /* Enters a transaction for a change, and leaves it. */
 static enum vdbq_status change_once(vdbq_query *query)
 {
     struct transaction *transaction;
-    enum vdbq_status status = query_files_open(query);
+    bool done;
+    enum vdbq_status status = insert_row(query, &done);
+    if (done)
+        return status;
+    status = query_files_open(query);
     if (status != VDBQ_OK)
         return status;
     uint64_t start = os_time_ns();

@@ -81,6 +81,18 @@ static enum vdbq_status check_number(vdbq_query *query, unsigned parameter)
                      count, count == 1 ? "" : "s", parameter);
 }
 
+/* Whether the plan is no longer what is to be run, once a parameter has that value. */
+static bool makes_stale(const vdbq_query *query, const struct parameter *before,
+                        const struct parameter *value)
+{
+    const struct plan *plan = &query->plan;
+    bool of_any =
+        query->planned && plan->kind == PLAN_INSERT && plan->insert.of_any;
+
+    return plan->of_values || value->array != NULL || before->array != NULL
+           || (value->type != before->type && !of_any);
+}
+
 enum vdbq_status query_bind(vdbq_query *query, unsigned parameter,
                             struct parameter value)
 {
@@ -98,8 +110,7 @@ enum vdbq_status query_bind(vdbq_query *query, unsigned parameter,
     query->batch = (struct vdbq_batch){ 0 };
     query->state = QUERY_READY;
     query->failed = false;
-    query->replan |= value.type != to->type || query->plan.of_values
-                     || value.array != NULL || to->array != NULL;
+    query->replan |= makes_stale(query, to, &value);
     release(to);
     *to = value;
     return session_report(query->db, VDBQ_OK, NULL, 0);

@@ -75,9 +75,10 @@ static enum vdbq_status plan_tree(vdbq_query *query,
     return status;
 }
 
-/* Plans the statement for a catalogue, and checks its steps. */
-static enum vdbq_status make_plan(vdbq_query *query,
-                                  const struct catalogue *catalogue)
+/* Plans the statement for a catalogue, and checks its steps. `converts`: as of
+ * struct plan_limits. */
+static enum vdbq_status
+make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
 {
     struct error *error = &query->db->error;
     struct plan_limits limits = plan_limits_now(query->db);
@@ -86,6 +87,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     limits.careful = query->careful;
     limits.given = query->given;
     limits.now = query->now;
+    limits.converts = converts;
     forget_plan(query);
     if (query->statement == NULL)
         status = query_program(query->text, catalogue, &query->plan, error);
@@ -106,6 +108,35 @@ static enum vdbq_status make_plan(vdbq_query *query,
     return status;
 }
 
+/* INSERT of rows that are no query's. */
+static bool inserts_values(const vdbq_query *query)
+{
+    return query->planned && query->plan.kind == PLAN_INSERT
+           && !query->plan.insert.from_query;
+}
+
+/* Whether the plan that there is is one for that catalogue. */
+static bool has_plan(const vdbq_query *query, const struct catalogue *catalogue)
+{
+    if (!query->planned || query->replan || query->plan.of_now)
+        return false;
+    return query->planned_for == catalogue
+           || (inserts_values(query)
+               && plan_insert_holds(&query->plan.insert, query->planned_for,
+                                    catalogue));
+}
+
+/* Gives a planned INSERT the values of its parameters. One that is to be
+ * converted, or refused, is the planner's, who plans for these values. */
+static enum vdbq_status fill_plan(vdbq_query *query,
+                                  const struct catalogue *catalogue)
+{
+    if (!inserts_values(query)
+        || plan_insert_fill(&query->plan.insert, query->parameters))
+        return VDBQ_OK;
+    return make_plan(query, catalogue, true);
+}
+
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue)
 {
@@ -113,9 +144,10 @@ enum vdbq_status query_plan(vdbq_query *query,
     enum vdbq_status status = query_files_join(query, catalogue, &joined);
     if (status != VDBQ_OK)
         return status;
-    if (!query->planned || query->replan || query->plan.of_now
-        || query->planned_for != joined)
-        status = make_plan(query, joined);
+    if (!has_plan(query, joined))
+        status = make_plan(query, joined, false);
+    if (status == VDBQ_OK)
+        status = fill_plan(query, joined);
     catalogue_release(joined);
     return status;
 }
@@ -127,6 +159,7 @@ static enum vdbq_status open_snapshot(vdbq_query *query)
     enum vdbq_status status = query_files_open(query);
     if (status == VDBQ_OK)
         status = session_snapshot(query->db, &query->snapshot);
+    query->opened_ns = os_time_ns();
     if (status == VDBQ_OK)
         status = query_plan(query, query->snapshot.catalogue);
     return status;
@@ -171,10 +204,18 @@ static bool waits_for_values(const vdbq_query *query, enum vdbq_status status)
                || status == VDBQ_RANGE);
 }
 
-/* Plans a new query; the snapshot is only looked at. */
+/* Plans a new query; the snapshot is only looked at, and not asked for where
+ * rows of the open transaction would be written for it alone. */
 static enum vdbq_status query_prepare(vdbq_query *query)
 {
-    enum vdbq_status status = open_snapshot(query);
+    const struct transaction *within = query->db->transaction;
+    bool inserts = query->statement != NULL
+                   && query->statement->kind == AST_INSERT
+                   && query->statement->files == NULL;
+    enum vdbq_status status =
+        inserts && within != NULL
+            ? query_plan(query, transaction_catalogue(within))
+            : open_snapshot(query);
     snapshot_close(&query->snapshot);
     query_files_close(query);
     if (!waits_for_values(query, status))

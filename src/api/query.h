@@ -67,6 +67,7 @@ struct vdbq_query {
     bool begun;               /* it has been run                        */
     struct settings settings; /* of the connection, as the run began        */
     struct snapshot snapshot;
+    uint64_t opened_ns;       /* when that was opened                       */
     struct snapshot files;    /* of the database of files; zeroed: none */
     struct catalogue *joined; /* of both, while rows come; held        */
     struct snapshot seen;     /* what the run reads: not to be closed   */

@@ -5,6 +5,32 @@
  */
 #include "api/query.h"
 
+/* Whether the query has read a state for longer than it may, which is kept for
+ * those alone who read it (EXPIRED). It lets it go then. */
+static enum vdbq_status check_age(vdbq_query *query)
+{
+    struct error *error = &query->db->error;
+    uint64_t limit_ms = query->settings.read_timeout_ms;
+    uint64_t age_ns = os_time_ns() - query->opened_ns;
+    bool old;
+    if (limit_ms == 0 || query->snapshot.database == NULL
+        || age_ns < limit_ms * 1000000)
+        return VDBQ_OK;
+    enum vdbq_status status = snapshot_is_old(&query->snapshot, &old, error);
+    if (status != VDBQ_OK || !old)
+        return status;
+    error_set(error, VDBQ_EXPIRED,
+              "the query has read a state of the database for %.1f s that is "
+              "no longer the newest",
+              (double)age_ns / 1e9);
+    error_hint(error,
+               "run it again to read the newest one; the option read_timeout "
+               "(VDBQ_READ_TIMEOUT), %llu ms, sets how long it may take",
+               (unsigned long long)limit_ms);
+    query_end(query);
+    return VDBQ_EXPIRED;
+}
+
 /* The next batch of a running query. */
 static enum vdbq_status next_batch(vdbq_query *query)
 {
@@ -26,9 +52,11 @@ static enum vdbq_status next_batch(vdbq_query *query)
         query_returned_batch(query);
         return VDBQ_OK;
     }
+    enum vdbq_status status = check_age(query);
+    if (status != VDBQ_OK)
+        return status;
     query_clock_start(query);
-    enum vdbq_status status =
-        stream_batch(query->stream, batch, &query->db->error);
+    status = stream_batch(query->stream, batch, &query->db->error);
     if (query_hoped(query, status)) {
         status = query_stream_carefully(query);
         if (status == VDBQ_OK)

@@ -9,6 +9,7 @@
 #include "api/alone/opener.h"
 #include "base/threads/stop.h"
 #include "data/pool/pool.h"
+#include "base/os/os.h"
 #include "data/transaction/transaction.h"
 #include "exec/stream/stream.h"
 #include "exec/dictionary/dictionary_cache.h"
@@ -60,6 +61,10 @@ struct vdbq {
     struct text source;       /* line of SQL that `error` names */
     struct vdbq_error report; /* both, as the caller sees them  */
     struct catalogue *schema; /* for vdbq_table_...(); NULL: none */
+    struct vector users;      /* of struct database_user: as vdbq_connections()
+                                 found them                               */
+    struct vdbq_connection user; /* one of them, as the caller sees it    */
+    char user_name[OS_NAME_MAX]; /* ... and its program's name            */
     struct text schema_text;
 };
 

@@ -10,6 +10,7 @@
 #include "api/query.h"
 #include "api/session.h"
 #include "base/slabs.h"
+#include "data/database/users.h"
 #include "data/index/run_cache.h"
 
 /* --------------------------------------------------------- open, close -- */
@@ -45,9 +46,13 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     if (made == NULL)
         return VDBQ_NO_MEMORY;
     made->process = os_process();
+    made->users = VECTOR(struct database_user);
     enum vdbq_status status = options_init(made);
     if (status == VDBQ_OK)
         status = open_database(made, path, flags);
+    made->runs = run_cache_create(); /* or does without */
+    if (status == VDBQ_OK)
+        database_use_runs(made->database, made->runs);
     return session_report(made, status, NULL, 0);
 }
 
@@ -70,11 +75,12 @@ void vdbq_close(vdbq *db)
     transaction_abort(db->transaction);
     vdbq_close(db->files);
     stations_close(db);
-    run_cache_destroy(db->runs);
     if (db->database != NULL)
         database_close(db->database);
+    run_cache_destroy(db->runs);
     text_finish(&db->source);
     text_finish(&db->schema_text);
+    vector_finish(&db->users);
     memory_release(db);
     slabs_forget();
 }

@@ -103,6 +103,7 @@ extern "C" {
     _(BUSY,       14, "the database is being written by another connection") \
     _(READ_ONLY,  15, "the database is open for reading only")               \
     _(DEVICE,     16, "the device cannot do it")                             \
+    _(EXPIRED,    17, "an older state has been read for too long")           \
     _(ROW,       100, "a row is ready")                                      \
     _(DONE,      101, "no more rows")
 /* clang-format on */
@@ -227,6 +228,9 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *           transfers, which makes each command dearer         VDBQ_PROFILING
  *   timeout  milliseconds to wait for what other connections hold, 5000 by
  *           default; 0: none                                   VDBQ_TIMEOUT
+ *   read_timeout  milliseconds after which a query that reads a state which is
+ *           no longer the newest fails with EXPIRED at its next batch, and lets
+ *           the state go; 0, the default: never                VDBQ_READ_TIMEOUT
  *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
@@ -689,6 +693,30 @@ struct vdbq_vacuum {
  * CORRUPT (a tablet that was to be moved is damaged), IO, NO_MEMORY: what was
  * moved until then stays so. */
 VDBQ_API enum vdbq_status vdbq_vacuum(vdbq *db, struct vdbq_vacuum *done);
+
+/* What a connection does with the database's file at a moment. */
+struct vdbq_connection {
+    int process;           /* that has it; 0: one of another machine or
+                              container, or not known                        */
+    const char *program;   /* the process's name; "": not known              */
+    bool own;              /* it is the connection that asks                 */
+    bool writes;           /* a transaction is open on it; else it reads     */
+    uint64_t state;        /* the commit that it reads, or goes on from:
+                              they are counted                               */
+    uint64_t newer_states; /* commits that came after that: what these freed
+                              is kept while somebody reads it                */
+    double seconds;        /* since it began to write, or to read anything;
+                              0: not known                                   */
+};
+/* Finds all connections, of all processes, that read or write the file at this
+ * moment, and says how many there are: 0 also on failure (IO, CORRUPT, NO_MEMORY).
+ * One that reads several states is there once for each, one that does nothing is
+ * not. A database in memory has none but its own. */
+VDBQ_API unsigned vdbq_connections(vdbq *db);
+/* Connection `number` of these, from 0 on; NULL: there are no more. It is the
+ * library's, and lives until the next call of these two. */
+VDBQ_API const struct vdbq_connection *vdbq_connection(vdbq *db,
+                                                       unsigned number);
 
 /* ------------------------------------------------------------ devices -- */
 

@@ -89,6 +89,11 @@ static const struct setting table[] = {
         "milliseconds to wait for other connections that write" },
       read_number, FIELD(timeout_ms), .most = INT32_MAX,
       .values = "milliseconds to wait for other connections; 0 for none" },
+    /* src/api, before each batch of rows */
+    { { "read_timeout", "VDBQ_READ_TIMEOUT", "0",
+        "milliseconds that a query may read an older state; 0: any time" },
+      read_number, FIELD(read_timeout_ms), .most = INT32_MAX,
+      .values = "milliseconds that a query may read an older state; 0 for any time" },
 };
 /* clang-format on */
 

@@ -74,6 +74,7 @@ struct settings {
     bool map;             /* read numbers where they lie in the file       */
     bool profiling;       /* have devices tell the times of what they do   */
     uint32_t timeout_ms;  /* to wait for what other connections hold       */
+    uint32_t read_timeout_ms; /* that an older state may be read; 0: any time */
 };
 
 /* A row of the table. */

@@ -82,6 +82,18 @@ struct plan_drop {
     bool if_exists;   /* that there is none is no failure */
 };
 
+/* A parameter that is the value of a column as it is given. */
+struct plan_parameter {
+    unsigned number; /* of the parameter, from 0 on    */
+    unsigned column; /* of the table                   */
+    bool nullable;   /* the column takes NULL          */
+    union {
+        int64_t integer; /* BIGINT; INTEGER is in its first bytes */
+        double real;
+        struct vdbq_text text;
+    } value; /* the column's vector points here */
+};
+
 /* Rows in the types of the table's columns: `vectors`, or (`from_query`) what
  * the plan's steps give. */
 struct plan_insert {
@@ -98,7 +110,11 @@ struct plan_insert {
     bool moves; /* ... some of which are unique, so that what a row meets
                    depends on all rows before it                          */
     unsigned set_count;
-    unsigned *sets; /* the table's numbers of them */
+    unsigned *sets;           /* the table's numbers of them */
+    unsigned parameter_count; /* of `parameters`; 0 unless it is one row */
+    struct plan_parameter *parameters; /* that plan_insert_fill() has to give
+                                          values before each run         */
+    bool of_any; /* whatever types parameters have, for it reads no others */
 };
 
 /* The first columns of PLAN_UPSERT's last step; behind them are the columns of the
@@ -187,6 +203,8 @@ struct plan_limits {
                                                NULL: no more than that     */
     void *context;
     bool careful;   /* the plan must not hope that no value fails      */
+    bool converts;  /* plan_insert_fill() has failed: the planner is to read
+                       the parameters of INSERT itself                  */
     int64_t now;    /* the time of day, as of a plan; 0: it is now      */
     uint64_t given; /* so many first rows of a SELECT are known already */
     const struct plan_conflicts *conflicts; /* what an INSERT is to be planned
@@ -210,6 +228,16 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error);
 void plan_finish(struct plan *plan);
+
+/* Gives the parameters of a planned INSERT the values of a run. False: one of
+ * them does not go into its column as it is. */
+bool plan_insert_fill(struct plan_insert *insert,
+                      const struct parameter *parameters);
+/* Whether a plan of INSERT without a query, made for one catalogue, is what would be
+ * made for another: their table is the same, whatever its rows. */
+bool plan_insert_holds(const struct plan_insert *insert,
+                       const struct catalogue *from,
+                       const struct catalogue *to);
 
 /* What columns have in a row that says nothing of them: of each a vector of one
  * value, in `arena`. Fails with NO_MEMORY, CORRUPT (a DEFAULT of the file). */

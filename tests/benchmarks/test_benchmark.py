@@ -308,6 +308,29 @@ def case_small_joins():
 
 # -------------------------------------------------------------- generator --
 
+def change_tool(name, folder, *arguments):
+    """What a benchmark of changes prints, and the lines of JSON that it keeps."""
+    kept = Path(folder) / 'kept.json'
+    done = subprocess.run([sys.executable, ROOT / 'tools' / name, '--build-dir', BUILD, '--data',
+                           folder, '--json', kept, *arguments], capture_output=True, text=True,
+                          env=dict(os.environ, VDBQ_DEVICE='host'), check=False)
+    assert done.returncode == 0, done
+    return done.stdout, [json.loads(line) for line in kept.read_text().splitlines()]
+
+
+def case_changes_and_orders():
+    """Rows are counted, and sums compared, by the program itself."""
+    with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
+        printed, records = change_tool('benchmark-changes', folder, '--seconds', '0.2', '--rows',
+                                       '2000', '--runs', '1')
+        assert printed.count('\n') == 2 + len(records) // 2, printed
+        assert all(record['rows'] > 0 for record in records), records
+    with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
+        printed, records = change_tool('benchmark-orders', folder, '--seconds', '1')
+        assert [record['engine'] for record in records] == ['sqlite3', 'vdbq'], records
+        assert all(record['orders'] > 0 for record in records), records
+
+
 def generate(*arguments):
     subprocess.run([BUILD / 'tools' / 'generate', *map(str, arguments)], check=True)
 

@@ -26,6 +26,7 @@ static bool run_read(struct shell *shell, const struct shell_call *call);
 static bool run_schema(struct shell *shell, const struct shell_call *call);
 static bool run_tables(struct shell *shell, const struct shell_call *call);
 static bool run_tablets(struct shell *shell, const struct shell_call *call);
+static bool run_connections(struct shell *shell, const struct shell_call *call);
 static bool run_vacuum(struct shell *shell, const struct shell_call *call);
 
 static const struct shell_command commands[] = {
@@ -35,6 +36,10 @@ static const struct shell_command commands[] = {
       "goes to connection N of the database, "
       "opens or closes it;\nlists those that are open",
       run_connection, 0, 2, NULL },
+    { ".connections", "",
+      "who reads or writes the file at this moment, of all processes:\n"
+      "which state, how many are newer, and for how long",
+      run_connections, 0, 0, NULL },
     { ".cores", "[N]", NULL, shell_set_option, 0, 1, "cores" },
     { ".csv", "[auto|OPTIONS]",
       "how FROM 'file.csv' reads files: --delimiter "
@@ -83,6 +88,7 @@ static const struct shell_command commands[] = {
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read, 1,
       1, NULL },
+    { ".readtimeout", "[MS]", NULL, shell_set_option, 0, 1, "read_timeout" },
     { ".schema", "[NAME]", "CREATE statements", run_schema, 0, 1, NULL },
     { ".skip", "[on|off]", NULL, shell_set_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
@@ -402,6 +408,39 @@ static bool run_tablets(struct shell *shell, const struct shell_call *call)
         written++;
     }
     return written || !call->count || fail_table(shell, call);
+}
+
+static void write_connection(struct out *out,
+                             const struct vdbq_connection *connection)
+{
+    if (connection->process == 0)
+        out_text(out, "a process elsewhere");
+    else
+        out_print(out, "process %d", connection->process);
+    if (*connection->program != '\0')
+        out_print(out, " (%s)", connection->program);
+    if (connection->own)
+        out_text(out, ", this connection");
+    out_print(out,
+              connection->writes ? ": writes after state %llu"
+                                 : ": reads state %llu",
+              (unsigned long long)connection->state);
+    if (connection->newer_states > 0)
+        out_print(out, ", %llu newer",
+                  (unsigned long long)connection->newer_states);
+    if (connection->seconds > 0)
+        out_print(out, ", for %.1f s", connection->seconds);
+    out_char(out, '\n');
+}
+
+static bool run_connections(struct shell *shell, const struct shell_call *call)
+{
+    unsigned count = vdbq_connections(shell->db);
+    if (vdbq_error(shell->db)->status != VDBQ_OK)
+        return shell_fail_db(shell, call->place);
+    for (unsigned i = 0; i < count; i++)
+        write_connection(&shell->out, vdbq_connection(shell->db, i));
+    return true;
 }
 
 static bool run_vacuum(struct shell *shell, const struct shell_call *call)

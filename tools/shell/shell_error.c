@@ -22,6 +22,7 @@ enum shell_exit shell_exit_code(enum vdbq_status status)
     case VDBQ_IO:
     case VDBQ_CORRUPT:
     case VDBQ_BUSY:
+    case VDBQ_EXPIRED:
         return EXIT_FILE;
     case VDBQ_DEVICE:
         return EXIT_DEVICE;

@@ -72,6 +72,7 @@ static const struct option_row rows[] = {
     { "encoding", 0, "ENCODING", NULL, take_set, "encoding" },
     { "skip", 0, "on|off", NULL, take_set, "skip" },
     { "timeout", 0, "MS", NULL, take_set, "timeout" },
+    { "read-timeout", 0, "MS", NULL, take_set, "read_timeout" },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
     { "accept-older", 0, NULL,

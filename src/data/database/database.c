@@ -116,6 +116,11 @@ bool database_maps(const struct database *database)
     return file_maps(&database->file);
 }
 
+void database_use_runs(struct database *database, struct run_cache *runs)
+{
+    database->runs = runs;
+}
+
 /* File rule 7: nobody overwrites the catalogue while it is read. */
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error)
@@ -483,6 +488,35 @@ void snapshot_close(struct snapshot *snapshot)
     unmark(database, &closed);
     catalogue_release(snapshot->catalogue);
     *snapshot = (struct snapshot){ 0 };
+}
+
+enum vdbq_status database_newest(struct database *database,
+                                 struct file_head *head, struct error *error)
+{
+    bool changed;
+    enum vdbq_status status = look(database, &changed, error);
+
+    return status == VDBQ_OK ? pick_head(database, head, error) : status;
+}
+
+enum vdbq_status snapshot_is_old(const struct snapshot *snapshot, bool *old,
+                                 struct error *error)
+{
+    struct database *database = snapshot->database;
+    const struct reading *open = database->snapshots.items;
+    struct file_head newest;
+    enum vdbq_status status = database_newest(database, &newest, error);
+    size_t i = 0;
+
+    *old = false;
+    if (status != VDBQ_OK)
+        return status;
+    while (open[i].catalogue != snapshot->catalogue)
+        i++;
+    assert(i < database->snapshots.count);
+    *old = open[i].head.catalogue_size != 0
+           && open[i].head.generation < newest.generation;
+    return VDBQ_OK;
 }
 
 /* Adds the identities of a catalogue's tablets. */

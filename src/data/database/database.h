@@ -28,6 +28,11 @@ bool database_reads_anywhere(const struct database *database);
 /* Whether tablets may be used where they lie in the file. */
 bool database_maps(const struct database *database);
 
+/* Gives it a cache for runs of primary keys, which outlives it. Without one they
+ * are made for each key anew. */
+struct run_cache;
+void database_use_runs(struct database *database, struct run_cache *runs);
+
 /* Adds the identities of all tablets that may be asked for: of the newest
  * commit seen, and of all snapshots that are open. A vector of struct identity.
  * False: no memory. */
@@ -44,6 +49,10 @@ struct snapshot {
 enum vdbq_status snapshot_open(struct database *database,
                                struct snapshot *snapshot, struct error *error);
 void snapshot_close(struct snapshot *snapshot); /* accepts a zeroed one */
+/* Whether a commit has come after the one that an open snapshot reads, so that what
+ * it reads is kept for it. Fails with IO, CORRUPT. */
+enum vdbq_status snapshot_is_old(const struct snapshot *snapshot, bool *old,
+                                 struct error *error);
 
 struct block;
 /* Reads a tablet, as memory has it, into a new `*block`, which is the caller's

@@ -36,6 +36,7 @@ struct database {
     struct transaction *transaction; /* that is writing, or NULL          */
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;           /* counts uses of `unique_sets` */
+    struct run_cache *runs;          /* the caller's, or NULL          */
 };
 
 /* Rows of a full tablet, as the settings have it now. It may have become less
@@ -45,6 +46,9 @@ uint32_t database_tablet_rows(const struct database *database);
 /* Makes the newest commit, perhaps of another connection, current. */
 enum vdbq_status database_refresh(struct database *database,
                                   struct error *error);
+/* The head of the newest state. */
+enum vdbq_status database_newest(struct database *database,
+                                 struct file_head *head, struct error *error);
 /* Reads the catalogue that a head of the file points to, or did once, and
  * checks it; `head` was proven. Fails with CORRUPT, IO, NO_MEMORY. */
 enum vdbq_status database_load(const struct database *database,

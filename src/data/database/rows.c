@@ -94,12 +94,26 @@ bool rows_reserve(struct rows *rows, uint32_t count)
     return true;
 }
 
-bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
-              uint64_t first, uint32_t count)
+/* No row behind the last is NULL. */
+static void forget_nulls(struct rows *rows, uint32_t count)
 {
-    assert(count <= UINT32_MAX - rows->count);
-    if (!rows_reserve(rows, rows->count + count))
-        return false;
+    for (unsigned i = 0; i < rows->column_count; i++)
+        if (rows->columns[i].nulls != NULL)
+            memset(rows->columns[i].nulls + rows->count, 0, count);
+}
+
+void rows_take_back(struct rows *rows, uint32_t count)
+{
+    assert(count <= rows->count);
+    rows->count -= count;
+    forget_nulls(rows, count);
+}
+
+/* Adds rows, for which there is room; what is left of those that it could not add
+ * is behind the last. */
+static bool add_values(struct rows *rows, const struct vdbq_vector *vectors,
+                       uint64_t first, uint32_t count)
+{
     for (unsigned i = 0; i < rows->column_count; i++) {
         size_t width = type_bytes(rows->columns[i].type);
         const char *from = vectors[i].values;
@@ -108,6 +122,19 @@ bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
         if (!add_nulls(rows, i, &vectors[i], first, count)
             || (vectors[i].type == VDBQ_TEXT && !own_texts(rows, i, count)))
             return false;
+    }
+    return true;
+}
+
+bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
+              uint64_t first, uint32_t count)
+{
+    assert(count <= UINT32_MAX - rows->count);
+    if (!rows_reserve(rows, rows->count + count))
+        return false;
+    if (!add_values(rows, vectors, first, count)) {
+        forget_nulls(rows, count);
+        return false;
     }
     rows->count += count;
     return true;

@@ -39,6 +39,8 @@ bool rows_reserve(struct rows *rows, uint32_t count);
  * False: no memory. */
 bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
               uint64_t first, uint32_t count);
+/* Takes the last rows out again. */
+void rows_take_back(struct rows *rows, uint32_t count);
 /* Adds all rows of a checked tablet. False: no memory. */
 bool rows_add_tablet(struct rows *rows, const void *block);
 

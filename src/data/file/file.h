@@ -90,6 +90,8 @@ struct file {
     bool introduced;     /* `tag` was drawn, and its process told   */
     uint64_t tag;        /* of this connection's marks              */
     unsigned marks;      /* of states, that it has set              */
+    uint64_t since_ms;   /* when the first of these was set, since 1970 */
+    uint64_t writer_ms;  /* when it last became the writer, likewise    */
     const struct settings *settings; /* of the params                       */
     struct error warning;            /* what the user is to know of the heads;
                                   status OK: nothing                      */
@@ -189,7 +191,9 @@ enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
 
 /* ------------------------------------- who reads what (file_marks.c) -- */
 
-/* What a state is marked by: see file_marks.c. */
+/* What a state is marked by: see file_marks.c. Of its generation it has so many
+ * bits, above those of a checksum. */
+enum { FILE_KEY_GENERATION_BITS = 24, FILE_KEY_SUM_BITS = 14 };
 uint64_t file_state_key(const struct file_head *head);
 /* Marks the state that a head leads to as read by this connection, which has
  * not marked it yet; and takes that back. */
@@ -200,4 +204,14 @@ void file_unmark(struct file *file, const struct file_head *head);
  * to a vector of uint64_t. */
 enum vdbq_status file_marked_keys(struct file *file, struct vector *keys,
                                   struct error *error);
+
+/* What another connection does with the file: it writes, or reads a state. */
+struct file_use {
+    struct os_holder who; /* process 0: it is not known; since when          */
+    bool writes;          /* else it reads the state ...                     */
+    uint64_t key;         /* ... of this key                                 */
+};
+/* Adds what others do at this moment to a vector of struct file_use. */
+enum vdbq_status file_uses(struct file *file, struct vector *uses,
+                           struct error *error);
 #endif

@@ -181,6 +181,7 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
         return cannot_lock(file, failure, error);
     if (file->calls->sign != NULL)
         file->calls->sign(file->os, true);
+    file->writer_ms = (uint64_t)os_clock_us() / 1000;
     return VDBQ_OK;
 }
 

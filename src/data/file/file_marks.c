@@ -25,9 +25,7 @@
 
 enum {
     TAG_BITS = 20,
-    KEY_GENERATION_BITS = 24,
-    KEY_SUM_BITS = 14,
-    KEY_BITS = KEY_GENERATION_BITS + KEY_SUM_BITS,
+    KEY_BITS = FILE_KEY_GENERATION_BITS + FILE_KEY_SUM_BITS,
     SINCE_BITS = 36
 };
 #define BITS(count)  ((UINT64_C(1) << (count)) - 1)
@@ -43,8 +41,9 @@ _Static_assert(KEY_BITS + TAG_BITS <= 58 && SINCE_BITS + TAG_BITS < 58
 
 uint64_t file_state_key(const struct file_head *head)
 {
-    return (head->generation & BITS(KEY_GENERATION_BITS)) << KEY_SUM_BITS
-           | (head->catalogue_checksum & BITS(KEY_SUM_BITS));
+    return (head->generation & BITS(FILE_KEY_GENERATION_BITS))
+               << FILE_KEY_SUM_BITS
+           | (head->catalogue_checksum & BITS(FILE_KEY_SUM_BITS));
 }
 
 /* The system refuses a mark. */
@@ -57,11 +56,9 @@ static enum vdbq_status cannot_mark(const struct file *file, int failure,
 
 /* -------------------------------------------------------------- setting -- */
 
-static uint64_t tenths_now(void)
+static uint64_t tenths_of(uint64_t ms)
 {
-    uint64_t now_ms = (uint64_t)os_clock_us() / 1000;
-
-    return now_ms < EPOCH_MS ? 0 : (now_ms - EPOCH_MS) / 100 & BITS(SINCE_BITS);
+    return ms < EPOCH_MS ? 0 : (ms - EPOCH_MS) / 100 & BITS(SINCE_BITS);
 }
 
 /* Draws the tag and says who this is, once. What is told of people may fail. */
@@ -84,9 +81,11 @@ enum vdbq_status file_mark(struct file *file, const struct file_head *head,
 {
     int failure = introduce(file);
 
-    if (failure == 0 && file->marks == 0)
+    if (failure == 0 && file->marks == 0) {
+        file->since_ms = (uint64_t)os_clock_us() / 1000;
         file->calls->mark(file->os, SINCE_MARKS + (file->tag << SINCE_BITS)
-                                        + tenths_now());
+                                        + tenths_of(file->since_ms));
+    }
     if (failure == 0)
         failure = file->calls->mark(
             file->os,
@@ -128,6 +127,56 @@ enum vdbq_status file_marked_keys(struct file *file, struct vector *keys,
         if (!vector_append(keys, &key, 1))
             return error_no_memory(error);
         from = (key + 1) << TAG_BITS;
+    }
+    return failure == 0 ? VDBQ_OK : cannot_mark(file, failure, error);
+}
+
+/* --------------------------------------------------------------- telling -- */
+
+/* What follows the tag in a mark of others that tells of it; false: none does, as
+ * whoever set it has gone. */
+static bool find_told(const struct file *file, uint64_t marks, uint64_t tag,
+                      unsigned bits, uint64_t *told)
+{
+    uint64_t first = marks + (tag << bits), end = first + BITS(bits) + 1, mark;
+
+    if (file->calls->marked(file->os, first, end, &mark) != 0 || mark == end)
+        return false;
+    *told = mark - first;
+    return true;
+}
+
+/* The reader who has set a mark of a state. */
+static struct file_use use_of(const struct file *file, uint64_t mark)
+{
+    uint64_t tag = mark & BITS(TAG_BITS), told;
+    struct file_use use = { .key = mark >> TAG_BITS };
+
+    if (find_told(file, PEOPLE_MARKS, tag, OS_PROCESS_BITS, &told))
+        use.who = os_process_of(told);
+    if (find_told(file, SINCE_MARKS, tag, SINCE_BITS, &told))
+        use.who.since_ms = EPOCH_MS + told * 100;
+    return use;
+}
+
+enum vdbq_status file_uses(struct file *file, struct vector *uses,
+                           struct error *error)
+{
+    struct file_use use = { .writes = true };
+    int failure = 0;
+
+    if (file->calls->signature != NULL
+        && file->calls->signature(file->os, &use.who)
+        && !vector_append(uses, &use, 1))
+        return error_no_memory(error);
+    for (uint64_t from = STATE_MARKS, mark = 0; mark < STATE_END;
+         from = mark + 1) {
+        failure = file->calls->marked(file->os, from, STATE_END, &mark);
+        if (failure != 0 || mark == STATE_END)
+            break;
+        use = use_of(file, mark);
+        if (!vector_append(uses, &use, 1))
+            return error_no_memory(error);
     }
     return failure == 0 ? VDBQ_OK : cannot_mark(file, failure, error);
 }

@@ -122,6 +122,13 @@ bool key_grows(const struct table *table, uint64_t rows,
                        (struct key_values){ vectors[table->key].values, rows });
 }
 
+bool key_watch_grows(const struct key_watch *watch, struct key_values more)
+{
+    struct key_watch trial = *watch;
+
+    return !trial.loose && in_order(&trial, more);
+}
+
 bool key_watch_add(struct key_watch *watch, struct key_values more,
                    struct key_values waiting, size_t tablets)
 {

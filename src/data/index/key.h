@@ -48,6 +48,8 @@ enum vdbq_status key_check_nulls(const struct table *table, uint64_t rows,
 /* Whether keys grow, above all that the table has. */
 bool key_grows(const struct table *table, uint64_t rows,
                const struct vdbq_vector *vectors);
+/* Whether more keys grow, above all that were noted. */
+bool key_watch_grows(const struct key_watch *watch, struct key_values more);
 /* Notes more keys. `waiting` are those noted before that are in no tablet
  * yet, `tablets` how many the transaction has written. False: no memory. */
 bool key_watch_add(struct key_watch *watch, struct key_values more,

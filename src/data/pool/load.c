@@ -7,10 +7,15 @@
 
 #include <string.h>
 
+#include "base/hostile.h"
 #include "base/os/os.h"
 #include "base/threads/stop.h"
 #include "data/pool/projection_inner.h"
 #include "data/tablet/block.h"
+
+/* Smaller tablets are loaded by who waits for them: a thread would take longer to
+ * wake up. */
+enum { SMALL_BYTES = HOSTILE(1, 1 << 16) };
 
 struct load_job {
     struct thread_pool_job job; /* first */
@@ -72,6 +77,13 @@ static void run_job(struct thread_pool_job *thread_pool_job)
     job->time_ns = os_time_ns() - start;
 }
 
+/* Those of the threads that load a tablet; NULL: none does. */
+static struct thread_pool *helpers(struct thread_pool *workers,
+                                   const struct tablet_ref *tablet)
+{
+    return tablet->size_bytes < SMALL_BYTES ? NULL : workers;
+}
+
 /* How many of the columns are wanted. */
 static unsigned count_wanted(const struct projection *projection)
 {
@@ -117,7 +129,8 @@ enum vdbq_status load_start(struct thread_pool *workers,
     if (made == NULL)
         return error_no_memory(error);
     made->block = block;
-    made->workers = projection_reads(projection) ? workers : NULL;
+    if (projection_reads(projection))
+        made->workers = helpers(workers, projection->tablet);
     projection->proof->users++;
     for (unsigned i = 0; made->workers != NULL && i < made->job_count; i++)
         thread_pool_start(workers, &made->jobs[i].job);
@@ -140,13 +153,13 @@ enum vdbq_status load_start_edited(struct thread_pool *workers,
     made->projection.tablet = &made->base;
     made->edited = edited;
     made->block = block;
-    made->workers = workers;
+    made->workers = helpers(workers, edited);
     made->job_count = 1;
     made->jobs[0] =
         (struct load_job){ .job = { .run = run_job }, .load = made };
     made->projection.proof->users++;
-    if (workers != NULL)
-        thread_pool_start(workers, &made->jobs[0].job);
+    if (made->workers != NULL)
+        thread_pool_start(made->workers, &made->jobs[0].job);
     *load = made;
     return VDBQ_OK;
 }

@@ -70,6 +70,7 @@ void new_rows_finish(struct new_rows *new_rows)
     rows_finish(&new_rows->rows);
     rows_finish(&new_rows->spare);
     key_watch_finish(&new_rows->keys);
+    unique_set_finish(&new_rows->seen);
     sampler_finish(&new_rows->sampler);
     vector_finish(&new_rows->written);
     arena_finish(&new_rows->arena);
@@ -171,6 +172,26 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
     return status;
 }
 
+enum vdbq_status new_rows_add_row(struct new_rows *new_rows,
+                                  struct writer *writer,
+                                  const struct table *table,
+                                  const struct vdbq_vector *vectors,
+                                  struct error *error)
+{
+    enum vdbq_status status = build_full(
+        new_rows, writer, table, database_tablet_rows(writer->database), error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (!watch_keys(new_rows, table, vectors, 0, 1)
+        || !rows_add(&new_rows->rows, vectors, 0, 1))
+        return error_no_memory(error);
+    if (sampler_add(&new_rows->sampler, table, vectors, 0, 1))
+        return VDBQ_OK;
+    rows_take_back(&new_rows->rows, 1);
+    return error_no_memory(error);
+}
+
 enum vdbq_status new_rows_flush(struct new_rows *new_rows,
                                 struct writer *writer,
                                 const struct table *table, struct error *error)
@@ -184,14 +205,15 @@ enum vdbq_status new_rows_flush(struct new_rows *new_rows,
         status = check_keys(new_rows, database, table, error);
     if (status != VDBQ_OK || rows->count == 0)
         return status;
-    if (new_rows->written.count == 0)
+    if (new_rows->written.count == 0 && new_rows->kept == table->tablet_count)
         small =
             small_at_end(table, database_tablet_rows(database), rows->count);
-    new_rows->kept = table->tablet_count - small;
     if (small > 0)
-        status = take_in(rows, database, table, new_rows->kept, error);
-    if (status == VDBQ_OK)
+        status = take_in(rows, database, table, new_rows->kept - small, error);
+    if (status == VDBQ_OK) {
+        new_rows->kept -= small;
         status = build_tablet(new_rows, writer, table, error);
+    }
     if (status == VDBQ_OK)
         status = write_built(new_rows, writer, 0, error);
     return status;
@@ -321,11 +343,11 @@ static enum vdbq_status build_tablet(struct new_rows *new_rows,
                                      const struct table *table,
                                      struct error *error)
 {
-    struct tablet_build *build = add_build(new_rows, writer, table);
+    struct tablet_build *build = NULL;
 
-    if (build == NULL
-        || (new_rows->rows.columns == NULL
-            && !rows_init(&new_rows->rows, table)))
+    if (new_rows->spare.columns != NULL || rows_init(&new_rows->spare, table))
+        build = add_build(new_rows, writer, table);
+    if (build == NULL)
         return error_no_memory(error);
     if (builds_left(new_rows, writer) > 0)
         tablet_build_start(build);
@@ -374,10 +396,12 @@ static enum vdbq_status write_block(struct new_rows *new_rows,
     tablet->size_bytes = block->size;
     tablet->checksum = block_checksum(block->bytes, block->size);
     tablet->identity = identity_give(&writer->identities);
-    if (!vector_append(&new_rows->written, tablet, 1))
-        return error_no_memory(error);
-    return file_write_block(&writer->database->file, block, tablet->offset,
-                            error);
+    enum vdbq_status status =
+        file_write_block(&writer->database->file, block, tablet->offset, error);
+
+    if (status == VDBQ_OK && !vector_append(&new_rows->written, tablet, 1))
+        status = error_no_memory(error);
+    return status;
 }
 
 /* Writes the tablet that was given first. */
@@ -390,6 +414,8 @@ static enum vdbq_status write_first(struct new_rows *new_rows,
                                  .facts = build->facts };
 
     tablet_build_wait(build);
+    if (build->block.bytes == NULL) /* perhaps there is memory now */
+        tablet_build_run(build);
     if (build->block.bytes == NULL)
         return stop_or_no_memory(error);
     writer->features |= build->features;

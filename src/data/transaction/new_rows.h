@@ -10,6 +10,7 @@
 #include "data/database/database_inner.h"
 #include "data/index/key.h"
 #include "data/database/rows.h"
+#include "data/database/unique_set.h"
 #include "data/file/space.h"
 
 /* Where a transaction writes. */
@@ -24,7 +25,9 @@ struct new_rows {
     uint32_t table_id;
     struct rows rows;       /* that are in no tablet yet                     */
     struct key_watch keys;  /* where the table has a primary key             */
-    bool claimed;           /* unique.c has seen to the keys: none is watched */
+    bool claimed;           /* no key is watched: unique.c has seen to them,
+                               or each was looked for                        */
+    struct unique_set seen; /* of those that were looked for                 */
     struct vector builds;   /* struct tablet_build *: full ones, not written */
     struct rows spare;      /* room of one that is; zeroed: there is none    */
     struct vector written;  /* struct tablet_ref: full ones, and the last    */
@@ -49,8 +52,16 @@ enum vdbq_status new_rows_add(struct new_rows *new_rows, struct writer *writer,
                               const struct table *table, uint64_t rows,
                               const struct vdbq_vector *vectors,
                               struct error *error);
+/* Adds one row, or fails and has added none. What it could not write of rows
+ * before it is written by a later call. */
+enum vdbq_status new_rows_add_row(struct new_rows *new_rows,
+                                  struct writer *writer,
+                                  const struct table *table,
+                                  const struct vdbq_vector *vectors,
+                                  struct error *error);
 /* Checks the keys and writes the rest, together with small tablets at the
- * table's end. */
+ * table's end. After a failure it may be called again, unless keys were
+ * watched that do not ascend. */
 enum vdbq_status new_rows_flush(struct new_rows *new_rows,
                                 struct writer *writer,
                                 const struct table *table, struct error *error);

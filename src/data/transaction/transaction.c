@@ -96,6 +96,7 @@ void transaction_forget_rows(struct transaction *transaction)
     for (size_t i = 0; i < transaction->new_rows.count; i++)
         new_rows_finish(&new_rows[i]);
     transaction->new_rows.count = 0;
+    transaction->waiting = false;
 }
 
 /* Lets the writer's place go and frees the transaction. */
@@ -239,22 +240,42 @@ static bool take_written(struct transaction *transaction)
     return true;
 }
 
+static enum vdbq_status settle(struct transaction *transaction,
+                               struct error *error)
+{
+    bool any = false;
+    enum vdbq_status status = flush_all(transaction, &any, error);
+
+    if (status == VDBQ_OK && any && !take_written(transaction))
+        status = error_no_memory(error);
+    if (status != VDBQ_OK)
+        return status;
+    transaction_forget_rows(transaction);
+    unique_sets_settle(transaction->writer.database, transaction->draft);
+    return VDBQ_OK;
+}
+
+/* Rows of statements that are done are kept whatever stops this one, or fails: they
+ * wait on then. */
+static enum vdbq_status settle_surely(struct transaction *transaction,
+                                      struct error *error)
+{
+    struct stop_work former = stop_help(&stop_never);
+    enum vdbq_status status = settle(transaction, error);
+    stop_leave(former);
+    return status;
+}
+
 enum vdbq_status transaction_settle(struct transaction *transaction,
                                     struct error *error)
 {
     enum vdbq_status status = transaction_check(transaction, error);
-    bool any = false;
 
     if (status != VDBQ_OK)
         return status;
-    status = flush_all(transaction, &any, error);
-    if (status == VDBQ_OK && any && !take_written(transaction))
-        status = error_no_memory(error);
-    if (status != VDBQ_OK)
-        return transaction_note(transaction, status);
-    transaction_forget_rows(transaction);
-    unique_sets_settle(transaction->writer.database, transaction->draft);
-    return VDBQ_OK;
+    return transaction->waiting
+               ? settle_surely(transaction, error)
+               : transaction_note(transaction, settle(transaction, error));
 }
 
 enum vdbq_status transaction_snapshot(struct transaction *transaction,

@@ -84,6 +84,19 @@ enum vdbq_status transaction_insert_checked(struct transaction *transaction,
                                             const struct vdbq_vector *vectors,
                                             struct error *error);
 
+/* Whether transaction_add_row() knows how to add rows to that table. */
+bool transaction_takes_row(const struct transaction *transaction,
+                           uint32_t table_id);
+/* Adds one row, with vectors of one value each, or fails and has changed nothing:
+ * no mark is needed before it, and no undo after it. Rows that came so wait for
+ * others until something else is asked of the transaction. Fails with CONSTRAINT,
+ * RANGE, IO, CORRUPT, NO_MEMORY, CANCELLED; where earlier rows can be kept no
+ * more, all that follows but an undo fails, too. */
+enum vdbq_status transaction_add_row(struct transaction *transaction,
+                                     uint32_t table_id,
+                                     const struct vdbq_vector *vectors,
+                                     struct error *error);
+
 /* Rows of one table that change, or go. */
 struct row_changes {
     uint64_t count;                    /* of rows, each once                 */

@@ -25,9 +25,10 @@ struct transaction {
     struct vector savepoints; /* struct savepoint: those that are open, the
                                  newest last                             */
     struct vector new_rows;   /* struct new_rows: of tables that rows come to */
-    uint64_t size_before;     /* of the file                               */
-    bool all_known;           /* it is known what all others read          */
-    enum vdbq_status failed;  /* of an earlier call, or OK                 */
+    bool waiting; /* of these, there are some of statements that are done  */
+    uint64_t size_before;    /* of the file                               */
+    bool all_known;          /* it is known what all others read          */
+    enum vdbq_status failed; /* of an earlier call, or OK                 */
 };
 
 /* Finds where it may write (file rules 6 and 7). */
@@ -68,6 +69,11 @@ enum vdbq_status transaction_write_runs(struct transaction *transaction,
 /* The rows that come to a table; NULL: none came. */
 struct new_rows *transaction_new_rows(const struct transaction *transaction,
                                       uint32_t table_id);
+/* Room for the first that come to one; `claimed`: nobody watches their keys.
+ * NULL: no memory. */
+struct new_rows *transaction_start_rows(struct transaction *transaction,
+                                        const struct table *table,
+                                        bool claimed);
 /* Forgets them, or those that come to any table. */
 void transaction_forget(struct transaction *transaction, uint32_t table_id);
 void transaction_forget_rows(struct transaction *transaction);

@@ -168,15 +168,15 @@ static enum vdbq_status claim_key(struct adding *adding, enum conflict conflict)
 
 /* ------------------------------------------------------------------- add -- */
 
-static struct new_rows *add_new_rows(const struct adding *adding)
+struct new_rows *transaction_start_rows(struct transaction *transaction,
+                                        const struct table *table, bool claimed)
 {
-    struct transaction *transaction = adding->transaction;
     struct new_rows *new_rows = vector_add(&transaction->new_rows);
 
     if (new_rows == NULL)
         return NULL;
-    if (new_rows_init(new_rows, adding->table)) {
-        new_rows->claimed = adding->claims;
+    if (new_rows_init(new_rows, table)) {
+        new_rows->claimed = claimed;
         return new_rows;
     }
     new_rows_finish(new_rows);
@@ -193,7 +193,8 @@ static enum vdbq_status add_checked(const struct adding *adding, uint64_t rows,
         transaction_new_rows(transaction, adding->table->id);
 
     if (new_rows == NULL)
-        new_rows = add_new_rows(adding);
+        new_rows =
+            transaction_start_rows(transaction, adding->table, adding->claims);
     if (new_rows == NULL)
         return error_no_memory(adding->error);
     return new_rows_add(new_rows, &transaction->writer, adding->table, rows,

@@ -186,7 +186,9 @@ static enum vdbq_status make_all(struct transaction *transaction,
                                  struct error *error)
 {
     struct database *database = transaction->writer.database;
-    unsigned cores = database_reads_anywhere(database) ? os_cores() : 1;
+    bool several = jobs->count > 1 && database_reads_anywhere(database);
+    unsigned cores =
+        several ? os_cores() : 1; /* which reads files of the system */
     enum vdbq_status status = VDBQ_OK;
     struct job *items = jobs->items;
 

@@ -193,8 +193,8 @@ enum vdbq_status transaction_return(struct transaction *transaction,
     enum vdbq_status status;
 
     assert(savepoint < transaction->savepoints.count);
-    if (transaction->failed != VDBQ_OK)
-        forget_failure(transaction);
+    if (transaction->failed != VDBQ_OK || transaction->waiting)
+        forget_failure(transaction); /* which came after all savepoints */
     status = transaction_mark(transaction, error);
     if (status != VDBQ_OK)
         return status;

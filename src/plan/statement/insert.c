@@ -25,6 +25,7 @@ struct filling {
     bool named; /* rows have a value for it  */
     void *values;
     uint8_t *nulls; /* NULL until the first NULL */
+    int parameter;  /* from 1 on, that plan_insert_fill() puts there; 0: none */
 };
 
 struct inserting {
@@ -35,6 +36,7 @@ struct inserting {
     struct filling *fillings; /* one a column of the table                 */
     unsigned *order;          /* the column that the i-th value goes to    */
     unsigned value_count;     /* of a row                                  */
+    bool reads;               /* values other than constants were bound    */
 };
 
 /* ------------------------------------------------------------- columns -- */
@@ -201,6 +203,34 @@ static enum vdbq_status fill_missing(struct inserting *inserting)
     return status;
 }
 
+/* Lists the parameters that are values as they are given. */
+static enum vdbq_status make_parameters(struct inserting *inserting,
+                                        struct plan_insert *plan)
+{
+    const struct table *table = inserting->table;
+    const struct filling *fillings = inserting->fillings;
+
+    plan->parameters =
+        arena_alloc(inserting->binder->arena,
+                    table->column_count * sizeof *plan->parameters);
+    if (plan->parameters == NULL)
+        return error_no_memory(inserting->binder->error);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        struct plan_parameter *to = &plan->parameters[plan->parameter_count];
+        if (fillings[i].parameter == 0)
+            continue;
+        *to = (struct plan_parameter){
+            .number = (unsigned)fillings[i].parameter - 1,
+            .column = i,
+            .nullable = !fillings[i].key && !fillings[i].column->not_null
+        };
+        plan->vectors[i].values = &to->value;
+        plan->parameter_count++;
+    }
+    plan->of_any = plan->parameter_count > 0 && !inserting->reads;
+    return VDBQ_OK;
+}
+
 static enum vdbq_status make_vectors(struct inserting *inserting,
                                      struct plan_insert *plan)
 {
@@ -219,7 +249,7 @@ static enum vdbq_status make_vectors(struct inserting *inserting,
                                   .rows = inserting->insert->query->row_count,
                                   .column_count = table->column_count,
                                   .vectors = vectors };
-    return VDBQ_OK;
+    return make_parameters(inserting, plan);
 }
 
 /* ---------------------------------------------------------------- rows -- */
@@ -248,6 +278,25 @@ static bool read_literal(const struct ast_expression *tree,
     return true;
 }
 
+/* Whether a value is a parameter that need not be read to make the plan, as no
+ * other part of the statement asks for its value. */
+static bool read_parameter(const struct inserting *inserting,
+                           const struct ast_expression *tree,
+                           struct filling *filling)
+{
+    const struct plan_limits *limits = inserting->binder->limits;
+
+    if (tree->kind != AST_PARAMETER || inserting->insert->query->row_count != 1
+        || inserting->binder->parameters == NULL
+        || tree->integer > inserting->binder->value_count || limits == NULL
+        || limits->converts || !insert_takes_parameters(filling->column->type)
+        || inserting->returning != NULL
+        || inserting->insert->conflict.at.line > 0)
+        return false;
+    filling->parameter = (int)tree->integer;
+    return true;
+}
+
 /* `*computed`: it is no constant, so that the rows must be a query's. */
 static enum vdbq_status fill_value(struct inserting *inserting,
                                    struct filling *filling, size_t row,
@@ -268,6 +317,14 @@ static enum vdbq_status fill_value(struct inserting *inserting,
     return VDBQ_OK;
 }
 
+/* Whether an expression has no parts. */
+static bool is_constant(const struct ast_expression *tree)
+{
+    return tree->kind == AST_INTEGER || tree->kind == AST_DECIMAL
+           || tree->kind == AST_STRING || tree->kind == AST_NULL
+           || tree->kind == AST_TRUE || tree->kind == AST_FALSE;
+}
+
 static enum vdbq_status fill_row(struct inserting *inserting,
                                  const struct ast_row *row, size_t number,
                                  bool *computed)
@@ -285,8 +342,10 @@ static enum vdbq_status fill_row(struct inserting *inserting,
         struct ast_expression room;
         const struct ast_expression *tree = ast_item_read(item, &room);
         struct expression *e;
-        if (read_literal(tree, filling, number))
+        if (read_literal(tree, filling, number)
+            || read_parameter(inserting, tree, filling))
             continue;
+        inserting->reads |= !is_constant(tree);
         e = bind_expression(inserting->binder, tree);
         status = e ? fill_value(inserting, filling, number, e, computed)
                    : inserting->binder->error->status;

@@ -31,6 +31,9 @@ enum vdbq_status plan_create_index(const struct ast_index *index,
 enum vdbq_status plan_insert_rows(const struct ast_statement *statement,
                                   struct binder *binder, struct plan *plan);
 
+/* Whether plan_insert_fill() knows columns of that type. */
+bool insert_takes_parameters(enum vdbq_type type);
+
 enum vdbq_status plan_update(const struct ast_statement *statement,
                              struct binder *binder, struct plan *plan);
 

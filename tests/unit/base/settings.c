@@ -96,6 +96,7 @@ static void test_refuse(void **state)
         { "cores", "65536", "0 for all" },
         { "cores", "", "VDBQ_CORES" },
         { "timeout", "2147483648", "milliseconds" },
+        { "read_timeout", "-1", "milliseconds" },
     };
     char longest[SETTING_BYTES_MAX + 1];
     struct error error;

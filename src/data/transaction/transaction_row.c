@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows that statements add one at a time. All that can be wrong with a row is
+ * found before anything changes, so that a statement needs no state to go back
+ * to, and rows of many statements wait for one tablet.
+ *
+ * What is always true: keys of rows that wait either ascend, above all keys of
+ * the table (key.h), or each was looked for and is in `seen`.
+ */
+#include <assert.h>
+
+#include "base/threads/stop.h"
+#include "cl/hash.h"
+#include "data/index/key_find.h"
+#include "data/index/unique.h"
+#include "data/tablet/values.h"
+#include "data/transaction/transaction_inner.h"
+
+/* A row on its way. */
+struct adding_row {
+    struct transaction *transaction;
+    const struct table *table; /* in the draft */
+    const struct vdbq_vector *vectors;
+    struct new_rows *new_rows; /* of the table; NULL: no row waits */
+    struct error *error;
+};
+
+/* ----------------------------------------------------------------- keys -- */
+
+static struct unique_hash seen_hash(struct run_value key)
+{
+    return (struct unique_hash){ hash_number(key.value), 1 };
+}
+
+/* Fails where a row has that key, in a tablet or among those that wait. */
+static enum vdbq_status look_for_key(const struct adding_row *adding,
+                                     uint64_t row)
+{
+    const struct table *table = adding->table;
+    const struct vdbq_vector *keys = &adding->vectors[table->key];
+    struct run_value key = key_value(keys, row);
+    bool found = adding->new_rows != NULL
+                 && unique_set_has(&adding->new_rows->seen, seen_hash(key));
+    enum vdbq_status status =
+        found ? VDBQ_OK
+              : key_find(adding->transaction->writer.database, table, key,
+                         &found, adding->error);
+
+    return status == VDBQ_OK && found
+               ? key_twice(table, keys, row, adding->error)
+               : status;
+}
+
+/* Whether the keys that wait ascend, and this one is above them all. */
+static bool grows(const struct adding_row *adding)
+{
+    const struct vdbq_vector *keys = &adding->vectors[adding->table->key];
+
+    if (adding->new_rows == NULL)
+        return key_grows(adding->table, 1, adding->vectors);
+    return !adding->new_rows->claimed
+           && key_watch_grows(&adding->new_rows->keys,
+                              (struct key_values){ keys->values, 1 });
+}
+
+/* Writes the rows that wait, whose keys were not looked for. */
+static enum vdbq_status settle_ascending(struct adding_row *adding)
+{
+    uint32_t id = adding->table->id;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (adding->new_rows != NULL && !adding->new_rows->claimed) {
+        status = transaction_settle(adding->transaction, adding->error);
+        adding->table = catalogue_table_id(adding->transaction->draft, id);
+        adding->new_rows = NULL;
+    }
+    return status;
+}
+
+/* Sees that the key is new; `*looked`: it was looked for. */
+static enum vdbq_status check_key(struct adding_row *adding, bool *looked)
+{
+    enum vdbq_status status;
+
+    *looked = false;
+    if (adding->table->key == NO_KEY)
+        return VDBQ_OK;
+    status = key_check_nulls(adding->table, 1, adding->vectors, adding->error);
+    if (status != VDBQ_OK || grows(adding))
+        return status;
+    *looked = true;
+    status = settle_ascending(adding);
+    return status == VDBQ_OK ? look_for_key(adding, 0) : status;
+}
+
+/* ---------------------------------------------------------------- rules -- */
+
+/* The set of all rows, those that wait among them. */
+static enum vdbq_status set_of(const struct adding_row *adding,
+                               const struct unique_rule *rule,
+                               struct unique_set **set)
+{
+    return unique_set_of(adding->transaction->writer.database, adding->table,
+                         rule, set, adding->error);
+}
+
+/* Fails where a row is like this one by a rule; makes room for it in the set. */
+static enum vdbq_status check_rule(const struct adding_row *adding,
+                                   const struct unique_rule *rule)
+{
+    struct unique_set *set;
+    struct unique_hash hash;
+    enum vdbq_status status = set_of(adding, rule, &set);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (unique_hash_row(rule, adding->vectors, 0, &hash)
+        && unique_set_has(set, hash))
+        return unique_twice(adding->table, rule, adding->vectors, 0,
+                            adding->error);
+    return unique_set_reserve(set, set->count + 1)
+               ? VDBQ_OK
+               : stop_or_no_memory(adding->error);
+}
+
+static enum vdbq_status check_rules(const struct adding_row *adding,
+                                    const struct vector *rules)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++)
+        status = check_rule(adding, vector_at(rules, i));
+    return status;
+}
+
+/* Takes note of the row in a set that has room for it. */
+static enum vdbq_status take_rule(const struct adding_row *adding,
+                                  const struct unique_rule *rule)
+{
+    struct unique_set *set;
+    struct unique_hash hash;
+    enum vdbq_status status = set_of(adding, rule, &set);
+
+    if (status == VDBQ_OK && unique_hash_row(rule, adding->vectors, 0, &hash)) {
+        set->grown = true;
+        if (!unique_set_add(set, hash))
+            status = error_no_memory(adding->error);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ add -- */
+
+/* Takes note of a row that was added, of which its statement has to tell. A
+ * failure, for which there is hardly a reason left, is one of the transaction. */
+static enum vdbq_status take_note(const struct adding_row *adding,
+                                  const struct vector *rules, bool looked)
+{
+    const struct table *table = adding->table;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (looked
+        && !unique_set_add(
+            &adding->new_rows->seen,
+            seen_hash(key_value(&adding->vectors[table->key], 0))))
+        status = error_no_memory(adding->error);
+    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++)
+        status = take_rule(adding, vector_at(rules, i));
+    return transaction_note(adding->transaction, status);
+}
+
+/* Adds the row, or fails before anything has changed. */
+static enum vdbq_status add_row(struct adding_row *adding,
+                                const struct vector *rules, bool looked)
+{
+    struct transaction *transaction = adding->transaction;
+    enum vdbq_status status;
+
+    if (adding->new_rows == NULL)
+        adding->new_rows =
+            transaction_start_rows(transaction, adding->table, looked);
+    if (adding->new_rows == NULL)
+        return error_no_memory(adding->error);
+    assert(adding->new_rows->claimed == looked || adding->table->key == NO_KEY);
+    transaction->waiting = true;
+    if (looked
+        && !unique_set_reserve(&adding->new_rows->seen,
+                               adding->new_rows->seen.count + 1))
+        return error_no_memory(adding->error);
+    status = new_rows_add_row(adding->new_rows, &transaction->writer,
+                              adding->table, adding->vectors, adding->error);
+    return status == VDBQ_OK ? take_note(adding, rules, looked) : status;
+}
+
+/* Likewise, once it is clear that it may come. Nobody stops it: the rows before
+ * it, which it may have to write, are those of other statements. */
+static enum vdbq_status check_and_add(struct adding_row *adding)
+{
+    struct vector rules;
+    bool looked;
+    enum vdbq_status status =
+        values_check(adding->table, 1, adding->vectors, adding->error);
+
+    if (status == VDBQ_OK)
+        status = check_key(adding, &looked);
+    if (status != VDBQ_OK)
+        return status;
+    if (!unique_rules(adding->transaction->draft, adding->table, false, &rules))
+        status = error_no_memory(adding->error);
+    if (status == VDBQ_OK)
+        status = check_rules(adding, &rules);
+    if (status == VDBQ_OK) {
+        struct stop_work former = stop_help(&stop_never);
+        status = add_row(adding, &rules, looked);
+        stop_leave(former);
+    }
+    vector_finish(&rules);
+    return status;
+}
+
+bool transaction_takes_row(const struct transaction *transaction,
+                           uint32_t table_id)
+{
+    const struct table *table =
+        catalogue_table_id(transaction->draft, table_id);
+
+    return table != NULL && (table->key == NO_KEY || key_findable(table));
+}
+
+enum vdbq_status transaction_add_row(struct transaction *transaction,
+                                     uint32_t table_id,
+                                     const struct vdbq_vector *vectors,
+                                     struct error *error)
+{
+    struct adding_row adding = {
+        .transaction = transaction,
+        .table = catalogue_table_id(transaction->draft, table_id),
+        .vectors = vectors,
+        .new_rows = transaction_new_rows(transaction, table_id),
+        .error = error
+    };
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    assert(adding.table != NULL);
+    return status == VDBQ_OK ? check_and_add(&adding) : status;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * INSERT of one row whose values are parameters: planned once for any values
+ * that go into their columns as they are. All else is left to the planner,
+ * which knows every conversion and how to refuse one.
+ */
+#include <string.h>
+
+#include "plan/plan.h"
+#include "plan/statement/statement.h"
+#include "program/parameter.h"
+
+bool insert_takes_parameters(enum vdbq_type type)
+{
+    return type == VDBQ_INTEGER || type == VDBQ_BIGINT || type == VDBQ_DOUBLE
+           || type == VDBQ_TEXT;
+}
+
+/* Puts a whole number into its column; false: it does not fit as it is. */
+static bool fill_integer(struct plan_parameter *to, enum vdbq_type type,
+                         int64_t value)
+{
+    int32_t narrow = (int32_t)value;
+
+    if (type == VDBQ_INTEGER)
+        memcpy(&to->value, &narrow, sizeof narrow);
+    else
+        memcpy(&to->value, &value, sizeof value);
+    return type == VDBQ_BIGINT || (type == VDBQ_INTEGER && narrow == value);
+}
+
+/* Puts the value of a parameter into its column, if it is of that kind. */
+static bool fill(struct plan_parameter *to, struct vdbq_vector *vector,
+                 const struct parameter *from)
+{
+    static const uint8_t null = 1;
+
+    vector->nulls = from->null ? &null : NULL;
+    if (from->null)
+        return to->nullable;
+    if (from->type == VDBQ_BIGINT)
+        return fill_integer(to, vector->type, from->integer);
+    if (from->type != vector->type)
+        return false;
+    if (from->type == VDBQ_TEXT)
+        to->value.text = from->text;
+    else
+        to->value.real = from->real;
+    return true;
+}
+
+bool plan_insert_fill(struct plan_insert *insert,
+                      const struct parameter *parameters)
+{
+    for (unsigned i = 0; i < insert->parameter_count; i++) {
+        struct plan_parameter *to = &insert->parameters[i];
+        if (!fill(to, &insert->vectors[to->column], &parameters[to->number]))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a column of a table is as it was when a plan was made. */
+static bool same_column(const struct column *a, const struct column *b)
+{
+    bool defaults = a->default_sql != NULL && b->default_sql != NULL
+                        ? strcmp(a->default_sql, b->default_sql) == 0
+                        : a->default_sql == b->default_sql;
+
+    return a->type == b->type && a->precision == b->precision
+           && a->scale == b->scale && a->not_null == b->not_null && defaults
+           && strcmp(a->name, b->name) == 0;
+}
+
+bool plan_insert_holds(const struct plan_insert *insert,
+                       const struct catalogue *from, const struct catalogue *to)
+{
+    const struct table *before = catalogue_table_id(from, insert->table_id);
+    const struct table *now = catalogue_table_id(to, insert->table_id);
+    bool same =
+        before != NULL && now != NULL && strcmp(before->name, now->name) == 0
+        && before->key == now->key && before->column_count == now->column_count;
+
+    for (unsigned i = 0; same && i < now->column_count; i++)
+        same = same_column(&before->columns[i], &now->columns[i]);
+    return same;
+}

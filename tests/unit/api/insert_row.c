@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * INSERTs of one row, prepared once and run with many values: what goes into a
+ * column as it is, what is converted or refused, keys that are there already,
+ * and rows that wait in a transaction while other things happen to it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/vdbq.h"
+#include "fixtures/answer.h"
+#include "fixtures/chance.h"
+#include "fixtures/files.h"
+
+static vdbq *open_file(void)
+{
+    vdbq *db;
+
+    assert_int_equal(
+        vdbq_open(test_path, VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC, &db),
+        VDBQ_OK);
+    set_option(db, "device", "host");
+    return db;
+}
+
+static void run(vdbq *db, const char *sql)
+{
+    if (vdbq_execute(db, sql) != VDBQ_OK)
+        fail_msg("%s: %s", sql, vdbq_error(db)->message);
+}
+
+static vdbq_query *prepare(vdbq *db, const char *sql)
+{
+    vdbq_query *query;
+
+    if (vdbq_prepare(db, sql, -1, &query, NULL) != VDBQ_OK)
+        fail_msg("%s: %s", sql, vdbq_error(db)->message);
+    return query;
+}
+
+/* The one value that a query gives, as text. */
+static void expect(vdbq *db, const char *sql, const char *expected)
+{
+    vdbq_query *query = prepare(db, sql);
+
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    if (strcmp(vdbq_query_text(query, 0), expected) != 0)
+        fail_msg("%s: %s, not %s", sql, vdbq_query_text(query, 0), expected);
+    vdbq_query_close(query);
+}
+
+static void expect_failure(vdbq *db, vdbq_query *query, const char *message)
+{
+    assert_int_not_equal(vdbq_query_run(query), VDBQ_OK);
+    if (strstr(vdbq_error(db)->message, message) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", vdbq_error(db)->message,
+                 message);
+}
+
+/* ---------------------------------------------------------------- values -- */
+
+static void values_are_converted_or_refused(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table t (i integer, b bigint, d double, s text not null, "
+            "m decimal(8, 2), day date)");
+    query = prepare(db, "insert into t values (?, ?, ?, ?, ?, ?)");
+    expect_failure(db, query, "NOT NULL");
+    vdbq_bind_text(query, 4, "x", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_double(query, 1, 3);
+    vdbq_bind_text(query, 2, "12", -1);
+    vdbq_bind_int64(query, 3, 7);
+    vdbq_bind_int64(query, 4, 8);
+    vdbq_bind_double(query, 5, 1.25);
+    vdbq_bind_text(query, 6, "2024-02-29", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_double(query, 1, 3.5);
+    expect_failure(db, query, "3.5 is not a whole number");
+    vdbq_bind_int64(query, 1, INT64_C(1) << 31);
+    expect_failure(db, query, "2147483648 does not fit column i");
+    vdbq_bind_int64(query, 1, INT32_MIN);
+    vdbq_bind_int64(query, 2, INT64_MIN);
+    vdbq_bind_double(query, 3, -0.5);
+    vdbq_bind_text(query, 4, "", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_close(query);
+    expect(db, "select count(*) from t where i is null and s = 'x'", "1");
+    expect(db,
+           "select count(*) from t where i = 3 and b = 12 and d = 7 and "
+           "s = '8' and m = 1.25 and day = date '2024-02-29'",
+           "1");
+    expect(db,
+           "select count(*) from t where i = -2147483648 and b < 0 and "
+           "d = -0.5 and s = ''",
+           "1");
+    expect(db, "select count(*) from t", "3");
+    vdbq_close(db);
+}
+
+/* A plan for NULLs alone is none for other values. */
+static void types_of_values_change_between_runs(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table t (a integer, m decimal(8, 2))");
+    query = prepare(db, "insert into t values (?1, ?2)");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_int64(query, 1, 1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_double(query, 2, 2.5);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_text(query, 2, "3.25", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_bind_null(query, 1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_close(query);
+    query = prepare(db, "insert into t values (?, 0), (?, 0)");
+    vdbq_bind_int64(query, 2, 10);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_close(query);
+    expect(db, "select sum(a) from t", "13");
+    expect(db, "select sum(m) from t", "9.00");
+    expect(db, "select count(a) from t", "4");
+    vdbq_close(db);
+}
+
+static void constants_and_defaults_stand_beside_parameters(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table t (a integer primary key, b text default 'none', "
+            "c integer default 5, d bigint)");
+    query = prepare(db, "insert into t (d, a) values (7, :a)");
+    for (int i = 0; i < 3; i++) {
+        vdbq_bind_int64(query, 1, i);
+        assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    }
+    vdbq_query_close(query);
+    query = prepare(db, "insert into t values (?1, ?2, ?1, ?1)");
+    vdbq_bind_int64(query, 1, 10);
+    vdbq_bind_text(query, 2, "ten", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_close(query);
+    expect(db, "select count(*) from t where b = 'none' and c = 5 and d = 7",
+           "3");
+    expect(db, "select b || c || d from t where a = 10", "ten1010");
+    vdbq_close(db);
+}
+
+/* A plan holds as long as the table is the same. */
+static void another_table_of_the_name_is_planned_for(void **state)
+{
+    vdbq *db = open_file(), *other = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table t (a integer, b text)");
+    query = prepare(db, "insert into t values (?, ?)");
+    vdbq_bind_int64(query, 1, 1);
+    vdbq_bind_text(query, 2, "2", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    run(other, "drop table t; create table t (a text, b integer, c double "
+               "default 4)");
+    expect_failure(db, query, "2 values for 3 columns");
+    run(other, "drop table t; create table t (a text, b integer not null)");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    expect(db, "select a || b from t", "12");
+    run(other, "drop table t");
+    expect_failure(db, query, "no such table");
+    vdbq_query_close(query);
+    vdbq_close(other);
+    vdbq_close(db);
+}
+
+/* --------------------------------------------------------------- waiting -- */
+
+static void rows_that_wait_are_there_for_all_who_ask(void **state)
+{
+    vdbq *db = open_file(), *other = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table t (a integer primary key, b text unique)");
+    query = prepare(db, "insert into t values (?, ?)");
+    run(db, "begin");
+    for (int i = 0; i < 10; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", i);
+        vdbq_bind_int64(query, 1, i % 2 == 0 ? i : -i);
+        vdbq_bind_text(query, 2, text, -1);
+        assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+        if (i == 4)
+            expect(db, "select count(*) from t", "5");
+        if (i == 6)
+            assert_int_equal(vdbq_tables(db) * vdbq_table_rows(db, 0), 7);
+    }
+    expect_failure(db, query, "the primary key a is there twice: -9");
+    vdbq_bind_int64(query, 1, 20);
+    expect_failure(db, query, "the unique column b is there twice: '9'");
+    vdbq_bind_text(query, 2, "20", -1);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    run(db, "delete from t where a = 4");
+    expect(other, "select count(*) from t", "0");
+    run(db, "commit");
+    expect(other, "select count(*) from t", "10");
+    expect(other, "select sum(a) from t", "11");
+    vdbq_query_close(query);
+    vdbq_close(other);
+    vdbq_close(db);
+}
+
+static void rows_that_wait_go_with_the_transaction(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table t (a integer primary key)");
+    query = prepare(db, "insert into t values (?)");
+    run(db, "begin");
+    vdbq_bind_int64(query, 1, 5);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    run(db, "savepoint s");
+    vdbq_bind_int64(query, 1, 3);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    run(db, "rollback to s");
+    expect(db, "select count(*) from t", "1");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    run(db, "rollback");
+    expect(db, "select count(*) from t", "0");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    expect(db, "select a from t", "3");
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* --------------------------------------------------------------- a model -- */
+
+enum { KEYS = 300, STEPS = 6000 };
+
+/* What the table should have: committed, and in the transaction. */
+struct model {
+    bool kept[KEYS], now[KEYS];
+    bool open;
+};
+
+static int64_t model_count(const struct model *model)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < KEYS; i++)
+        count += model->now[i];
+    return count;
+}
+
+static void check_model(vdbq *db, const struct model *model)
+{
+    char expected[32];
+
+    snprintf(expected, sizeof expected, "%lld", (long long)model_count(model));
+    expect(db, "select count(distinct a) from t", expected);
+    expect(db, "select count(*) from t", expected);
+}
+
+static void insert_random(vdbq_query *query, struct model *model, int64_t key)
+{
+    enum vdbq_status expected = model->now[key] ? VDBQ_CONSTRAINT : VDBQ_OK;
+
+    vdbq_bind_int64(query, 1, key * 1000);
+    vdbq_bind_int64(query, 2, key);
+    assert_int_equal(vdbq_query_run(query), expected);
+    model->now[key] = true;
+}
+
+static void end_random(vdbq *db, struct model *model, bool commit)
+{
+    if (!model->open)
+        run(db, "begin");
+    else
+        run(db, commit ? "commit" : "rollback");
+    if (model->open && !commit)
+        memcpy(model->now, model->kept, sizeof model->now);
+    model->open = !model->open;
+}
+
+static void delete_random(vdbq *db, struct model *model, int64_t key)
+{
+    char sql[64];
+
+    snprintf(sql, sizeof sql, "delete from t where a = %lld",
+             (long long)key * 1000);
+    run(db, sql);
+    model->now[key] = false;
+}
+
+/* A row gets another key, unless there is one. */
+static void move_random(vdbq *db, struct model *model, int64_t from, int64_t to)
+{
+    bool clash = model->now[from] && model->now[to] && from != to;
+    char sql[96];
+
+    snprintf(sql, sizeof sql, "update t set a = %lld, b = %lld where a = %lld",
+             (long long)to * 1000, (long long)to, (long long)from * 1000);
+    assert_int_equal(vdbq_execute(db, sql), clash ? VDBQ_CONSTRAINT : VDBQ_OK);
+    if (clash || !model->now[from])
+        return;
+    model->now[from] = false;
+    model->now[to] = true;
+}
+
+static void random_rows_are_as_a_model_says(void **state)
+{
+    vdbq *dbs[2] = { open_file(), open_file() };
+    vdbq_query *queries[2];
+    struct model model = { .open = false };
+    unsigned who = 0;
+
+    (void)state;
+    chance_start();
+    run(dbs[0], "create table t (a bigint primary key, b integer unique)");
+    for (int i = 0; i < 2; i++) {
+        set_option(dbs[i], "tablet_rows", i == 0 ? "40" : "200");
+        queries[i] = prepare(dbs[i], "insert into t values (?, ?)");
+    }
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t what = chance_below(60);
+        int64_t key = (int64_t)chance_below(KEYS);
+        if (!model.open) {
+            memcpy(model.kept, model.now, sizeof model.kept);
+            who = (unsigned)chance_below(2);
+        }
+        if (what == 0)
+            check_model(dbs[who], &model);
+        else if (what < 4)
+            end_random(dbs[who], &model, what < 3);
+        else if (what < 20)
+            delete_random(dbs[who], &model, key);
+        else if (what < 28)
+            move_random(dbs[who], &model, key, (int64_t)chance_below(KEYS));
+        else
+            insert_random(queries[who], &model, key);
+    }
+    check_model(dbs[who], &model);
+    for (int i = 0; i < 2; i++) {
+        vdbq_query_close(queries[i]);
+        vdbq_close(dbs[i]);
+    }
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(values_are_converted_or_refused),
+        TEST(types_of_values_change_between_runs),
+        TEST(constants_and_defaults_stand_beside_parameters),
+        TEST(another_table_of_the_name_is_planned_for),
+        TEST(rows_that_wait_are_there_for_all_who_ask),
+        TEST(rows_that_wait_go_with_the_transaction),
+        TEST(random_rows_are_as_a_model_says),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
