@@ -346,7 +346,7 @@ def compare(script, used, scanned):
         if rows != other:
             return f'{sql}\nwith indexes:\n{rows}\nwithout:\n{other}'
         if wanted is not None:
-            got = sorted(list(csv.reader(io.StringIO(rows)))[1:])
+            got = sorted([row or [''] for row in csv.reader(io.StringIO(rows))][1:])
             if got != wanted:
                 return f'{sql}\nvdbq:\n{got}\nsqlite3:\n{wanted}'
     return None

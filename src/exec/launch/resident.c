@@ -98,15 +98,15 @@ uint64_t resident_bytes(const struct resident *resident)
 static enum vdbq_status entry_create(struct resident *resident,
                                      uint32_t table_id,
                                      const struct tablet_ref *tablet,
-                                     struct entry **entry, struct error *error)
+                                     uint64_t size_bytes, struct entry **entry,
+                                     struct error *error)
 {
     struct entry *made = memory_zeroed(1, sizeof *made), **bucket;
     enum vdbq_status status;
 
     if (made == NULL)
         return error_no_memory(error);
-    status =
-        make_room(resident, tablet->size_bytes, &made->shown.memory, error);
+    status = make_room(resident, size_bytes, &made->shown.memory, error);
     if (status != VDBQ_OK) {
         memory_release(made);
         return status;
@@ -114,7 +114,7 @@ static enum vdbq_status entry_create(struct resident *resident,
     made->identity = tablet->identity;
     made->table_id = table_id;
     made->row_first = tablet->row_first;
-    made->size_bytes = tablet->size_bytes;
+    made->size_bytes = size_bytes;
     resident->used_bytes += made->size_bytes;
     bucket = bucket_of(resident, made->identity);
     made->chain = *bucket;
@@ -125,6 +125,7 @@ static enum vdbq_status entry_create(struct resident *resident,
 
 enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
                               const struct tablet_ref *tablet,
+                              uint64_t size_bytes,
                               struct resident_tablet **pinned,
                               struct error *error)
 {
@@ -133,7 +134,7 @@ enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
     *pinned = NULL;
     if (entry == NULL) {
         enum vdbq_status status =
-            entry_create(resident, table_id, tablet, &entry, error);
+            entry_create(resident, table_id, tablet, size_bytes, &entry, error);
         if (status != VDBQ_OK)
             return status;
     } else if (entry->pins == 0) {

@@ -29,11 +29,12 @@ struct resident_tablet {
     const struct tablet *tablet; /* its head; NULL: nothing of it is there */
 };
 
-/* Finds a tablet or makes room for it, and keeps it until
+/* Finds a tablet or makes room for its `size_bytes`, and keeps it until
  * resident_release(). Fails with LIMIT (the budget cannot hold it beside what
  * is in use), DEVICE, NO_MEMORY. */
 enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
                               const struct tablet_ref *tablet,
+                              uint64_t size_bytes,
                               struct resident_tablet **pinned,
                               struct error *error);
 void resident_release(struct resident *resident,

@@ -53,15 +53,31 @@ void source_close(struct source *source, const struct source_params *params,
     *source = (struct source){ 0 };
 }
 
+/* Whether the device has not been told yet where the columns of a tablet with
+ * an edit are: that is known when all of them are in the pool. */
+static bool wants_all(const struct source_params *params,
+                      const struct tablet_ref *ref)
+{
+    const struct resident_tablet *known;
+
+    if (params->place->mode != MODE_CACHED || ref->edit == NULL)
+        return false;
+    known = resident_find(params->place->resident, ref);
+    return known == NULL || known->tablet == NULL;
+}
+
 /* What the pool is asked for. */
 static struct pool_want want_of(const struct source_params *params,
                                 const struct tablet_ref *ref)
 {
-    return (struct pool_want){ .table = params->table,
-                               .tablet = ref,
-                               .columns = params->columns,
-                               .column_count = params->column_count,
-                               .codes = true };
+    struct pool_want want = { .table = params->table,
+                              .tablet = ref,
+                              .codes = true };
+    if (wants_all(params, ref))
+        return want;
+    want.columns = params->columns;
+    want.column_count = params->column_count;
+    return want;
 }
 
 bool source_ahead(const struct source_params *params,
@@ -171,18 +187,28 @@ static bool copy_column(const struct source *source, unsigned column,
                        column_input_null_bytes(&from, rows), copies);
 }
 
+/* Bytes of a tablet, of which there is a slot, on the device. */
+static uint64_t resident_size(const struct source *source)
+{
+    return source->ref->edit != NULL && source->slot != NULL
+               ? source->slot->whole->size
+               : source->ref->size_bytes;
+}
+
 /* Pins the tablet on the device; columns that it lacks are copied there. */
 static enum vdbq_status open_resident(struct source *source,
                                       struct source_params *params,
                                       struct vector *copies,
                                       struct error *error)
 {
+    struct resident *resident = params->place->resident;
+    bool lacks = wants_all(params, source->ref)
+                 || lacks_any(resident_find(resident, source->ref), params);
     enum vdbq_status status =
-        resident_pin(params->place->resident, params->table->id, source->ref,
-                     &source->resident, error);
-    bool lacks = status == VDBQ_OK && lacks_any(source->resident, params);
-    if (lacks)
-        status = open_slot(source, params, error);
+        lacks ? open_slot(source, params, error) : VDBQ_OK;
+    if (status == VDBQ_OK)
+        status = resident_pin(resident, params->table->id, source->ref,
+                              resident_size(source), &source->resident, error);
     if (status == VDBQ_OK && source->resident->tablet == NULL)
         status =
             resident_describe(source->resident, source->slot->whole, error);
