@@ -235,25 +235,45 @@ WORD_TYPE(ROWS, s->width / 8)
 /* Searches that an item takes in step, where there are so many more than items:
  * they wait for memory together. Neighbours among items have neighbours among
  * keys. */
-#define SEARCHES_IN_STEP 4
+#define SEARCHES_IN_STEP 8
+#define UNROLLED _Pragma("unroll")
 
+/* All loops over them have that many rounds, so that what each has stays in
+ * registers. */
 #define BINARY(T)                                                            \
     static inline void binary_##T(const struct search *s, u64 number,        \
-                                  u32 count, GLOBAL u32 *places)             \
+                                  GLOBAL u32 *places)                        \
+    {                                                                        \
+        key_##T key = read_##T(s, number);                                   \
+        u32 first = 0;                                                       \
+        for (u32 left = (u32)s->count + 1; left > 1; left -= left / 2)       \
+            first += left / 2                                                \
+                     * less_##T(s, s->sorted, (u64)first + left / 2 - 1, key); \
+        places[number] = place_of(                                           \
+            s, number, refine_##T(s, s->sorted, s->count, number, first));   \
+    }                                                                        \
+    static inline void step_##T(const struct search *s, u64 number,          \
+                                u64 items, GLOBAL u32 *places)               \
     {                                                                        \
         key_##T key[SEARCHES_IN_STEP];                                       \
         u32 first[SEARCHES_IN_STEP];                                         \
-        for (u32 k = 0; k < count; k++) {                                    \
-            key[k] = read_##T(s, number + k * get_global_size(0));           \
+        UNROLLED for (u32 k = 0; k < SEARCHES_IN_STEP; k++)                  \
+        {                                                                    \
+            key[k] = read_##T(s, number + k * items);                        \
             first[k] = 0;                                                    \
         }                                                                    \
-        for (u64 left = s->count + 1; left > 1; left -= left / 2)            \
-            for (u32 k = 0; k < count; k++)                                  \
-                first[k] += (u32)(left / 2)                                  \
-                            * less_##T(s, s->sorted,                         \
-                                       first[k] + left / 2 - 1, key[k]);     \
-        for (u32 k = 0; k < count; k++) {                                    \
-            u64 at = number + k * get_global_size(0);                        \
+        for (u32 left = (u32)s->count + 1; left > 1; left -= left / 2)       \
+        {                                                                    \
+            u32 less[SEARCHES_IN_STEP];                                      \
+            UNROLLED for (u32 k = 0; k < SEARCHES_IN_STEP; k++)              \
+                less[k] = less_##T(s, s->sorted,                             \
+                                   (u64)first[k] + left / 2 - 1, key[k]);    \
+            UNROLLED for (u32 k = 0; k < SEARCHES_IN_STEP; k++)              \
+                first[k] += left / 2 * less[k];                              \
+        }                                                                    \
+        UNROLLED for (u32 k = 0; k < SEARCHES_IN_STEP; k++)                  \
+        {                                                                    \
+            u64 at = number + k * items;                                     \
             places[at] = place_of(                                           \
                 s, at, refine_##T(s, s->sorted, s->count, at, first[k]));    \
         }                                                                    \
@@ -265,9 +285,9 @@ WORD_TYPE(ROWS, s->width / 8)
         (void)scratch, (void)sorters;                                        \
         for (; number + (SEARCHES_IN_STEP - 1) * items < s.searches;         \
              number += SEARCHES_IN_STEP * items)                             \
-            binary_##T(&s, number, SEARCHES_IN_STEP, places);                \
+            step_##T(&s, number, items, places);                             \
         for (; number < s.searches; number += items)                         \
-            binary_##T(&s, number, 1, places);                               \
+            binary_##T(&s, number, places);                                  \
     }
 
 /* A flag of each item of a group; others read four at a time. */

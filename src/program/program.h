@@ -82,7 +82,8 @@ struct program_table {
     uint32_t id;             /* in the catalogue                         */
     unsigned input;          /* 1 + number of the step's input whose rows
                                  it is; 0: it is of the catalogue         */
-    unsigned column_count;   /* columns without the primary key          */
+    unsigned column_count;   /* columns without the primary key; behind them,
+                                 where there is one, the row number       */
     const int *column_types; /* TYPE_... of these                        */
     int key_type;            /* TYPE_... that Rowid gives; TYPE_I64 is
                                  the row number where there is no key     */
