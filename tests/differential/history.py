@@ -25,7 +25,8 @@ PARTS = ' ;; '   # between the statements of sqlite3 that stand for one of ours
 REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
     # A row may be wrong in several ways: which one is told is each engine's.
     ('row', 'constraint failed|twice:|no value for|is NULL|NOT NULL|does not fit|overflow|'
-            r'has \d+ columns? but|values for \d+ columns?|same number of terms'),
+            r'out of the range|has \d+ columns? but|values for \d+ columns?|'
+            'same number of terms'),
     ('size', 'too big|would be longer than'),
     ('busy', 'is locked|been writing to it'),
     ('transaction', 'cannot start a transaction|no transaction is active|transaction is open'),

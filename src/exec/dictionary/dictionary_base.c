@@ -57,6 +57,7 @@ static struct dictionary *join_parts(struct dictionary_base *base,
     if (parts->count == 1)
         return dictionary_hold(parts->dictionaries[0]);
     for (size_t i = 0; i < parts->count; i++) {
+        assert(!parts->dictionaries[i]->unordered);
         size_t size =
             (parts->dictionaries[i]->count + (size_t)1) * sizeof(uint32_t);
         parts->numbers[i] = arena_alloc_paged(&base->arena, size);

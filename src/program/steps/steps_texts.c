@@ -40,19 +40,34 @@ static void use_all(const struct using *using)
         use(using, (int)i, TEXTS_ORDERED);
 }
 
-/* A program that computes nothing gives columns as they are. */
+/* The column that a result is, as it is, with its NULLs; -1: it is none. */
+static int given_column(const struct program *program, unsigned number)
+{
+    struct program_result result = program_result(program, number);
+    int column = program_loaded_column(program, false, result.register_);
+
+    return result.null_register < 0
+                   || program_loaded_column(program, true, result.null_register)
+                          == column
+               ? column
+               : -1;
+}
+
+/* A program that computes nothing gives columns as they are, as long as all
+ * results are columns: else it is run, and all texts have numbers together. */
 static void use_scan(const struct using *using)
 {
     const struct program *program = &using->step->scan.program;
-    if (program->tables.count != 1 || !program_only_loads(program)) {
+    bool gives = program->tables.count == 1 && program_only_loads(program);
+
+    for (unsigned i = 0; i < using->step->column_count && gives; i++)
+        gives = given_column(program, i) >= 0;
+    if (!gives) {
         use_all(using);
         return;
     }
-    for (unsigned i = 0; i < using->step->column_count; i++) {
-        int column = program_loaded_column(
-            program, false, program_result(program, i).register_);
-        use(using, column, (enum texts_use) using->own[i]);
-    }
+    for (unsigned i = 0; i < using->step->column_count; i++)
+        use(using, given_column(program, i), (enum texts_use) using->own[i]);
 }
 
 /* What an aggregate asks of its argument. */
