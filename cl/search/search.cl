@@ -236,7 +236,11 @@ WORD_TYPE(ROWS, s->width / 8)
  * they wait for memory together. Neighbours among items have neighbours among
  * keys. */
 #define SEARCHES_IN_STEP 8
+#ifdef __OPENCL_C_VERSION__
 #define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
+#endif
 
 /* All loops over them have that many rounds, so that what each has stays in
  * registers. */
