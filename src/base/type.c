@@ -5,6 +5,7 @@
  */
 #include "base/type.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,16 @@ int type_machine(enum vdbq_type type)
 size_t type_bytes(enum vdbq_type type)
 {
     return (unsigned)type < TYPES ? types[type].bytes : 0;
+}
+
+bool vector_null(const struct vdbq_vector *vector, uint64_t i)
+{
+    if (vector->nulls != NULL && vector->nulls[i] != 0)
+        return true;
+    if (vector->type == VDBQ_FLOAT)
+        return isnan(((const float *)vector->values)[i]);
+    return vector->type == VDBQ_DOUBLE
+           && isnan(((const double *)vector->values)[i]);
 }
 
 bool type_is_integer(enum vdbq_type type)

@@ -30,6 +30,8 @@ const char *type_name(enum vdbq_type type);
 int type_machine(enum vdbq_type type);
 /* Bytes of a value in the caller's vectors; 0: there are no such. */
 size_t type_bytes(enum vdbq_type type);
+/* Whether value i of a vector is NULL, said or as a NaN. */
+bool vector_null(const struct vdbq_vector *vector, uint64_t i);
 /* Whether the machine holds it in an integer. */
 bool type_is_integer(enum vdbq_type type);
 /* The range of a type that is an integer to the machine. */

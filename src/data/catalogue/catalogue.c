@@ -385,6 +385,15 @@ static void release_edits(const struct tablet_ref *tablets, size_t count)
         edit_release(tablets[i].edit);
 }
 
+bool table_has_edits(const struct table *table)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < table->tablet_count && !any; i++)
+        any = table->tablets[i].edit != NULL;
+    return any;
+}
+
 struct tablet_ref tablet_base(const struct tablet_ref *tablet)
 {
     struct tablet_ref base = *tablet;

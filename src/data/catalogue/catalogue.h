@@ -190,6 +190,8 @@ bool column_valid(const struct column *column);
 struct column_facts table_facts(const struct table *table, unsigned column);
 /* Whether these are what a count of the values would give: bounds are not. */
 bool table_facts_exact(const struct table *table, unsigned column);
+/* Whether a tablet of the table has an edit. */
+bool table_has_edits(const struct table *table);
 /* The tablet that an edit is over: as it was written, without facts. */
 struct tablet_ref tablet_base(const struct tablet_ref *tablet);
 /* The identity by which a tablet was written. */

@@ -6,7 +6,6 @@
 #include "data/catalogue/edit.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/type.h"
@@ -117,17 +116,6 @@ static bool make_column(struct edit *edit, unsigned number, enum vdbq_type type,
     return column->places != NULL && values != NULL && nulls != NULL;
 }
 
-/* Whether a value is NULL, said or as a NaN. */
-static bool is_null(const struct vdbq_vector *vector, uint64_t at)
-{
-    if (vector->nulls != NULL && vector->nulls[at] != 0)
-        return true;
-    if (vector->type == VDBQ_FLOAT)
-        return isnan(((const float *)vector->values)[at]);
-    return vector->type == VDBQ_DOUBLE
-           && isnan(((const double *)vector->values)[at]);
-}
-
 /* Adds value `at` of a vector as that of a place. False: no memory. */
 static bool put(struct edit *edit, struct edit_column *column, uint32_t place,
                 const struct vdbq_vector *from, uint64_t at)
@@ -138,7 +126,7 @@ static bool put(struct edit *edit, struct edit_column *column, uint32_t place,
 
     assert(from->type == column->values.type);
     column->places[to] = place;
-    if (is_null(from, at)) {
+    if (vector_null(from, at)) {
         ((uint8_t *)column->values.nulls)[to] = 1;
         return true;
     }

@@ -6,7 +6,6 @@
 #include "data/catalogue/sample.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "cl/hash.h"
@@ -163,17 +162,6 @@ bool sample_cuts(struct vdbq_text text)
     return text.length > SAMPLE_TEXT_MAX;
 }
 
-/* Said, or as a NaN. */
-static bool is_null(const struct vdbq_vector *vector, uint64_t at)
-{
-    if (vector->nulls != NULL && vector->nulls[at] != 0)
-        return true;
-    if (vector->type == VDBQ_FLOAT)
-        return isnan(((const float *)vector->values)[at]);
-    return vector->type == VDBQ_DOUBLE
-           && isnan(((const double *)vector->values)[at]);
-}
-
 /* Behind the last row. */
 static bool add_value(struct sample *sample, unsigned column,
                       const struct vdbq_vector *vector, uint64_t at)
@@ -186,7 +174,7 @@ static bool add_value(struct sample *sample, unsigned column,
         (uint8_t *)(uintptr_t)sample->columns[column].nulls + sample->rows;
     struct vdbq_text text;
 
-    *null = is_null(vector, at);
+    *null = vector_null(vector, at);
     memset(values, 0, width);
     if (*null != 0)
         return true;

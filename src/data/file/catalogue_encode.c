@@ -136,8 +136,7 @@ static bool any_edits(const struct catalogue *catalogue)
     bool any = false;
 
     for (size_t i = 0; i < catalogue->table_count && !any; i++)
-        for (size_t k = 0; k < catalogue->tables[i].tablet_count && !any; k++)
-            any = catalogue->tables[i].tablets[k].edit != NULL;
+        any = table_has_edits(&catalogue->tables[i]);
     return any;
 }
 

@@ -3,7 +3,6 @@
  * Describes a tablet that is to be built: the facts of its columns' values, how
  * these are stored (encoding.h), and where.
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/type.h"
@@ -145,16 +144,6 @@ static uint64_t place_dictionary(const struct tablet_source *source,
 }
 
 /* -------------------------------------------------------------- facts -- */
-
-bool vector_null(const struct vdbq_vector *vector, uint32_t i)
-{
-    if (vector->nulls != NULL && vector->nulls[i] != 0)
-        return true;
-    if (vector->type == VDBQ_FLOAT)
-        return isnan(((const float *)vector->values)[i]);
-    return vector->type == VDBQ_DOUBLE
-           && isnan(((const double *)vector->values)[i]);
-}
 
 void vector_copy(const struct vdbq_vector *vector, uint32_t first,
                  uint32_t count, bool nullable, void *values)

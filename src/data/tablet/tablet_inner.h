@@ -48,8 +48,6 @@ struct vdbq_vector stored_vector(const struct vdbq_vector *vector);
 /* The facts of a vector of stored values. */
 void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
                   struct column_facts *facts);
-/* Whether value i of a vector is NULL, said or as a NaN. */
-bool vector_null(const struct vdbq_vector *vector, uint32_t i);
 /* Copies values; those that are NULL as 0 where `nullable`. */
 void vector_copy(const struct vdbq_vector *vector, uint32_t first,
                  uint32_t count, bool nullable, void *values);

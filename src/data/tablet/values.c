@@ -4,8 +4,6 @@
  */
 #include "data/tablet/values.h"
 
-#include <math.h>
-
 #include "base/threads/stop.h"
 #include "base/type.h"
 
@@ -17,21 +15,11 @@ struct values {
     uint64_t rows;
 };
 
-static bool is_null(const struct vdbq_vector *vector, uint64_t row)
-{
-    if (vector->nulls != NULL && vector->nulls[row] != 0)
-        return true;
-    if (vector->type == VDBQ_FLOAT)
-        return isnan(((const float *)vector->values)[row]);
-    return vector->type == VDBQ_DOUBLE
-           && isnan(((const double *)vector->values)[row]);
-}
-
 static enum vdbq_status check_nulls(const struct values *values,
                                     struct error *error)
 {
     for (uint64_t i = 0; i < values->rows; i++)
-        if (is_null(values->vector, i))
+        if (vector_null(values->vector, i))
             return error_set(error, VDBQ_CONSTRAINT,
                              "table %s: column %s is NOT NULL, but is NULL in "
                              "row %llu of those to be added",
@@ -48,7 +36,7 @@ static enum vdbq_status check_texts(const struct values *values,
     for (uint64_t i = 0; i < values->rows; i++) {
         if (stop_at(i))
             return error_cancelled(error);
-        if (is_null(values->vector, i))
+        if (vector_null(values->vector, i))
             continue;
         if (texts[i].length > TEXT_BYTES_MAX)
             return error_set(error, VDBQ_RANGE,
@@ -82,7 +70,8 @@ static enum vdbq_status check_integers(const struct values *values,
     }
     for (uint64_t i = 0; i < values->rows; i++) {
         int64_t value = is_narrow ? narrow[i] : wide[i];
-        if ((value < least || value > greatest) && !is_null(values->vector, i))
+        if ((value < least || value > greatest)
+            && !vector_null(values->vector, i))
             return error_set(error, VDBQ_RANGE,
                              "table %s, column %s: %lld is no value of %s",
                              values->table->name, column->name,

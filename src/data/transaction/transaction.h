@@ -100,10 +100,8 @@ enum vdbq_status transaction_add_row(struct transaction *transaction,
 /* Rows of one table that change, or go. */
 struct row_changes {
     uint64_t count;                    /* of rows, each once                 */
-    const struct vdbq_vector *ids;     /* what `rowid` is of each: its primary
-                                       key, or (BIGINT) its number; in the
-                                       order of the table                 */
-    bool numbered;                     /* ids are numbers in any case        */
+    const struct vdbq_vector *numbers; /* BIGINT: of each in the table, from 0
+                                       on, ascending                      */
     unsigned column_count;             /* that get new values; 0: rows go    */
     const unsigned *columns;           /* the table's numbers of them        */
     const struct vdbq_vector *vectors; /* the new values, one a column    */
@@ -112,7 +110,7 @@ struct row_changes {
 /* Changes rows, or takes them out. The others stay in their order, and tablets
  * that hold no row which changes stay as they are. What must be unique is
  * checked when all rows have changed. Fails with CONSTRAINT, RANGE, TYPE, IO,
- * CORRUPT, NO_MEMORY; MISUSE for ids that are not as they should be. */
+ * CORRUPT, NO_MEMORY; MISUSE for numbers that are not as they should be. */
 enum vdbq_status transaction_change(struct transaction *transaction,
                                     uint32_t table_id,
                                     const struct row_changes *changes,

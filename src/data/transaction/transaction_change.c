@@ -41,6 +41,15 @@ static void finish(struct changing *changing);
 static enum vdbq_status check_unique(struct changing *changing,
                                      const struct catalogue *before);
 
+static struct table without_tablets(const struct table *table)
+{
+    struct table empty = *table;
+
+    empty.tablet_count = 0;
+    empty.sample = NULL;
+    return empty;
+}
+
 /* Room for what is said of each column. */
 static enum vdbq_status start(struct changing *changing)
 {
@@ -59,9 +68,7 @@ static enum vdbq_status start(struct changing *changing)
         changing->values[changes->columns[i]] = changes->vectors[i];
         changing->changed[changes->columns[i]] = true;
     }
-    changing->empty = *changing->table;
-    changing->empty.tablet_count = 0;
-    changing->empty.sample = NULL;
+    changing->empty = without_tablets(changing->table);
     return VDBQ_OK;
 }
 
@@ -76,7 +83,7 @@ static enum vdbq_status change_tablets(struct changing *changing)
     if (status == VDBQ_OK)
         status = end_run(changing);
     if (status == VDBQ_OK && changing->changes != NULL
-        && changing->numbers.found.count < changing->changes->count)
+        && changing->numbers.found < changing->changes->count)
         status = error_set(changing->error, VDBQ_MISUSE,
                            "table %s: rows to be changed are not there, or "
                            "not in the table's order",
@@ -109,7 +116,6 @@ static void finish(struct changing *changing)
     for (size_t i = 0; i < changing->edits.count; i++)
         edit_release(VECTOR_ITEMS(&changing->edits, struct edit *)[i]);
     vector_finish(&changing->edits);
-    row_numbers_finish(&changing->numbers);
     vector_finish(&changing->tablets);
     arena_finish(&changing->arena);
 }
@@ -131,20 +137,10 @@ enum vdbq_status transaction_change(struct transaction *transaction,
     changing.table = transaction_table(transaction, table_id, error);
     if (changing.table == NULL)
         return VDBQ_UNKNOWN;
-    changing.numbers = row_numbers_init(changing.table, changes);
+    changing.numbers = row_numbers_init(changes);
     status = change(&changing);
     finish(&changing);
     return transaction_note(transaction, status);
-}
-
-/* Whether a tablet of the table has an edit. */
-static bool has_edits(const struct table *table)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < table->tablet_count && !any; i++)
-        any = table->tablets[i].edit != NULL;
-    return any;
 }
 
 enum vdbq_status transaction_fold(struct transaction *transaction,
@@ -161,11 +157,9 @@ enum vdbq_status transaction_fold(struct transaction *transaction,
     changing.table = transaction_table(transaction, table_id, error);
     if (changing.table == NULL)
         return VDBQ_UNKNOWN;
-    if (!has_edits(changing.table))
+    if (!table_has_edits(changing.table))
         return VDBQ_OK;
-    changing.empty = *changing.table;
-    changing.empty.tablet_count = 0;
-    changing.empty.sample = NULL;
+    changing.empty = without_tablets(changing.table);
     status = change_tablets(&changing);
     if (status == VDBQ_OK)
         status = take_tablets(&changing, false);
@@ -180,12 +174,9 @@ static enum vdbq_status check_values(struct changing *changing)
     const struct row_changes *changes = changing->changes;
     enum vdbq_status status = VDBQ_OK;
 
-    if (changes->ids->type
-        != (table->key == NO_KEY || changes->numbered
-                ? VDBQ_BIGINT
-                : table->columns[table->key].type))
+    if (changes->numbers->type != VDBQ_BIGINT)
         return error_set(changing->error, VDBQ_TYPE,
-                         "table %s: ids of rows are not of their type",
+                         "table %s: numbers of rows are not of their type",
                          table->name);
     for (unsigned i = 0; i < changes->column_count && status == VDBQ_OK; i++)
         status = values_check_column(table, changes->columns[i], changes->count,
@@ -271,7 +262,7 @@ static enum vdbq_status change_rows(struct changing *changing,
                                     struct rows *rows, const uint32_t *places,
                                     size_t count)
 {
-    uint64_t next = changing->numbers.found.count - count;
+    uint64_t next = changing->numbers.found - count;
 
     if (changing->changes->column_count == 0)
         return add_others(changing, rows, places, count);
@@ -317,7 +308,7 @@ static enum vdbq_status edit(struct changing *changing,
                                         .column_count = changes->column_count,
                                         .columns = changes->columns,
                                         .vectors = changes->vectors,
-                                        .first = changing->numbers.found.count
+                                        .first = changing->numbers.found
                                                  - places->count };
     struct tablet_ref edited;
     enum vdbq_status status = transaction_edit(
@@ -336,27 +327,6 @@ static enum vdbq_status edit(struct changing *changing,
     return status;
 }
 
-/* Finds the rows of a tablet that change. */
-static enum vdbq_status find(struct changing *changing,
-                             const struct tablet_ref *tablet,
-                             struct vector *places)
-{
-    struct database *database = changing->transaction->writer.database;
-    struct block block = { 0 };
-    enum vdbq_status status = VDBQ_OK;
-
-    if (!row_numbers_may_hold(&changing->numbers, tablet))
-        return VDBQ_OK;
-    if (!changing->numbers.numbered)
-        status = tablet_load(database, changing->table, tablet, &block,
-                             changing->error);
-    if (status == VDBQ_OK
-        && !row_numbers_find(&changing->numbers, tablet, block.bytes, places))
-        status = stop_or_no_memory(changing->error);
-    block_destroy(&block);
-    return status;
-}
-
 static enum vdbq_status change_tablet(struct changing *changing,
                                       const struct tablet_ref *tablet)
 {
@@ -365,8 +335,9 @@ static enum vdbq_status change_tablet(struct changing *changing,
     bool made = false;
     enum vdbq_status status = VDBQ_OK;
 
-    if (changing->changes != NULL)
-        status = find(changing, tablet, &places);
+    if (changing->changes != NULL
+        && !row_numbers_find(&changing->numbers, tablet, &places))
+        status = error_no_memory(changing->error);
     if (status == VDBQ_OK && places.count > 0)
         status = edit(changing, tablet, &places, &made);
     if (status == VDBQ_OK && !made && (places.count > 0 || folds))

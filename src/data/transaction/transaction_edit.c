@@ -39,13 +39,10 @@ static bool pays(const struct database *database,
 static struct column_facts facts_of(const struct edit_change *change,
                                     unsigned number)
 {
-    struct vdbq_vector vector = change->vectors[number];
-    size_t width = type_bytes(vector.type);
+    struct vdbq_vector vector =
+        vector_behind(&change->vectors[number], change->first);
     struct column_facts facts = { .empty = true };
 
-    vector.values = (const char *)vector.values + change->first * width;
-    if (vector.nulls != NULL)
-        vector.nulls += change->first;
     if (vector.type != VDBQ_TEXT) {
         vector = stored_vector(&vector);
         vector_facts(&vector, change->count, &facts);
