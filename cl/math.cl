@@ -10,6 +10,15 @@
 #include "bits.h"
 #include "machine.h"
 
+/* On a GPU they stay functions of their own, which takes a quarter from the time
+ * that its compiler needs for the interpreted machine and nothing from the
+ * machine's speed (H100: 34 and 25 s, seven at once). */
+#if defined(__OPENCL_C_VERSION__) && VDBQ_GROUP > 1
+#define MATH_FUNCTION static __attribute__((noinline))
+#else
+#define MATH_FUNCTION static
+#endif
+
 #define MATH_INFINITY f64_of_bits(0x7ff0000000000000UL)
 #define MATH_NO_NUMBER f64_of_bits(0x7ff8000000000000UL)
 #define MATH_SIGN 0x8000000000000000UL
@@ -134,17 +143,17 @@ static f64 logarithm_to(f64 x, struct pair factor)
     return result.hi + result.lo;
 }
 
-static f64 math_ln(f64 x)
+MATH_FUNCTION f64 math_ln(f64 x)
 {
     return logarithm_to(x, pair_of(1.0, 0));
 }
 
-static f64 math_log2(f64 x)
+MATH_FUNCTION f64 math_log2(f64 x)
 {
     return logarithm_to(x, pair_of(1.4426950408889634, 2.0355273740931033e-17));
 }
 
-static f64 math_log10(f64 x)
+MATH_FUNCTION f64 math_log10(f64 x)
 {
     return logarithm_to(x, pair_of(0.4342944819032518, 1.098319650216765e-17));
 }
@@ -174,7 +183,7 @@ static f64 exponential(struct pair x)
     return y * power_of_two(first) * power_of_two(k - first);
 }
 
-static f64 math_exp(f64 x)
+MATH_FUNCTION f64 math_exp(f64 x)
 {
     return x != x ? x : exponential(pair_of(x, 0));
 }
@@ -197,7 +206,7 @@ static f64 power_of(f64 x, f64 y)
 }
 
 /* C's pow(). */
-static f64 math_power(f64 x, f64 y)
+MATH_FUNCTION f64 math_power(f64 x, f64 y)
 {
     i32 kind = whole(y);
     f64 size = fabs(x), result;
@@ -355,7 +364,7 @@ static struct angle angle_of(f64 x)
     return size <= 0.7853981633974483 ? angle : angle_reduced(size);
 }
 
-static f64 math_sin(f64 x)
+MATH_FUNCTION f64 math_sin(f64 x)
 {
     if (x - x != 0)
         return MATH_NO_NUMBER;
@@ -366,7 +375,7 @@ static f64 math_sin(f64 x)
     return (angle.quarter >= 2) != (x < 0) ? -sine : sine;
 }
 
-static f64 math_cos(f64 x)
+MATH_FUNCTION f64 math_cos(f64 x)
 {
     if (x - x != 0)
         return MATH_NO_NUMBER;
@@ -376,7 +385,7 @@ static f64 math_cos(f64 x)
     return angle.quarter == 1 || angle.quarter == 2 ? -cosine : cosine;
 }
 
-static f64 math_tan(f64 x)
+MATH_FUNCTION f64 math_tan(f64 x)
 {
     if (x - x != 0)
         return MATH_NO_NUMBER;
@@ -427,13 +436,13 @@ static f64 angle_with_tangent(f64 t)
     return known.hi - ((small_angle(x) - known.lo) - x);
 }
 
-static f64 math_atan(f64 x)
+MATH_FUNCTION f64 math_atan(f64 x)
 {
     return x != x ? x : with_sign(angle_with_tangent(fabs(x)), x);
 }
 
 /* The angle from the x axis to the point (x, y): C's atan2(). */
-static f64 math_atan2(f64 y, f64 x)
+MATH_FUNCTION f64 math_atan2(f64 y, f64 x)
 {
     const f64 pi = 3.141592653589793, pi_low = 1.2246467991473532e-16;
     f64 angle;
@@ -451,13 +460,13 @@ static f64 math_atan2(f64 y, f64 x)
     return with_sign(angle, y);
 }
 
-static f64 math_asin(f64 x)
+MATH_FUNCTION f64 math_asin(f64 x)
 {
     return fabs(x) <= 1 ? math_atan2(x, sqrt((1.0 - x) * (1.0 + x)))
                         : MATH_NO_NUMBER;
 }
 
-static f64 math_acos(f64 x)
+MATH_FUNCTION f64 math_acos(f64 x)
 {
     return fabs(x) <= 1 ? 2.0 * math_atan2(sqrt(1.0 - x), sqrt(1.0 + x))
                         : MATH_NO_NUMBER;
@@ -480,7 +489,7 @@ static f64 power_of_ten(i32 n)
  * than none are none. What has no digit so far behind stays as it is. A
  * number just below a half that was likely written as one (0.0005 is less in
  * binary) counts as one: 3e-16 of it is what SQLite allows for that. */
-static f64 math_round(f64 x, i32 digits)
+MATH_FUNCTION f64 math_round(f64 x, i32 digits)
 {
     const f64 most = 4503599627370496.0; /* from here on all are whole */
     f64 size = fabs(x);
@@ -500,7 +509,7 @@ static f64 math_round(f64 x, i32 digits)
 
 /* What is left of x when y was taken away as often as it fits: exact. The
  * bits of the quotient come 11 at a time. */
-static f64 math_remainder(f64 x, f64 y)
+MATH_FUNCTION f64 math_remainder(f64 x, f64 y)
 {
     f64 size = fabs(x), by = fabs(y);
     if (x - x != 0 || y != y || y == 0)

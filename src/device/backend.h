@@ -100,6 +100,9 @@ struct device_backend {
     enum vdbq_status (*call)(struct device *device,
                              const struct device_call *call,
                              struct device_times *times, struct error *error);
+    enum vdbq_status (*put)(struct device_memory *memory, const void *bytes,
+                            uint64_t size, struct device_times *times,
+                            struct error *error);
     enum vdbq_status (*fill)(struct device_memory *memory, uint64_t size,
                              uint8_t byte, struct error *error);
     enum vdbq_status (*calls_wait)(struct device *device,

@@ -38,6 +38,14 @@ enum vdbq_status device_call(struct device *device,
     return device->backend->call(device, call, times, error);
 }
 
+enum vdbq_status device_put(struct device_memory *memory, const void *bytes,
+                            uint64_t size, struct device_times *times,
+                            struct error *error)
+{
+    assert(memory->host == NULL && size <= memory->size_bytes);
+    return memory->device->backend->put(memory, bytes, size, times, error);
+}
+
 enum vdbq_status device_fill(struct device_memory *memory, uint64_t size,
                              uint8_t byte, struct error *error)
 {

@@ -94,6 +94,11 @@ enum vdbq_status device_call(struct device *device,
 /* The same for filling a memory's first `size` bytes with one byte. */
 enum vdbq_status device_fill(struct device_memory *memory, uint64_t size,
                              uint8_t byte, struct error *error);
+/* The same for a copy of bytes to a memory: they stay as they are until the
+ * calls were waited for. */
+enum vdbq_status device_put(struct device_memory *memory, const void *bytes,
+                            uint64_t size, struct device_times *times,
+                            struct error *error);
 /* Waits for all calls, and adds what they took. */
 enum vdbq_status device_calls_wait(struct device *device,
                                    struct device_times *times,

@@ -146,15 +146,15 @@ static enum vdbq_status write_keys(const struct search_params *params,
                                    struct device_times *times,
                                    struct error *error)
 {
-    enum vdbq_status status = device_write(made->keys, 0, params->keys,
-                                           key_bytes(params), times, error);
+    enum vdbq_status status =
+        device_put(made->keys, params->keys, key_bytes(params), times, error);
 
     if (status == VDBQ_OK && made->key_text != NULL)
-        status = device_write(made->key_text, 0, params->key_text,
-                              params->key_text_bytes, times, error);
+        status = device_put(made->key_text, params->key_text,
+                            params->key_text_bytes, times, error);
     if (status == VDBQ_OK && made->key_nulls != NULL)
-        status = device_write(made->key_nulls, 0, params->key_nulls,
-                              params->key_count, times, error);
+        status = device_put(made->key_nulls, params->key_nulls,
+                            params->key_count, times, error);
     return status;
 }
 
@@ -169,7 +169,7 @@ static enum vdbq_status launch(struct device *device,
         pary ? KERNEL_SEARCH_PARY_I32 : KERNEL_SEARCH_BINARY_I32;
     uint64_t flags = (uint64_t)params->bound
                      | (params->key_nulls != NULL ? SEARCH_KEY_NULLS : 0);
-    enum vdbq_status status = device_call(
+    return device_call(
         device,
         &(struct device_call){
             .kernel = (enum device_kernel)((unsigned)first + params->type),
@@ -185,8 +185,31 @@ static enum vdbq_status launch(struct device *device,
                          ? made->sorters
                          : searches_of(params) * (pary ? TEAM_ITEMS : 1) },
         times, error);
+}
 
-    return status == VDBQ_OK ? device_calls_wait(device, times, error) : status;
+/* The whole way, in which the host waits for the answers alone. */
+static enum vdbq_status run(struct device *device,
+                            const struct search_params *params,
+                            const struct call_memories *made, uint32_t *places,
+                            struct search_times *times, struct error *error)
+{
+    struct device_times ran = { 0 };
+    struct error ignored;
+    enum vdbq_status status = write_keys(params, made, &times->in, error);
+
+    if (status == VDBQ_OK)
+        status = launch(device, params, made, &times->kernel, error);
+    if (status == VDBQ_OK)
+        status = device_read(made->places, 0, places,
+                             searches_of(params) * sizeof *places, &times->out,
+                             error);
+    if (status != VDBQ_OK) /* the keys are the caller's */
+        device_calls_wait(device, &ran, &ignored);
+    else
+        status = device_calls_wait(device, &ran, error);
+    times->in.transfer_ns += ran.transfer_ns;
+    times->kernel.kernel_ns += ran.kernel_ns;
+    return status;
 }
 
 /* In a column without values every bound is 0. */
@@ -212,13 +235,7 @@ enum vdbq_status search_keys(struct device *device,
     assert(params->sorted != NULL);
     status = create_all(device, params, &made, error);
     if (status == VDBQ_OK)
-        status = write_keys(params, &made, &times->in, error);
-    if (status == VDBQ_OK)
-        status = launch(device, params, &made, &times->kernel, error);
-    if (status == VDBQ_OK)
-        status = device_read(made.places, 0, places,
-                             searches_of(params) * sizeof *places, &times->out,
-                             error);
+        status = run(device, params, &made, places, times, error);
     release_all(&made);
     return status;
 }

@@ -140,6 +140,14 @@ static enum vdbq_status host_write(struct device_memory *memory,
     return VDBQ_OK;
 }
 
+static enum vdbq_status host_put(struct device_memory *memory,
+                                 const void *bytes, uint64_t size,
+                                 struct device_times *times,
+                                 struct error *error)
+{
+    return host_write(memory, 0, bytes, size, times, error);
+}
+
 static enum vdbq_status host_read(struct device_memory *memory, uint64_t offset,
                                   void *bytes, uint64_t size,
                                   struct device_times *times,
@@ -429,6 +437,7 @@ static const struct device_backend host_backend = {
     .memory_give = host_memory_give,
     .memory_take = host_memory_take,
     .write = host_write,
+    .put = host_put,
     .read = host_read,
     .machine_find = host_machine_find,
     .machine_build = host_machine_build,

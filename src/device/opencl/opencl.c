@@ -45,6 +45,7 @@ static const struct device_backend backend = {
     .job_collect = opencl_job_collect,
     .job_wait = opencl_job_wait,
     .call = opencl_call,
+    .put = opencl_put,
     .fill = opencl_fill,
     .calls_wait = opencl_calls_wait,
 };
@@ -63,7 +64,7 @@ enum vdbq_status opencl_open(const struct found_device *found,
     opencl->found = *found;
     opencl->id = found->id;
     opencl->machines = VECTOR(struct opencl_machine *);
-    opencl->calls = VECTOR(cl_event);
+    opencl->calls = VECTOR(struct opencl_call);
     opencl->head.kept = VECTOR(struct device_memory *);
     status = part_open(opencl, params->cores, error);
     if (status == VDBQ_OK)

@@ -52,7 +52,13 @@ struct opencl {
     cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
     cl_kernel kernels[KERNELS];     /* ... of them                       */
     bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
-    struct vector calls;         /* cl_event: of calls since the last wait */
+    struct vector calls; /* struct opencl_call: those since the last wait  */
+};
+
+/* A command whose time is wanted. */
+struct opencl_call {
+    cl_event event;
+    bool moves; /* bytes; else it computes */
 };
 
 /* Opens a device, or as many of its compute units as the parameters say; they
@@ -231,6 +237,9 @@ enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error);
 enum vdbq_status opencl_call(struct device *device,
                              const struct device_call *call,
                              struct device_times *times, struct error *error);
+enum vdbq_status opencl_put(struct device_memory *memory, const void *bytes,
+                            uint64_t size, struct device_times *times,
+                            struct error *error);
 enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
                              uint8_t byte, struct error *error);
 enum vdbq_status opencl_calls_wait(struct device *device,

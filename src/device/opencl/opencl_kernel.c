@@ -100,15 +100,15 @@ static enum vdbq_status set_arguments(cl_kernel kernel,
 
 /* Notes a command whose time is wanted. */
 static enum vdbq_status note(struct opencl *opencl, cl_int code,
-                             const char *name, cl_event event,
+                             const char *name, struct opencl_call call,
                              struct error *error)
 {
     enum vdbq_status status = opencl_check(code, name, error);
 
-    if (status != VDBQ_OK || vector_append(&opencl->calls, &event, 1))
+    if (status != VDBQ_OK || vector_append(&opencl->calls, &call, 1))
         return status;
     opencl_calls.Finish(opencl->queues.run);
-    opencl_calls.ReleaseEvent(event);
+    opencl_calls.ReleaseEvent(call.event);
     return error_no_memory(error);
 }
 
@@ -133,7 +133,23 @@ enum vdbq_status opencl_call(struct device *device,
     code = opencl_calls.EnqueueNDRangeKernel(
         opencl->queues.run, kernel, 1, NULL, &global, &local, 0, NULL, &event);
     times->launches++;
-    return note(opencl, code, "clEnqueueNDRangeKernel", event, error);
+    return note(opencl, code, "clEnqueueNDRangeKernel",
+                (struct opencl_call){ event, false }, error);
+}
+
+enum vdbq_status opencl_put(struct device_memory *memory, const void *bytes,
+                            uint64_t size, struct device_times *times,
+                            struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)memory->device;
+    cl_mem buffer = ((struct opencl_memory *)memory)->buffer;
+    cl_event event = NULL;
+    cl_int code = opencl_calls.EnqueueWriteBuffer(
+        opencl->queues.run, buffer, CL_FALSE, 0, size, bytes, 0, NULL, &event);
+
+    times->bytes_in += size;
+    return note(opencl, code, "clEnqueueWriteBuffer",
+                (struct opencl_call){ event, true }, error);
 }
 
 enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
@@ -146,7 +162,8 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
         opencl_calls.EnqueueFillBuffer(opencl->queues.run, buffer, &byte,
                                        sizeof byte, 0, size, 0, NULL, &event);
 
-    return note(opencl, code, "clEnqueueFillBuffer", event, error);
+    return note(opencl, code, "clEnqueueFillBuffer",
+                (struct opencl_call){ event, false }, error);
 }
 
 enum vdbq_status opencl_calls_wait(struct device *device,
@@ -154,20 +171,24 @@ enum vdbq_status opencl_calls_wait(struct device *device,
                                    struct error *error)
 {
     struct opencl *opencl = (struct opencl *)device;
-    cl_event *events = VECTOR_ITEMS(&opencl->calls, cl_event);
+    struct opencl_call *calls =
+        VECTOR_ITEMS(&opencl->calls, struct opencl_call);
     size_t count = opencl->calls.count;
     enum vdbq_status status = VDBQ_OK;
 
     if (count > 0)
-        status = opencl_check(opencl_calls.WaitForEvents(1, &events[count - 1]),
-                              "clWaitForEvents", error);
+        status =
+            opencl_check(opencl_calls.WaitForEvents(1, &calls[count - 1].event),
+                         "clWaitForEvents", error);
     if (status != VDBQ_OK)
         opencl_calls.Finish(opencl->queues.run);
     for (size_t i = 0; i < count; i++) {
         if (status == VDBQ_OK)
-            status =
-                opencl_span(events[i], events[i], &times->kernel_ns, error);
-        opencl_calls.ReleaseEvent(events[i]);
+            status = opencl_span(calls[i].event, calls[i].event,
+                                 calls[i].moves ? &times->transfer_ns
+                                                : &times->kernel_ns,
+                                 error);
+        opencl_calls.ReleaseEvent(calls[i].event);
     }
     opencl->calls.count = 0;
     for (unsigned i = 0; i < OPENCL_TEXTS && status == VDBQ_OK; i++) {
