@@ -15,7 +15,10 @@
  *     long as the slot is there. Its pages come as the device touches them: to
  *     have the thread pool touch them first takes as long (8M rows, POCL on two
  *     cores).
- *  5. A slot whose load is under way is idle. The thread pool's threads fill its
+ *  5. Who pins a slot and waits for others to pin theirs is a holder: where there
+ *     is no room it lets go of what it can. So whoever pins needs no more room
+ *     than for what it cannot do without itself.
+ *  6. A slot whose load is under way is idle. The thread pool's threads fill its
  *     memory, and unmap tablets that have left; all else of a slot, and the
  *     pool, is touched by the pool's own thread alone.
  */
@@ -138,7 +141,55 @@ uint64_t pool_bytes(const struct pool *pool)
     return pool->used_bytes;
 }
 
+/* ------------------------------------------------------------- holders -- */
+
+void pool_join(struct pool *pool, struct pool_holder *holder)
+{
+    holder->next = pool->holders;
+    pool->holders = holder;
+}
+
+void pool_leave(struct pool *pool, struct pool_holder *holder)
+{
+    struct pool_holder **at = &pool->holders;
+
+    while (*at != NULL && *at != holder)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = holder->next;
+}
+
+enum vdbq_status pool_ask(struct pool *pool, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (struct pool_holder *at = pool->holders;
+         at != NULL && status == VDBQ_OK; at = at->next)
+        status = at->let_go(at, error);
+    return status;
+}
+
 /* ---------------------------------------------------------------- pins -- */
+
+/* Makes the slot that is wanted, where there is no room once holders have let
+ * go of others. */
+static enum vdbq_status start(struct pool *pool, const struct pool_want *want,
+                              struct slot **slot, struct error *error)
+{
+    struct error refused;
+    enum vdbq_status status =
+        pool_slot_start(pool, want, false, slot, &refused);
+
+    if (status == VDBQ_LIMIT && !want->yields && pool->holders != NULL) {
+        status = pool_ask(pool, error);
+        return status == VDBQ_OK
+                   ? pool_slot_start(pool, want, false, slot, error)
+                   : status;
+    }
+    if (status != VDBQ_OK)
+        *error = refused;
+    return status;
+}
 
 enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
                           struct pool_slot **slot, struct error *error)
@@ -149,7 +200,7 @@ enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
     *slot = NULL;
     if (found == NULL) {
         pool_sweep(pool);
-        status = pool_slot_start(pool, want, false, &found, error);
+        status = start(pool, want, &found, error);
     }
     if (status == VDBQ_OK)
         status = pool_slot_arrive(pool, found, error);

@@ -51,6 +51,21 @@ struct pool_slot {
     const struct tablet *whole;   /* the head as it is in the file         */
 };
 
+/* Somebody who may keep slots while others bring tablets in. */
+struct pool_holder {
+    /* Releases the slots that it can do without from now on; it may wait for
+     * launches that read them. */
+    enum vdbq_status (*let_go)(struct pool_holder *holder, struct error *error);
+    struct pool_holder *next; /* the pool's */
+};
+/* From now on a holder is asked to let go where there is no room for what is
+ * to be pinned, and until it leaves; to leave twice, or without having joined,
+ * does nothing. */
+void pool_join(struct pool *pool, struct pool_holder *holder);
+void pool_leave(struct pool *pool, struct pool_holder *holder);
+/* Asks all holders. Fails as they do. */
+enum vdbq_status pool_ask(struct pool *pool, struct error *error);
+
 /* What is to be brought in. */
 struct pool_want {
     const struct table *table;       /* of the tablet */
@@ -59,6 +74,8 @@ struct pool_want {
     unsigned column_count;           /* of `columns` */
     bool codes;  /* of texts their codes are enough: who asks has the words */
     bool copied; /* not where they lie in the file: the host reads them */
+    bool yields; /* where there is no room, holders are not asked: who wants it
+                    can go on without it                                  */
 };
 
 /* Memory for tablets, the host's or a device's, that has no room for one. */
@@ -75,8 +92,8 @@ enum vdbq_status pool_no_room(const struct pool_shortage *shortage,
 
 /* Brings columns of a tablet in and keeps them there until pool_release().
  * They are checked as tablet_load() says. Fails with LIMIT (the budget cannot
- * hold it beside what is in use: the hint names VDBQ_MEMORY), CORRUPT, IO,
- * DEVICE, NO_MEMORY. */
+ * hold it beside what is in use, once holders have let go: the hint names
+ * VDBQ_MEMORY), CORRUPT, IO, DEVICE, NO_MEMORY, and as holders do. */
 enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
                           struct pool_slot **slot, struct error *error);
 void pool_release(struct pool *pool, struct pool_slot *slot);

@@ -8,7 +8,7 @@
  *     pool_names.c    slots by the tablets that they hold
  *     pool_sweep.c    slots whose tablets are no more
  *
- * All that is declared here is called on the pool's own thread (pool rule 5).
+ * All that is declared here is called on the pool's own thread (pool rule 6).
  */
 #ifndef VDBQ_DATA_POOL_INNER_H
 #define VDBQ_DATA_POOL_INNER_H
@@ -71,6 +71,7 @@ struct pool {
     size_t sweep_count;          /* slots at which pool_sweep() looks, ... */
     uint64_t sweep_bytes;        /* ... and bytes; 0: it has not yet       */
     struct lru idle;             /* slots that nobody uses                */
+    struct pool_holder *holders; /* that may let go of others             */
 };
 
 /* --------------------------------------------------------------- slots -- */

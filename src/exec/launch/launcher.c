@@ -393,20 +393,31 @@ enum vdbq_status launcher_start(struct launcher *launcher,
     return status;
 }
 
-/* Waits for the rows of the oldest launch. Those of the next are waited for
- * to set out behind them, so that there is always something on its way out;
- * of others, where they are known already. */
-static enum vdbq_status land(struct launcher *launcher, struct error *error)
+/* Waits for the rows of the n-th launch, once those before it are there. Those
+ * of the next are waited for to set out behind them, so that there is always
+ * something on its way out; of others, where they are known already. */
+static enum vdbq_status land(struct launcher *launcher, unsigned n,
+                             struct error *error)
 {
-    enum vdbq_status status = send_rows(launcher, 2, error);
+    enum vdbq_status status = send_rows(launcher, n + 2, error);
     if (status != VDBQ_OK)
         return status;
-    struct launch *launch = launch_at(launcher, 0);
+    struct launch *launch = launch_at(launcher, n);
     uint64_t before = launcher->times.kernel_ns;
     status = launch_arrive(launch, error);
     adapt_ran(&launcher->adapt, launch->machine, launch->rows,
               launcher->times.kernel_ns - before);
-    launcher->failed = status == VDBQ_OK && launch->failure.status != VDBQ_OK;
+    return status;
+}
+
+enum vdbq_status launcher_settle(struct launcher *launcher, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < launcher->in_flight && status == VDBQ_OK; i++) {
+        enum launch_state state = launch_at(launcher, i)->state;
+        if (state == LAUNCH_STARTED || state == LAUNCH_LEAVING)
+            status = land(launcher, i, error);
+    }
     return status;
 }
 
@@ -441,10 +452,11 @@ enum vdbq_status launcher_batch(struct launcher *launcher,
     if (launcher->failed && launch->state == LAUNCH_IDLE)
         return tell_failure(launch, error);
     if (launch->state != LAUNCH_ARRIVED)
-        status = land(launcher, error);
+        status = land(launcher, 0, error);
     if (status != VDBQ_OK)
         return status;
     assert(launch->state == LAUNCH_ARRIVED);
+    launcher->failed = launch->failure.status != VDBQ_OK;
     result_batch(&launch->result, batch);
     if (batch->rows > 0)
         return VDBQ_OK;

@@ -122,6 +122,11 @@ enum vdbq_status launcher_start(struct launcher *launcher,
 enum vdbq_status launcher_batch(struct launcher *launcher,
                                 struct vdbq_batch *batch, struct error *error);
 
+/* Waits for the rows of all launches in flight, which stay so: none of them reads
+ * its inputs any more. There is no sink, and no groups take the rows. */
+enum vdbq_status launcher_settle(struct launcher *launcher,
+                                 struct error *error);
+
 /* Whether the oldest launch has more rows, while those of the last batch
  * stay. */
 bool launcher_stays(const struct launcher *launcher);

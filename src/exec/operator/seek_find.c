@@ -41,7 +41,8 @@ enum vdbq_status seek_hold(struct seek_work *work, struct seek_job *job,
                               .tablet = &job->in,
                               .columns = columns,
                               .column_count = count,
-                              .copied = true };
+                              .copied = true,
+                              .yields = others };
     uint64_t before = pool_load_ns(work->place.pool);
     struct error refused;
     enum vdbq_status status = pool_pin(work->place.pool, &want, &job->slot,

@@ -29,6 +29,7 @@ struct part {
 };
 
 struct scan {
+    struct pool_holder holder; /* first: of what launches in flight read */
     /* of the caller; what they point to outlives the scan */
     struct scan_params params;
     struct launcher *launcher;    /* runs the launches */
@@ -51,6 +52,7 @@ struct scan {
     struct run_dictionary dictionary;
     struct device_times word_times; /* of reading dictionaries             */
     struct error held;  /* ... since this happened; status OK: not  */
+    struct error lost;  /* launches in flight were, by this; status OK: none */
     struct arena arena; /* of all arrays */
 };
 
@@ -183,6 +185,33 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     return VDBQ_OK;
 }
 
+/* Lets go of what a part held; `failed`: its launch was. */
+static void part_close(struct scan *scan, struct part *part, bool failed)
+{
+    for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
+        source_close(&part->sources[i], &scan->sources, failed);
+}
+
+/* Others lack room: the rows of what is in flight are waited for, so that
+ * nobody reads the tablets that they come from. What takes rows itself has no
+ * other scan beside it. */
+static enum vdbq_status let_go(struct pool_holder *holder, struct error *error)
+{
+    struct scan *scan = (struct scan *)holder;
+    if (scan->sink != NULL || scan->tables != NULL || scan->failed
+        || scan->lost.status != VDBQ_OK)
+        return VDBQ_OK;
+    enum vdbq_status status = launcher_settle(scan->launcher, error);
+    if (status != VDBQ_OK) {
+        scan->lost = *error;
+        return status;
+    }
+    for (unsigned i = 0; i < launcher_in_flight(scan->launcher); i++)
+        part_close(scan, &scan->parts[(scan->first + i) % LAUNCHER_RING_MAX],
+                   false);
+    return VDBQ_OK;
+}
+
 enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
                            struct error *error)
 {
@@ -192,29 +221,29 @@ enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
         return error_no_memory(error);
     made->params = *params;
     enum vdbq_status status = scan_prepare(made, error);
-    if (status != VDBQ_OK)
+    if (status != VDBQ_OK) {
         scan_close(made);
-    else
-        *scan = made;
-    return status;
-}
-
-/* Lets go of what a part held; `failed`: its launch was. */
-static void part_close(struct scan *scan, struct part *part, bool failed)
-{
-    for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
-        source_close(&part->sources[i], &scan->sources, failed);
+        return status;
+    }
+    made->holder.let_go = let_go;
+    if (params->launcher.place->pool != NULL)
+        pool_join(params->launcher.place->pool, &made->holder);
+    *scan = made;
+    return VDBQ_OK;
 }
 
 void scan_close(struct scan *scan)
 {
     if (scan == NULL)
         return;
+    struct pool *pool = scan->params.launcher.place->pool;
     launcher_close(scan->launcher); /* waits for what is in flight */
     for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
         part_close(scan, &scan->parts[i], scan->failed);
-    if (scan->params.launcher.place->pool != NULL)
-        pool_settle(scan->params.launcher.place->pool);
+    if (pool != NULL) {
+        pool_leave(pool, &scan->holder);
+        pool_settle(pool);
+    }
     vector_finish(&scan->copies);
     run_dictionary_finish(&scan->dictionary);
     arena_finish(&scan->arena);
@@ -385,6 +414,8 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
     uint64_t most = rows_max(scan) - part->rows;
     assert(request->count < LAUNCH_MORSELS && part->rows < rows_max(scan));
     size_t copies = scan->copies.count;
+    sources->yields =
+        request->count > 0 || launcher_in_flight(scan->launcher) > 0;
     enum vdbq_status status =
         source_open(source, sources, tablet, &scan->copies, error);
     if (status != VDBQ_OK) {
@@ -505,6 +536,10 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
  * flight, the ring is as short as that. */
 static enum vdbq_status start_launches(struct scan *scan, struct error *error)
 {
+    if (scan->lost.status != VDBQ_OK) {
+        *error = scan->lost;
+        return error->status;
+    }
     while (!scan->fed && launcher_has_room(scan->launcher)) {
         if (stopped(scan))
             return error_cancelled(error);

@@ -72,7 +72,8 @@ static struct pool_want want_of(const struct source_params *params,
 {
     struct pool_want want = { .table = params->table,
                               .tablet = ref,
-                              .codes = true };
+                              .codes = true,
+                              .yields = params->yields };
     if (wants_all(params, ref))
         return want;
     want.columns = params->columns;
@@ -195,6 +196,31 @@ static uint64_t resident_size(const struct source *source)
                : source->ref->size_bytes;
 }
 
+/* Keeps the tablet on the device, where there is no room once holders have let
+ * go of others. */
+static enum vdbq_status pin_resident(struct source *source,
+                                     const struct source_params *params,
+                                     struct error *error)
+{
+    struct resident *resident = params->place->resident;
+    uint64_t size = resident_size(source);
+    struct error refused;
+    enum vdbq_status status =
+        resident_pin(resident, params->table->id, source->ref, size,
+                     &source->resident, &refused);
+
+    if (status == VDBQ_LIMIT && !params->yields) {
+        status = pool_ask(params->place->pool, error);
+        return status == VDBQ_OK
+                   ? resident_pin(resident, params->table->id, source->ref,
+                                  size, &source->resident, error)
+                   : status;
+    }
+    if (status != VDBQ_OK)
+        *error = refused;
+    return status;
+}
+
 /* Pins the tablet on the device; columns that it lacks are copied there. */
 static enum vdbq_status open_resident(struct source *source,
                                       struct source_params *params,
@@ -207,8 +233,7 @@ static enum vdbq_status open_resident(struct source *source,
     enum vdbq_status status =
         lacks ? open_slot(source, params, error) : VDBQ_OK;
     if (status == VDBQ_OK)
-        status = resident_pin(resident, params->table->id, source->ref,
-                              resident_size(source), &source->resident, error);
+        status = pin_resident(source, params, error);
     if (status == VDBQ_OK && source->resident->tablet == NULL)
         status =
             resident_describe(source->resident, source->slot->whole, error);

@@ -19,6 +19,7 @@ struct source_params {
     unsigned column_count;           /* of `columns` */
     struct device_times *times;      /* added to                      */
     uint64_t load_ns;                /* that the pool took, added to  */
+    bool yields;                     /* see struct pool_want          */
 };
 
 /* One tablet, kept in place for a launch. */

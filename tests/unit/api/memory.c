@@ -156,11 +156,61 @@ static void little_memory_has_no_compiler(void **state)
     vdbq_close(db);
 }
 
+enum { TOGETHER = 6, TOGETHER_ROWS = 500000 };
+
+/* Queries of one connection that are read in turns: each has launches in flight
+ * while the others need room for a tablet. The last one fails at a row. */
+static void queries_share_little_memory(void **state)
+{
+    static const char *const modes[] = { "serial", "streamed", "mapped",
+                                         "cached" };
+    (void)state;
+    for (unsigned m = 0; m < sizeof modes / sizeof modes[0]; m++) {
+        vdbq_query *queries[TOGETHER], *failing;
+        enum vdbq_status status = VDBQ_ROW;
+        vdbq *db;
+        assert_int_equal(vdbq_open(NULL, 0, &db), VDBQ_OK);
+        assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
+        assert_int_equal(vdbq_set(db, "mode", modes[m]), VDBQ_OK);
+        assert_int_equal(vdbq_set(db, "tablet_rows", "20000"), VDBQ_OK);
+        run(db, make);
+        assert_int_equal(vdbq_set(db, "memory", "400K"), VDBQ_OK);
+        assert_int_equal(vdbq_set(db, "device_memory", "400K"), VDBQ_OK);
+        for (unsigned i = 0; i < TOGETHER; i++)
+            assert_int_equal(vdbq_prepare(db, "select id, b, x from t", -1,
+                                          &queries[i], NULL),
+                             VDBQ_OK);
+        assert_int_equal(vdbq_prepare(db,
+                                      "select id + 9223372036854705808 from t",
+                                      -1, &failing, NULL),
+                         VDBQ_OK);
+        for (int row = 0; row < TOGETHER_ROWS; row++) {
+            for (unsigned i = 0; i < TOGETHER; i++) {
+                if (vdbq_query_row(queries[i]) != VDBQ_ROW)
+                    fail_msg("%s: %s", modes[m], vdbq_error(db)->message);
+                assert_int_equal(vdbq_query_int64(queries[i], 0), row);
+            }
+            if (status == VDBQ_ROW) {
+                status = vdbq_query_row(failing);
+                assert_true(status == VDBQ_ROW || row == 70000);
+            }
+        }
+        assert_int_equal(status, VDBQ_RANGE);
+        for (unsigned i = 0; i < TOGETHER; i++) {
+            assert_int_equal(vdbq_query_row(queries[i]), VDBQ_DONE);
+            vdbq_query_close(queries[i]);
+        }
+        vdbq_query_close(failing);
+        vdbq_close(db);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(little_memory_is_enough),
         cmocka_unit_test(little_memory_has_no_compiler),
+        cmocka_unit_test(queries_share_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -327,6 +327,82 @@ static void a_full_pool_says_so(void **state)
     pool_destroy(NULL);
 }
 
+enum { HOLDERS = 4, HELD_MAX = 3 };
+
+/* Somebody who keeps some slots until others need the room. */
+struct keeper {
+    struct pool_holder holder; /* first */
+    struct pool *pool;
+    struct pool_slot *slots[HELD_MAX];
+    size_t tablets[HELD_MAX];
+    unsigned count, asked;
+};
+
+static enum vdbq_status let_go(struct pool_holder *holder, struct error *error)
+{
+    struct keeper *keeper = (struct keeper *)holder;
+
+    (void)error;
+    keeper->asked++;
+    while (keeper->count > 0) {
+        keeper->count--;
+        assert_holds(keeper->slots[keeper->count],
+                     keeper->tablets[keeper->count]);
+        pool_release(keeper->pool, keeper->slots[keeper->count]);
+    }
+    return VDBQ_OK;
+}
+
+/* Pins a tablet more, and keeps it. */
+static void keep(struct keeper *keeper, size_t tablet)
+{
+    struct pool_slot *slot = pin(keeper->pool, tablet);
+
+    keeper->slots[keeper->count] = slot;
+    keeper->tablets[keeper->count++] = tablet;
+}
+
+/* However much holders keep, there is room for what somebody needs; who yields
+ * does not disturb them. */
+static void holders_let_go(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * 2);
+    struct keeper keepers[HOLDERS] = { 0 };
+    const struct pool_want yields = { .table = table,
+                                      .tablet = &table->tablets[9],
+                                      .yields = true };
+    struct pool_slot *slot;
+
+    (void)state;
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        keepers[i].holder.let_go = let_go;
+        keepers[i].pool = pool;
+        pool_join(pool, &keepers[i].holder);
+    }
+    for (unsigned i = 0; i < 500; i++) {
+        struct keeper *keeper = &keepers[chance_below(HOLDERS)];
+        if (keeper->count == HELD_MAX)
+            let_go(&keeper->holder, ERROR);
+        keep(keeper, (size_t)chance_below(TABLETS));
+        assert_true(pool_bytes(pool) <= slot_bytes * 2);
+    }
+    pool_empty(pool);
+    for (unsigned i = 0; i < HOLDERS; i++)
+        let_go(&keepers[i].holder, ERROR);
+    keep(&keepers[0], 0);
+    keep(&keepers[1], 1);
+    keepers[0].asked = 0;
+    assert_int_equal(pool_pin(pool, &yields, &slot, ERROR), VDBQ_LIMIT);
+    assert_int_equal(keepers[0].asked, 0);
+    pool_leave(pool, &keepers[0].holder);
+    pool_leave(pool, &keepers[0].holder);
+    pool_release(pool, pin(pool, 9));
+    assert_int_equal(keepers[0].asked, 0);
+    assert_int_equal(keepers[1].count, 0);
+    pool_release(pool, keepers[0].slots[0]);
+    pool_destroy(pool);
+}
+
 static void sizes_may_differ(void **state)
 {
     struct pool *pool = make_pool(slot_bytes * 2);
@@ -420,6 +496,7 @@ int main(void)
         cmocka_unit_test(the_least_recently_used_leaves),
         cmocka_unit_test(others_share_the_budget),
         cmocka_unit_test(a_full_pool_says_so),
+        cmocka_unit_test(holders_let_go),
         cmocka_unit_test(sizes_may_differ),
         cmocka_unit_test(memory_on_the_device_is_taken_back),
         cmocka_unit_test(faults_are_passed_up),
