@@ -102,7 +102,8 @@ bool table_facts_exact(const struct table *table, unsigned column)
     for (size_t i = 0; i < table->tablet_count && exact; i++) {
         const struct edit *edit = table->tablets[i].edit;
         exact = edit == NULL
-                || (edit->gone_count == 0 && edit_column(edit, column) == NULL);
+                || (edit->status == VDBQ_OK && edit->gone_count == 0
+                    && edit_column(edit, column) == NULL);
     }
     return exact;
 }

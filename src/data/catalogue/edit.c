@@ -37,6 +37,26 @@ void edit_release(struct edit *edit)
     memory_release(edit);
 }
 
+enum vdbq_status edit_check(const struct edit *edit, struct error *error)
+{
+    return edit == NULL || edit->status == VDBQ_OK
+               ? VDBQ_OK
+               : error_set(error, edit->status, "%s", edit->fault);
+}
+
+bool edit_fail(struct edit *edit, struct identity tablet, uint32_t rows,
+               const struct error *why)
+{
+    edit->base = tablet;
+    edit->rows = rows;
+    edit->gone_count = 0;
+    edit->column_count = 0;
+    edit->status = why->status;
+    edit->fault =
+        arena_copy(&edit->arena, why->message, strlen(why->message) + 1);
+    return edit->fault != NULL;
+}
+
 /* -------------------------------------------------------------- finding -- */
 
 uint64_t edit_size(const struct edit *edit)

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "api/vdbq.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "data/catalogue/identity.h"
 
@@ -40,7 +41,10 @@ struct edit {
     uint64_t offset;             /* of its block in the file; 0: it has none */
     uint64_t size_bytes;         /* ... and its size and checksum            */
     uint64_t checksum;
-    struct arena arena; /* of all of it */
+    enum vdbq_status status; /* not OK: its block could not be read, nothing
+                                else is known, and who reads fails so ...    */
+    const char *fault;       /* ... with this message                        */
+    struct arena arena;      /* of all of it                                 */
 };
 
 /* Rows that change once more. */
@@ -61,6 +65,14 @@ struct edit *edit_next(const struct edit *before,
 /* Both accept NULL: there is no edit. */
 struct edit *edit_hold(struct edit *edit);
 void edit_release(struct edit *edit);
+
+/* Fails where the edit could not be read: with CORRUPT, IO. Due before anything
+ * below is asked. Accepts NULL. */
+enum vdbq_status edit_check(const struct edit *edit, struct error *error);
+/* The edit of a tablet of so many rows could not be read, for that reason. False:
+ * no memory. */
+bool edit_fail(struct edit *edit, struct identity tablet, uint32_t rows,
+               const struct error *why);
 
 /* How many values are new, and rows gone. */
 uint64_t edit_size(const struct edit *edit);

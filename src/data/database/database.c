@@ -583,6 +583,47 @@ static enum vdbq_status unpack(const struct table *table,
     return status == VDBQ_OK ? tablet_unpack(block, error) : status;
 }
 
+/* The most bytes of a tablet that comes of a base with an edit. */
+static uint64_t edited_most(const struct table *table, const struct edit *edit,
+                            const void *base)
+{
+    uint64_t most = tablet_head_size(table->column_count);
+
+    for (unsigned i = 0; i < table->column_count; i++) {
+        bool text = table->columns[i].type == VDBQ_TEXT;
+        const struct tablet_words *words = tablet_words(base, i);
+        struct edited_room room = tablet_edited_room(
+            edit, tablet_column(base, i), i,
+            text ? TABLET_WORDS_SIZE(words->count, words->bytes) : 0);
+        most += room.column + room.words;
+    }
+    return most;
+}
+
+/* The tablet that comes of a base with an edit, in a new block. */
+static enum vdbq_status make_edited(const struct database *database,
+                                    const struct table *table,
+                                    const struct edit *edit, const void *base,
+                                    struct block *block, struct error *error)
+{
+    const struct tablet_editing editing = {
+        .table = table,
+        .edit = edit,
+        .base = base,
+        .choice = database->file.settings->encoding
+    };
+
+    *block = block_create(edited_most(table, edit, base));
+    if (block->bytes == NULL)
+        return error_no_memory(error);
+    block->size = tablet_edited(&editing, block->bytes);
+    if (block->size == 0)
+        return stop_or_no_memory(error);
+    memset((char *)block->bytes + block->size, 0,
+           page_round(block->size) - block->size);
+    return VDBQ_OK;
+}
+
 /* Reads a tablet that has an edit: its base, and that over it. */
 static enum vdbq_status load_edited(struct database *database,
                                     const struct table *table,
@@ -590,16 +631,15 @@ static enum vdbq_status load_edited(struct database *database,
                                     struct block *block, struct error *error)
 {
     const struct tablet_ref base = tablet_base(tablet);
-    struct block before;
-    enum vdbq_status status =
-        tablet_load(database, table, &base, &before, error);
+    struct block before = { 0 };
+    enum vdbq_status status = edit_check(tablet->edit, error);
 
     *block = (struct block){ 0 };
-    if (status == VDBQ_OK) {
-        *block = tablet_edited(table, tablet->edit, before.bytes, NULL);
-        if (block->bytes == NULL)
-            status = stop_or_no_memory(error);
-    }
+    if (status == VDBQ_OK)
+        status = tablet_load(database, table, &base, &before, error);
+    if (status == VDBQ_OK)
+        status = make_edited(database, table, tablet->edit, before.bytes, block,
+                             error);
     block_destroy(&before);
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
         status =

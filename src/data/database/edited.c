@@ -16,9 +16,8 @@
 
 /* A column on its way. */
 struct column_edit {
-    bool made;                 /* anew; else it stays as it is stored      */
-    uint8_t *values, *nulls;   /* of all places, then of all rows; NULL bytes
-                                  are NULL without NULLs                 */
+    uint8_t *values, *nulls;   /* of all places, then of all rows, until it is
+                                  written; NULL bytes are NULL without NULLs */
     struct dictionary words;   /* of a text column as it is stored         */
     struct dictionary *merged; /* ... and made anew; NULL: it has those    */
 };
@@ -27,15 +26,15 @@ struct editing {
     const struct table *table;
     const struct edit *edit;
     const void *base;
-    const bool *wanted;          /* NULL: all                             */
+    const struct tablet_editing *params;
     uint32_t rows;               /* that are left                         */
-    struct tablet_column *heads; /* one a column, as they will be         */
-    struct column_edit *columns; /* likewise                              */
+    struct tablet_column *heads; /* one a column, in the block            */
+    struct column_edit *columns; /* one a column                          */
 };
 
 static bool is_wanted(const struct editing *editing, unsigned column)
 {
-    return editing->wanted == NULL || editing->wanted[column];
+    return editing->params->wanted == NULL || editing->params->wanted[column];
 }
 
 static bool is_text(const struct editing *editing, unsigned column)
@@ -229,7 +228,6 @@ static bool make_values(struct editing *editing, unsigned column)
     const struct edit_column *news = edit_column(editing->edit, column);
     struct column_edit *edited = &editing->columns[column];
 
-    edited->made = true;
     if (!read_column(editing, column))
         return false;
     if (news != NULL && !is_text(editing, column))
@@ -246,6 +244,12 @@ static bool make_values(struct editing *editing, unsigned column)
 
 /* ----------------------------------------------------------------- block -- */
 
+/* Bytes of an area of so many values that are not encoded. */
+static uint64_t edited_plain_size(uint32_t rows, unsigned width)
+{
+    return TABLET_ALIGNED((uint64_t)rows * width);
+}
+
 /* The column as a vector of stored values. */
 static struct vdbq_vector vector_of(const struct editing *editing,
                                     unsigned column)
@@ -257,38 +261,45 @@ static struct vdbq_vector vector_of(const struct editing *editing,
                              edited->values, edited->nulls };
 }
 
+/* Describes a column that is made anew, but for its places. Where that is how
+ * it is to be, it would be stored in more bytes than there is room for: then it
+ * is plain. */
+static void describe_made(const struct editing *editing, unsigned column)
+{
+    struct tablet_column *to = &editing->heads[column];
+    enum vdbq_type type = editing->table->columns[column].type;
+    struct vdbq_vector vector = vector_of(editing, column);
+    struct encoding_source source = { .vector = &vector,
+                                      .rows = editing->rows,
+                                      .choice = editing->params->choice };
+    struct column_facts facts;
+
+    tablet_describe_column(&source, type, to, &facts);
+    if (encoding_size(to, editing->rows)
+        <= edited_plain_size(editing->rows, to->width))
+        return;
+    source.choice = CHOOSE_PLAIN;
+    tablet_describe_column(&source, type, to, &facts);
+}
+
 /* Describes a column as it will be stored, but for its places. */
-static void describe(struct editing *editing, unsigned column)
+static void describe(const struct editing *editing, unsigned column)
 {
     const struct tablet_column *from = tablet_column(editing->base, column);
     struct tablet_column *to = &editing->heads[column];
-    struct vdbq_vector vector = vector_of(editing, column);
-    struct column_facts facts;
 
     if (!is_wanted(editing, column)) { /* as if all were NULL */
         *to = (struct tablet_column){ .type = from->type,
                                       .width = from->width,
                                       .encoding = ENCODING_CONSTANT,
                                       .null_count = editing->rows };
-    } else if (editing->columns[column].made) {
-        tablet_describe_column(
-            &(struct encoding_source){ .vector = &vector,
-                                       .rows = editing->rows,
-                                       .choice = CHOOSE_AUTO },
-            editing->table->columns[column].type, to, &facts);
+    } else if (is_changed(editing, column)) {
+        describe_made(editing, column);
     } else {
         *to = *from;
         to->values = to->nulls = 0;
         to->words = to->words_packed = 0;
     }
-}
-
-static const struct dictionary *words_now(const struct editing *editing,
-                                          unsigned column)
-{
-    const struct column_edit *edited = &editing->columns[column];
-
-    return edited->merged != NULL ? edited->merged : &edited->words;
 }
 
 /* Writes a column's areas, where its head says. */
@@ -299,7 +310,7 @@ static void write_column(const struct editing *editing, unsigned column,
     const struct tablet_column *to = &editing->heads[column];
     struct vdbq_vector vector = vector_of(editing, column);
 
-    if (editing->columns[column].made) {
+    if (is_changed(editing, column)) {
         tablet_build_column(&vector, editing->rows, to, block);
         return;
     }
@@ -311,90 +322,114 @@ static void write_column(const struct editing *editing, unsigned column,
                tablet_nulls_size(editing->rows));
 }
 
-/* Where all of it will be; returns the bytes of the tablet. */
-static uint64_t lay_out(struct editing *editing, uint64_t *words)
+/* The values of a column are written, or not needed any more. */
+static void let_values_go(struct column_edit *edited)
 {
-    unsigned count = editing->table->column_count;
-    uint64_t at = tablet_head_size(count);
-
-    *words = 0;
-    for (unsigned i = 0; i < count; i++) {
-        describe(editing, i);
-        at = tablet_place_column(&editing->heads[i], editing->rows, at);
-    }
-    for (unsigned i = 0; i < count; i++)
-        if (is_text(editing, i) && is_wanted(editing, i)) {
-            editing->heads[i].words = (uint32_t)(*words / TABLET_ALIGN);
-            *words += tablet_dictionary_size(words_now(editing, i));
-        }
-    return at;
+    memory_release(edited->values);
+    memory_release(edited->nulls);
+    edited->values = edited->nulls = NULL;
 }
 
-static struct block build(struct editing *editing)
+/* Adds a column to the block, whose areas so far end `*at` bytes behind its
+ * start. False: no memory, or the thread was asked to stop. */
+static bool add_column(struct editing *editing, unsigned column, uint64_t *at,
+                       uint8_t *block)
 {
-    const struct tablet *base = editing->base;
-    unsigned count = editing->table->column_count;
-    uint64_t words, size = lay_out(editing, &words);
-    struct block block = block_create(size + words);
-    struct tablet *head = block.bytes;
+    struct column_edit *edited = &editing->columns[column];
+    bool wanted = is_wanted(editing, column), done = true;
 
-    if (head == NULL)
-        return block;
-    *head = (struct tablet){ .magic = TABLET_MAGIC,
-                             .format = tablet_format(editing->heads, count),
-                             .columns = count,
-                             .rows = editing->rows,
-                             .size = size,
-                             .key = base->key };
-    memcpy(head + 1, editing->heads, count * sizeof *editing->heads);
-    for (unsigned i = 0; i < count; i++)
-        if (is_wanted(editing, i))
-            write_column(editing, i, block.bytes);
-    for (unsigned i = 0; i < count; i++)
-        if (is_text(editing, i) && is_wanted(editing, i))
-            tablet_add_dictionary(words_now(editing, i), head);
-    return block;
+    if (wanted && is_text(editing, column))
+        edited->words = words_of(editing, column);
+    if (wanted && is_changed(editing, column))
+        done = make_values(editing, column) && !stop_asked();
+    if (done) {
+        describe(editing, column);
+        *at = tablet_place_column(&editing->heads[column], editing->rows, *at);
+    }
+    if (done && wanted)
+        write_column(editing, column, block);
+    let_values_go(edited);
+    return done && !stop_asked();
+}
+
+/* Adds the words of all columns behind them. */
+static void add_words(struct editing *editing, struct tablet *head)
+{
+    for (unsigned i = 0; i < editing->table->column_count; i++) {
+        const struct column_edit *edited = &editing->columns[i];
+        if (!is_text(editing, i) || !is_wanted(editing, i))
+            continue;
+        editing->heads[i].words =
+            (uint32_t)(head->variable_size / TABLET_ALIGN);
+        tablet_add_dictionary(
+            edited->merged != NULL ? edited->merged : &edited->words, head);
+    }
 }
 
 static void finish(struct editing *editing)
 {
     for (unsigned i = 0;
          editing->columns != NULL && i < editing->table->column_count; i++) {
-        memory_release(editing->columns[i].values);
-        memory_release(editing->columns[i].nulls);
+        let_values_go(&editing->columns[i]);
         dictionary_release(editing->columns[i].merged);
     }
     memory_release(editing->columns);
-    memory_release(editing->heads);
 }
 
-struct block tablet_edited(const struct table *table, const struct edit *edit,
-                           const void *base, const bool *wanted)
+uint64_t tablet_edited(const struct tablet_editing *params, void *block)
 {
-    unsigned count = table->column_count;
+    unsigned count = params->table->column_count;
+    struct tablet *head = block;
     struct editing editing = {
-        .table = table,
-        .edit = edit,
-        .base = base,
-        .wanted = wanted,
-        .rows = edit->rows - edit->gone_count,
-        .heads = memory_zeroed(count, sizeof *editing.heads),
+        .table = params->table,
+        .edit = params->edit,
+        .base = params->base,
+        .params = params,
+        .rows = params->edit->rows - params->edit->gone_count,
+        .heads = (struct tablet_column *)(head + 1),
         .columns = memory_zeroed(count, sizeof *editing.columns)
     };
-    bool done = editing.heads != NULL && editing.columns != NULL;
-    struct block block = { 0 };
+    uint64_t at = tablet_head_size(count);
+    bool done = editing.columns != NULL;
 
-    for (unsigned i = 0; i < count && done; i++) {
-        if (!is_wanted(&editing, i))
-            continue;
-        if (is_text(&editing, i))
-            editing.columns[i].words = words_of(&editing, i);
-        if (is_changed(&editing, i))
-            done = make_values(&editing, i);
-        done = done && !stop_asked();
+    for (unsigned i = 0; i < count && done; i++)
+        done = add_column(&editing, i, &at, block);
+    if (done) {
+        *head =
+            (struct tablet){ .magic = TABLET_MAGIC,
+                             .columns = count,
+                             .rows = editing.rows,
+                             .size = at,
+                             .key =
+                                 ((const struct tablet *)params->base)->key };
+        add_words(&editing, head);
+        head->format = tablet_format(editing.heads, count);
     }
-    if (done)
-        block = build(&editing);
     finish(&editing);
-    return block;
+    return done ? head->size : 0;
+}
+
+/* ------------------------------------------------------------------ room -- */
+
+struct edited_room tablet_edited_room(const struct edit *edit,
+                                      const struct tablet_column *stored,
+                                      unsigned column, uint64_t words)
+{
+    const struct edit_column *news = edit_column(edit, column);
+    uint64_t values = encoding_size(stored, edit->rows);
+    uint64_t plain = edited_plain_size(edit->rows, stored->width);
+    bool made = news != NULL || edit->gone_count > 0;
+    struct edited_room room = { 0 };
+
+    if (stored->type == TYPE_WORD) {
+        room.words = words + TABLET_ALIGN;
+        for (uint32_t i = 0; news != NULL && i < news->count; i++)
+            room.words +=
+                sizeof(uint32_t)
+                + ((const struct vdbq_text *)news->values.values)[i].length;
+    }
+    room.column = (made && values < plain ? plain : values)
+                  + tablet_nulls_size(edit->rows);
+    room.work = made ? plain + edit->rows : 0;
+    return room;
 }

@@ -5,14 +5,33 @@
 #ifndef VDBQ_DATA_EDITED_H
 #define VDBQ_DATA_EDITED_H
 
-#include "data/tablet/block.h"
+#include "base/settings.h"
 #include "data/tablet/tablet.h"
 
-/* The tablet of the rows that a checked tablet, or its wanted columns, has with
- * an edit: `wanted` has one item a column; NULL: all are. A column that is not
- * wanted is not there. Without bytes: no memory, or the thread was asked to
- * stop. */
-struct block tablet_edited(const struct table *table, const struct edit *edit,
-                           const void *base, const bool *wanted);
+struct tablet_editing {
+    const struct table *table;
+    const struct edit *edit;
+    const void *base;   /* what that is over: a checked tablet, or its wanted
+                           columns                                       */
+    const bool *wanted; /* one a column; NULL: all of them                */
+    enum encoding_choice choice; /* of columns that are made anew; never one
+                                    that takes more than plain values */
+};
+
+/* Writes the tablet of the rows that there are with the edit at the start of a
+ * block; a column that is not wanted is not there. Returns its bytes; 0: no
+ * memory, or the thread was asked to stop. */
+uint64_t tablet_edited(const struct tablet_editing *params, void *block);
+
+/* Bytes that a column takes at most; of words `words` bytes lie in the base. The
+ * tablet takes those of all its wanted columns and its head. */
+struct edited_room {
+    uint64_t column; /* of its values and NULL bits                      */
+    uint64_t words;  /* of its words                                     */
+    uint64_t work;   /* while it is made: of its values beside the block */
+};
+struct edited_room tablet_edited_room(const struct edit *edit,
+                                      const struct tablet_column *stored,
+                                      unsigned column, uint64_t words);
 
 #endif

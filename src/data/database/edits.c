@@ -344,10 +344,31 @@ static struct edit *find_loaded(const struct database *database,
             found = other;
     }
     return found != NULL && found->edit != NULL
+                   && found->edit->status == VDBQ_OK
                    && found->edit->offset == tablet->edit->offset
                    && found->edit->checksum == tablet->edit->checksum
                ? found->edit
                : NULL;
+}
+
+/* Reads an edit. One that cannot be read keeps that for who reads its tablet. */
+static enum vdbq_status load_or_fail(const struct database *database,
+                                     const struct table *table,
+                                     struct tablet_ref *tablet,
+                                     struct error *error)
+{
+    struct error why;
+    enum vdbq_status status = load(database, table, tablet, &why);
+
+    if (status == VDBQ_OK)
+        return VDBQ_OK;
+    if (status != VDBQ_CORRUPT && status != VDBQ_IO) {
+        *error = why;
+        return status;
+    }
+    return edit_fail(tablet->edit, tablet->identity, tablet->rows, &why)
+               ? VDBQ_OK
+               : error_no_memory(error);
 }
 
 /* Adds the identities of a table's tablets, and of the bases of edits. */
@@ -359,7 +380,7 @@ static bool add_identities(const struct table *table, struct vector *all,
     for (size_t i = 0; i < table->tablet_count && added; i++) {
         const struct tablet_ref *tablet = &table->tablets[i];
         added = vector_append(all, &tablet->identity, 1)
-                && (tablet->edit == NULL
+                && (tablet->edit == NULL || tablet->edit->status != VDBQ_OK
                     || vector_append(all, &tablet->edit->base, 1));
         *any |= tablet->edit != NULL;
     }
@@ -401,7 +422,7 @@ enum vdbq_status edits_load(const struct database *database,
                 continue;
             loaded = find_loaded(database, table, tablet, k);
             if (loaded == NULL) {
-                status = load(database, table, tablet, error);
+                status = load_or_fail(database, table, tablet, error);
                 continue;
             }
             edit_release(tablet->edit);

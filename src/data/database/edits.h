@@ -36,8 +36,8 @@ enum vdbq_status edits_write(struct file *file, struct space *space,
                              const struct catalogue *catalogue,
                              struct error *error);
 /* Reads all edits of a catalogue that was read. Those that the current catalogue
- * has of the same tablets are taken from there. Fails with CORRUPT, IO,
- * NO_MEMORY. */
+ * has of the same tablets are taken from there; one that cannot be read says so
+ * (edit_check()). Fails with CORRUPT, NO_MEMORY. */
 enum vdbq_status edits_load(const struct database *database,
                             struct catalogue *catalogue, struct error *error);
 

@@ -133,9 +133,10 @@ static enum vdbq_status look_into(struct database *database,
     struct run *own;
     struct run_keys keys;
     uint32_t begin, end;
-    enum vdbq_status status =
-        get_run(database, table, &want, &run, &own, error);
+    enum vdbq_status status = edit_check(tablet->edit, error);
 
+    if (status == VDBQ_OK)
+        status = get_run(database, table, &want, &run, &own, error);
     if (status != VDBQ_OK)
         return status;
     keys = run_keys_equal(run, run_keys_all(run), 0, key);

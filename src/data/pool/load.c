@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/account.h"
 #include "base/hostile.h"
 #include "base/os/os.h"
 #include "base/threads/stop.h"
@@ -33,21 +34,10 @@ struct load {
     bool proven;                     /* when it began */
     struct tablet_ref base;          /* that is projected for ... */
     const struct tablet_ref *edited; /* a tablet with an edit; NULL: none  */
-    unsigned job_count;              /* of `jobs` */
+    uint64_t work_bytes; /* taken from the account for that        */
+    unsigned job_count;  /* of `jobs` */
     struct load_job jobs[];
 };
-
-/* The tablet with its edit. */
-static void put_edited(const struct load *load, struct error *error)
-{
-    struct block block;
-
-    if (projection_edited(&load->projection, load->edited, &block, error)
-        != VDBQ_OK)
-        return;
-    memcpy(load->block, block.bytes, block.size);
-    block_destroy(&block);
-}
 
 /* Its head becomes the projection's, which nobody else reads any more. */
 static void take_head(const struct load *load)
@@ -67,7 +57,8 @@ static void run_job(struct thread_pool_job *thread_pool_job)
     struct stop_work former = stop_help(&stop_never); /* stop rule 3 */
 
     if (load->edited != NULL)
-        put_edited(load, &job->error);
+        projection_edited(&load->projection, load->edited, load->block,
+                          &job->error);
     else if (load->proven)
         projection_put_column(&load->projection, job->column, load->block,
                               &job->error);
@@ -141,8 +132,8 @@ enum vdbq_status load_start(struct thread_pool *workers,
 enum vdbq_status load_start_edited(struct thread_pool *workers,
                                    const struct projection *base,
                                    const struct tablet_ref *edited,
-                                   uint8_t *block, struct load **load,
-                                   struct error *error)
+                                   uint64_t work_bytes, uint8_t *block,
+                                   struct load **load, struct error *error)
 {
     struct load *made = memory_zeroed(1, sizeof *made + sizeof made->jobs[0]);
 
@@ -152,6 +143,7 @@ enum vdbq_status load_start_edited(struct thread_pool *workers,
     made->base = *base->tablet;
     made->projection.tablet = &made->base;
     made->edited = edited;
+    made->work_bytes = work_bytes;
     made->block = block;
     made->workers = helpers(workers, edited);
     made->job_count = 1;
@@ -181,6 +173,7 @@ enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
     }
     if (load->edited != NULL && status == VDBQ_OK)
         take_head(load);
+    account_process_give(load->work_bytes);
     load->projection.proof->users--;
     memory_release(load);
     return status;

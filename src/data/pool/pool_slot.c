@@ -6,6 +6,7 @@
  */
 #include "data/pool/pool_inner.h"
 
+#include "base/account.h"
 #include "data/tablet/block.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -150,34 +151,51 @@ static struct projection projection_of(struct pool *pool,
                                 .words = slot->words };
 }
 
+/* Starts the load of a slot with an edit, once there is memory beside it. */
+static enum vdbq_status start_edited(struct pool *pool,
+                                     const struct pool_want *want,
+                                     const struct projection *base,
+                                     const struct projection_bound *bound,
+                                     struct slot *slot, struct error *error)
+{
+    struct device_times times = { 0 };
+    enum vdbq_status status =
+        pool_memory_copied(pool, slot, bound->most, error);
+
+    if (status == VDBQ_OK)
+        status = device_memory_take(slot->shown.memory, &times, error);
+    return status == VDBQ_OK ? load_start_edited(
+               pool->workers, base, want->tablet, bound->work,
+               device_memory_host(slot->shown.memory), &slot->load, error)
+                             : status;
+}
+
 /* Makes a slot of a tablet that has an edit: its base's columns are brought in,
- * the edit is put over them, and what comes of it is copied, on another thread
- * if there are some. */
+ * and what comes of them with the edit is written to the slot, on another
+ * thread if there are some. Until then the account has the memory of both. */
 static enum vdbq_status prepare_edited(struct pool *pool,
                                        const struct pool_want *want,
                                        struct slot *slot, struct error *error)
 {
     struct projection projection = projection_of(pool, want, slot);
     const struct tablet_ref base = tablet_base(want->tablet);
-    struct device_times times = { 0 };
-    uint64_t most;
-    enum vdbq_status status;
+    struct projection_bound bound;
+    enum vdbq_status status = edit_check(want->tablet->edit, error);
 
     projection.tablet = &base;
     slot->codes = false;
-    status = find_proof(pool, &projection, error);
+    if (status == VDBQ_OK)
+        status = find_proof(pool, &projection, error);
     if (status == VDBQ_OK)
         status =
-            projection_bound(&projection, want->tablet->edit, &most, error);
-    if (status == VDBQ_OK)
-        status = pool_memory_copied(pool, slot, most, error);
-    if (status == VDBQ_OK)
-        status = device_memory_take(slot->shown.memory, &times, error);
+            projection_bound(&projection, want->tablet->edit, &bound, error);
     if (status != VDBQ_OK)
         return status;
-    return load_start_edited(pool->workers, &projection, want->tablet,
-                             device_memory_host(slot->shown.memory),
-                             &slot->load, error);
+    account_process_take(bound.work);
+    status = start_edited(pool, want, &projection, &bound, slot, error);
+    if (status != VDBQ_OK)
+        account_process_give(bound.work);
+    return status;
 }
 
 /* Finds out what a new slot takes, gives it memory and starts its load. */

@@ -89,38 +89,41 @@ static enum vdbq_status put_all(const struct projection *projection,
 /* Puts the edit over what was brought in. */
 static enum vdbq_status put_edit(const struct projection *base,
                                  const struct tablet_ref *edited,
-                                 const uint8_t *bytes, struct block *block,
+                                 const uint8_t *bytes, uint8_t *block,
                                  struct error *error)
 {
+    const struct tablet_editing editing = {
+        .table = base->table,
+        .edit = edited->edit,
+        .base = bytes,
+        .wanted = base->wanted,
+        .choice = base->database->file.settings->encoding
+    };
     enum vdbq_status status = VDBQ_OK;
 
-    *block = tablet_edited(base->table, edited->edit, bytes, base->wanted);
-    if (block->bytes == NULL)
+    if (tablet_edited(&editing, block) == 0)
         return stop_or_no_memory(error);
     for (unsigned i = 0; i < base->table->column_count && status == VDBQ_OK;
          i++)
         if (base->wanted[i])
             status = tablet_check_facts(base->database, base->table, edited,
-                                        block->bytes, i, error);
+                                        block, i, error);
     return status;
 }
 
 enum vdbq_status projection_edited(const struct projection *base,
                                    const struct tablet_ref *edited,
-                                   struct block *block, struct error *error)
+                                   uint8_t *block, struct error *error)
 {
     struct block before = block_create(projection_lay_out(base));
     enum vdbq_status status;
 
-    *block = (struct block){ 0 };
     if (before.bytes == NULL)
         return error_no_memory(error);
     status = put_all(base, before.bytes, error);
     if (status == VDBQ_OK)
         status = put_edit(base, edited, before.bytes, block, error);
     block_destroy(&before);
-    if (status != VDBQ_OK)
-        block_destroy(block);
     return status;
 }
 

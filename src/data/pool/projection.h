@@ -69,14 +69,19 @@ bool projection_proven(const struct projection *projection);
 /* Whether bytes are to be read for it: all but what is in place and known. */
 bool projection_reads(const struct projection *projection);
 /* The most bytes that the tablet takes which comes of a base, whose projection it
- * is, with an edit over it. Reads the base's head, and finds its words. */
+ * is, with an edit over it; and those that are needed beside them while it is
+ * made. Reads the base's head, and finds its words. */
+struct projection_bound {
+    uint64_t most, work;
+};
 enum vdbq_status projection_bound(const struct projection *base,
-                                  const struct edit *edit, uint64_t *most,
+                                  const struct edit *edit,
+                                  struct projection_bound *bound,
                                   struct error *error);
-/* That tablet in a block of its own. */
+/* Fills the block with that tablet. */
 enum vdbq_status projection_edited(const struct projection *base,
                                    const struct tablet_ref *edited,
-                                   struct block *block, struct error *error);
+                                   uint8_t *block, struct error *error);
 /* Fills the block with all of an unproven projection, and proves it. */
 enum vdbq_status projection_prove(const struct projection *projection,
                                   uint8_t *block, struct error *error);

@@ -7,6 +7,7 @@
 
 #include "data/database/database_inner.h"
 #include "data/pool/projection_inner.h"
+#include "data/database/edited.h"
 #include "data/tablet/block.h"
 
 bool projection_codes_known(const struct projection *projection)
@@ -92,43 +93,31 @@ enum vdbq_status projection_find_words(const struct projection *projection,
                : VDBQ_OK;
 }
 
-/* The most bytes of a column's areas with an edit; without new values and gone
- * rows it stays as it is stored. */
-static uint64_t bound_of(const struct projection *base, unsigned column,
-                         const struct edit *edit)
-{
-    const struct tablet_column *stored = tablet_column(base->head, column);
-    const struct edit_column *news = edit_column(edit, column);
-    uint64_t values = encoding_size(stored, edit->rows);
-    uint64_t plain = TABLET_ALIGNED((uint64_t)edit->rows * stored->width);
-    uint64_t most = tablet_nulls_size(edit->rows);
-
-    if ((news != NULL || edit->gone_count > 0) && values < plain)
-        values = plain;
-    most += values;
-    if (!projection_has_words(base, column))
-        return most;
-    most += base->words[column].sizes.memory + TABLET_ALIGN;
-    for (uint32_t i = 0; news != NULL && i < news->count; i++)
-        most += sizeof(uint32_t)
-                + ((const struct vdbq_text *)news->values.values)[i].length;
-    return most;
-}
-
 enum vdbq_status projection_bound(const struct projection *base,
-                                  const struct edit *edit, uint64_t *most,
+                                  const struct edit *edit,
+                                  struct projection_bound *bound,
                                   struct error *error)
 {
     enum vdbq_status status = projection_read_head(base, error);
+    uint64_t words = 0, work = 0;
 
-    *most = projection_head_size(base);
     if (status == VDBQ_OK)
         status = projection_find_words(base, error);
-    for (unsigned i = 0; i < base->table->column_count && status == VDBQ_OK;
-         i++)
-        if (base->wanted[i])
-            *most += bound_of(base, i, edit);
-    return status;
+    if (status != VDBQ_OK)
+        return status;
+    bound->most = projection_head_size(base);
+    for (unsigned i = 0; i < base->table->column_count; i++) {
+        struct edited_room room;
+        if (!base->wanted[i])
+            continue;
+        room = tablet_edited_room(edit, tablet_column(base->head, i), i,
+                                  base->words[i].sizes.memory);
+        bound->most += room.column + room.words;
+        words += room.words;
+        work = room.work > work ? room.work : work;
+    }
+    bound->work = projection_lay_out(base) + words + work;
+    return VDBQ_OK;
 }
 
 bool projection_may_stay(const struct projection *projection)

@@ -121,7 +121,11 @@ transaction_edit(struct transaction *transaction, const struct table *table,
                  const struct edit_change *change, struct arena *arena,
                  struct tablet_ref *edited, bool *made, struct error *error)
 {
+    enum vdbq_status status = edit_check(tablet->edit, error);
+
     *made = false;
+    if (status != VDBQ_OK)
+        return status;
     if (!pays(transaction->writer.database, tablet, change))
         return VDBQ_OK;
     *edited = *tablet;

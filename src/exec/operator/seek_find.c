@@ -350,14 +350,19 @@ static struct seek_job job_for(const struct seek_work *work,
 static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
 {
     const struct table *table = work->terms.table;
+    enum vdbq_status status = VDBQ_OK;
 
     work->jobs = memory_zeroed(table->tablet_count + 1, sizeof *work->jobs);
     if (work->jobs == NULL)
         return error_no_memory(error);
-    for (size_t i = 0; i < table->tablet_count; i++)
-        if (!seek_terms_pass(&work->terms, &table->tablets[i]))
-            work->jobs[work->job_count++] = job_for(work, &table->tablets[i]);
-    return VDBQ_OK;
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
+        const struct tablet_ref *ref = &table->tablets[i];
+        if (seek_terms_pass(&work->terms, ref))
+            continue;
+        status = edit_check(ref->edit, error);
+        work->jobs[work->job_count++] = job_for(work, ref);
+    }
+    return status;
 }
 
 enum vdbq_status seek_find(struct seek_work *work, struct error *error)

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hostile.h"
 #include "data/database/database_inner.h"
@@ -21,6 +22,7 @@
 #include "fixtures/chance.h"
 #include "fixtures/disk.h"
 #include "fixtures/sample_tables.h"
+#include "fixtures/settings.h"
 
 enum { ROWS = 900, LARGE = 256, SMALL = 16, CHANGES = 40, ROUNDS = 12 };
 
@@ -195,7 +197,59 @@ static void base_stays(void **state)
     disk_end();
 }
 
-/* Each byte of an edit's block is damaged: the database is not opened. */
+/* How the columns that change are stored in memory is what the setting says, and
+ * no tablet takes more than there is room for. */
+static void encodings_are_obeyed(void **state)
+{
+    static const enum encoding_choice choices[] = { CHOOSE_PLAIN, CHOOSE_PACKED,
+                                                    CHOOSE_AUTO };
+    const int64_t some[] = { 300, 301 };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof choices / sizeof *choices; i++) {
+        struct database *database;
+        struct transaction *transaction;
+        struct block block;
+        disk_start(NULL, 0);
+        database = open_disk(LARGE);
+        settings_for_tests(LARGE)->encoding = choices[i];
+        fill(database);
+        transaction = begin(database);
+        assert_int_equal(change_sample_rows(transaction, "t", some, 2, 3, 9),
+                         VDBQ_OK);
+        assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+        assert_non_null(table_of(database->current)->tablets[1].edit);
+        assert_int_equal(tablet_load(database, table_of(database->current),
+                                     &table_of(database->current)->tablets[1],
+                                     &block, ERROR),
+                         VDBQ_OK);
+        for (unsigned column = 0; column < 2; column++)
+            assert_true(
+                (tablet_column(block.bytes, column)->encoding == ENCODING_PLAIN)
+                == (choices[i] == CHOOSE_PLAIN));
+        block_destroy(&block);
+        database_close(database);
+        disk_end();
+    }
+}
+
+/* Reads all of a table. */
+static enum vdbq_status read_table(struct database *database, const char *name)
+{
+    const struct table *table = catalogue_table(database->current, name);
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
+        struct block block;
+        status =
+            tablet_load(database, table, &table->tablets[i], &block, ERROR);
+        block_destroy(&block);
+    }
+    return status;
+}
+
+/* Each byte of an edit's block is damaged: whoever reads its table fails, others
+ * do not, and nothing is told that would have to be read. */
 static void damage_is_found(void **state)
 {
     const int64_t some[] = { 3, 300, 301 };
@@ -213,12 +267,31 @@ static void damage_is_found(void **state)
                      VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     edit = *table_of(database->current)->tablets[1].edit;
+    transaction = begin(database);
+    assert_int_equal(create_sample_table(transaction, "u", false), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "u", 0, 5, 1), VDBQ_OK);
+    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     database_close(database);
     for (uint64_t i = 0; i < edit.size_bytes; i++) {
         disk.bytes[edit.offset + i] ^= 1;
-        assert_int_equal(database_open(&params, &database, ERROR),
+        assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+        assert_int_equal(read_table(database, "t"), VDBQ_CORRUPT);
+        assert_non_null(strstr(ERROR->message, "edit"));
+        assert_int_equal(read_table(database, "u"), VDBQ_OK);
+        assert_false(table_facts_exact(table_of(database->current), 2));
+        transaction = begin(database);
+        assert_int_equal(change_sample_rows(transaction, "t", some, 3, 18, 9),
                          VDBQ_CORRUPT);
+        transaction_abort(transaction);
+        transaction = begin(database);
+        assert_int_equal(append_sample_rows(transaction, "u", 5, 5, 1),
+                         VDBQ_OK);
+        assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+        database_close(database);
         disk.bytes[edit.offset + i] ^= 1;
+        database = open_disk(LARGE);
+        assert_int_equal(read_table(database, "t"), VDBQ_OK);
+        database_close(database);
     }
     disk_end();
 }
@@ -228,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_same),
         cmocka_unit_test(base_stays),
+        cmocka_unit_test(encodings_are_obeyed),
         cmocka_unit_test(damage_is_found),
     };
 
