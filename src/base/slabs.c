@@ -22,6 +22,8 @@ enum {
     SIZE_LEAST = 1 << 20, /* bytes of what becomes a slab           */
     SLABS_MAX = 1024,     /* others are the C library's             */
     ROOM = 2,             /* a slab has so many times what was asked */
+    WASTE = 2,            /* who asks gets none with so many times the pages:
+                             small memory that stays would keep them all */
     LARGE_KEPT = 16 << 20 /* who keeps less has no memory to spare: the ends
                              of slabs would fill large pages          */
 };
@@ -75,13 +77,19 @@ static struct slab *slab_at(const void *memory)
     return NULL;
 }
 
+/* Whether most of a slab's pages would be of no use. */
+static bool is_wasted(const struct slab *slab, size_t size)
+{
+    return slab->used / WASTE > size;
+}
+
 /* The smallest slab that nobody has, with so much room. */
 static struct slab *free_slab(size_t size)
 {
     struct slab *best = NULL;
     for (unsigned i = 0; i < all.count; i++) {
         struct slab *slab = &all.slabs[i];
-        if (!slab->taken && slab->room >= size
+        if (!slab->taken && slab->room >= size && !is_wasted(slab, size)
             && (best == NULL || slab->room < best->room))
             best = slab;
     }
@@ -157,13 +165,21 @@ static size_t room_for(size_t size)
     return (size * ROOM + PAGE_LARGE - 1) / PAGE_LARGE * PAGE_LARGE;
 }
 
+/* Somebody gets a slab that nobody has. */
+static struct slab *give(struct slab *slab, size_t size)
+{
+    all.kept -= slab->used;
+    slab->taken = true;
+    if (slab->used < size)
+        slab->used = size;
+    return slab;
+}
+
 /* Takes a slab, an old one or a new one; NULL: there is none. */
 static struct slab *take(size_t size)
 {
     struct slab *slab = free_slab(size);
-    if (slab != NULL) {
-        all.kept -= slab->used;
-    } else {
+    if (slab == NULL) {
         if (all.count == SLABS_MAX && oldest_slab() != NULL)
             forget(oldest_slab());
         char *memory = all.count < SLABS_MAX ? map_room(room_for(size)) : NULL;
@@ -172,10 +188,7 @@ static struct slab *take(size_t size)
         slab = &all.slabs[all.count++];
         *slab = (struct slab){ .memory = memory, .room = room_for(size) };
     }
-    slab->taken = true;
-    if (slab->used < size)
-        slab->used = size;
-    return slab;
+    return give(slab, size);
 }
 
 /* Moves a slab's pages to where there is more room. */
@@ -217,32 +230,27 @@ static void *begin_slab(void *old, size_t size)
     return memory;
 }
 
-/* Gives a slab another size, in place if it can; `*found`: it is one. */
-static void *resize_slab(void *old, size_t size, bool *found)
+/* Gives a slab another size, in place if it can; `*found`: it is one. Another
+ * one that is kept is better than new pages: then `*copied` bytes of the old one
+ * have to be copied there, and that has to be given back. */
+static void *resize_slab(void *old, size_t size, bool *found, size_t *copied)
 {
     lock();
     struct slab *slab = slab_at(old);
-    *found = slab != NULL;
+    struct slab *other =
+        slab != NULL && size > slab->room ? free_slab(size) : NULL;
     void *memory = NULL;
-    if (slab != NULL && (size <= slab->room || move(slab, size))) {
+    *found = slab != NULL;
+    if (other != NULL) {
+        *copied = slab->used;
+        memory = give(other, size)->memory;
+    } else if (slab != NULL && (size <= slab->room || move(slab, size))) {
         memory = slab->memory;
         if (slab->used < size)
             slab->used = size;
     }
     unlock();
     return memory;
-}
-
-void *slabs_resize(void *old, size_t size)
-{
-    bool found = false;
-    if (is_aligned(old)) {
-        void *memory = resize_slab(old, size, &found);
-        if (found)
-            return memory;
-    }
-    return size >= SIZE_LEAST && is_countable(size) ? begin_slab(old, size)
-                                                    : realloc(old, size);
 }
 
 /* Keeps a slab that somebody gives back; false: it is none. */
@@ -260,6 +268,23 @@ static bool keep(void *memory)
     }
     unlock();
     return slab != NULL;
+}
+
+void *slabs_resize(void *old, size_t size)
+{
+    bool found = false;
+    if (is_aligned(old)) {
+        size_t copied = 0;
+        void *memory = resize_slab(old, size, &found, &copied);
+        if (copied > 0) {
+            memcpy(memory, old, copied);
+            keep(old);
+        }
+        if (found)
+            return memory;
+    }
+    return size >= SIZE_LEAST && is_countable(size) ? begin_slab(old, size)
+                                                    : realloc(old, size);
 }
 
 void slabs_release(void *memory)

@@ -122,6 +122,29 @@ static void slabs_are_kept(void **state)
     assert_int_equal(slabs_kept(), 0);
 }
 
+/* What stays small takes no slab whose pages it cannot use; what grows takes one
+ * that is kept, with all that it had. */
+static void slabs_are_not_wasted(void **state)
+{
+    struct held held = { .size = 3 * MIB, .mark = 9 };
+    (void)state;
+    slabs_forget();
+    slabs_keep(LARGEST);
+    void *large = slabs_resize(NULL, 20 * MIB);
+    slabs_release(large);
+    held.memory = slabs_resize(NULL, held.size);
+    assert_non_null(held.memory);
+    assert_ptr_not_equal(held.memory, large);
+    assert_int_equal(slabs_kept(), 20 * MIB);
+    mark(&held);
+    held.memory = slabs_resize(held.memory, 12 * MIB);
+    assert_ptr_equal(held.memory, large);
+    assert_true(has_marks(&held, held.size));
+    assert_int_equal(slabs_kept(), 3 * MIB);
+    slabs_release(held.memory);
+    slabs_forget();
+}
+
 /* A slab that grows keeps its bytes, however far it grows. */
 static void slabs_grow(void **state)
 {
@@ -163,6 +186,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_stay),
         cmocka_unit_test(slabs_are_kept),
+        cmocka_unit_test(slabs_are_not_wasted),
         cmocka_unit_test(slabs_grow),
         cmocka_unit_test(what_is_too_large_is_refused),
     };
