@@ -29,7 +29,7 @@
  *       96     4  version_read    of vdbq that knows these to read: 65536 *
  *                                 major + minor
  *      100     4  version_write   ... and these to write
- *      104     8  reserved    0
+ *      104     8  reserved    0, or a random number: rule 9
  *      112     8  checksum_all    XXH3 of the 112 bytes before it
  * Magic, format, checksums and versions keep their places in every format to
  * come.
@@ -84,11 +84,16 @@
  *  8. A head that another connection wrote may not be durable: it may have
  *     been killed before its sync. So before the first block that a
  *     connection writes on top of such a head, it writes all copies of both
- *     heads again, as they count, and syncs. That mends a damaged copy.
+ *     heads again, as they count, and syncs. That mends a damaged copy. It does
+ *     not where both copies of both heads are whole and alike, and another
+ *     connection's mark (file_marks.c) says that these bytes are durable: it
+ *     was set after the sync that made them so. Therefore bytes that a mark may
+ *     be of are never written as heads unless a sync followed that worked.
  *  9. After a failed sync nothing is known of what the disk holds, and a
  *     second sync that works says nothing. So the connection is poisoned:
- *     it writes no more. If it was the head's sync, the head that was there
- *     is put back, so that the commit, as far as can be told, did not happen.
+ *     it writes no more. If it was a head's sync, the head that was there
+ *     is put back, so that the commit, as far as can be told, did not happen;
+ *     in other bytes than it had (`reserved`), of which no mark tells (rule 8).
  * 10. Opening, reading and closing write nothing, with one exception: a file
  *     that is empty, or as an interrupted creation leaves it (file_new.c),
  *     is made a new database if that is asked for.
@@ -156,6 +161,7 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
         return status;
     }
     take_head(file, which, head);
+    file_tell_durable(file);
     return VDBQ_OK;
 }
 
@@ -227,6 +233,8 @@ static enum vdbq_status settle(struct file *file, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
+    if (!file->settled && !file->no_sync)
+        file->settled = file_are_durable(file);
     if (file->settled || file->no_sync)
         return VDBQ_OK;
     for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++) {
@@ -236,6 +244,10 @@ static enum vdbq_status settle(struct file *file, struct error *error)
     if (status == VDBQ_OK)
         status = file_sync(file, error);
     file->settled = status == VDBQ_OK;
+    if (status == VDBQ_OK)
+        file_tell_durable(file);
+    else
+        put_back(file, 1 - file->current);
     return status;
 }
 
@@ -244,15 +256,15 @@ static enum vdbq_status settle(struct file *file, struct error *error)
 static void put_back(struct file *file, unsigned which)
 {
     assert(which < FILE_HEADS);
-    const struct file_head *head = &file->heads[which];
+    const struct file_head head = file_other_bytes(file, which);
     uint64_t page = (uint64_t)which * PAGE_BYTES;
     struct error ignored;
 
     error_clear(&ignored);
     file->poisoned = true;
-    write_page(file, page, head, &ignored);
+    write_page(file, page, &head, &ignored);
     if (file->copies != 0)
-        write_page(file, file->copies + page, head, &ignored);
+        write_page(file, file->copies + page, &head, &ignored);
     file_sync(file, &ignored);
 }
 
@@ -271,6 +283,10 @@ enum vdbq_status file_double_head(struct file *file, struct error *error)
     if (status == VDBQ_OK)
         status = file_sync(file, error);
     file->settled = status == VDBQ_OK;
+    if (status == VDBQ_OK)
+        file_tell_durable(file);
+    else
+        put_back(file, which);
     return status;
 }
 

@@ -78,6 +78,7 @@ struct file {
     bool uses_older; /* ... and is; set by database.c           */
     bool poisoned;   /* rule 9                                  */
     bool settled;    /* rule 8: the heads below are durable     */
+    bool alike;      /* of both, both copies were whole, and the same */
     bool known;      /* heads have been read                    */
     struct file_head first[FILE_HEADS]; /* first copies, as last read     */
     struct file_head heads[FILE_HEADS]; /* of each, the copy that counts  */
@@ -90,6 +91,7 @@ struct file {
     bool introduced;     /* `tag` was drawn, and its process told   */
     uint64_t tag;        /* of this connection's marks              */
     unsigned marks;      /* of states, that it has set              */
+    uint64_t durable;    /* its mark of heads that are durable; 0: none */
     uint64_t since_ms;   /* when the first of these was set, since 1970 */
     uint64_t writer_ms;  /* when it last became the writer, likewise    */
     const struct settings *settings; /* of the params                       */
@@ -164,6 +166,8 @@ enum vdbq_status file_check_writable(const struct file *file,
 uint64_t file_next_generation(const struct file *file);
 /* Fills in what is the same in all heads of that format, and checksums. */
 void file_seal_head(struct file_head *head, uint32_t format);
+/* The same head in other bytes than there ever were, if it is whole. */
+struct file_head file_other_bytes(const struct file *file, unsigned which);
 
 /* --------------------------------------------- a new file (file_new.c) -- */
 
@@ -204,6 +208,11 @@ void file_unmark(struct file *file, const struct file_head *head);
  * to a vector of uint64_t. */
 enum vdbq_status file_marked_keys(struct file *file, struct vector *keys,
                                   struct error *error);
+
+/* File rule 8: tells other connections that all copies of both heads are durable,
+ * in place of what was told before; and whether another one tells so of these. */
+void file_tell_durable(struct file *file);
+bool file_are_durable(const struct file *file);
 
 /* What another connection does with the file: it writes, or reads a state. */
 struct file_use {

@@ -69,6 +69,21 @@ void file_seal_head(struct file_head *head, uint32_t format)
         block_checksum(head, offsetof(struct file_head, checksum_all));
 }
 
+struct file_head file_other_bytes(const struct file *file, unsigned which)
+{
+    struct file_head head = file->heads[which];
+    uint64_t drawn;
+
+    if (file->states[which] != HEAD_VALID || head.format == FILE_FORMAT_FIRST)
+        return head;
+    if (file->calls->random(&drawn) != 0)
+        drawn = head.reserved + 1;
+    head.reserved = drawn;
+    head.checksum_all =
+        block_checksum(&head, offsetof(struct file_head, checksum_all));
+    return head;
+}
+
 /* ------------------------------------------------------------- reading -- */
 
 /* Reads a copy of both heads, from two pages; where the file ends before one,
@@ -325,10 +340,14 @@ static void judge_pair(const struct file *file, struct pair *pair)
 static void take_pairs(struct file *file, const struct pair pairs[FILE_HEADS])
 {
     error_clear(&file->warning);
+    file->alike = file->copies != 0;
     for (unsigned i = 0; i < FILE_HEADS; i++) {
         struct pair pair = pairs[i];
         unsigned used;
         judge_pair(file, &pair);
+        file->alike &=
+            pair.state[0] == HEAD_VALID && pair.copy[0].format == FILE_FORMAT
+            && memcmp(&pair.copy[0], &pair.copy[1], sizeof pair.copy[0]) == 0;
         used = better(&pair);
         file->first[i] = pairs[i].copy[0];
         file->heads[i] = pair.copy[used];

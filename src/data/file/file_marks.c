@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Marks by which readers tell what they read, and who they are (file rules 5
- * and 7). Nothing is written for them, and they end with their connection, be
- * it by a kill.
+ * and 7), and writers what is durable (rule 8). Nothing is written for them, and
+ * they end with their connection, be it by a kill.
  *
  *   mark                      set while
  *       0 + (key << 20)       the state of that key is read
@@ -11,6 +11,8 @@
  *         + tenths            of a second since 2020, and
  *   2^59 + (tag << 38)        from the first read on: which process that is
  *         + process           (os_process_told())
+ *   2^59 + 2^58 + key         the heads of these bytes are durable: from a commit
+ *                             on, until the next one of the same connection
  *
  * A tag is drawn by each connection: two that have the same are told as one,
  * and nothing else comes of it. The key of a state is 24 bits of its
@@ -28,15 +30,17 @@ enum {
     KEY_BITS = FILE_KEY_GENERATION_BITS + FILE_KEY_SUM_BITS,
     SINCE_BITS = 36
 };
-#define BITS(count)  ((UINT64_C(1) << (count)) - 1)
-#define STATE_MARKS  UINT64_C(0)
-#define STATE_END    (UINT64_C(1) << (KEY_BITS + TAG_BITS))
-#define SINCE_MARKS  (UINT64_C(1) << 58)
-#define PEOPLE_MARKS (UINT64_C(1) << 59)
-#define EPOCH_MS     UINT64_C(1577836800000) /* 2020-01-01 */
+#define BITS(count)   ((UINT64_C(1) << (count)) - 1)
+#define STATE_MARKS   UINT64_C(0)
+#define STATE_END     (UINT64_C(1) << (KEY_BITS + TAG_BITS))
+#define SINCE_MARKS   (UINT64_C(1) << 58)
+#define PEOPLE_MARKS  (UINT64_C(1) << 59)
+#define DURABLE_MARKS (PEOPLE_MARKS + (UINT64_C(1) << 58))
+#define EPOCH_MS      UINT64_C(1577836800000) /* 2020-01-01 */
 
 _Static_assert(KEY_BITS + TAG_BITS <= 58 && SINCE_BITS + TAG_BITS < 58
-                   && OS_PROCESS_BITS + TAG_BITS < 59,
+                   && OS_PROCESS_BITS + TAG_BITS <= 58
+                   && DURABLE_MARKS + (UINT64_C(1) << 58) <= OS_MARKS,
                "marks of one kind are none of another");
 
 uint64_t file_state_key(const struct file_head *head)
@@ -129,6 +133,35 @@ enum vdbq_status file_marked_keys(struct file *file, struct vector *keys,
         from = (key + 1) << TAG_BITS;
     }
     return failure == 0 ? VDBQ_OK : cannot_mark(file, failure, error);
+}
+
+/* ------------------------------------------------------- what is durable -- */
+
+/* The mark of the heads as they are: of all their bytes, in 58 bits. */
+static uint64_t durable_mark(const struct file *file)
+{
+    return DURABLE_MARKS
+           + (block_checksum(file->heads, sizeof file->heads) & BITS(58));
+}
+
+void file_tell_durable(struct file *file)
+{
+    uint64_t before = file->durable, mark = durable_mark(file);
+
+    if (file->no_sync || before == mark)
+        return;
+    file->durable = file->calls->mark(file->os, mark) == 0 ? mark : 0;
+    if (before != 0)
+        file->calls->unmark(file->os, before, 1);
+}
+
+bool file_are_durable(const struct file *file)
+{
+    uint64_t wanted = durable_mark(file), mark;
+
+    return file->alike
+           && file->calls->marked(file->os, wanted, wanted + 1, &mark) == 0
+           && mark == wanted;
 }
 
 /* --------------------------------------------------------------- telling -- */

@@ -482,6 +482,111 @@ static void a_failed_sync_poisons(void **state)
     disk_end();
 }
 
+/* ------------------------------------------------------- several writers -- */
+
+/* Two connections write in turn. Syncs of one fail, and it stays open; the other
+ * goes on alone until the power is cut. */
+struct in_turn {
+    struct database *writers[2];
+    bool one_left;
+    unsigned who, done; /* the one that writes next; steps */
+};
+
+/* Whether the next step was done, by whom it was due or who is left. */
+static bool step_in_turn(struct in_turn *turn, const struct workload *work)
+{
+    enum vdbq_status status =
+        do_step(turn->writers[turn->who], work, turn->done);
+
+    if (status != VDBQ_OK && !disk.dead && !turn->one_left) {
+        turn->one_left = true;
+        turn->who = 1 - turn->who;
+        disk.fail_at = 0;
+        return true;
+    }
+    if (status != VDBQ_OK)
+        return false;
+    turn->done++;
+    if (!turn->one_left)
+        turn->who = 1 - turn->who;
+    return true;
+}
+
+/* False: so many syncs there were not. */
+static bool fail_in_turn(const struct workload *work, unsigned fail_at,
+                         unsigned cut_after)
+{
+    struct in_turn turn = { .one_left = false };
+    bool failed;
+
+    start(work);
+    for (unsigned i = 0; i < 2; i++) {
+        turn.writers[i] = open_disk(work);
+        assert_non_null(turn.writers[i]);
+    }
+    disk.fail_calls = DISK_SYNC;
+    disk.fail_code = EIO;
+    disk.fail_at = fail_at;
+    disk.fail_on = true;
+    while (turn.done < work->steps && !turn.one_left)
+        step_in_turn(&turn, work);
+    failed = turn.one_left;
+    disk.cut_at = failed ? disk.steps + cut_after : 0;
+    while (turn.done < work->steps && step_in_turn(&turn, work))
+        ;
+    if (failed) {
+        struct disk_picture image = disk_picture();
+        try_picture(&image, work, (int)turn.done);
+        free(image.bytes);
+    }
+    database_close(turn.writers[0]);
+    database_close(turn.writers[1]);
+    return failed;
+}
+
+static void a_sync_of_one_writer_of_two_may_fail(void **state)
+{
+    (void)state;
+    for (unsigned w = 0; w < WORKLOADS; w++) {
+        const struct workload *work = &workloads[w];
+        run_well(work);
+        for (unsigned cut = 1; cut <= 9; cut++) {
+            unsigned at = 1;
+            while (fail_in_turn(work, at, cut))
+                at++;
+            assert_true(at > 2);
+        }
+        forget_states(work);
+    }
+    disk_end();
+}
+
+/* A commit on top of another connection's takes no more syncs than one on top of
+ * one's own, as long as that one is there to tell that its own is durable. */
+static void syncs_are_not_done_again(void **state)
+{
+    const struct workload *work = &workloads[1];
+    struct database *writers[2];
+    unsigned syncs;
+
+    (void)state;
+    disk_start(NULL, 0);
+    writers[0] = open_disk(work);
+    writers[1] = open_disk(work);
+    assert_int_equal(do_step(writers[0], work, 0), VDBQ_OK);
+    for (unsigned n = 1; n < 6; n++) {
+        syncs = disk.syncs;
+        assert_int_equal(do_step(writers[n % 2], work, n), VDBQ_OK);
+        assert_int_equal(disk.syncs - syncs, 2);
+    }
+    database_close(writers[1]);
+    syncs = disk.syncs;
+    assert_int_equal(do_step(writers[0], work, 6), VDBQ_OK);
+    assert_int_equal(disk.syncs - syncs, 3);
+    database_close(writers[0]);
+    disk_end();
+}
+
 /* ------------------------------------------------------------- memory -- */
 
 /* Has the n-th allocation fail, and (`on`) those after it; 0: none. */
@@ -567,6 +672,8 @@ int main(void)
         cmocka_unit_test(a_killed_writer_and_a_power_cut),
         cmocka_unit_test(calls_may_fail),
         cmocka_unit_test(a_failed_sync_poisons),
+        cmocka_unit_test(a_sync_of_one_writer_of_two_may_fail),
+        cmocka_unit_test(syncs_are_not_done_again),
         cmocka_unit_test(memory_may_run_out),
     };
 
