@@ -51,7 +51,7 @@ struct picking {
     size_t first, end;
     atomic_uint_fast64_t next; /* part that nobody has begun     */
     atomic_bool failed;
-    struct error errors[PARALLEL_THREADS_MAX]; /* of threads       */
+    struct error *error; /* of the thread that did so first      */
 };
 
 /* The job that part `*part` of all of them is of; it becomes one of the job's.
@@ -106,7 +106,9 @@ static enum vdbq_status pick_rows(struct seek_stream *seek,
 static void pick_parts(void *context, unsigned thread)
 {
     struct picking *picking = context;
+    struct error error;
 
+    error_clear(&error);
     while (!atomic_load(&picking->failed)) {
         uint64_t part = atomic_fetch_add(&picking->next, 1), first, left;
         const struct seek_job *job = job_of(picking, &part);
@@ -116,9 +118,10 @@ static void pick_parts(void *context, unsigned thread)
         left = job->found.count - first;
         if (pick_rows(picking->seek, job, first,
                       first + (left < PART_ROWS ? left : PART_ROWS), thread,
-                      &picking->errors[thread])
-            != VDBQ_OK)
-            atomic_store(&picking->failed, true);
+                      &error)
+                != VDBQ_OK
+            && !atomic_exchange(&picking->failed, true))
+            *picking->error = error;
     }
 }
 
@@ -145,6 +148,7 @@ static enum vdbq_status pick_held(struct picking *picking, struct error *error)
     if (threads > PARALLEL_THREADS_MAX)
         threads = PARALLEL_THREADS_MAX;
     atomic_store(&picking->next, 0);
+    picking->error = error;
     if (threads > 1)
         parallel_run(threads, pick_parts, picking);
     else
@@ -152,12 +156,7 @@ static enum vdbq_status pick_held(struct picking *picking, struct error *error)
     seek_release(work, work->jobs + picking->first,
                  picking->end - picking->first);
     picking->first = picking->end;
-    for (unsigned i = 0; i < threads; i++)
-        if (picking->errors[i].status != VDBQ_OK) {
-            *error = picking->errors[i];
-            return error->status;
-        }
-    return stop_pause(error);
+    return atomic_load(&picking->failed) ? error->status : stop_pause(error);
 }
 
 /* Brings in the tablet of the next job, after what is held where there is no
