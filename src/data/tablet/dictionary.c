@@ -293,6 +293,24 @@ struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
     return dictionary;
 }
 
+struct dictionary *dictionary_list(const struct vdbq_text *texts,
+                                   uint32_t count)
+{
+    struct dictionary *dictionary;
+    uint64_t bytes = 0;
+    uint32_t end = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        bytes += texts[i].length;
+    dictionary = dictionary_room(count, bytes);
+    if (dictionary == NULL)
+        return NULL;
+    dictionary->unordered = dictionary->repeats = count > 1;
+    for (uint32_t i = 0; i < count && !stop_at(i); i++)
+        end = dictionary_put(dictionary, i, end, texts[i]);
+    return dictionary_unless_stopped(dictionary);
+}
+
 /* ------------------------------------------------------------- tablet -- */
 
 struct dictionary *dictionary_of_tablet(const void *block, unsigned column)

@@ -56,6 +56,11 @@ uint32_t *dictionary_translate(const struct dictionary *from,
 struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
                                    uint32_t *numbers);
 
+/* Words that are the texts as they come: the number of each is its place. A text
+ * whose bytes are NULL is "". NULL: also more than 4 GiB. */
+struct dictionary *dictionary_list(const struct vdbq_text *texts,
+                                   uint32_t count);
+
 /* Words of several, together, in order. `numbers[i]`, where it is not NULL, gets
  * for each word of parts[i] its number in them. One part alone is held, not
  * copied, and stays as it is. Up to so many threads join them; 0: one. */

@@ -95,6 +95,13 @@ struct vdbq_text tablet_word(const void *block, unsigned column, uint32_t code)
                                .length = ends[code] - begin };
 }
 
+void tablet_word_fetch(const void *block, unsigned column, uint32_t code)
+{
+    const uint32_t *ends = (const uint32_t *)(tablet_words(block, column) + 1);
+
+    __builtin_prefetch(ends + code);
+}
+
 const uint8_t *tablet_nulls(const void *block, unsigned column)
 {
     uint64_t nulls = tablet_column(block, column)->nulls;

@@ -47,6 +47,8 @@ const struct tablet_column *tablet_column(const void *block, unsigned column);
 const struct tablet_words *tablet_words(const void *block, unsigned column);
 /* The word of a code; it lives as long as the tablet. */
 struct vdbq_text tablet_word(const void *block, unsigned column, uint32_t code);
+/* Has what tells where it is brought into the processor's cache. */
+void tablet_word_fetch(const void *block, unsigned column, uint32_t code);
 
 /* Whether a value of the tablet is NULL. */
 bool tablet_null(const void *block, unsigned column, uint32_t row);

@@ -371,7 +371,8 @@ static enum vdbq_status read_rows(struct fetch_stream *fetch,
     fill_filter(fetch);
     status = read_tablets(fetch, error);
     return status == VDBQ_OK
-               ? picked_end(&fetch->fetched, fetch->input.row_set.rows, error)
+               ? picked_end(&fetch->fetched, fetch->input.row_set.rows,
+                            fetch->head.texts + fetch->before, error)
                : status;
 }
 

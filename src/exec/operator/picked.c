@@ -110,24 +110,47 @@ static void put_numbers(const struct reading *reading,
         wide[rows[k].to] = ((const uint64_t *)values)[k];
 }
 
-/* Their texts, which outlive the tablet. */
+/* The texts of rows, whose bytes come into the processor's cache; one that is NULL
+ * has none. Returns how many bytes. */
+static uint64_t find_texts(const struct reading *reading,
+                           const struct picked_row *rows, uint32_t count,
+                           const uint32_t *codes, struct vdbq_text *texts)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t k = 0; k < count; k++)
+        tablet_word_fetch(reading->tablet, reading->number, codes[k]);
+    for (uint32_t k = 0; k < count; k++) {
+        texts[k] = (struct vdbq_text){ .bytes = NULL };
+        if (reading->nulls
+            && tablet_null(reading->tablet, reading->number, rows[k].row))
+            continue;
+        texts[k] = tablet_word(reading->tablet, reading->number, codes[k]);
+        __builtin_prefetch(texts[k].bytes);
+        bytes += texts[k].length;
+    }
+    return bytes;
+}
+
+/* Copies of them outlive the tablet. */
 static bool put_texts(const struct reading *reading,
                       const struct picked_row *rows, uint32_t count,
                       const uint32_t *codes)
 {
-    struct vdbq_text *texts = reading->picked->texts[reading->column];
+    struct vdbq_text *to = reading->picked->texts[reading->column];
+    struct vdbq_text texts[BLOCK_ROWS];
+    uint64_t bytes = find_texts(reading, rows, count, codes, texts);
+    char *room = arena_alloc(reading->texts, bytes + 1);
 
-    for (uint32_t k = 0; k < count; k++) {
-        struct vdbq_text *text = &texts[rows[k].to];
-        if (reading->nulls
-            && tablet_null(reading->tablet, reading->number, rows[k].row))
+    for (uint32_t k = 0; room != NULL && k < count; k++) {
+        to[rows[k].to] = texts[k];
+        if (texts[k].bytes == NULL)
             continue;
-        *text = tablet_word(reading->tablet, reading->number, codes[k]);
-        text->bytes = arena_copy(reading->texts, text->bytes, text->length);
-        if (text->bytes == NULL)
-            return false;
+        memcpy(room, texts[k].bytes, texts[k].length);
+        to[rows[k].to].bytes = room;
+        room += texts[k].length;
     }
-    return true;
+    return room != NULL;
 }
 
 static void put_nulls(const struct reading *reading,
@@ -309,15 +332,30 @@ enum vdbq_status picked_read(struct picked *picked,
                : status;
 }
 
-enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
-                            struct error *error)
+/* Words of a column's texts, for what is asked of their numbers; NULL: no memory,
+ * or the thread is to stop. */
+static struct dictionary *make_words(const struct vdbq_text *texts,
+                                     uint32_t count, enum texts_use use,
+                                     uint32_t *numbers)
 {
+    if (use != TEXTS_GIVEN)
+        return dictionary_make(texts, count, numbers);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = i;
+    return dictionary_list(texts, count);
+}
+
+enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
+                            const uint8_t *uses, struct error *error)
+{
+    assert(rows <= ROW_SET_ROWS_MAX);
     for (unsigned i = 0; i < picked->rows.column_count; i++) {
         struct row_set_column *column = &picked->rows.columns[i];
         if (picked->texts[i] == NULL || rows == 0)
             continue;
         column->dictionary =
-            dictionary_make(picked->texts[i], rows, column->values);
+            make_words(picked->texts[i], (uint32_t)rows,
+                       (enum texts_use)uses[i], column->values);
         if (column->dictionary == NULL)
             return stop_or_no_memory(error);
     }

@@ -10,6 +10,7 @@
 #include "base/threads/parallel.h"
 #include "data/pool/pool.h"
 #include "exec/rows/row_set.h"
+#include "program/steps/texts_use.h"
 
 struct picked {
     const struct table *table; /* that they are of */
@@ -60,8 +61,9 @@ enum vdbq_status picked_read_part(struct picked *picked, unsigned thread,
                                   const struct picked_from *from,
                                   const struct picked_row *rows, uint64_t count,
                                   struct error *error);
-/* All rows are there, `rows` of them: their texts become words. */
+/* All rows are there, `rows` of them: their texts become words. `uses`: what is
+ * asked of the numbers of each column's, an enum texts_use. */
 enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
-                            struct error *error);
+                            const uint8_t *uses, struct error *error);
 
 #endif

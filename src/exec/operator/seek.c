@@ -283,7 +283,8 @@ static enum vdbq_status pick(struct seek_stream *seek, struct error *error)
     if (status != VDBQ_OK)
         return status;
     count_texts(seek);
-    return picked_end(&seek->picked, seek->picked.rows.rows, error);
+    return picked_end(&seek->picked, seek->picked.rows.rows, seek->head.texts,
+                      error);
 }
 
 /* The texts of a column's words. */
