@@ -114,16 +114,13 @@ finish_change(struct change *change, struct expression *keep, struct plan *plan)
 
 /* ------------------------------------------------------------- some rows -- */
 
-/* The rows that change, with those of FROM that they go with. `*where`: what is
- * still to be tested. NULL: a failure. */
-static struct node *matched(struct change *change, struct expression **where)
+/* The rows that change, with those of FROM that they go with. NULL: a failure. */
+static struct node *matched(struct change *change)
 {
     struct from *from = &change->from;
 
-    *where = change->where;
-    if (!change->joined)
+    if (!change->joined && change->where == NULL)
         return rows_of(change);
-    *where = NULL;
     if (change->where != NULL
         && !vector_append(&from->conditions, &change->where, 1))
         return error_no_memory(change->binder->error), NULL;
@@ -139,8 +136,7 @@ static struct node *numbers_and_values(struct change *change,
     struct binder *binder = change->binder;
     struct expression **results =
         arena_alloc(binder->arena, (count + 1) * sizeof(*results));
-    struct expression *where;
-    struct node *node = matched(change, &where);
+    struct node *node = matched(change);
 
     if (results == NULL)
         return error_no_memory(binder->error), NULL;
@@ -148,7 +144,7 @@ static struct node *numbers_and_values(struct change *change,
     if (results[0] == NULL)
         return NULL;
     memcpy(results + 1, values, count * sizeof(*results));
-    return node_select(binder, node, where, results, NULL, count + 1);
+    return node_select(binder, node, NULL, results, NULL, count + 1);
 }
 
 /* ... the new values alone. */
@@ -223,23 +219,25 @@ static enum vdbq_status finish_some(struct change *change, struct position at,
     return plan_steps(change->binder, node, plan);
 }
 
-/* Whether a step gives rows of the table alone, in its order: it scans it, or
- * scans or is what an index finds in it. */
+/* Whether a step gives rows of the table alone, in its order: it scans it, is
+ * what an index finds in it, or scans such rows or computes functions of them. */
 static bool reads_alone(const struct steps *steps, const struct step *step,
                         const struct table *table)
 {
+    const int *inputs = step->inputs.items;
     const struct program_table *read;
-    int input;
 
     if (step->kind == STEP_SEEK)
         return step->seek.table == table->id;
+    if (step->kind == STEP_MAP)
+        return reads_alone(steps, steps_at(steps, inputs[0]), table);
     if (step->kind != STEP_SCAN || step->scan.program.tables.count != 1)
         return false;
     read = vector_at(&step->scan.program.tables, 0);
-    if (read->input == 0)
-        return read->id == table->id;
-    input = VECTOR_ITEMS(&step->inputs, int)[read->input - 1];
-    return reads_alone(steps, steps_at(steps, input), table);
+    return read->input == 0
+               ? read->id == table->id
+               : reads_alone(steps, steps_at(steps, inputs[read->input - 1]),
+                             table);
 }
 
 /* Notes whether the planned steps give each row once, in the table's order. */
