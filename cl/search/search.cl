@@ -12,6 +12,7 @@
  *   TEXT      the first 8 bytes as such a word, then, in the second one, length
  *             (upper half) and place of the text's bytes: these are compared
  *             where the words are equal
+ *   U32 U64   integers without a sign: keys of the runs of an index
  *   ROWS      several columns: `width` bytes of words without a sign, the first
  *             one first (search_row_code() makes them)
  *
@@ -24,6 +25,8 @@
  *           Where there are thousands, it first puts them in the order of some
  *           hundred parts of the column, by values that it has copied to one
  *           place: then those side by side find the same memory in the cache.
+ *           Keys that are in order need that not: those taken in step lie between
+ *           the bounds of the first and the last of them.
  *   p-ary   All items of a team have one key. A step reads the p - 1 values
  *           that separate p parts, one an item; what each says of the key is
  *           told in local memory, so that neighbours share the boundary between
@@ -44,6 +47,7 @@
 #define TEAM 1
 #define SEPARATORS 8
 #define KEYS_TOGETHER 32 /* that an item takes in step in binary search */
+#define KEYS_FEW 4       /* ... if it has more than these */
 #endif
 #define TEAMS (VDBQ_GROUP / TEAM)
 #define PARTS (SEPARATORS + 1)
@@ -51,8 +55,8 @@
 
 /* ------------------------------------------------------------- values -- */
 
-/* What a kernel is given. Searches are numbered: of each key one, or, with
- * SEARCH_RANGE, the lower bound's and then the upper's. */
+/* What a kernel is given, from one of its keys on. Searches are numbered: of each
+ * key one, or, with SEARCH_RANGE, the lower bound's and then the upper's. */
 struct search {
     GLOBAL const u8 *sorted;      /* behind the NULLs                       */
     GLOBAL const u8 *sorted_text; /* bytes of texts                         */
@@ -64,6 +68,9 @@ struct search {
     u64 searches;
     u64 flags;
     u64 width; /* of a value, in bytes                   */
+    GLOBAL const u8 *steps; /* copies of the last of each SEARCH_STEP values,
+                               which are so few that caches hold them; 0:
+                               there are none                           */
 };
 
 static inline u32 is_range(const struct search *s)
@@ -79,7 +86,9 @@ static inline u64 key_of(const struct search *s, u64 number)
 /* Whether a search asks for an upper bound. */
 static inline u32 upper_of(const struct search *s, u64 number)
 {
-    return is_range(s) ? (u32)number & 1 : (u32)(s->flags & SEARCH_UPPER) != 0;
+    return (s->flags & SEARCH_PAIRS) != 0 || is_range(s)
+               ? (u32)number & 1
+               : (u32)(s->flags & SEARCH_UPPER) != 0;
 }
 
 static inline u32 place_of(const struct search *s, u64 number, u64 first)
@@ -124,10 +133,14 @@ static inline u32 place_of(const struct search *s, u64 number, u64 first)
 #define AS_IT_IS(value) (value)
 #define GREATEST_32 0x7fffffff
 #define GREATEST_64 0x7fffffffffffffffL
+#define ALL_ONES_32 0xffffffffu
+#define ALL_ONES_64 0xffffffffffffffffUL
 NUMBER_TYPE(I32, i32, i32, AS_IT_IS, GREATEST_32)
 NUMBER_TYPE(I64, i64, i64, AS_IT_IS, GREATEST_64)
 NUMBER_TYPE(F32, f32, i32, order_f32, GREATEST_32)
 NUMBER_TYPE(F64, f64, i64, order_f64, GREATEST_64)
+NUMBER_TYPE(U32, u32, u32, AS_IT_IS, ALL_ONES_32)
+NUMBER_TYPE(U64, u64, u64, AS_IT_IS, ALL_ONES_64)
 
 /* Types of words without a sign, of which the first one is looked at. */
 #define WORD_TYPE(T, words)                                                  \
@@ -214,19 +227,43 @@ WORD_TYPE(ROWS, s->width / 8)
         GLOBAL const u8 *restrict sorted_text,                               \
         GLOBAL const u8 *restrict key_text,                                  \
         GLOBAL const u8 *restrict key_nulls, u64 count, u64 key_count,       \
-        u64 nulls, u64 flags, u64 width, u64 sorters
+        u64 nulls, u64 flags, u64 width, u64 sorters, u64 keys_at,           \
+        u64 places_at
 
 #define SEARCH_MADE                                                          \
     {                                                                        \
-        sorted + nulls * width, sorted_text, keys, key_text, key_nulls,      \
-            count - nulls, nulls,                                            \
+        sorted + nulls * width, sorted_text, keys + keys_at, key_text,       \
+            key_nulls, count - nulls, nulls,                                            \
             (flags & SEARCH_RANGE) == SEARCH_RANGE ? 2 * key_count           \
                                                    : key_count,              \
-            flags, width                                                     \
+            flags, width, 0                                                  \
     }
 
 /* Candidates are counted with the one behind the last value. A separator says
  * whether the values up to it all lie before the bound. */
+
+/*
+ * bound  of a search, among `left` candidates from `first` on
+ * one    an item's search by itself
+ */
+#define ONE(T)                                                               \
+    static inline u32 bound_##T(const struct search *s,                      \
+                                GLOBAL const u8 *from, u64 number,           \
+                                u32 first, u32 left)                         \
+    {                                                                        \
+        key_##T key = read_##T(s, number);                                   \
+        for (; left > 1; left -= left / 2)                                   \
+            first += left / 2                                                \
+                     * less_##T(s, from, (u64)first + left / 2 - 1, key);    \
+        return first;                                                        \
+    }                                                                        \
+    static inline void one_##T(const struct search *s, u64 number,           \
+                               GLOBAL u32 *places)                           \
+    {                                                                        \
+        u32 first = bound_##T(s, s->sorted, number, 0, (u32)s->count + 1);   \
+        places[number] = place_of(                                           \
+            s, number, refine_##T(s, s->sorted, s->count, number, first));   \
+    }
 
 #if VDBQ_GROUP > 1
 
@@ -240,19 +277,11 @@ WORD_TYPE(ROWS, s->width / 8)
     KERNEL void vdbq_search_binary_##T(SEARCH_ARGUMENTS)                     \
     {                                                                        \
         struct search s = SEARCH_MADE;                                       \
+        places += places_at;                                                 \
         (void)scratch, (void)sorters;                                        \
         for (u64 number = get_global_id(0); number < s.searches;             \
-             number += get_global_size(0)) {                                 \
-            key_##T key = read_##T(&s, number);                              \
-            u32 first = 0;                                                   \
-            for (u32 left = (u32)s.count + 1; left > 1; left -= left / 2)    \
-                first += left / 2                                            \
-                         * less_##T(&s, s.sorted,                            \
-                                    (u64)first + left / 2 - 1, key);         \
-            places[number] = place_of(                                       \
-                &s, number,                                                  \
-                refine_##T(&s, s.sorted, s.count, number, first));           \
-        }                                                                    \
+             number += get_global_size(0))                                   \
+            one_##T(&s, number, places);                                     \
     }
 
 /* A flag of each item of a group; others read four at a time. */
@@ -270,6 +299,7 @@ union group_flags {
     {                                                                        \
         LOCAL union group_flags less[2];                                     \
         struct search s = SEARCH_MADE;                                       \
+        places += places_at;                                                 \
         u32 item = (u32)get_local_id(0), turn = 0;                           \
         u32 team = item / TEAM, member = item % TEAM;                        \
         (void)scratch, (void)sorters;                                        \
@@ -370,6 +400,13 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
 
 /*
  * narrow    Finds the bounds among `left` candidates from each search's first.
+ * ends      Writes the places of searches that were narrowed to one candidate.
+ * counted   How many of SEARCH_STEP values lie before a key.
+ * followed  The bound of a search that lies few values behind `first`.
+ * between   Finds bounds of keys in order, of which the last one's is returned:
+ *           where they lie close together, one from the other on.
+ * stepped   Finds bounds from the steps before them on.
+ * ascending Does all searches of a share whose keys are in order.
  * searched  Does all searches of a share in their order, or in `order`, where
  *           `places` has the part of each, of `part` candidates. The last part
  *           may be shorter: it begins earlier.
@@ -394,6 +431,91 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
             }                                                                \
         }                                                                    \
     }                                                                        \
+    static inline void ends_##T(const struct search *s,                      \
+                                const struct searches_together *together,    \
+                                GLOBAL u32 *places)                          \
+    {                                                                        \
+        for (u32 k = 0; k < KEYS_TOGETHER; k++)                              \
+            if (is_there(together, k))                                       \
+                places[together->number[k]] =                                \
+                    place_of(s, together->number[k],                         \
+                             refine_##T(s, s->sorted, s->count,              \
+                                        together->number[k],                 \
+                                        together->first[k]));                \
+    }                                                                        \
+    static inline u32 counted_##T(const struct search *s,                    \
+                                  GLOBAL const u8 *from, u32 first,          \
+                                  key_##T key)                               \
+    {                                                                        \
+        u32 less = 0;                                                        \
+        for (u32 i = 0; i < SEARCH_STEP; i++)                                \
+            less += less_##T(s, from, (u64)first + i, key);                  \
+        return less;                                                         \
+    }                                                                        \
+    static inline u32 followed_##T(const struct search *s,                   \
+                                   GLOBAL const u8 *from, u32 count,         \
+                                   u64 number, u32 first)                    \
+    {                                                                        \
+        key_##T key = read_##T(s, number);                                   \
+        while (count - first >= SEARCH_STEP) {                               \
+            u32 less = counted_##T(s, from, first, key);                     \
+            first += less;                                                   \
+            if (less < SEARCH_STEP)                                          \
+                return first;                                                \
+        }                                                                    \
+        return bound_##T(s, from, number, first, count + 1 - first);         \
+    }                                                                        \
+    static inline u32 between_##T(const struct search *s,                    \
+                                  GLOBAL const u8 *from, u32 count, u32 low, \
+                                  u64 last,                                  \
+                                  struct searches_together *together)        \
+    {                                                                        \
+        u32 span = KEYS_TOGETHER * SEARCH_STEP, high;                        \
+        if (count - low < span                                               \
+            || less_##T(s, from, (u64)low + span - 1, read_##T(s, last))) {  \
+            high = bound_##T(s, from, last, low, count + 1 - low);           \
+            for (u32 k = 0; k < KEYS_TOGETHER; k++)                          \
+                together->first[k] = low;                                    \
+            narrow_##T(s, from, (u64)high - low + 1, together);              \
+            return high;                                                     \
+        }                                                                    \
+        for (u32 k = 0; k < KEYS_TOGETHER; k++)                              \
+            if (is_there(together, k)) {                                     \
+                low = followed_##T(s, from, count, together->number[k], low); \
+                together->first[k] = low;                                    \
+            }                                                                \
+        return low;                                                          \
+    }                                                                        \
+    static inline void stepped_##T(const struct search *s,                   \
+                                   struct searches_together *together)       \
+    {                                                                        \
+        for (u32 k = 0; k < KEYS_TOGETHER; k++) {                            \
+            together->first[k] *= SEARCH_STEP;                               \
+            FETCH(s->sorted + together->first[k] * s->width);                \
+            FETCH(s->sorted + (together->first[k] + SEARCH_STEP) * s->width - 1); \
+        }                                                                    \
+        for (u32 k = 0; k < KEYS_TOGETHER; k++)                              \
+            if (is_there(together, k))                                       \
+                together->first[k] = followed_##T(                           \
+                    s, s->sorted, (u32)s->count, together->number[k],        \
+                    together->first[k]);                                     \
+    }                                                                        \
+    static void ascending_##T(const struct search *s, u64 from, u64 to,      \
+                              GLOBAL u32 *places)                            \
+    {                                                                        \
+        GLOBAL const u8 *outer = s->steps ? s->steps : s->sorted;            \
+        u32 count = (u32)(s->steps ? s->count / SEARCH_STEP : s->count);     \
+        u32 low = 0;                                                         \
+        for (u64 at = from; at < to; at += KEYS_TOGETHER) {                  \
+            u64 end = at + KEYS_TOGETHER < to ? at + KEYS_TOGETHER : to;     \
+            struct searches_together together;                               \
+            take(0, at, to, &together);                                      \
+            low = between_##T(s, outer, count, low, end - 1, &together);     \
+            if (s->steps)                                                    \
+                stepped_##T(s, &together);                                   \
+            ends_##T(s, &together, places);                                  \
+        }                                                                    \
+    }                                                                        \
     static void searched_##T(const struct search *s,                         \
                              GLOBAL const u32 *order, u64 from, u64 to,      \
                              u64 part, GLOBAL u32 *places)                   \
@@ -408,13 +530,7 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
                 FETCH(s->sorted + (together.first[k] + part / 2) * s->width); \
             }                                                                \
             narrow_##T(s, s->sorted, part, &together);                       \
-            for (u32 k = 0; k < KEYS_TOGETHER; k++)                          \
-                if (is_there(&together, k))                                  \
-                    places[together.number[k]] =                             \
-                        place_of(s, together.number[k],                      \
-                                 refine_##T(s, s->sorted, s->count,          \
-                                            together.number[k],              \
-                                            together.first[k]));             \
+            ends_##T(s, &together, places);                                  \
         }                                                                    \
     }                                                                        \
     static void sorted_##T(const struct search *s, GLOBAL u32 *own,          \
@@ -450,9 +566,21 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
 
 #define BINARY(T)                                                            \
     ALONE(T)                                                                 \
+    static void looked_up_##T(const struct search *s, u64 from, u64 to,      \
+                              GLOBAL u32 *places)                            \
+    {                                                                        \
+        if (to - from <= KEYS_FEW)                                           \
+            for (u64 at = from; at < to; at++)                               \
+                one_##T(s, at, places);                                      \
+        else if ((s->flags & SEARCH_ASCENDING) != 0)                         \
+            ascending_##T(s, from, to, places);                              \
+        else                                                                 \
+            searched_##T(s, 0, from, to, s->count + 1, places);              \
+    }                                                                        \
     KERNEL void vdbq_search_binary_##T(SEARCH_ARGUMENTS)                     \
     {                                                                        \
         struct search s = SEARCH_MADE;                                       \
+        places += places_at;                                                 \
         u64 from, to;                                                        \
         share_of(&s, &from, &to);                                            \
         if (from >= to)                                                      \
@@ -460,7 +588,7 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
         u64 parts = parts_for(to - from);                                    \
         if (get_global_id(0) >= sorters || to - from < SEARCH_SORTED_LEAST   \
             || s.count / SEARCH_PART_VALUES < parts) {                       \
-            searched_##T(&s, 0, from, to, s.count + 1, places);              \
+            looked_up_##T(&s, from, to, places);                             \
             return;                                                          \
         }                                                                    \
         GLOBAL u32 *order = scratch + sorters * SEARCH_SORTER_WORDS(width);  \
@@ -476,6 +604,7 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
     KERNEL void vdbq_search_pary_##T(SEARCH_ARGUMENTS)                       \
     {                                                                        \
         struct search s = SEARCH_MADE;                                       \
+        places += places_at;                                                 \
         (void)scratch, (void)sorters;                                        \
         for (u64 number = get_global_id(0); number < s.searches;             \
              number += get_global_size(0)) {                                 \
@@ -499,5 +628,5 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
 
 #endif
 
-#define BOTH(T) BINARY(T) PARY(T)
+#define BOTH(T) ONE(T) BINARY(T) PARY(T)
 SEARCH_TYPES(BOTH)

@@ -49,13 +49,17 @@
     _(SEARCH_BINARY_PAIR, vdbq_search_binary_PAIR, SEARCH)                    \
     _(SEARCH_BINARY_TEXT, vdbq_search_binary_TEXT, SEARCH)                    \
     _(SEARCH_BINARY_ROWS, vdbq_search_binary_ROWS, SEARCH)                    \
+    _(SEARCH_BINARY_U32, vdbq_search_binary_U32, SEARCH)                      \
+    _(SEARCH_BINARY_U64, vdbq_search_binary_U64, SEARCH)                      \
     _(SEARCH_PARY_I32, vdbq_search_pary_I32, SEARCH)                          \
     _(SEARCH_PARY_I64, vdbq_search_pary_I64, SEARCH)                          \
     _(SEARCH_PARY_F32, vdbq_search_pary_F32, SEARCH)                          \
     _(SEARCH_PARY_F64, vdbq_search_pary_F64, SEARCH)                          \
     _(SEARCH_PARY_PAIR, vdbq_search_pary_PAIR, SEARCH)                        \
     _(SEARCH_PARY_TEXT, vdbq_search_pary_TEXT, SEARCH)                        \
-    _(SEARCH_PARY_ROWS, vdbq_search_pary_ROWS, SEARCH)
+    _(SEARCH_PARY_ROWS, vdbq_search_pary_ROWS, SEARCH)                        \
+    _(SEARCH_PARY_U32, vdbq_search_pary_U32, SEARCH)                          \
+    _(SEARCH_PARY_U64, vdbq_search_pary_U64, SEARCH)
 /* clang-format on */
 
 enum device_kernel {
@@ -65,7 +69,7 @@ enum device_kernel {
         KERNELS
 };
 
-enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 6 };
+enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 8 };
 
 /* A kernel's arguments: memories, which the device must hold, then numbers.
  * Unused memories are NULL behind the first; the kernel reads none there. */

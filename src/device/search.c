@@ -14,13 +14,21 @@
 /* As cl/search/search.cl has them where a group has several items. */
 enum { TEAM_ITEMS = 32 };
 
+/* Columns that are searched together, and what all their keys take. Texts and
+ * NULLs among keys are of one column alone. */
+struct batch {
+    const struct search_params *parts;
+    unsigned count; /* of `parts` */
+    uint64_t key_bytes, searches;
+    uint64_t scratch_words; /* of the launch that needs most */
+};
+
 /* What a launch needs beside the column. */
 struct call_memories {
     struct device_memory *keys, *places;
     struct device_memory *scratch;   /* NULL: nothing is sorted   */
     struct device_memory *key_text;  /* NULL: keys have no bytes  */
     struct device_memory *key_nulls; /* NULL: no key is NULL      */
-    uint64_t sorters;                /* items that `scratch` is for */
 };
 
 uint64_t search_width(enum search_type type, unsigned columns)
@@ -28,12 +36,19 @@ uint64_t search_width(enum search_type type, unsigned columns)
     static const uint8_t widths[SEARCH_TYPE_COUNT] = {
         [SEARCH_I32] = 4, [SEARCH_I64] = 8,   [SEARCH_F32] = 4,
         [SEARCH_F64] = 8, [SEARCH_PAIR] = 16, [SEARCH_TEXT] = 16,
+        [SEARCH_U32] = 4, [SEARCH_U64] = 8,
     };
 
     assert((type == SEARCH_ROWS) == (columns > 0));
     return type == SEARCH_ROWS
                ? columns * SEARCH_ROW_COLUMN_WORDS * sizeof(uint64_t)
                : widths[type];
+}
+
+uint64_t search_keys_size(enum search_type type, unsigned columns,
+                          uint64_t count)
+{
+    return (count * search_width(type, columns) + 7) / 8 * 8;
 }
 
 void search_text_words(const void *bytes, uint32_t length, uint32_t place,
@@ -71,7 +86,7 @@ static uint64_t searches_of(const struct search_params *params)
 
 static uint64_t key_bytes(const struct search_params *params)
 {
-    return params->key_count * search_width(params->type, params->columns);
+    return search_keys_size(params->type, params->columns, params->key_count);
 }
 
 static enum search_algorithm algorithm_of(const struct device *device,
@@ -87,7 +102,7 @@ static enum search_algorithm algorithm_of(const struct device *device,
 static uint64_t count_sorters(const struct device *device,
                               const struct search_params *params)
 {
-    return device_group_items(device) <= 1
+    return device_group_items(device) <= 1 && !params->ascending
                    && searches_of(params) >= SEARCH_SORTED_LEAST
                    && algorithm_of(device, params) == SEARCH_BINARY
                ? device_facts(device)->cores
@@ -103,29 +118,38 @@ static enum vdbq_status create(struct device *device, uint64_t size,
                                             error);
 }
 
+/* Words that a launch sorts its searches in. */
+static uint64_t scratch_words(const struct device *device,
+                              const struct search_params *params)
+{
+    uint64_t sorters = count_sorters(device, params);
+    uint64_t width = search_width(params->type, params->columns);
+
+    return sorters > 0
+               ? sorters * SEARCH_SORTER_WORDS(width) + searches_of(params)
+               : 0;
+}
+
+/* Launches come one after the other: they share what they sort in. */
 static enum vdbq_status create_all(struct device *device,
-                                   const struct search_params *params,
+                                   const struct batch *batch,
                                    struct call_memories *made,
                                    struct error *error)
 {
-    uint64_t width = search_width(params->type, params->columns);
-    uint64_t searches = searches_of(params), words = 0;
-    enum vdbq_status status;
+    const struct search_params *first = batch->parts;
+    enum vdbq_status status =
+        create(device, batch->key_bytes, &made->keys, error);
 
-    made->sorters = count_sorters(device, params);
-    if (made->sorters > 0)
-        words = made->sorters * SEARCH_SORTER_WORDS(width) + searches;
-    status = create(device, key_bytes(params), &made->keys, error);
     if (status == VDBQ_OK)
-        status =
-            create(device, searches * sizeof(uint32_t), &made->places, error);
+        status = create(device, batch->searches * sizeof(uint32_t),
+                        &made->places, error);
     if (status == VDBQ_OK)
-        status =
-            create(device, words * sizeof(uint32_t), &made->scratch, error);
+        status = create(device, batch->scratch_words * sizeof(uint32_t),
+                        &made->scratch, error);
     if (status == VDBQ_OK)
-        status = create(device, params->key_text_bytes, &made->key_text, error);
-    if (status == VDBQ_OK && params->key_nulls != NULL)
-        status = create(device, params->key_count, &made->key_nulls, error);
+        status = create(device, first->key_text_bytes, &made->key_text, error);
+    if (status == VDBQ_OK && first->key_nulls != NULL)
+        status = create(device, first->key_count, &made->key_nulls, error);
     return status;
 }
 
@@ -141,34 +165,43 @@ static void release_all(const struct call_memories *made)
 /* ---------------------------------------------------------------- run -- */
 
 /* The keys' way in. */
-static enum vdbq_status write_keys(const struct search_params *params,
+static enum vdbq_status write_keys(const struct batch *batch,
                                    const struct call_memories *made,
                                    struct device_times *times,
                                    struct error *error)
 {
+    const struct search_params *last = &batch->parts[batch->count - 1];
+    uint64_t padding =
+        key_bytes(last)
+        - last->key_count * search_width(last->type, last->columns);
     enum vdbq_status status =
-        device_put(made->keys, params->keys, key_bytes(params), times, error);
+        device_put(made->keys, batch->parts->keys, batch->key_bytes - padding,
+                   times, error);
 
     if (status == VDBQ_OK && made->key_text != NULL)
-        status = device_put(made->key_text, params->key_text,
-                            params->key_text_bytes, times, error);
+        status = device_put(made->key_text, batch->parts->key_text,
+                            batch->parts->key_text_bytes, times, error);
     if (status == VDBQ_OK && made->key_nulls != NULL)
-        status = device_put(made->key_nulls, params->key_nulls,
-                            params->key_count, times, error);
+        status = device_put(made->key_nulls, batch->parts->key_nulls,
+                            batch->parts->key_count, times, error);
     return status;
 }
 
-/* One launch over keys that are there. */
+/* One launch over keys that are there, from these on. */
 static enum vdbq_status launch(struct device *device,
                                const struct search_params *params,
                                const struct call_memories *made,
+                               uint64_t keys_at, uint64_t places_at,
                                struct device_times *times, struct error *error)
 {
     bool pary = algorithm_of(device, params) == SEARCH_PARY;
     enum device_kernel first =
         pary ? KERNEL_SEARCH_PARY_I32 : KERNEL_SEARCH_BINARY_I32;
     uint64_t flags = (uint64_t)params->bound
+                     | (params->ascending ? SEARCH_ASCENDING : 0)
                      | (params->key_nulls != NULL ? SEARCH_KEY_NULLS : 0);
+    uint64_t sorters = count_sorters(device, params);
+
     return device_call(
         device,
         &(struct device_call){
@@ -178,31 +211,51 @@ static enum vdbq_status launch(struct device *device,
                           made->key_nulls },
             .memory_count = 7,
             .numbers = { params->count, params->key_count, params->nulls, flags,
-                         search_width(params->type, params->columns),
-                         made->sorters },
-            .number_count = 6,
-            .items = made->sorters > 0
-                         ? made->sorters
+                         search_width(params->type, params->columns), sorters,
+                         keys_at, places_at },
+            .number_count = 8,
+            .items = sorters > 0
+                         ? sorters
                          : searches_of(params) * (pary ? TEAM_ITEMS : 1) },
         times, error);
 }
 
+/* A launch for each column that has values, and keys. */
+static enum vdbq_status launch_all(struct device *device,
+                                   const struct batch *batch,
+                                   const struct call_memories *made,
+                                   struct device_times *times,
+                                   struct error *error)
+{
+    uint64_t keys_at = 0, places_at = 0;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < batch->count && status == VDBQ_OK; i++) {
+        const struct search_params *part = &batch->parts[i];
+        if (part->count > 0 && part->key_count > 0)
+            status =
+                launch(device, part, made, keys_at, places_at, times, error);
+        keys_at += key_bytes(part);
+        places_at += searches_of(part);
+    }
+    return status;
+}
+
 /* The whole way, in which the host waits for the answers alone. */
-static enum vdbq_status run(struct device *device,
-                            const struct search_params *params,
+static enum vdbq_status run(struct device *device, const struct batch *batch,
                             const struct call_memories *made, uint32_t *places,
                             struct search_times *times, struct error *error)
 {
     struct device_times ran = { 0 };
     struct error ignored;
-    enum vdbq_status status = write_keys(params, made, &times->in, error);
+    enum vdbq_status status = write_keys(batch, made, &times->in, error);
 
     if (status == VDBQ_OK)
-        status = launch(device, params, made, &times->kernel, error);
+        status = launch_all(device, batch, made, &times->kernel, error);
     if (status == VDBQ_OK)
-        status = device_read(made->places, 0, places,
-                             searches_of(params) * sizeof *places, &times->out,
-                             error);
+        status =
+            device_read(made->places, 0, places,
+                        batch->searches * sizeof *places, &times->out, error);
     if (status != VDBQ_OK) /* the keys are the caller's */
         device_calls_wait(device, &ran, &ignored);
     else
@@ -213,11 +266,66 @@ static enum vdbq_status run(struct device *device,
 }
 
 /* In a column without values every bound is 0. */
-static bool is_empty(const struct search_params *params, uint32_t *places)
+static void clear_empty(const struct batch *batch, uint32_t *places)
 {
-    if (params->key_count > 0 && params->count == 0)
-        memset(places, 0, searches_of(params) * sizeof *places);
-    return params->key_count == 0 || params->count == 0;
+    for (unsigned i = 0; i < batch->count; i++) {
+        uint64_t searches = searches_of(&batch->parts[i]);
+        if (batch->parts[i].count == 0 && searches > 0)
+            memset(places, 0, searches * sizeof *places);
+        places += searches;
+    }
+}
+
+static struct batch batch_of(const struct device *device,
+                             const struct search_params *parts, unsigned count)
+{
+    struct batch batch = { .parts = parts, .count = count };
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct search_params *part = &parts[i];
+        uint64_t words = scratch_words(device, part);
+        assert(part->count < UINT32_MAX && part->nulls <= part->count);
+        assert(part->type != SEARCH_ROWS || part->nulls == 0);
+        assert(part->sorted != NULL || part->count == 0);
+        assert(count == 1
+               || (part->key_nulls == NULL && part->key_text == NULL));
+        assert((const char *)part->keys
+               == (const char *)parts->keys + batch.key_bytes);
+        batch.key_bytes += key_bytes(part);
+        batch.searches += searches_of(part);
+        if (words > batch.scratch_words)
+            batch.scratch_words = words;
+    }
+    return batch;
+}
+
+/* Whether there is anything to be searched. */
+static bool is_empty(const struct batch *batch)
+{
+    bool empty = true;
+
+    for (unsigned i = 0; i < batch->count; i++)
+        empty &= batch->parts[i].count == 0 || batch->parts[i].key_count == 0;
+    return empty;
+}
+
+enum vdbq_status search_parts(struct device *device,
+                              const struct search_params *parts, unsigned count,
+                              uint32_t *places, struct search_times *times,
+                              struct error *error)
+{
+    struct batch batch = batch_of(device, parts, count);
+    struct call_memories made = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!is_empty(&batch)) {
+        status = create_all(device, &batch, &made, error);
+        if (status == VDBQ_OK)
+            status = run(device, &batch, &made, places, times, error);
+        release_all(&made);
+    }
+    clear_empty(&batch, places);
+    return status;
 }
 
 enum vdbq_status search_keys(struct device *device,
@@ -225,17 +333,5 @@ enum vdbq_status search_keys(struct device *device,
                              uint32_t *places, struct search_times *times,
                              struct error *error)
 {
-    struct call_memories made = { 0 };
-    enum vdbq_status status;
-
-    assert(params->count < UINT32_MAX && params->nulls <= params->count);
-    assert(params->type != SEARCH_ROWS || params->nulls == 0);
-    if (is_empty(params, places))
-        return VDBQ_OK;
-    assert(params->sorted != NULL);
-    status = create_all(device, params, &made, error);
-    if (status == VDBQ_OK)
-        status = run(device, params, &made, places, times, error);
-    release_all(&made);
-    return status;
+    return search_parts(device, params, 1, places, times, error);
 }

@@ -16,7 +16,7 @@ enum search_algorithm {
     SEARCH_PARY    /* a key for all items of a team                   */
 };
 
-/* What is searched: SEARCH_I32 to SEARCH_ROWS, as the kernels' text says. */
+/* What is searched: SEARCH_I32 to SEARCH_U64, as the kernels' text says. */
 enum search_type {
 #define SEARCH_TYPE(name) SEARCH_##name,
     SEARCH_TYPES(SEARCH_TYPE)
@@ -28,8 +28,11 @@ enum search_type {
 enum search_bound {
     SEARCH_BOUND_LOWER = 0,            /* how many values are less         */
     SEARCH_BOUND_UPPER = SEARCH_UPPER, /* ... or equal                     */
-    SEARCH_BOUND_BOTH = SEARCH_RANGE   /* the one and then the other: those
+    SEARCH_BOUND_BOTH = SEARCH_RANGE,  /* the one and then the other: those
                                           in between are equal             */
+    SEARCH_BOUND_PAIRS = SEARCH_PAIRS  /* of keys two by two, of the first one
+                                          the lower and of the other the
+                                          upper one: a range of each two   */
 };
 
 /* Words of SEARCH_ROWS that one column takes: its order, behind a word that
@@ -50,6 +53,7 @@ struct search_params {
     const void *key_text;     /* of TEXT: their bytes                      */
     uint64_t key_text_bytes;
     uint64_t key_count;
+    bool ascending; /* keys are in order, none is NULL */
     enum search_bound bound;
     enum search_algorithm algorithm;
 };
@@ -83,5 +87,29 @@ enum vdbq_status search_keys(struct device *device,
                              const struct search_params *params,
                              uint32_t *places, struct search_times *times,
                              struct error *error);
+/* The same of several columns of numbers, none of them NULL, each with keys of its
+ * own: their keys lie one column's behind the other's, from search_keys_size() of
+ * it on, and so do their places. They travel together, and the device waits for
+ * the last launch alone. */
+enum vdbq_status search_parts(struct device *device,
+                              const struct search_params *parts, unsigned count,
+                              uint32_t *places, struct search_times *times,
+                              struct error *error);
+/* Bytes of so many keys: a multiple of 8. */
+uint64_t search_keys_size(enum search_type type, unsigned columns,
+                          uint64_t count);
+
+/* Gives the lower bounds of keys in numbers that lie in the host's memory, on the
+ * thread that asks: it runs the text of the kernels for binary search. */
+struct search_here {
+    enum search_type type; /* of numbers */
+    const void *sorted;    /* `count` of them                             */
+    uint64_t count;        /* below 2^32 - 1; not 0                       */
+    const void *steps; /* copies of the last of each SEARCH_STEP of these; NULL:
+                          there are none                                  */
+    const void *keys;  /* `key_count` of them, in order              */
+    uint64_t key_count;
+};
+void search_here(const struct search_here *search, uint32_t *places);
 
 #endif

@@ -88,6 +88,12 @@ static void put(enum search_type type, uint32_t step, uint32_t i,
     case SEARCH_F64:
         words[i] = bits_of_f64(real_of(step, i));
         break;
+    case SEARCH_U32: /* half of them are more than the greatest with a sign */
+        ((uint32_t *)words)[i] = step * 59000;
+        break;
+    case SEARCH_U64:
+        words[i] = step * UINT64_C(256000000000000);
+        break;
     case SEARCH_PAIR:
         words[2 * i] = UINT64_C(0x7fffffffffffff00) + step / 7;
         words[2 * i + 1] = step % 7 * UINT64_C(0x2000000000000000);

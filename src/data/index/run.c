@@ -10,33 +10,21 @@
 #include "base/memory.h"
 #include "data/tablet/dictionary_sort.h"
 
-/* How many of keys [0, count) are less than `key`: a step for each bit of the
- * count, without a branch that depends on keys. */
-#define SEARCH(name, type)                                                     \
-    static uint32_t name(const type *keys, uint32_t count, type key)           \
-    {                                                                          \
-        const type *at = keys;                                                 \
-        while (count > 1) {                                                    \
-            uint32_t half = count / 2;                                         \
-            at += (at[half - 1] < key) * half;                                 \
-            count -= half;                                                     \
-        }                                                                      \
-        return (uint32_t)(at - keys) + (count == 1 && *at < key);              \
-    }
-SEARCH(search_32, uint32_t)
-SEARCH(search_64, uint64_t)
+/* How many of numbers in order are less than one. */
+static uint32_t count_less(enum search_type type, const void *sorted,
+                           uint32_t count, const void *number)
+{
+    uint32_t place = 0;
 
-/* The same of RUN_STEP_KEYS keys, which are all looked at, together. */
-#define COUNT(name, type)                                                      \
-    static uint32_t name(const type *keys, type key)                           \
-    {                                                                          \
-        uint32_t count = 0;                                                    \
-        for (unsigned i = 0; i < RUN_STEP_KEYS; i++)                           \
-            count += keys[i] < key;                                            \
-        return count;                                                          \
-    }
-COUNT(count_32, uint32_t)
-COUNT(count_64, uint64_t)
+    if (count > 0)
+        search_here(&(struct search_here){ .type = type,
+                                           .sorted = sorted,
+                                           .count = count,
+                                           .keys = number,
+                                           .key_count = 1 },
+                    &place);
+    return place;
+}
 
 /* -------------------------------------------------------------- values -- */
 
@@ -60,7 +48,8 @@ static void narrow_words(const struct run_column *of, struct vdbq_text text,
                          uint32_t *low, uint32_t *high)
 {
     uint64_t head = text_head(text, 0);
-    uint32_t less = search_64(of->heads, of->head_count, head), more = less;
+    uint32_t less = count_less(SEARCH_U64, of->heads, of->head_count, &head);
+    uint32_t more = less;
 
     while (more < of->head_count && of->heads[more] == head)
         more++;
@@ -130,16 +119,7 @@ static uint64_t code_most(const struct run_column *column)
 
 uint32_t run_rank(const struct run_column *column, uint64_t value)
 {
-    uint32_t low = 0, high = column->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (column->ranked[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_less(SEARCH_U64, column->ranked, column->count, &value);
 }
 
 bool run_extremes(const struct run_column *column, uint64_t *least,
@@ -267,18 +247,21 @@ static bool key_less(const struct run *run, uint32_t place, uint64_t key)
                                : ((const uint64_t *)run->keys)[place] < key;
 }
 
-/* The same from a place on, over `count` keys. */
+/* How many of the keys are less, of those from a place on, `count` of them. */
 static uint32_t search(const struct run *run, uint32_t first, uint32_t count,
                        uint64_t key)
 {
+    uint32_t narrow = (uint32_t)key;
+
     if (run->key_bits > 32)
         return first
-               + search_64((const uint64_t *)run->keys + first, count, key);
+               + count_less(SEARCH_U64, (const uint64_t *)run->keys + first,
+                            count, &key);
     if (key > UINT32_MAX)
         return first + count;
     return first
-           + search_32((const uint32_t *)run->keys + first, count,
-                       (uint32_t)key);
+           + count_less(SEARCH_U32, (const uint32_t *)run->keys + first, count,
+                        &narrow);
 }
 
 /* ... of a sequence, whose keys count from 1 on. */
@@ -289,122 +272,121 @@ static uint32_t search_sequence(const struct run *run, uint64_t key)
     return less < run->rows ? (uint32_t)less : run->rows;
 }
 
-/* How many of the keys that a search begins with are less. */
-static uint32_t search_steps(const struct run *run, uint32_t count,
-                             uint64_t key)
-{
-    if (run->key_bits > 32)
-        return search_64(run->steps, count, key);
-    return key > UINT32_MAX ? count
-                            : search_32(run->steps, count, (uint32_t)key);
-}
-
 uint32_t run_search(const struct run *run, uint64_t key)
 {
-    uint32_t count = run_step_count(run), steps, first, end;
+    return run->keys == NULL ? search_sequence(run, key)
+                             : search(run, 0, run->rows, key);
+}
 
+/* The place behind the last key that is no more than `last`, from `begin` on,
+ * where keys are not less than the first that is looked for: few are equal. */
+static uint32_t find_end(const struct run *run, uint32_t begin, uint64_t last)
+{
+    uint32_t step = 1, low = begin;
+
+    if (last == UINT64_MAX)
+        return run->rows;
     if (run->keys == NULL)
-        return search_sequence(run, key);
-    if (run->steps == NULL)
-        return search(run, 0, run->rows, key);
-    steps = search_steps(run, count, key);
-    if (steps == 0)
-        return 0;
-    first = (steps - 1) * RUN_STEP_KEYS + 1;
-    end = steps < count ? steps * RUN_STEP_KEYS : run->rows;
-    return search(run, first, end - first, key);
-}
-
-/* How many of RUN_STEP_KEYS keys from `keys` on, or of those that a search
- * begins with, are less. */
-static uint32_t count_less(const struct run *run, const void *keys,
-                           uint32_t first, uint64_t key)
-{
-    if (run->key_bits > 32)
-        return count_64((const uint64_t *)keys + first, key);
-    return key > UINT32_MAX
-               ? RUN_STEP_KEYS
-               : count_32((const uint32_t *)keys + first, (uint32_t)key);
-}
-
-enum { CACHE_LINE = 64 };
-
-/* The last of the keys that a search begins with that is less, or the first; no
- * less than `step`, which is. */
-static uint32_t find_step(const struct run *run, uint64_t key, uint32_t step)
-{
-    uint32_t count = run_step_count(run), more;
-
-    if (step + RUN_STEP_KEYS < count) {
-        more = count_less(run, run->steps, step + 1, key);
-        if (more < RUN_STEP_KEYS)
-            return step + more;
-    }
-    step = search_steps(run, count, key);
-    return step > 0 ? step - 1 : 0;
-}
-
-/* The same of a key that few of the keys behind place `from` are less than. */
-static uint32_t search_by_steps(const struct run *run, uint64_t key,
-                                uint32_t from)
-{
-    uint32_t step = find_step(run, key, from / RUN_STEP_KEYS);
-    uint32_t first = step * RUN_STEP_KEYS, left = run->rows - first;
-
-    return left < RUN_STEP_KEYS
-               ? search(run, first, left, key)
-               : first + count_less(run, run->keys, first, key);
-}
-
-/* ... of any run that has keys. */
-static uint32_t search_from(const struct run *run, uint64_t key, uint32_t from)
-{
-    uint32_t step = 1, low = from;
-
-    assert(from <= run->rows);
-    if (run->steps != NULL && from < run->rows)
-        return search_by_steps(run, key, from);
+        return search_sequence(run, last + 1);
     while (low < run->rows && step <= run->rows - low
-           && key_less(run, low + step - 1, key)) {
+           && key_less(run, low + step - 1, last + 1)) {
         low += step;
         step *= 2;
     }
-    return search(run, low, step < run->rows - low ? step : run->rows - low,
-                  key);
-}
-
-uint32_t run_fetch(const struct run *run, uint64_t key, uint32_t from)
-{
-    size_t width = run->key_bits <= 32 ? sizeof(uint32_t) : sizeof(uint64_t);
-    const char *at;
-    uint32_t step;
-
-    if (run->steps == NULL || from >= run->rows)
-        return from;
-    step = find_step(run, key, from / RUN_STEP_KEYS);
-    at = (const char *)run->keys + (size_t)step * RUN_STEP_KEYS * width;
-    for (size_t line = 0; line < RUN_STEP_KEYS * width; line += CACHE_LINE)
-        __builtin_prefetch(at + line);
-    __builtin_prefetch(at + RUN_STEP_KEYS * width - 1);
-    return step * RUN_STEP_KEYS;
+    return step == 1 ? low
+                     : search(run, low,
+                              step < run->rows - low ? step : run->rows - low,
+                              last + 1);
 }
 
 uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
                   uint32_t *begin)
 {
+    assert(from <= run->rows);
     if (keys.first > keys.last)
         return *begin = from;
-    if (run->keys == NULL || from == 0)
-        *begin = run_search(run, keys.first);
-    else
-        *begin = search_from(run, keys.first, from);
-    if (keys.last == UINT64_MAX)
-        return run->rows;
-    if (run->keys == NULL)
-        return run_search(run, keys.last + 1);
-    if (*begin < run->rows && !key_less(run, *begin, keys.last + 1))
-        return *begin; /* as most values of a list are in most tablets */
-    return search_from(run, keys.last + 1, *begin);
+    *begin = run->keys == NULL
+                 ? search_sequence(run, keys.first)
+                 : search(run, from, run->rows - from, keys.first);
+    return find_end(run, *begin, keys.last);
+}
+
+enum search_type run_key_type(const struct run *run)
+{
+    return run->key_bits <= 32 ? SEARCH_U32 : SEARCH_U64;
+}
+
+void run_put_range(const struct run *run, void *ranges, uint32_t number,
+                   struct run_keys keys)
+{
+    uint32_t *narrow = (uint32_t *)ranges + 2 * (size_t)number;
+    uint64_t *wide = (uint64_t *)ranges + 2 * (size_t)number;
+
+    assert(keys.first <= keys.last);
+    if (run->key_bits <= 32) {
+        narrow[0] = (uint32_t)keys.first;
+        narrow[1] = (uint32_t)keys.last;
+    } else {
+        wide[0] = keys.first;
+        wide[1] = keys.last;
+    }
+}
+
+static struct run_keys range_at(const struct run *run, const void *ranges,
+                                uint32_t number)
+{
+    const uint32_t *narrow = (const uint32_t *)ranges + 2 * (size_t)number;
+    const uint64_t *wide = (const uint64_t *)ranges + 2 * (size_t)number;
+
+    return run->key_bits <= 32 ? (struct run_keys){ narrow[0], narrow[1] }
+                               : (struct run_keys){ wide[0], wide[1] };
+}
+
+enum { RANGES_TOGETHER = 256 }; /* that are searched in step */
+
+/* The same of few ranges, in a run that has keys. */
+static void find_together(const struct run *run, const void *ranges,
+                          uint32_t count, uint32_t *places)
+{
+    uint64_t room[RANGES_TOGETHER];
+    uint32_t *narrow = (uint32_t *)(void *)room, begins[RANGES_TOGETHER];
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct run_keys keys = range_at(run, ranges, i);
+        if (run->key_bits <= 32)
+            narrow[i] = (uint32_t)keys.first;
+        else
+            room[i] = keys.first;
+    }
+    search_here(&(struct search_here){ .type = run_key_type(run),
+                                       .sorted = run->keys,
+                                       .count = run->rows,
+                                       .steps = run->steps,
+                                       .keys = room,
+                                       .key_count = count },
+                begins);
+    for (uint32_t i = 0; i < count; i++) {
+        places[2 * i] = begins[i];
+        places[2 * i + 1] =
+            find_end(run, begins[i], range_at(run, ranges, i).last);
+    }
+}
+
+void run_find_ranges(const struct run *run, const void *ranges, uint32_t count,
+                     uint32_t *places)
+{
+    size_t width = 2 * search_width(run_key_type(run), 0);
+
+    for (uint32_t at = 0, some; at < count; at += some) {
+        const char *from = (const char *)ranges + at * width;
+        uint32_t *to = places + 2 * (size_t)at;
+        some = count - at < RANGES_TOGETHER ? count - at : RANGES_TOGETHER;
+        if (run->keys != NULL)
+            find_together(run, from, some, to);
+        for (uint32_t i = 0; run->keys == NULL && i < some; i++)
+            to[2 * i + 1] =
+                run_find(run, range_at(run, from, i), 0, &to[2 * i]);
+    }
 }
 
 /* ------------------------------------------------------------- destroy -- */

@@ -15,13 +15,12 @@
 
 #include "base/error.h"
 #include "data/tablet/tablet.h"
+#include "device/search.h"
 
 enum {
     /* codes of RUN_COLUMNS_MAX columns fit one key in any case */
     RUN_KEY_BITS = 64,
-    RUN_STEP = 64,     /* words between two that a search begins with    */
-    RUN_STEP_KEYS = 16 /* keys likewise: 4 bytes each are a line of the
-                          processor's cache                              */
+    RUN_STEP = 64 /* words between two that a search begins with         */
 };
 
 /* A value of a column as an integer without a sign that orders like it: of a
@@ -60,8 +59,8 @@ struct run {
     unsigned key_bits; /* of all columns; at most 32: keys are uint32_t, else
                           uint64_t                                        */
     void *keys;      /* ascending; NULL: 1, 2, ..., of a sequence             */
-    void *steps;     /* each RUN_STEP_KEYS-th of many keys, for these to stay in
-                    the processor's cache; NULL: there are none           */
+    void *steps;     /* the last of each SEARCH_STEP of many keys, for these to
+                    stay in the processor's cache; NULL: there are none   */
     uint32_t *order; /* numbers of their rows, ascending where keys are
                           equal; NULL: rows are in order as they are       */
     uint64_t size_bytes; /* of all of it                                  */
@@ -109,25 +108,23 @@ struct run_keys run_keys_between(const struct run *run, struct run_keys keys,
 /* How many keys are less than `key`. */
 uint32_t run_search(const struct run *run, uint64_t key);
 /* The places of such keys: from `*begin` to before what it returns. So many
- * keys, `from`, are less for certain, and likely few more. */
+ * keys, `from`, are less for certain. */
 uint32_t run_find(const struct run *run, struct run_keys keys, uint32_t from,
                   uint32_t *begin);
-/* Has the keys around one brought into the processor's cache, for a run_find() to
- * come. Returns a number of keys that are less, to be `from` for it, and for the
- * next greater key. */
-uint32_t run_fetch(const struct run *run, uint64_t key, uint32_t from);
+/* Ranges of keys that are looked for together: numbers of the type of the run's
+ * keys, of each range the first and the last one. */
+enum search_type run_key_type(const struct run *run);
+void run_put_range(const struct run *run, void *ranges, uint32_t number,
+                   struct run_keys keys);
+/* The places of each: from one to before the other. */
+void run_find_ranges(const struct run *run, const void *ranges, uint32_t count,
+                     uint32_t *places);
 /* How many of the ranked values of a column are less. */
 uint32_t run_rank(const struct run_column *column, uint64_t value);
 /* The least and the greatest value that a column has in the tablet; false: it
  * has none. */
 bool run_extremes(const struct run_column *column, uint64_t *least,
                   uint64_t *greatest);
-
-/* Keys that a search begins with, of a run that has `steps`. */
-static inline uint32_t run_step_count(const struct run *run)
-{
-    return run->rows / RUN_STEP_KEYS + (run->rows % RUN_STEP_KEYS != 0);
-}
 
 /* The number of the row at a place. */
 static inline uint32_t run_row(const struct run *run, uint32_t place)

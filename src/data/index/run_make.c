@@ -334,12 +334,12 @@ static bool order_rows(struct making *making)
     return right && !stop_asked();
 }
 
-enum { STEPS_ROWS_MIN = HOSTILE(1, 512) };
+enum { STEPS_ROWS_MIN = HOSTILE(SEARCH_STEP, 512) };
 
 /* The keys that a search begins with. Without memory there are none. */
 static void add_steps(struct run *run, size_t width)
 {
-    size_t count = run_step_count(run);
+    size_t count = run->rows / SEARCH_STEP;
     char *steps;
 
     if (run->rows < STEPS_ROWS_MIN)
@@ -347,7 +347,8 @@ static void add_steps(struct run *run, size_t width)
     steps = memory_resize(NULL, count * width);
     for (size_t i = 0; steps != NULL && i < count; i++)
         memcpy(steps + i * width,
-               (const char *)run->keys + i * RUN_STEP_KEYS * width, width);
+               (const char *)run->keys + ((i + 1) * SEARCH_STEP - 1) * width,
+               width);
     run->steps = steps;
     run->size_bytes += count * width;
 }

@@ -89,23 +89,6 @@ static struct run_keys equal_keys(const struct run_terms *terms,
     return keys;
 }
 
-enum { KEYS_AHEAD = 32 }; /* that are fetched together */
-
-/* The next keys of the list that can be in the run, from value `*at` on. */
-static unsigned next_keys(const struct run_terms *terms, const struct run *run,
-                          const struct run_keys *all, uint32_t *at,
-                          struct run_keys keys[KEYS_AHEAD])
-{
-    unsigned count = 0;
-
-    for (; *at < terms->list_count && count < KEYS_AHEAD; ++*at) {
-        keys[count] =
-            run_keys_equal(run, *all, terms->equal_count, terms->list[*at]);
-        count += keys[count].first <= keys[count].last;
-    }
-    return count;
-}
-
 /* How many values of the list are less. */
 static uint32_t list_below(const struct run_terms *terms, uint64_t value)
 {
@@ -136,69 +119,119 @@ static uint32_t clip_list(const struct run_terms *terms, const struct run *run,
                                   : list_below(terms, greatest + 1);
 }
 
-/* Rows at some places of a run, whose numbers are fetched together. */
-struct places {
-    uint32_t begin[KEYS_AHEAD], end[KEYS_AHEAD];
-    unsigned count;
+/* Ranges of keys that are looked for in a run: of the values of the list that the
+ * tablet can have, or between bounds. */
+struct asking {
+    const struct run_terms *terms;
+    const struct run *run;
+    struct run_keys all; /* that have what the first columns are asked for */
+    uint32_t at, end;    /* values, or bounds, that are left               */
 };
 
-/* Finds the places of some keys, which ascend; `*ahead`: so many are less. */
-static void find_places(const struct run *run, const struct run_keys *keys,
-                        unsigned count, uint32_t *ahead, struct places *places)
+static struct asking ask(const struct run_terms *terms, const struct run *run)
 {
-    uint32_t from[KEYS_AHEAD], begin, end;
+    struct asking asking = { .terms = terms,
+                             .run = run,
+                             .all = equal_keys(terms, run),
+                             .end = terms->more + 1 };
 
-    for (unsigned i = 0; i < count; i++)
-        from[i] = *ahead = run_fetch(run, keys[i].first, *ahead);
-    places->count = 0;
-    for (unsigned i = 0; i < count; i++) {
-        end = run_find(run, keys[i], from[i], &begin);
-        if (begin == end)
-            continue;
-        if (run->order != NULL)
-            __builtin_prefetch(run->order + begin);
-        places->begin[places->count] = begin;
-        places->end[places->count++] = end;
-    }
+    if (terms->listed)
+        asking.end = clip_list(terms, run, &asking.at);
+    return asking;
 }
 
-/* Rows of each value of the list; its keys ascend. */
-static bool find_list(const struct run_terms *terms, const struct run *run,
-                      struct vector *rows)
+static struct run_keys keys_at(const struct asking *asking, uint32_t at)
 {
-    struct run_keys all = equal_keys(terms, run), keys[KEYS_AHEAD];
-    struct run_terms some = *terms;
-    struct places places;
-    uint32_t ahead = 0, at;
+    const struct run_terms *terms = asking->terms;
+
+    if (terms->listed)
+        return run_keys_equal(asking->run, asking->all, terms->equal_count,
+                              terms->list[at]);
+    if (terms->low == NULL && terms->high == NULL)
+        return asking->all;
+    return run_keys_between(asking->run, asking->all, terms->equal_count,
+                            terms->low != NULL ? &terms->low[at] : NULL,
+                            terms->high != NULL ? &terms->high[at] : NULL);
+}
+
+/* Writes the next ranges, `most` at most; those that no key can be in are left
+ * out. Returns how many. */
+static uint32_t next_ranges(struct asking *asking, uint32_t most, void *ranges)
+{
+    uint32_t count = 0;
+
+    for (; asking->at < asking->end && count < most; asking->at++) {
+        struct run_keys keys = keys_at(asking, asking->at);
+        if (keys.first <= keys.last)
+            run_put_range(asking->run, ranges, count++, keys);
+    }
+    return count;
+}
+
+uint32_t run_terms_most(const struct run_terms *terms, const struct run *run)
+{
+    struct asking asking = ask(terms, run);
+
+    return asking.end - asking.at;
+}
+
+uint32_t run_terms_ranges(const struct run_terms *terms, const struct run *run,
+                          void *ranges)
+{
+    struct asking asking = ask(terms, run);
+
+    return next_ranges(&asking, UINT32_MAX, ranges);
+}
+
+/* Has the numbers of rows at the places of a range, if there are any, brought into
+ * the processor's cache. */
+static void fetch_rows(const struct run *run, const uint32_t *places)
+{
+    if (run->order != NULL && places[0] < places[1])
+        __builtin_prefetch(run->order + places[0]);
+}
+
+/* Rows at the places of ranges. */
+static bool add_places(const struct run *run, const uint32_t *places,
+                       uint32_t count, struct vector *rows)
+{
+    enum { AHEAD = 128 };
     bool done = true;
 
-    some.list_count = clip_list(terms, run, &at);
-    while (at < some.list_count && done) {
-        unsigned count = next_keys(&some, run, &all, &at, keys);
-        find_places(run, keys, count, &ahead, &places);
-        for (unsigned i = 0; i < places.count && done; i++)
-            done = add_rows(run, places.begin[i], places.end[i], rows);
-        done = done && !stop_asked();
+    for (uint32_t i = 0; i < count && i < AHEAD; i++)
+        fetch_rows(run, places + 2 * (size_t)i);
+    for (uint32_t i = 0; i < count && done; i++) {
+        const uint32_t *at = places + 2 * (size_t)i;
+        if (i + AHEAD < count)
+            fetch_rows(run, at + 2 * AHEAD);
+        if (at[0] < at[1])
+            done = add_rows(run, at[0], at[1], rows) && !stop_at(i);
     }
     return done;
 }
 
-/* Rows between bounds, or all with what the first columns are asked for. */
+bool run_terms_take(const struct run *run, const uint32_t *places,
+                    uint32_t count, struct vector *rows)
+{
+    size_t first = rows->count;
+
+    return add_places(run, places, count, rows) && order_rows(run, rows, first);
+}
+
+enum { RANGES = 256 }; /* that are searched at once */
+
+/* Rows of each value of the list, or between bounds. */
 static bool find_ranges(const struct run_terms *terms, const struct run *run,
                         struct vector *rows)
 {
-    struct run_keys all = equal_keys(terms, run), keys = all;
-    bool bound = terms->low != NULL || terms->high != NULL, done = true;
-    uint32_t begin, end = 0;
+    struct asking asking = ask(terms, run);
+    uint64_t ranges[2 * RANGES];
+    uint32_t places[2 * RANGES], count;
+    bool done = true;
 
-    for (uint32_t i = 0; i <= terms->more && done; i++) {
-        if (bound)
-            keys =
-                run_keys_between(run, all, terms->equal_count,
-                                 terms->low != NULL ? &terms->low[i] : NULL,
-                                 terms->high != NULL ? &terms->high[i] : NULL);
-        end = run_find(run, keys, end, &begin);
-        done = add_rows(run, begin, end, rows);
+    while (done && (count = next_ranges(&asking, RANGES, ranges)) > 0) {
+        run_find_ranges(run, ranges, count, places);
+        done = add_places(run, places, count, rows) && !stop_asked();
     }
     return done;
 }
@@ -235,11 +268,7 @@ bool run_terms_find(const struct run_terms *terms, const struct run *run,
     size_t first = rows->count;
 
     assert(terms->equal_count <= run->column_count);
-    if (terms->listed)
-        done = find_list(terms, run, rows);
-    else
-        done =
-            ends ? find_ends(terms, run, rows) : find_ranges(terms, run, rows);
+    done = ends ? find_ends(terms, run, rows) : find_ranges(terms, run, rows);
     return done && order_rows(run, rows, first);
 }
 

@@ -33,6 +33,15 @@ struct run_terms {
  * memory, or the thread is to stop. */
 bool run_terms_find(const struct run_terms *terms, const struct run *run,
                     struct vector *rows);
+/* The same where something else searches the run: the ranges of keys that are
+ * looked for, run_terms_most() of them at most, for which there is room, two keys
+ * each; returns how many there are. Ends are not looked for so. */
+uint32_t run_terms_most(const struct run_terms *terms, const struct run *run);
+uint32_t run_terms_ranges(const struct run_terms *terms, const struct run *run,
+                          void *ranges);
+/* ... and the rows at the places that were found. */
+bool run_terms_take(const struct run *run, const uint32_t *places,
+                    uint32_t count, struct vector *rows);
 /* The same of a checked tablet, in which the columns that are asked for are
  * there. */
 bool run_terms_scan(const struct run_terms *terms, const void *block,

@@ -10,6 +10,7 @@
 #include "cl/types.h"
 #include "device/backend.h"
 #include "device/host/host.h"
+#include "device/search.h"
 
 /* Where this thread's item stands among all. */
 static _Thread_local u64 item_number, item_count;
@@ -50,7 +51,8 @@ static void run_item(void *context, unsigned i)
         bytes[m] = host_memory_bytes(call->memories[m]);
     kernels[call->kernel - KERNEL_SEARCH_BINARY_I32](
         bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6],
-        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]);
+        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5],
+        numbers[6], numbers[7]);
 }
 
 /* A key waits for memory about as long as so many rows of a scan take. */
@@ -67,12 +69,34 @@ enum vdbq_status host_call(struct device *device,
     };
     uint64_t start = os_time_ns();
 
-    assert(call->memory_count == 7 && call->number_count == 6);
+    assert(call->memory_count == 7 && call->number_count == 8);
     assert(call->kernel >= KERNEL_SEARCH_BINARY_I32
-           && call->kernel <= KERNEL_SEARCH_PARY_ROWS);
+           && call->kernel <= KERNEL_SEARCH_PARY_U64);
     (void)error;
     parallel_run(share.threads, run_item, &share);
     times->kernel_ns += os_time_ns() - start;
     times->launches++;
     return VDBQ_OK;
+}
+
+/* Binary search by types. */
+typedef void look_up(const struct search *s, u64 from, u64 to, u32 *places);
+static look_up *const look_ups[] = {
+#define LOOK_UP(T) looked_up_##T,
+    SEARCH_TYPES(LOOK_UP)
+#undef LOOK_UP
+};
+
+void search_here(const struct search_here *search, uint32_t *places)
+{
+    const struct search made = { .sorted = search->sorted,
+                                 .keys = search->keys,
+                                 .count = search->count,
+                                 .searches = search->key_count,
+                                 .flags = SEARCH_ASCENDING,
+                                 .width = search_width(search->type, 0),
+                                 .steps = search->steps };
+
+    assert(search->count > 0);
+    look_ups[search->type](&made, 0, search->key_count, places);
 }

@@ -240,6 +240,167 @@ static void test_times(void **state)
     device_close(device);
 }
 
+/* ---------------------------------------------------- keys in order -- */
+
+/* Columns of numbers without a sign that are searched together: one of 32 bits,
+ * one without values, one of 64 bits. Their keys are in order, the first and the
+ * last one of a range each. */
+enum { COLUMNS = 3, PART_VALUES = 5000, RANGES = 700 };
+static struct {
+    uint32_t narrow[PART_VALUES];
+    u64 wide[PART_VALUES];
+    u64 keys[COLUMNS * 2 * RANGES];
+    uint32_t places[COLUMNS * 2 * RANGES];
+} parts;
+
+/* Values of part `p`: each comes `same` times, the greatest with a sign lies
+ * among them. */
+static u64 part_value(unsigned p, uint32_t i, uint32_t same)
+{
+    return p == 0 ? (i / same + 1) * 800011u
+                  : (i / same + 1) * UINT64_C(3500000000000011);
+}
+
+static u64 part_key(unsigned p, uint32_t k, uint32_t ranges)
+{
+    u64 greatest = p == 0 ? UINT32_MAX : UINT64_MAX;
+
+    return greatest / (2 * ranges) * k + k % 7;
+}
+
+static enum search_type part_type(unsigned p)
+{
+    return p == 0 ? SEARCH_U32 : SEARCH_U64;
+}
+
+static void make_parts(uint32_t same, uint32_t ranges)
+{
+    char *to = (char *)parts.keys;
+
+    for (uint32_t i = 0; i < PART_VALUES; i++) {
+        parts.narrow[i] = (uint32_t)part_value(0, i, same);
+        parts.wide[i] = part_value(2, i, same);
+    }
+    for (unsigned p = 0; p < COLUMNS; p++) {
+        for (uint32_t k = 0; k < 2 * ranges; k++)
+            if (p == 0)
+                ((uint32_t *)(void *)to)[k] = (uint32_t)part_key(0, k, ranges);
+            else
+                ((u64 *)(void *)to)[k] = part_key(p, k, ranges);
+        to += search_keys_size(part_type(p), 0, 2 * ranges);
+    }
+}
+
+/* How many values of a part are less than a key, or no more than it. */
+static uint32_t part_place(unsigned p, u64 key, bool upper, uint32_t same)
+{
+    uint32_t count = 0;
+
+    while (p != 1 && count < PART_VALUES
+           && (part_value(p, count, same) < key
+               || (upper && part_value(p, count, same) == key)))
+        count++;
+    return count;
+}
+
+static void bring_parts(struct device *device, struct search_params params[],
+                        uint32_t ranges)
+{
+    const char *keys = (const char *)parts.keys;
+    struct device_times ignored = { 0 };
+
+    for (unsigned p = 0; p < COLUMNS; p++) {
+        const void *values = p == 0 ? (void *)parts.narrow : parts.wide;
+        u64 bytes = p == 0 ? sizeof parts.narrow : sizeof parts.wide;
+        params[p] = (struct search_params){ .type = part_type(p),
+                                            .count = p == 1 ? 0 : PART_VALUES,
+                                            .keys = keys,
+                                            .key_count = 2 * ranges,
+                                            .ascending = true,
+                                            .bound = SEARCH_BOUND_PAIRS };
+        keys += search_keys_size(part_type(p), 0, 2 * ranges);
+        if (p == 1)
+            continue;
+        ok(device_memory_create(device, MEMORY_DEVICE, bytes, &params[p].sorted,
+                                &failure));
+        ok(device_write(params[p].sorted, 0, values, bytes, &ignored,
+                        &failure));
+    }
+}
+
+static void search_parts_of(struct device *device, uint32_t same,
+                            uint32_t ranges, enum search_algorithm algorithm)
+{
+    struct search_params params[COLUMNS];
+    struct search_times times = { 0 };
+
+    make_parts(same, ranges);
+    bring_parts(device, params, ranges);
+    for (unsigned p = 0; p < COLUMNS; p++)
+        params[p].algorithm = algorithm;
+    memset(parts.places, 0xff, sizeof parts.places);
+    ok(search_parts(device, params, COLUMNS, parts.places, &times, &failure));
+    assert_int_equal(times.kernel.launches, COLUMNS - 1);
+    for (uint32_t i = 0; i < COLUMNS * 2 * ranges; i++) {
+        unsigned p = i / (2 * ranges);
+        u64 key = part_key(p, i % (2 * ranges), ranges);
+        assert_int_equal(parts.places[i], part_place(p, key, i % 2 == 1, same));
+    }
+    for (unsigned p = 0; p < COLUMNS; p++)
+        device_memory_release(params[p].sorted);
+}
+
+static void search_parts_on(const char *choice)
+{
+    static const uint32_t counts[] = { 1, 2, 5, 16, 17, RANGES };
+    struct device *device;
+
+    ok(device_open(&(struct device_params){ .choice = choice }, &device,
+                   &failure));
+    for (int a = SEARCH_AUTO; a <= SEARCH_PARY; a++)
+        for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
+            search_parts_of(device, 1 + i % 3 * 20, counts[i],
+                            (enum search_algorithm)a);
+    device_close(device);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    search_parts_on("host");
+    rig_need_device();
+    search_parts_on(rig_tested());
+}
+
+/* On the thread itself, with a copy of some values and without it; keys are close
+ * together, and far from each other. */
+static void test_here(void **state)
+{
+    static uint32_t steps[PART_VALUES / SEARCH_STEP], keys[PART_VALUES];
+    static uint32_t places[PART_VALUES];
+    static const uint32_t gaps[] = { 1, 2, 33, 40001, 2000003, 700000001 };
+
+    (void)state;
+    make_parts(3, 1);
+    for (uint32_t i = 0; i < PART_VALUES / SEARCH_STEP; i++)
+        steps[i] = parts.narrow[(i + 1) * SEARCH_STEP - 1];
+    for (unsigned g = 0; g < 2 * sizeof gaps / sizeof *gaps; g++) {
+        uint32_t gap = gaps[g / 2], count = 0;
+        for (u64 key = gap > 33 ? 0 : 800011;
+             key <= UINT32_MAX && count < PART_VALUES; key += gap)
+            keys[count++] = (uint32_t)key;
+        search_here(&(struct search_here){ .type = SEARCH_U32,
+                                           .sorted = parts.narrow,
+                                           .count = PART_VALUES,
+                                           .steps = g % 2 == 0 ? steps : NULL,
+                                           .keys = keys,
+                                           .key_count = count },
+                    places);
+        for (uint32_t k = 0; k < count; k += 1 + count / 500)
+            assert_int_equal(places[k], part_place(0, keys[k], false, 3));
+    }
+}
+
 /* ------------------------------------------------------------- groups -- */
 
 typedef void search_kernel(SEARCH_ARGUMENTS);
@@ -254,7 +415,7 @@ static void call(search_kernel *const kernels[])
     kernels[test.type]((const u8 *)test.values, (const u8 *)test.keys,
                        test.places, NULL, NULL, NULL, NULL, test.count,
                        test.key_count, 0, SEARCH_BOUND_LOWER,
-                       words() * sizeof(u64), 0);
+                       words() * sizeof(u64), 0, 0, 0);
 }
 
 static void *run_item(void *item)
@@ -311,7 +472,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host),         cmocka_unit_test(test_device),
         cmocka_unit_test(test_times),        cmocka_unit_test(test_group),
-        cmocka_unit_test(test_group_binary),
+        cmocka_unit_test(test_group_binary), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_here),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
