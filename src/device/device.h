@@ -204,6 +204,8 @@ struct machine_shape device_machine_shape(const struct device_machine *machine);
 
 /* ------------------------------------------------------------ tuning -- */
 
+#define LOOK_UPS_NEVER (UINT64_C(1) << 59)
+
 /* What is known of a device by measuring: from the file that the tuning run
  * wrote, else the built-in values; queries refine gain and compile_ns. The
  * shape holds for machines that are built from then on. */
@@ -222,6 +224,8 @@ struct device_tuning {
     uint64_t host_rows_max;    /* fewer run faster on the host, where the
                                   device must be opened first              */
     uint64_t pary_keys_max;    /* a look-up of more keys is a binary search */
+    uint64_t look_ups_min;     /* so many keys of an index at least are looked
+                                  up on the device, fewer on the host      */
     struct vdbq_limits limits; /* 0: not measured                          */
 };
 const struct device_tuning *device_tuning(const struct device *device);

@@ -24,6 +24,8 @@
 /* An H200 looks up 1,024 keys in 36 million in 7.5 us p-ary and in 11.5 binary,
  * 16,384 keys in 23.5 and 13.5. */
 #define GPU_PARY_KEYS 4096
+/* What the ways there and back, and a launch for each run, take at least. */
+#define GPU_LOOK_UPS (1 << 18)
 
 /* On the GPU ten queries over 8M rows, specialised, take 0.056 ms with 8 rows
  * and groups of 128 or 256; what --tune runs takes 0.039 ms interpreted with 8
@@ -33,7 +35,7 @@
         .tile = 8, .tile_specialised = 8, .group = 128, .item_rows = 4,        \
         .gain = 3.7, .compile_ns = 120000000, .cached_ns = 4000000,            \
         .launch_ns = 80000, .host_rows_max = 1 << 18,                          \
-        .pary_keys_max = GPU_PARY_KEYS                                         \
+        .pary_keys_max = GPU_PARY_KEYS, .look_ups_min = GPU_LOOK_UPS           \
     }
 #define GPU_BOUNDS                                                             \
     {                                                                          \

@@ -42,6 +42,7 @@ static const struct field {
     FIELD(launch_ns, FIELD_NS),
     FIELD(host_rows_max, FIELD_NS),
     FIELD(pary_keys_max, FIELD_NS),
+    FIELD(look_ups_min, FIELD_NS),
     FIELD(limits.memory_read, FIELD_REAL),
     FIELD(limits.copy_in, FIELD_REAL),
     FIELD(limits.copy_out, FIELD_REAL),

@@ -406,6 +406,17 @@ static void report_rates(const struct tuning_run *run,
     if (!lines.failed)
         run->params->report(run->params->context, lines.bytes);
     text_finish(&lines);
+    if (device_facts(run->params->device)->shares_memory
+        || best->look_ups_min >= LOOK_UPS_NEVER)
+        text_print(&lines, "the host looks up keys of an index, however many");
+    else
+        text_print(&lines,
+                   "the device looks up %llu keys of an index or more at once, "
+                   "the host fewer",
+                   (unsigned long long)best->look_ups_min);
+    if (!lines.failed)
+        run->params->report(run->params->context, lines.bytes);
+    text_finish(&lines);
     text_print(&lines, "written to %s", path->bytes);
     if (!lines.failed)
         run->params->report(run->params->context, lines.bytes);
@@ -423,7 +434,7 @@ static enum vdbq_status tune_all(struct tuning_run *run,
     if (status == VDBQ_OK)
         status = measure_rates(run, ns, best);
     if (status == VDBQ_OK)
-        status = tune_search(run->params, &best->pary_keys_max, run->error);
+        status = tune_search(run->params, best, run->error);
     if (status == VDBQ_OK)
         status = device_limits_measure(run->params->device, run->error);
     if (status == VDBQ_OK) {

@@ -42,42 +42,102 @@ struct run_value run_value_real(double value)
     return (struct run_value){ (bits & sign) != 0 ? ~bits : bits | sign, true };
 }
 
-/* Narrows the words [*low, *high) that a text can be, or stand before, by the
- * first bytes of some. */
-static void narrow_words(const struct run_column *of, struct vdbq_text text,
-                         uint32_t *low, uint32_t *high)
-{
-    uint64_t head = text_head(text, 0);
-    uint32_t less = count_less(SEARCH_U64, of->heads, of->head_count, &head);
-    uint32_t more = less;
+/* Words [low, high) that a text can be, or stand before. */
+struct word_range {
+    uint32_t low, high;
+};
 
-    while (more < of->head_count && of->heads[more] == head)
-        more++;
-    *low = less > 0 ? (less - 1) * RUN_STEP : 0;
-    if (more < of->head_count)
-        *high = more * RUN_STEP;
+/* ... as the heads of some words say, of which so many are less than its own. */
+static struct word_range range_of(const struct run_column *of, uint32_t words,
+                                  uint64_t head, uint32_t less)
+{
+    uint32_t more = less;
+    uint64_t next = head + 1;
+
+    if (less < of->head_count && of->heads[less] == head)
+        more = next > 0
+                   ? count_less(SEARCH_U64, of->heads, of->head_count, &next)
+                   : of->head_count;
+    return (struct word_range){ less > 0 ? (less - 1) * RUN_STEP : 0,
+                                more < of->head_count ? more * RUN_STEP
+                                                      : words };
+}
+
+/* The text among these words. */
+static struct run_value find_word(const void *block, unsigned column,
+                                  struct vdbq_text text,
+                                  struct word_range range)
+{
+    bool exact = false;
+
+    while (range.low < range.high) {
+        uint32_t middle = range.low + (range.high - range.low) / 2;
+        int order = text_compare(tablet_word(block, column, middle), text);
+        exact |= order == 0;
+        if (order < 0)
+            range.low = middle + 1;
+        else
+            range.high = middle;
+    }
+    return (struct run_value){ run_value_integer(range.low).value, exact };
+}
+
+enum { TEXTS_TOGETHER = 32 };
+
+/* Few texts, in order, in a column that has heads: what one of them waits for is
+ * brought into the cache for all. */
+static void find_words(const void *block, unsigned column,
+                       const struct run_column *of,
+                       const struct vdbq_text *texts, uint32_t count,
+                       struct run_value *values)
+{
+    uint32_t words = tablet_words(block, column)->count;
+    uint32_t less[TEXTS_TOGETHER];
+    uint64_t heads[TEXTS_TOGETHER];
+    struct word_range ranges[TEXTS_TOGETHER];
+
+    assert(count <= TEXTS_TOGETHER);
+    for (uint32_t i = 0; i < count; i++)
+        heads[i] = text_head(texts[i], 0);
+    search_here(&(struct search_here){ .type = SEARCH_U64,
+                                       .sorted = of->heads,
+                                       .count = of->head_count,
+                                       .keys = heads,
+                                       .key_count = count },
+                less);
+    for (uint32_t i = 0; i < count; i++) {
+        ranges[i] = range_of(of, words, heads[i], less[i]);
+        tablet_word_fetch(block, column, ranges[i].low);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(tablet_word(block, column, ranges[i].low).bytes);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = find_word(block, column, texts[i], ranges[i]);
+}
+
+void run_value_texts(const void *block, unsigned column,
+                     const struct vdbq_text *texts, uint32_t count,
+                     const struct run_column *of, struct run_value *values)
+{
+    const struct word_range all = { 0, tablet_words(block, column)->count };
+    bool headed = of != NULL && of->heads != NULL;
+
+    for (uint32_t at = 0, some; at < count && headed; at += some) {
+        some = count - at < TEXTS_TOGETHER ? count - at : TEXTS_TOGETHER;
+        find_words(block, column, of, texts + at, some, values + at);
+    }
+    for (uint32_t i = 0; i < count && !headed; i++)
+        values[i] = find_word(block, column, texts[i], all);
 }
 
 struct run_value run_value_text(const void *block, unsigned column,
                                 struct vdbq_text text,
                                 const struct run_column *of)
 {
-    uint32_t low = 0, high = tablet_words(block, column)->count;
-    bool exact = false;
+    struct run_value value;
 
-    if (of != NULL && of->heads != NULL)
-        narrow_words(of, text, &low, &high);
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = text_compare(tablet_word(block, column, middle), text);
-        exact |= order == 0;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (struct run_value){ run_value_integer(low).value, exact };
+    run_value_texts(block, column, &text, 1, of, &value);
+    return value;
 }
 
 void run_order_values(uint64_t *values, uint32_t rows, uint32_t type)

@@ -20,7 +20,7 @@
 enum {
     /* codes of RUN_COLUMNS_MAX columns fit one key in any case */
     RUN_KEY_BITS = 64,
-    RUN_STEP = 64 /* words between two that a search begins with         */
+    RUN_STEP = 8 /* words between two that a search begins with         */
 };
 
 /* A value of a column as an integer without a sign that orders like it: of a
@@ -51,6 +51,11 @@ struct run_column {
 struct run_value run_value_text(const void *block, unsigned column,
                                 struct vdbq_text text,
                                 const struct run_column *of);
+
+/* The same of several, in order. */
+void run_value_texts(const void *block, unsigned column,
+                     const struct vdbq_text *texts, uint32_t count,
+                     const struct run_column *of, struct run_value *values);
 
 struct run {
     uint32_t rows; /* of the tablet */

@@ -17,7 +17,8 @@ enum { BUCKETS = 1024 };
 
 struct entry {
     struct resident_tablet shown; /* first: what callers hold            */
-    struct identity identity;     /* of the tablet                       */
+    struct identity identity;     /* of the tablet, or of what was made  */
+    struct identity of;           /* ... of this tablet                  */
     uint32_t table_id;            /* where to look for it in a catalogue */
     uint64_t row_first;           /* likewise                            */
     uint64_t size_bytes;  /* of its device memory, counted in used_bytes */
@@ -37,8 +38,7 @@ struct resident {
     struct entry *buckets[BUCKETS]; /* chains by identity */
 };
 
-static struct entry *find(struct resident *resident,
-                          const struct tablet_ref *tablet);
+static struct entry *find(struct resident *resident, struct identity identity);
 static enum vdbq_status make_room(struct resident *resident, uint64_t size,
                                   struct device_memory **memory,
                                   struct error *error);
@@ -95,11 +95,10 @@ uint64_t resident_bytes(const struct resident *resident)
 }
 
 /* An entry for a tablet that has none, with memory of its own. */
-static enum vdbq_status entry_create(struct resident *resident,
-                                     uint32_t table_id,
-                                     const struct tablet_ref *tablet,
-                                     uint64_t size_bytes, struct entry **entry,
-                                     struct error *error)
+static enum vdbq_status
+entry_create(struct resident *resident, uint32_t table_id,
+             const struct tablet_ref *tablet, struct identity identity,
+             uint64_t size_bytes, struct entry **entry, struct error *error)
 {
     struct entry *made = memory_zeroed(1, sizeof *made), **bucket;
     enum vdbq_status status;
@@ -111,7 +110,8 @@ static enum vdbq_status entry_create(struct resident *resident,
         memory_release(made);
         return status;
     }
-    made->identity = tablet->identity;
+    made->identity = identity;
+    made->of = tablet->identity;
     made->table_id = table_id;
     made->row_first = tablet->row_first;
     made->size_bytes = size_bytes;
@@ -123,18 +123,19 @@ static enum vdbq_status entry_create(struct resident *resident,
     return VDBQ_OK;
 }
 
-enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
-                              const struct tablet_ref *tablet,
-                              uint64_t size_bytes,
-                              struct resident_tablet **pinned,
-                              struct error *error)
+enum vdbq_status resident_pin_made(struct resident *resident, uint32_t table_id,
+                                   const struct tablet_ref *tablet,
+                                   struct identity identity,
+                                   uint64_t size_bytes,
+                                   struct resident_tablet **pinned,
+                                   struct error *error)
 {
-    struct entry *entry = find(resident, tablet);
+    struct entry *entry = find(resident, identity);
 
     *pinned = NULL;
     if (entry == NULL) {
-        enum vdbq_status status =
-            entry_create(resident, table_id, tablet, size_bytes, &entry, error);
+        enum vdbq_status status = entry_create(
+            resident, table_id, tablet, identity, size_bytes, &entry, error);
         if (status != VDBQ_OK)
             return status;
     } else if (entry->pins == 0) {
@@ -145,10 +146,20 @@ enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
     return VDBQ_OK;
 }
 
+enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
+                              const struct tablet_ref *tablet,
+                              uint64_t size_bytes,
+                              struct resident_tablet **pinned,
+                              struct error *error)
+{
+    return resident_pin_made(resident, table_id, tablet, tablet->identity,
+                             size_bytes, pinned, error);
+}
+
 const struct resident_tablet *resident_find(struct resident *resident,
                                             const struct tablet_ref *tablet)
 {
-    const struct entry *entry = find(resident, tablet);
+    const struct entry *entry = find(resident, tablet->identity);
 
     return entry != NULL ? &entry->shown : NULL;
 }
@@ -318,7 +329,7 @@ static bool is_current(const struct entry *entry,
         size_t middle = first + (end - first) / 2;
         const struct tablet_ref *tablet = &table->tablets[middle];
         if (tablet->row_first == entry->row_first)
-            return identity_equal(tablet->identity, entry->identity);
+            return identity_equal(tablet->identity, entry->of);
         if (tablet->row_first < entry->row_first)
             first = middle + 1;
         else
@@ -351,12 +362,11 @@ static struct entry **bucket_of(struct resident *resident,
     return &resident->buckets[identity_hash(identity) % BUCKETS];
 }
 
-static struct entry *find(struct resident *resident,
-                          const struct tablet_ref *tablet)
+static struct entry *find(struct resident *resident, struct identity identity)
 {
-    struct entry *entry = *bucket_of(resident, tablet->identity);
+    struct entry *entry = *bucket_of(resident, identity);
 
-    while (entry != NULL && !identity_equal(entry->identity, tablet->identity))
+    while (entry != NULL && !identity_equal(entry->identity, identity))
         entry = entry->chain;
     return entry;
 }

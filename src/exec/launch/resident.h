@@ -27,6 +27,7 @@ struct resident_tablet {
     /* the whole tablet; columns fill as they are asked for */
     struct device_memory *memory;
     const struct tablet *tablet; /* its head; NULL: nothing of it is there */
+    bool filled; /* of what was made of a tablet: all of it is there       */
 };
 
 /* Finds a tablet or makes room for its `size_bytes`, and keeps it until
@@ -37,6 +38,14 @@ enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
                               uint64_t size_bytes,
                               struct resident_tablet **pinned,
                               struct error *error);
+/* The same of what was made of a tablet, which has an identity of its own; it goes
+ * when the tablet does. Who finds it not filled fills it, and says so. */
+enum vdbq_status resident_pin_made(struct resident *resident, uint32_t table_id,
+                                   const struct tablet_ref *tablet,
+                                   struct identity identity,
+                                   uint64_t size_bytes,
+                                   struct resident_tablet **pinned,
+                                   struct error *error);
 void resident_release(struct resident *resident,
                       struct resident_tablet *pinned);
 

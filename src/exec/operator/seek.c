@@ -9,6 +9,8 @@
  */
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/threads/parallel.h"
@@ -35,6 +37,7 @@ struct seek_stream {
     struct row_set input;        /* rows whose values are looked for      */
     struct vdbq_vector list;     /* ... these values                      */
     struct vdbq_text *words;     /* ... if they are texts; else NULL      */
+    char where[160];             /* for stats                             */
 };
 
 static const struct step_seek *step_of(const struct seek_stream *seek)
@@ -245,6 +248,34 @@ static void count_texts(struct seek_stream *seek)
                             2 * arena_bytes(&seek->picked.arenas[i]));
 }
 
+/* ----------------------------------------------------------------- where -- */
+
+static void add_where(struct seek_stream *seek,
+                      const struct seek_searches *searches,
+                      const char *algorithm, const char *device)
+{
+    size_t length = strlen(seek->where);
+
+    if (searches->runs > 0)
+        snprintf(seek->where + length, sizeof seek->where - length,
+                 "%s%s search on %s (keys: %llu, runs: %llu)",
+                 length > 0 ? ", " : "", algorithm, device,
+                 (unsigned long long)searches->keys,
+                 (unsigned long long)searches->runs);
+}
+
+/* Says which searches ran where. */
+static void tell_where(struct seek_stream *seek)
+{
+    const struct seek_work *work = &seek->work;
+
+    if (work->there.runs > 0)
+        add_where(seek, &work->there,
+                  work->algorithm == SEARCH_PARY ? "p-ary" : "binary",
+                  device_facts(work->place.device)->name);
+    add_where(seek, &work->here, "binary", "host");
+}
+
 /* ----------------------------------------------------------------- open -- */
 
 /* Which columns of tablets are read. */
@@ -351,6 +382,7 @@ static enum vdbq_status read_rows(struct seek_stream *seek,
         status = error_no_memory(error);
     if (status == VDBQ_OK && !work->terms.none)
         status = seek_find(work, error);
+    tell_where(seek);
     return status == VDBQ_OK ? pick(seek, error) : status;
 }
 
@@ -407,7 +439,11 @@ static struct dictionary *seek_dictionary(const struct stream *stream,
 
 static void seek_stats(const struct stream *stream, struct vdbq_stats *stats)
 {
-    stats->load_ns += ((const struct seek_stream *)stream)->work.load_ns;
+    const struct seek_stream *seek = (const struct seek_stream *)stream;
+
+    stats->load_ns += seek->work.load_ns;
+    stats->steps = seek->where;
+    stream_add_times(&seek->work.times, stats);
 }
 
 const struct stream_kind seek_stream = {

@@ -20,6 +20,7 @@
 #include "base/threads/stop.h"
 #include "data/index/run_block.h"
 #include "data/index/run_cache.h"
+#include "exec/operator/seek_device.h"
 #include "exec/stream/stream_inner.h"
 
 _Static_assert((int)SEEK_KEYS_MAX == (int)RUN_COLUMNS_MAX, "keys of a run");
@@ -173,6 +174,17 @@ static void drop_gone(struct seek_job *job)
     job->found.count = kept;
 }
 
+void seek_job_end(struct seek_job *job)
+{
+    if (job->over != NULL)
+        drop_gone(job);
+}
+
+uint64_t seek_keys(const struct seek_work *work)
+{
+    return work->terms.list != NULL ? work->terms.list_count : 1;
+}
+
 /* On whatever thread: finds the rows of one tablet. */
 static void find_in(const struct seek_work *work, struct seek_job *job)
 {
@@ -192,8 +204,7 @@ static void find_in(const struct seek_work *work, struct seek_job *job)
                           ? !run_terms_find(&in.terms, job->run, &job->found)
                           : !run_terms_scan(&in.terms, block, &job->found);
     tablet_terms_finish(&in);
-    if (job->over != NULL)
-        drop_gone(job);
+    seek_job_end(job);
 }
 
 static void find_some(void *context, unsigned thread)
@@ -203,7 +214,8 @@ static void find_some(void *context, unsigned thread)
 
     (void)thread;
     while ((at = atomic_fetch_add(&finding->next, 1)) < finding->end)
-        find_in(finding->work, &finding->work->jobs[at]);
+        if (!finding->work->jobs[at].searched)
+            find_in(finding->work, &finding->work->jobs[at]);
 }
 
 /* About how many values are looked up or at. */
@@ -233,9 +245,13 @@ static unsigned threads_for(const struct finding *finding)
 }
 
 /* What went wrong, and with it what was made. */
-static enum vdbq_status end_job(const struct seek_work *work,
-                                struct seek_job *job, struct error *error)
+static enum vdbq_status end_job(struct seek_work *work, struct seek_job *job,
+                                struct error *error)
 {
+    if (job->run != NULL && job->run->keys != NULL && !job->searched) {
+        work->here.runs++;
+        work->here.keys += seek_keys(work);
+    }
     keep_run(work, job);
     if (job->error.status != VDBQ_OK) {
         *error = job->error;
@@ -251,9 +267,12 @@ static enum vdbq_status find_gathered(struct finding *finding,
     struct seek_work *work = finding->work;
     unsigned threads = threads_for(finding);
     struct error ignored;
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status =
+        seek_device_find(work, work->jobs + finding->first,
+                         finding->end - finding->first, error);
 
-    atomic_store(&finding->next, finding->first);
+    atomic_store(&finding->next,
+                 status == VDBQ_OK ? finding->first : finding->end);
     if (threads > 1)
         parallel_run(threads, find_some, finding);
     else

@@ -21,8 +21,14 @@ struct seek_job {
     struct run *made;       /* ... or read; until it is kept                  */
     struct error error;     /* of reading it                                  */
     struct vector found;    /* of uint32_t: its rows, ascending               */
+    bool searched;          /* ... by the device                              */
     uint64_t to;            /* rows that were found in tablets before it      */
     bool failed;            /* there was no memory, or it was to stop         */
+};
+
+/* What was searched. */
+struct seek_searches {
+    uint64_t runs, keys;
 };
 
 struct seek_work {
@@ -32,14 +38,21 @@ struct seek_work {
     struct seek_job *jobs;  /* in the table's order                       */
     size_t job_count;
     double rows;               /* that are expected; below 0: not known      */
-    struct device_times times; /* of bringing tablets in                   */
-    uint64_t load_ns;          /* likewise                                   */
+    struct device_times times; /* of bringing tablets in, and of searches    */
+    uint64_t load_ns;          /* of bringing tablets in                     */
+    struct seek_searches here, there; /* on the host, on the device          */
+    enum search_algorithm algorithm;  /* ... that the device took last       */
 };
 
 /* Finds the rows of all tablets. seek_work_finish() is due whatever it
  * returns. */
 enum vdbq_status seek_find(struct seek_work *work, struct error *error);
 void seek_work_finish(struct seek_work *work); /* accepts a zeroed one */
+
+/* On whatever thread: what is due when rows were found. */
+void seek_job_end(struct seek_job *job);
+/* How many keys are looked for in each run that is searched. */
+uint64_t seek_keys(const struct seek_work *work);
 
 /* Brings columns of a job's tablet in. `*full`: others are held, beside which
  * there is no room for it, so that it is to be tried again without them. */

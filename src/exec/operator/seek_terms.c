@@ -6,7 +6,6 @@
 #include "exec/operator/seek_terms.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -122,10 +121,21 @@ static enum vdbq_status take_numbers(struct seek_terms *terms, unsigned threads,
     return status;
 }
 
-static int compare_texts(const void *a, const void *b)
+/* Puts texts in order, each once. */
+static enum vdbq_status order_texts(struct seek_terms *terms,
+                                    const struct vdbq_text *texts,
+                                    uint32_t count, struct error *error)
 {
-    return text_compare(*(const struct vdbq_text *)a,
-                        *(const struct vdbq_text *)b);
+    uint32_t *order = memory_resize(NULL, (count + (size_t)1) * sizeof *order);
+    bool done = order != NULL && dictionary_sort(texts, count, order);
+
+    for (uint32_t i = 0; i < count && done; i++) {
+        struct vdbq_text text = texts[order[i]];
+        if (i == 0 || text_compare(texts[order[i - 1]], text) != 0)
+            terms->texts[terms->list_count++] = text;
+    }
+    memory_release(order);
+    return done ? VDBQ_OK : stop_or_no_memory(error);
 }
 
 static enum vdbq_status take_texts(struct seek_terms *terms,
@@ -133,21 +143,20 @@ static enum vdbq_status take_texts(struct seek_terms *terms,
 {
     const struct vdbq_vector *list = terms->list;
     const struct vdbq_text *from = list->values;
-    uint32_t count = 0, kept = 0;
+    size_t size = (terms->list_rows + 1) * sizeof *from;
+    struct vdbq_text *texts = memory_resize(NULL, size);
+    enum vdbq_status status;
+    uint32_t count = 0;
 
-    terms->texts = memory_resize(NULL, (terms->list_rows + 1) * sizeof *from);
-    if (terms->texts == NULL)
-        return error_no_memory(error);
-    for (uint64_t i = 0; i < terms->list_rows; i++)
+    terms->texts = memory_resize(NULL, size);
+    for (uint64_t i = 0; texts != NULL && i < terms->list_rows; i++)
         if (list->nulls == NULL || list->nulls[i] == 0)
-            terms->texts[count++] = from[i];
-    qsort(terms->texts, count, sizeof *terms->texts, compare_texts);
-    for (uint32_t i = 0; i < count; i++)
-        if (kept == 0
-            || compare_texts(&terms->texts[kept - 1], &terms->texts[i]))
-            terms->texts[kept++] = terms->texts[i];
-    terms->list_count = kept;
-    return VDBQ_OK;
+            texts[count++] = from[i];
+    status = texts != NULL && terms->texts != NULL
+                 ? order_texts(terms, texts, count, error)
+                 : error_no_memory(error);
+    memory_release(texts);
+    return status;
 }
 
 /* What is behind all texts that begin so: its last byte, which in UTF-8 is not
@@ -301,14 +310,13 @@ static bool texts_in(struct tablet_terms *in, const struct seek_terms *terms,
         memory_resize(NULL, (terms->list_count + (size_t)1) * sizeof *in->list);
     if (in->list == NULL)
         return false;
-    for (uint32_t i = 0; i < terms->list_count; i++) {
-        struct run_value value =
-            run_value_text(block, terms->step->keys[key], terms->texts[i], of);
-        if (value.exact)
-            in->list[in->terms.list_count++] = value;
-        if (stop_at(i))
-            return false;
-    }
+    run_value_texts(block, terms->step->keys[key], terms->texts,
+                    terms->list_count, of, in->list);
+    for (uint32_t i = 0; i < terms->list_count; i++)
+        if (in->list[i].exact)
+            in->list[in->terms.list_count++] = in->list[i];
+    if (stop_asked())
+        return false;
     in->terms.list = in->list;
     return true;
 }

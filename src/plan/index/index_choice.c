@@ -14,8 +14,11 @@
 
 enum {
     TABLE_ROWS_FEW = HOSTILE(0, 999), /* of tables that are scanned           */
-    ROW_COST = HOSTILE(1, 32) /* a row that is found costs as much as so many
-                                 in a scan                                */
+    /* A row that is found costs as much as so many in a scan, and each of its
+     * columns that is fetched as so many more. */
+    ROW_COST = HOSTILE(1, 40),
+    COLUMN_COST = HOSTILE(0, 10),
+    TEXT_COST = HOSTILE(0, 20)
 };
 
 /* ---------------------------------------------------------- candidates -- */
@@ -80,9 +83,23 @@ bool index_is_sought(const struct node *table)
     return table->kind == NODE_TABLE && table->table->rows > TABLE_ROWS_FEW;
 }
 
-bool index_pays(const struct node *table, double rows)
+double index_row_cost(const struct node *reader)
 {
-    return rows * ROW_COST <= (double)table->table->rows;
+    double cost = ROW_COST;
+
+    for (unsigned i = 0; i < reader->column_count; i++)
+        cost += reader->columns[i].type == VDBQ_TEXT ? TEXT_COST : COLUMN_COST;
+    return cost;
+}
+
+bool index_pays(const struct node *table, double rows, double row_cost)
+{
+    return rows * row_cost <= (double)table->table->rows;
+}
+
+bool index_pays_alone(const struct node *table, double rows)
+{
+    return index_pays(table, rows, ROW_COST);
 }
 
 bool index_is_safe(const struct node *select)

@@ -27,8 +27,13 @@ bool index_candidates(struct binder *binder, const struct node *table,
 /* Whether rows of a node are asked for by values at all: it is a table that is
  * not tiny. */
 bool index_is_sought(const struct node *table);
-/* Whether to find so many rows of a table costs less than a scan. */
-bool index_pays(const struct node *table, double rows);
+/* What a row that is found costs, with the columns of a node that are fetched, in
+ * rows of a scan. */
+double index_row_cost(const struct node *reader);
+/* Whether to find so many rows of a table costs less than a scan; alone: whatever
+ * is fetched. */
+bool index_pays(const struct node *table, double rows, double row_cost);
+bool index_pays_alone(const struct node *table, double rows);
 /* Whether a SELECT computes nothing that can fail. */
 bool index_is_safe(const struct node *select);
 

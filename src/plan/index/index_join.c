@@ -121,7 +121,7 @@ static bool seek_side(struct binder *binder, struct node *join, int side)
                       (unsigned)VECTOR_ITEMS(keys[1 - side], int)[i], &best))
             return false;
     if (best.candidate == NULL
-        || !index_pays(*best.table, best.rows + other->rows))
+        || !index_pays_alone(*best.table, best.rows + other->rows))
         return true;
     return put_seek(binder, &best, sides[1 - side]);
 }

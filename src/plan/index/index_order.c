@@ -220,7 +220,7 @@ static bool find_index(struct binder *binder, const struct source *source,
         return false;
     for (size_t i = 0; i < candidates.count; i++)
         consider(table, wanted, &terms, vector_at(&candidates, i), &best);
-    if (best.candidate == NULL || !index_pays(table, best.rows)
+    if (best.candidate == NULL || !index_pays_alone(table, best.rows)
         || is_beaten(table, &terms, &candidates, best.rows))
         return true;
     return put_seek(binder, source, wanted, &terms, &best);

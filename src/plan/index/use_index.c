@@ -99,9 +99,10 @@ static void find_best(const struct node *table, const struct index_terms *terms,
     }
 }
 
-/* The index that finds rows of a table best; NULL: a scan is better, or
- * `*failed`. */
+/* The index that finds rows of a table best, of which `reader` has columns; NULL: a
+ * scan is better, or `*failed`. */
 static struct node *choose(struct binder *binder, const struct node *table,
+                           const struct node *reader,
                            const struct index_terms *terms,
                            struct index_use *use, bool *failed)
 {
@@ -114,7 +115,8 @@ static struct node *choose(struct binder *binder, const struct node *table,
     if (*failed)
         return NULL;
     find_best(table, terms, &candidates, &best);
-    if (best.candidate == NULL || !index_pays(table, best.kept * all))
+    if (best.candidate == NULL
+        || !index_pays(table, best.kept * all, index_row_cost(reader)))
         return NULL;
     made = index_seek(binder, table, best.candidate, best.kept * all);
     *failed = made == NULL;
@@ -137,7 +139,7 @@ static bool seek_select(struct binder *binder, struct node *node)
         return true;
     if (!index_terms_read(binder, node->left, node->where, &terms))
         return false;
-    seek = choose(binder, node->left, &terms, &use, &failed);
+    seek = choose(binder, node->left, node, &terms, &use, &failed);
     if (seek == NULL)
         return !failed;
     node->where = index_terms_rest(binder, &terms, &use, &failed);
@@ -184,7 +186,7 @@ static struct node *seek_join(struct binder *binder, struct node *node)
             *place, column, node->right,
             (unsigned)VECTOR_ITEMS(&node->join.right_keys, int)[0], &terms))
         return node;
-    seek = choose(binder, *place, &terms, &use, &failed);
+    seek = choose(binder, *place, node->left, &terms, &use, &failed);
     if (seek == NULL)
         return failed ? NULL : node;
     *place = seek;

@@ -22,7 +22,7 @@
 #include "data/tablet/dictionary_sort.h"
 #include "fixtures/chance.h"
 
-enum { ROWS_MAX = 900, COLUMNS = 5 };
+enum { ROWS_MAX = 900, COLUMNS = 5, LIST_MAX = 80 };
 
 /* INTEGER, BIGINT, DOUBLE, FLOAT, TEXT; each with values that come often, or as
  * far apart as there are. */
@@ -185,7 +185,7 @@ struct asked {
     unsigned equal_count;
     uint32_t low, high; /* `rows`: there is no such bound              */
     bool low_open, high_open;
-    uint32_t list[8];
+    uint32_t list[LIST_MAX];
     unsigned list_count; /* 0: there is none                           */
 };
 
@@ -229,7 +229,7 @@ static struct asked any_question(void)
         return asked;
     last = asked.of[asked.equal_count];
     if (chance(3) == 0 && any_row(last) < rows)
-        for (unsigned i = chance(8); i > 0; i--) {
+        for (unsigned i = chance(chance(2) == 0 ? 8 : LIST_MAX); i > 0; i--) {
             uint32_t row = any_row(last);
             if (row < rows)
                 asked.list[asked.list_count++] = row;
@@ -250,10 +250,59 @@ static int by_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* Where something else searches the run for the same, it gives the same. */
+static void check_ranges(const struct run_terms *terms, const struct run *run,
+                         const struct vector *found)
+{
+    static uint64_t ranges[2 * LIST_MAX];
+    static uint32_t places[2 * LIST_MAX];
+    struct vector again = VECTOR(uint32_t);
+    uint32_t count;
+
+    assert_true(run_terms_most(terms, run) <= LIST_MAX);
+    count = run_terms_ranges(terms, run, ranges);
+    assert_true(count <= run_terms_most(terms, run));
+    run_find_ranges(run, ranges, count, places);
+    assert_true(run_terms_take(run, places, count, &again));
+    assert_int_equal(again.count, found->count);
+    if (again.count > 0)
+        assert_memory_equal(again.items, found->items,
+                            again.count * sizeof(uint32_t));
+    vector_finish(&again);
+}
+
+/* All texts, in order, and more that are in no row: what begins a search with
+ * some words gives what all words do. */
+static void check_texts(const struct run_column *of)
+{
+    static struct vdbq_text sorted[2 * ROWS_MAX];
+    static char more[ROWS_MAX][5];
+    static uint32_t order[2 * ROWS_MAX];
+    static struct vdbq_text asked[2 * ROWS_MAX];
+    static struct run_value values[2 * ROWS_MAX];
+
+    for (uint32_t i = 0; i < rows; i++) {
+        sorted[2 * i] = texts[i];
+        memcpy(more[i], texts[i].bytes, texts[i].length);
+        more[i][texts[i].length] = '~';
+        sorted[2 * i + 1] = (struct vdbq_text){ more[i], texts[i].length + 1 };
+    }
+    assert_true(dictionary_sort(sorted, 2 * rows, order));
+    for (uint32_t i = 0; i < 2 * rows; i++)
+        asked[i] = sorted[order[i]];
+    run_value_texts(block.bytes, of->column, asked, 2 * rows, of, values);
+    for (uint32_t i = 0; i < 2 * rows; i++) {
+        struct run_value value =
+            run_value_text(block.bytes, of->column, asked[i], NULL);
+        assert_true(values[i].value == value.value
+                    && values[i].exact == value.exact);
+    }
+}
+
 /* Asks by a run (NULL: by all values), and compares. */
 static void check_found(const struct asked *asked, const struct run *run)
 {
-    struct run_value list[8];
+    struct run_value list[LIST_MAX];
     struct run_bound low = { .open = asked->low_open };
     struct run_bound high = { .open = asked->high_open };
     struct run_terms terms = { .columns = asked->of,
@@ -288,6 +337,8 @@ static void check_found(const struct asked *asked, const struct run *run)
             assert_int_equal(VECTOR_ITEMS(&found, uint32_t)[at++], row);
         }
     assert_int_equal(at, found.count);
+    if (run != NULL)
+        check_ranges(&terms, run, &found);
     vector_finish(&found);
 }
 
@@ -304,6 +355,8 @@ static void test_finds(void **state)
             assert_non_null(run);
             check_order(run, asked.of, asked.count);
             check_found(&asked, run);
+            if (i % 4 == 0 && columns[asked.of[0]].type == VDBQ_TEXT)
+                check_texts(&run->columns[0]);
             if (asked.equal_count > 0 || asked.list_count > 0
                 || asked.low < rows || asked.high < rows)
                 check_found(&asked, NULL);

@@ -634,6 +634,7 @@ static void tuning_is_kept(void **state)
     tuning.gain = 2.5;
     tuning.host_rows_max = 4321;
     tuning.pary_keys_max = 256;
+    tuning.look_ups_min = 654321;
     tuning.limits.copy_both = 77.25;
     device_tuning_set(device, &tuning);
     assert_int_equal(device_tuning_save(device, &path, &error), VDBQ_OK);
@@ -645,6 +646,7 @@ static void tuning_is_kept(void **state)
     assert_true(device_tuning(device)->limits.memory_read == 0);
     assert_int_equal(search_choose(device, 256), SEARCH_PARY);
     assert_int_equal(search_choose(device, 257), SEARCH_BINARY);
+    assert_int_equal(device_tuning(device)->look_ups_min, 654321);
     fake_close(device);
     assert_int_equal(device_host_rows_max(), 4321);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
