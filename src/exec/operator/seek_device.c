@@ -256,8 +256,9 @@ static void fill_parts(struct flight *flight, const struct together *together)
         look_up->places = places;
         places += count;
         flight->work->there.keys += look_up->count;
-        flight->work->algorithm =
-            search_choose(flight->work->place.device, count);
+        if (count > 0)
+            flight->work->algorithm =
+                search_choose(flight->work->place.device, count);
     }
     flight->work->there.runs += flight->count;
 }
