@@ -447,16 +447,39 @@ struct expression *bind_in_rows(struct binder *binder,
     return is_in_rows(binder, &place, operand, node);
 }
 
+/* The operand is looked for in a long array, if that is the list; `*done`: it
+ * is. */
+static struct expression *in_array(struct binder *binder,
+                                   const struct ast_expression *list,
+                                   struct expression *operand, bool *done)
+{
+    const struct parameter *given = array_alone(binder, list);
+    struct node *node = NULL;
+
+    *done = given != NULL
+            && (values_of_array(binder, operand, given, &node) != VDBQ_OK
+                || node != NULL);
+    return node != NULL ? is_in_rows(binder, list, operand, node) : NULL;
+}
+
 static struct expression *bind_in_list(struct binder *binder,
                                        const struct ast_expression *list)
 {
-    struct expression *operand = bind_expression(binder, list->left);
-    const struct ast_expression *tree = array_list(binder, list);
-    size_t count = tree != NULL ? tree->item_count : 0;
+    struct expression *operand = bind_expression(binder, list->left), *made;
+    const struct ast_expression *tree;
     struct expression **items;
     struct node *node;
+    size_t count;
+    bool done;
 
-    if (operand == NULL || tree == NULL
+    if (operand == NULL)
+        return NULL;
+    made = in_array(binder, list, operand, &done);
+    if (done)
+        return made;
+    tree = array_list(binder, list);
+    count = tree != NULL ? tree->item_count : 0;
+    if (tree == NULL
         || values_of_items(binder, operand, tree, &node) != VDBQ_OK)
         return NULL;
     if (node != NULL)

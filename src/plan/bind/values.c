@@ -17,6 +17,7 @@
 #include "plan/operator/compare.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/constants.h"
+#include "program/parameter.h"
 
 enum {
     LIST_LONG = 64,      /* what a list with fewer constants costs in a
@@ -230,12 +231,22 @@ struct list {
 
 static bool has_plain_items(const struct expression *operand)
 {
-    return is_integer(operand->type) || operand->type == VDBQ_TEXT
+    return is_number(operand->type) || operand->type == VDBQ_TEXT
            || operand->type == VDBQ_DATE || operand->type == VDBQ_TIMESTAMP;
 }
 
+/* Whether a DECIMAL has digits that the operand's have no place for. */
+static bool has_more_digits(const struct expression *operand,
+                            const struct expression *item)
+{
+    return operand->type == VDBQ_DECIMAL && item->scale > operand->scale
+           && item->constant.integer
+                      % decimal_power(item->scale - operand->scale)
+                  != 0;
+}
+
 /* Whether an item is a constant that is compared with the operand as it is:
- * an integer with integers, or a value of the same type. */
+ * an integer with integers, a float with floats, or a value of the same type. */
 static bool is_plain_item(const struct expression *operand,
                           const struct expression *item)
 {
@@ -243,17 +254,28 @@ static bool is_plain_item(const struct expression *operand,
         return false;
     if (item->constant.null)
         return true;
-    return is_integer(operand->type) ? is_integer(item->type)
-                                     : operand->type == item->type;
+    if (is_integer(operand->type))
+        return is_integer(item->type);
+    if (is_float(operand->type))
+        return is_float(item->type);
+    return operand->type == item->type
+           && (operand->type != VDBQ_DECIMAL || operand->scale == item->scale
+               || has_more_digits(operand, item));
 }
 
-/* Whether the operand's type cannot hold an item, so that it equals nothing. */
+/* Whether the operand's type cannot hold an item that is no NULL, so that it
+ * equals nothing. */
 static bool is_out(const struct expression *operand,
                    const struct expression *item)
 {
-    bool narrow = type_machine((enum vdbq_type)operand->type) == TYPE_I32;
+    double real = item->constant.real;
 
-    return narrow && !item->constant.null && is_integer(item->type)
+    if (operand->type == VDBQ_FLOAT)
+        return (double)(float)real != real;
+    if (operand->type == VDBQ_DECIMAL)
+        return has_more_digits(operand, item);
+    return type_machine((enum vdbq_type)operand->type) == TYPE_I32
+           && is_integer(item->type)
            && (item->constant.integer < INT32_MIN
                || item->constant.integer > INT32_MAX);
 }
@@ -270,7 +292,8 @@ static bool list_read(struct list *list, struct expression **item,
     if (*left_out)
         return true;
     list->plain = is_plain_item(list->operand, *item);
-    *left_out = list->plain && is_out(list->operand, *item);
+    *left_out =
+        list->plain && !(*item)->constant.null && is_out(list->operand, *item);
     return true;
 }
 
@@ -304,7 +327,10 @@ static bool list_open(struct list *list, struct binder *binder,
 static enum vdbq_status list_node(struct list *list, struct node **node)
 {
     struct binder *binder = list->binder;
-    struct node_column column = { .name = "", .type = list->operand->type };
+    struct node_column column = { .name = "",
+                                  .type = list->operand->type,
+                                  .precision = list->operand->precision,
+                                  .scale = list->operand->scale };
     struct vdbq_vector *values = arena_alloc(binder->arena, sizeof *values);
 
     if (values == NULL)
@@ -347,6 +373,54 @@ static bool list_literal(struct list *list, struct scratch *scratch,
     if (!done || !list->plain || left_out)
         return done;
     return list_put(list, scratch->own, item);
+}
+
+/* Whether values of an array are compared with the operand as they are. */
+static bool array_is_plain(const struct expression *operand,
+                           const struct vdbq_vector *array)
+{
+    if (array->type == VDBQ_BIGINT)
+        return is_integer(operand->type) && operand->type != VDBQ_BOOLEAN;
+    if (array->type == VDBQ_DOUBLE)
+        return is_float(operand->type);
+    return operand->type == VDBQ_TEXT;
+}
+
+/* One value of an array. */
+static struct expression array_item(const struct vdbq_vector *array, uint64_t i)
+{
+    struct expression item = { .kind = EXPRESSION_CONSTANT,
+                               .type = array->type };
+
+    item.constant.null = array->nulls != NULL && array->nulls[i] != 0;
+    if (array->type == VDBQ_BIGINT)
+        item.constant.integer = ((const int64_t *)array->values)[i];
+    else if (array->type == VDBQ_DOUBLE)
+        item.constant.real = ((const double *)array->values)[i];
+    else
+        item.constant.text = ((const struct vdbq_text *)array->values)[i];
+    return item;
+}
+
+enum vdbq_status values_of_array(struct binder *binder,
+                                 struct expression *operand,
+                                 const struct parameter *given,
+                                 struct node **node)
+{
+    struct list list;
+
+    *node = NULL;
+    if (!array_is_plain(operand, given->array)
+        || !list_open(&list, binder, operand, given->array_count))
+        return binder->error->status;
+    binder->values_used = true;
+    for (uint64_t i = 0; i < given->array_count; i++) {
+        const struct expression item = array_item(given->array, i);
+        if ((item.constant.null || !is_out(operand, &item))
+            && !list_put(&list, binder->arena, &item))
+            return binder->error->status;
+    }
+    return list_node(&list, node);
 }
 
 enum vdbq_status values_of_items(struct binder *binder,

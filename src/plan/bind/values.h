@@ -8,6 +8,7 @@
 #include "plan/tree/node.h"
 
 struct binder;
+struct parameter;
 
 /* Whether the parts of a VALUES are all constants, and the node of those. */
 bool values_are_constant(struct node *const *parts, size_t count);
@@ -34,6 +35,11 @@ enum vdbq_status values_of_list(struct binder *binder,
                                 struct expression *operand,
                                 struct expression *const *items, size_t count,
                                 struct node **node);
+/* The same of the array that a parameter has. */
+enum vdbq_status values_of_array(struct binder *binder,
+                                 struct expression *operand,
+                                 const struct parameter *given,
+                                 struct node **node);
 /* The same of an IN that is not bound; NULL, too, where not all items are
  * literals. */
 enum vdbq_status values_of_items(struct binder *binder,

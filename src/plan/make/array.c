@@ -36,6 +36,12 @@ static const struct parameter *array_of(const struct binder *binder,
                                      : array_given(binder, item->expression);
 }
 
+const struct parameter *array_alone(const struct binder *binder,
+                                    const struct ast_expression *in)
+{
+    return in->item_count == 1 ? array_of(binder, in->items) : NULL;
+}
+
 /* One value as a literal at the place of the parameter. */
 static void set_literal(struct ast_item *item, const struct vdbq_vector *array,
                         uint64_t i)

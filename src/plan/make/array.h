@@ -13,6 +13,10 @@ struct binder;
 const struct parameter *array_given(const struct binder *binder,
                                     const struct ast_expression *parameter);
 
+/* The same of the only item of an IN with a list. */
+const struct parameter *array_alone(const struct binder *binder,
+                                    const struct ast_expression *in);
+
 /* An IN with a list, in which each parameter that has an array is its values as
  * literals; itself where there is none. The plan is then of these values. NULL:
  * no memory, or too many of them. */

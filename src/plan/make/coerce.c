@@ -55,9 +55,8 @@ struct expression *coerce_cast(struct binder *binder, struct expression *e,
 static struct expression *literal_decimal(struct binder *binder,
                                           struct expression *e)
 {
-    char digits[64];
-    const char *point;
-    struct ast_type type = { .type = VDBQ_DECIMAL, .precision = 18 };
+    char digits[64], *point;
+    unsigned scale;
 
     if (e->kind != EXPRESSION_CONSTANT || !e->literal || e->type != VDBQ_DOUBLE
         || !(fabs(e->constant.real) < 1e9))
@@ -67,10 +66,14 @@ static struct expression *literal_decimal(struct binder *binder,
         > fabs(e->constant.real) * 1e-14)
         return e;
     point = strchr(digits, '.');
-    type.scale = (unsigned)strlen(point + 1);
-    while (type.scale > 0 && point[type.scale] == '0')
-        type.scale--;
-    return expression_cast(binder, e, type, e->at);
+    scale = (unsigned)strlen(point + 1);
+    while (scale > 0 && point[scale] == '0')
+        scale--;
+    memmove(point, point + 1, scale);
+    point[scale] = '\0';
+    return expression_renamed(
+        binder, expression_integer(binder, strtoll(digits, NULL, 10), e->at),
+        VDBQ_DECIMAL, scale);
 }
 
 bool coerce_literals(struct binder *binder, struct expression **left,

@@ -39,9 +39,18 @@ struct expression *expression_scale(struct binder *binder,
                                     struct position at)
 {
     struct expression *e = operand;
+    int64_t digits;
 
     if (operand->type == VDBQ_DECIMAL && operand->scale == scale)
         return operand;
+    if (operand->kind == EXPRESSION_CONSTANT && !operand->constant.null
+        && scale >= operand->scale
+        && !__builtin_mul_overflow(operand->constant.integer,
+                                   decimal_power(scale - operand->scale),
+                                   &digits))
+        return expression_renamed(binder,
+                                  expression_integer(binder, digits, at),
+                                  VDBQ_DECIMAL, scale);
     if (is_null_constant(operand))
         return expression_renamed(binder,
                                   expression_null(binder, VDBQ_BIGINT, at),

@@ -137,15 +137,27 @@ struct expression *expression_number(struct binder *binder,
     return expression_finish(binder, e);
 }
 
+/* Whether it is a known number of 64 bits that another type has, too. */
+static bool keeps_digits(const struct expression *e, int type)
+{
+    return e->kind == EXPRESSION_CONSTANT && !e->constant.null
+           && type_machine((enum vdbq_type)e->type) == TYPE_I64
+           && type_machine((enum vdbq_type)type) == TYPE_I64;
+}
+
 struct expression *expression_renamed(struct binder *binder,
                                       struct expression *e, int type,
                                       unsigned scale)
 {
-    struct expression *same =
-        e ? expression_number(binder, e, type, e->at) : NULL;
+    struct expression *same = NULL;
 
+    if (e != NULL && keeps_digits(e, type))
+        same = expression_integer(binder, e->constant.integer, e->at);
+    else if (e != NULL)
+        same = expression_number(binder, e, type, e->at);
     if (same == NULL)
         return NULL;
+    same->type = type;
     same->scale = scale;
     same->precision = type == VDBQ_DECIMAL ? DECIMAL_DIGITS_MAX : 0;
     same->literal = false;
