@@ -139,7 +139,8 @@ static size_t skip_piece(const char *sql, size_t length, size_t at,
         return skip_to(sql, length, at, '\n', &ignored);
     if (first == '/' && second == '*')
         return skip_comment(sql, length, at + 2, &ending->open);
-    if (strchr(" \t\r\n\f\v", first) == NULL || first == '\0')
+    if (ending->blank
+        && (strchr(" \t\r\n\f\v", first) == NULL || first == '\0'))
         ending->blank = false;
     if (first == '\'' || first == '"' || first == '`')
         return skip_to(sql, length, at + 1, first, &ending->open);

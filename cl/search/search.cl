@@ -398,6 +398,16 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
     }
 }
 
+/* Has the values behind a step brought into the cache. */
+static inline void fetch_step(const struct search *s, u32 step)
+{
+    u64 first = (u64)step * SEARCH_STEP;
+    if (s->steps == 0)
+        return;
+    FETCH(s->sorted + first * s->width);
+    FETCH(s->sorted + (first + SEARCH_STEP) * s->width - 1);
+}
+
 /*
  * narrow    Finds the bounds among `left` candidates from each search's first.
  * ends      Writes the places of searches that were narrowed to one candidate.
@@ -477,28 +487,26 @@ static inline void sum_up(GLOBAL u32 *starts, u64 parts, u64 from)
             for (u32 k = 0; k < KEYS_TOGETHER; k++)                          \
                 together->first[k] = low;                                    \
             narrow_##T(s, from, (u64)high - low + 1, together);              \
+            for (u32 k = 0; k < KEYS_TOGETHER; k++)                          \
+                fetch_step(s, together->first[k]);                           \
             return high;                                                     \
         }                                                                    \
         for (u32 k = 0; k < KEYS_TOGETHER; k++)                              \
             if (is_there(together, k)) {                                     \
                 low = followed_##T(s, from, count, together->number[k], low); \
                 together->first[k] = low;                                    \
+                fetch_step(s, low);                                          \
             }                                                                \
         return low;                                                          \
     }                                                                        \
     static inline void stepped_##T(const struct search *s,                   \
                                    struct searches_together *together)       \
     {                                                                        \
-        for (u32 k = 0; k < KEYS_TOGETHER; k++) {                            \
-            together->first[k] *= SEARCH_STEP;                               \
-            FETCH(s->sorted + together->first[k] * s->width);                \
-            FETCH(s->sorted + (together->first[k] + SEARCH_STEP) * s->width - 1); \
-        }                                                                    \
         for (u32 k = 0; k < KEYS_TOGETHER; k++)                              \
             if (is_there(together, k))                                       \
                 together->first[k] = followed_##T(                           \
                     s, s->sorted, (u32)s->count, together->number[k],        \
-                    together->first[k]);                                     \
+                    together->first[k] * SEARCH_STEP);                       \
     }                                                                        \
     static void ascending_##T(const struct search *s, u64 from, u64 to,      \
                               GLOBAL u32 *places)                            \

@@ -164,7 +164,8 @@ class Script:
             items = [self.constant(name) for _ in range(rng.randrange(1, 6))]
             return f'{name} in ({", ".join(items)})'
         if kind == 'many':
-            items = [self.constant(name) for _ in range(rng.randrange(60, 90))]
+            most = rng.choice((90, 90, 90, 600))  # several of a search's batches
+            items = [self.constant(name) for _ in range(rng.randrange(60, most))]
             return f'{name} in ({", ".join(items)})'
         if kind == 'between':
             return f'{name} between {self.constant(name)} and {self.constant(name)}'

@@ -361,13 +361,36 @@ enum vdbq_status values_of_list(struct binder *binder,
     return list.plain ? list_node(&list, node) : VDBQ_OK;
 }
 
+/* A known integer. */
+static struct expression integer_item(int64_t value)
+{
+    return (struct expression){ .kind = EXPRESSION_CONSTANT,
+                                .type = VDBQ_BIGINT,
+                                .constant = { .integer = value } };
+}
+
+/* Adds a value that is compared with the operand as it is, unless it never equals
+ * that. */
+static bool list_plain(struct list *list, struct arena *arena,
+                       const struct expression *item)
+{
+    return (!item->constant.null && is_out(list->operand, item))
+           || list_put(list, arena, item);
+}
+
 /* Adds a literal; false: a failure. */
 static bool list_literal(struct list *list, struct scratch *scratch,
                          const struct ast_item *literal)
 {
-    struct expression *item = scratch_bind(scratch, literal);
-    bool left_out = false;
-    bool done = item != NULL && list_read(list, &item, &left_out);
+    struct expression *item;
+    bool left_out = false, done;
+
+    if (literal->kind == AST_INTEGER && is_integer(list->operand->type)) {
+        const struct expression integer = integer_item(literal->integer);
+        return list_plain(list, scratch->own, &integer);
+    }
+    item = scratch_bind(scratch, literal);
+    done = item != NULL && list_read(list, &item, &left_out);
 
     scratch_leave(scratch);
     if (!done || !list->plain || left_out)
@@ -380,7 +403,7 @@ static bool array_is_plain(const struct expression *operand,
                            const struct vdbq_vector *array)
 {
     if (array->type == VDBQ_BIGINT)
-        return is_integer(operand->type) && operand->type != VDBQ_BOOLEAN;
+        return is_integer(operand->type);
     if (array->type == VDBQ_DOUBLE)
         return is_float(operand->type);
     return operand->type == VDBQ_TEXT;
@@ -416,8 +439,7 @@ enum vdbq_status values_of_array(struct binder *binder,
     binder->values_used = true;
     for (uint64_t i = 0; i < given->array_count; i++) {
         const struct expression item = array_item(given->array, i);
-        if ((item.constant.null || !is_out(operand, &item))
-            && !list_put(&list, binder->arena, &item))
+        if (!list_plain(&list, binder->arena, &item))
             return binder->error->status;
     }
     return list_node(&list, node);
