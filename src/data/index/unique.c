@@ -38,10 +38,15 @@ static enum vdbq_status fill_set(struct unique_set *set,
 /* ----------------------------------------------------------------- rules -- */
 
 /* A rule of one column has no list. */
+const unsigned *unique_rule_columns(const struct unique_rule *rule)
+{
+    return rule->columns != NULL ? rule->columns : &rule->column;
+}
+
 static unsigned rule_column(const struct unique_rule *rule, unsigned i)
 {
     assert(i < rule->column_count);
-    return rule->columns != NULL ? rule->columns[i] : rule->column;
+    return unique_rule_columns(rule)[i];
 }
 
 static enum collation rule_collation(const struct unique_rule *rule, unsigned i)

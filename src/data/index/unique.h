@@ -29,6 +29,8 @@ struct unique_rule {
 bool unique_rules(const struct catalogue *catalogue, const struct table *table,
                   bool keyed, struct vector *rules);
 
+/* The numbers of a rule's columns. */
+const unsigned *unique_rule_columns(const struct unique_rule *rule);
 /* Whether a rule is about one of the columns that are set in `columns`. */
 bool unique_rule_reads(const struct unique_rule *rule, const bool *columns);
 

@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows are compared by their hashes: with one another by sorting these, with
- * those of the table in the set that the rule has of them.
+ * Rows are compared by their hashes, which are sorted, with one another; with
+ * those of the table by the rule (row_rules.h).
  */
 #include "data/transaction/row_conflicts.h"
 
 #include <stdlib.h>
 
-#include "base/hostile.h"
+#include "base/memory.h"
 #include "data/tablet/values.h"
-#include "data/transaction/transaction_inner.h"
-
-enum {
-    SEARCHED_ROWS_MAX = 64,
-    SEARCHED_TABLE_MIN = HOSTILE(4, 1 << 16) /* rows */
-};
+#include "data/transaction/row_rules.h"
 
 bool conflict_targets(const struct conflict_target *target,
                       const struct unique_rule *rule)
 {
+    const unsigned *columns = unique_rule_columns(rule);
     bool same = target->count == rule->column_count;
 
     for (unsigned i = 0; i < target->count && same; i++) {
         bool found = false;
         for (unsigned k = 0; k < rule->column_count; k++)
-            found |=
-                target->columns[i]
-                == (rule->columns != NULL ? rule->columns[k] : rule->column);
+            found |= target->columns[i] == columns[k];
         same = found;
     }
     return same;
@@ -69,39 +63,41 @@ static uint32_t hash_rows(const struct unique_rule *rule,
     return count;
 }
 
-/* `set` NULL: all may be there. */
-static enum vdbq_status find(const struct unique_set *set,
-                             const struct unique_rule *rule, uint32_t rows,
+/* Tells of rows, hashed and sorted, what they meet; `sure`: each is looked up,
+ * else all may be there. */
+static enum vdbq_status find(const struct row_rule *of, bool sure,
                              const struct vdbq_vector *vectors,
-                             struct row_conflict *conflicts,
-                             struct error *error)
+                             const struct unique_hashed *hashed, uint32_t count,
+                             struct row_conflict *conflicts)
 {
-    struct unique_hashed *hashed =
-        memory_zeroed((size_t)rows + 1, sizeof *hashed);
-    uint32_t count, first = 0, end;
+    enum vdbq_status status = VDBQ_OK;
+    uint32_t first = 0, end;
 
-    if (hashed == NULL)
-        return error_no_memory(error);
-    count = hash_rows(rule, vectors, rows, hashed, conflicts);
-    for (; first < count; first = end) {
+    for (; first < count && status == VDBQ_OK; first = end) {
+        bool there = true;
         for (end = first + 1;
              end < count && hashed[end].hash.low == hashed[first].hash.low
              && hashed[end].hash.high == hashed[first].hash.high;)
             end++;
-        tell(hashed + first, end - first,
-             set == NULL || unique_set_has(set, hashed[first].hash), conflicts);
+        if (sure)
+            status = row_rule_meets(of, vectors, hashed[first].row, &there);
+        tell(hashed + first, end - first, there, conflicts);
     }
-    memory_release(hashed);
-    return VDBQ_OK;
+    return status;
 }
 
-/* Whether a set would have to be made of a large table for few rows, which a
- * search finds at less cost. */
-static bool searches(const struct database *database, const struct table *table,
-                     const struct unique_rule *rule, uint32_t rows)
+/* Whether rows have to be looked up, or are by what is there; else a set would have
+ * to be made of a large table for few rows, which the search of who asks finds
+ * at less cost. */
+static bool is_sure(const struct row_rule *of, uint32_t rows,
+                    enum conflict_sureness sureness)
 {
-    return rows <= SEARCHED_ROWS_MAX && table->rows > SEARCHED_TABLE_MIN
-           && !unique_set_known(database, table, rule);
+    struct database *database = of->transaction->writer.database;
+    const struct rule_find find = { database, of->table, of->rule };
+
+    return sureness == CONFLICTS_SURE || of->searched
+           || unique_set_known(database, of->table, of->rule)
+           || !rule_is_searched(&find, rows);
 }
 
 static enum vdbq_status
@@ -110,18 +106,22 @@ find_by_rule(struct transaction *transaction, const struct table *table,
              const struct vdbq_vector *vectors, enum conflict_sureness sureness,
              struct row_conflict *conflicts, struct error *error)
 {
-    struct database *database = transaction->writer.database;
-    struct unique_set *set = NULL;
-    enum vdbq_status status = VDBQ_OK;
+    struct unique_hashed *hashed;
+    struct row_rule of;
+    enum vdbq_status status;
 
     if (rule == NULL)
         return error_set(error, VDBQ_MISUSE,
                          "table %s: no rule says that these columns are unique",
                          table->name);
-    if (sureness == CONFLICTS_SURE || !searches(database, table, rule, rows))
-        status = unique_set_of(database, table, rule, &set, error);
-    return status == VDBQ_OK ? find(set, rule, rows, vectors, conflicts, error)
-                             : status;
+    hashed = memory_zeroed((size_t)rows + 1, sizeof *hashed);
+    if (hashed == NULL)
+        return error_no_memory(error);
+    of = row_rule_init(transaction, table, rule, rows, error);
+    status = find(&of, is_sure(&of, rows, sureness), vectors, hashed,
+                  hash_rows(rule, vectors, rows, hashed, conflicts), conflicts);
+    memory_release(hashed);
+    return status;
 }
 
 /* Rows that are not in the sets yet are in no tablet either: they are written,

@@ -10,11 +10,8 @@
 #include <assert.h>
 
 #include "base/threads/stop.h"
-#include "cl/hash.h"
-#include "data/index/key_find.h"
-#include "data/index/unique.h"
 #include "data/tablet/values.h"
-#include "data/transaction/transaction_inner.h"
+#include "data/transaction/row_rules.h"
 
 /* A row on its way. */
 struct adding_row {
@@ -27,28 +24,22 @@ struct adding_row {
 
 /* ----------------------------------------------------------------- keys -- */
 
-static struct unique_hash seen_hash(struct run_value key)
+/* Whether a rule is that of the primary key. */
+static bool is_key(const struct table *table, const struct unique_rule *rule)
 {
-    return (struct unique_hash){ hash_number(key.value), 1 };
+    return rule->index == NULL && rule->column_count == 1
+           && unique_rule_columns(rule)[0] == table->key;
 }
 
-/* Fails where a row has that key, in a tablet or among those that wait. */
-static enum vdbq_status look_for_key(const struct adding_row *adding,
-                                     uint64_t row)
+/* By a rule of the table; keys are looked for in any case. */
+static struct row_rule rule_of(const struct adding_row *adding,
+                               const struct unique_rule *rule)
 {
-    const struct table *table = adding->table;
-    const struct vdbq_vector *keys = &adding->vectors[table->key];
-    struct run_value key = key_value(keys, row);
-    bool found = adding->new_rows != NULL
-                 && unique_set_has(&adding->new_rows->seen, seen_hash(key));
-    enum vdbq_status status =
-        found ? VDBQ_OK
-              : key_find(adding->transaction->writer.database, table, key,
-                         &found, adding->error);
+    struct row_rule of = row_rule_init(adding->transaction, adding->table, rule,
+                                       1, adding->error);
 
-    return status == VDBQ_OK && found
-               ? key_twice(table, keys, row, adding->error)
-               : status;
+    of.searched |= is_key(adding->table, rule);
+    return of;
 }
 
 /* Whether the keys that wait ascend, and this one is above them all. */
@@ -77,7 +68,7 @@ static enum vdbq_status settle_ascending(struct adding_row *adding)
     return status;
 }
 
-/* Sees that the key is new; `*looked`: it was looked for. */
+/* `*looked`: the key has to be looked for. */
 static enum vdbq_status check_key(struct adding_row *adding, bool *looked)
 {
     enum vdbq_status status;
@@ -89,38 +80,22 @@ static enum vdbq_status check_key(struct adding_row *adding, bool *looked)
     if (status != VDBQ_OK || grows(adding))
         return status;
     *looked = true;
-    status = settle_ascending(adding);
-    return status == VDBQ_OK ? look_for_key(adding, 0) : status;
+    return settle_ascending(adding);
 }
 
 /* ---------------------------------------------------------------- rules -- */
 
-/* The set of all rows, those that wait among them. */
-static enum vdbq_status set_of(const struct adding_row *adding,
-                               const struct unique_rule *rule,
-                               struct unique_set **set)
-{
-    return unique_set_of(adding->transaction->writer.database, adding->table,
-                         rule, set, adding->error);
-}
-
-/* Fails where a row is like this one by a rule; makes room for it in the set. */
+/* Fails where a row is like this one by a rule. */
 static enum vdbq_status check_rule(const struct adding_row *adding,
                                    const struct unique_rule *rule)
 {
-    struct unique_set *set;
-    struct unique_hash hash;
-    enum vdbq_status status = set_of(adding, rule, &set);
+    const struct row_rule of = rule_of(adding, rule);
+    bool meets;
+    enum vdbq_status status = row_rule_meets(&of, adding->vectors, 0, &meets);
 
-    if (status != VDBQ_OK)
-        return status;
-    if (unique_hash_row(rule, adding->vectors, 0, &hash)
-        && unique_set_has(set, hash))
-        return unique_twice(adding->table, rule, adding->vectors, 0,
-                            adding->error);
-    return unique_set_reserve(set, set->count + 1)
-               ? VDBQ_OK
-               : stop_or_no_memory(adding->error);
+    return status == VDBQ_OK && meets ? unique_twice(
+               adding->table, rule, adding->vectors, 0, adding->error)
+                                      : status;
 }
 
 static enum vdbq_status check_rules(const struct adding_row *adding,
@@ -133,18 +108,15 @@ static enum vdbq_status check_rules(const struct adding_row *adding,
     return status;
 }
 
-/* Takes note of the row in a set that has room for it. */
-static enum vdbq_status take_rule(const struct adding_row *adding,
-                                  const struct unique_rule *rule)
+/* Makes room for what is noted of the row. */
+static enum vdbq_status reserve(const struct adding_row *adding,
+                                const struct vector *rules)
 {
-    struct unique_set *set;
-    struct unique_hash hash;
-    enum vdbq_status status = set_of(adding, rule, &set);
+    enum vdbq_status status = VDBQ_OK;
 
-    if (status == VDBQ_OK && unique_hash_row(rule, adding->vectors, 0, &hash)) {
-        set->grown = true;
-        if (!unique_set_add(set, hash))
-            status = error_no_memory(adding->error);
+    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++) {
+        const struct row_rule of = rule_of(adding, vector_at(rules, i));
+        status = row_rule_reserve(&of);
     }
     return status;
 }
@@ -154,18 +126,14 @@ static enum vdbq_status take_rule(const struct adding_row *adding,
 /* Takes note of a row that was added, of which its statement has to tell. A
  * failure, for which there is hardly a reason left, is one of the transaction. */
 static enum vdbq_status take_note(const struct adding_row *adding,
-                                  const struct vector *rules, bool looked)
+                                  const struct vector *rules)
 {
-    const struct table *table = adding->table;
     enum vdbq_status status = VDBQ_OK;
 
-    if (looked
-        && !unique_set_add(
-            &adding->new_rows->seen,
-            seen_hash(key_value(&adding->vectors[table->key], 0))))
-        status = error_no_memory(adding->error);
-    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++)
-        status = take_rule(adding, vector_at(rules, i));
+    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++) {
+        const struct row_rule of = rule_of(adding, vector_at(rules, i));
+        status = row_rule_take(&of, adding->vectors, 0);
+    }
     return transaction_note(adding->transaction, status);
 }
 
@@ -183,13 +151,12 @@ static enum vdbq_status add_row(struct adding_row *adding,
         return error_no_memory(adding->error);
     assert(adding->new_rows->claimed == looked || adding->table->key == NO_KEY);
     transaction->waiting = true;
-    if (looked
-        && !unique_set_reserve(&adding->new_rows->seen,
-                               adding->new_rows->seen.count + 1))
-        return error_no_memory(adding->error);
-    status = new_rows_add_row(adding->new_rows, &transaction->writer,
-                              adding->table, adding->vectors, adding->error);
-    return status == VDBQ_OK ? take_note(adding, rules, looked) : status;
+    status = reserve(adding, rules);
+    if (status == VDBQ_OK)
+        status =
+            new_rows_add_row(adding->new_rows, &transaction->writer,
+                             adding->table, adding->vectors, adding->error);
+    return status == VDBQ_OK ? take_note(adding, rules) : status;
 }
 
 /* Likewise, once it is clear that it may come. Nobody stops it: the rows before
@@ -205,7 +172,8 @@ static enum vdbq_status check_and_add(struct adding_row *adding)
         status = check_key(adding, &looked);
     if (status != VDBQ_OK)
         return status;
-    if (!unique_rules(adding->transaction->draft, adding->table, false, &rules))
+    if (!unique_rules(adding->transaction->draft, adding->table, looked,
+                      &rules))
         status = error_no_memory(adding->error);
     if (status == VDBQ_OK)
         status = check_rules(adding, &rules);
@@ -224,7 +192,9 @@ bool transaction_takes_row(const struct transaction *transaction,
     const struct table *table =
         catalogue_table_id(transaction->draft, table_id);
 
-    return table != NULL && (table->key == NO_KEY || key_findable(table));
+    return table != NULL
+           && (table->key == NO_KEY
+               || table->columns[table->key].type != VDBQ_TEXT);
 }
 
 enum vdbq_status transaction_add_row(struct transaction *transaction,

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "base/type.h"
 #include "base/threads/stop.h"
-#include "data/transaction/transaction_inner.h"
-#include "data/index/unique.h"
+#include "base/type.h"
 #include "data/tablet/values.h"
+#include "data/transaction/replaced_rows.h"
+#include "data/transaction/row_rules.h"
 
 enum {
     CLAIMED_ROWS_MAX = 64,      /* rows added at once whose keys are looked
@@ -119,15 +119,21 @@ enum vdbq_status transaction_insert_checked(struct transaction *transaction,
     return insert(&adding, table_id, CONFLICT_FAIL);
 }
 
+/* That of the primary key. */
+static struct unique_rule key_rule(const struct table *table)
+{
+    return (struct unique_rule){ .column_count = 1,
+                                 .column = table->key,
+                                 .of = table->columns };
+}
+
 /* Whether the set of all keys is there. */
 static bool knows_keys(const struct adding *adding)
 {
-    const struct table *table = adding->table;
-    const struct unique_rule rule = { .column_count = 1,
-                                      .column = table->key,
-                                      .of = table->columns };
+    const struct unique_rule rule = key_rule(adding->table);
 
-    return unique_set_known(adding->transaction->writer.database, table, &rule);
+    return unique_set_known(adding->transaction->writer.database, adding->table,
+                            &rule);
 }
 
 /* Whether few rows come whose keys are not above all others, or the set of
@@ -135,8 +141,10 @@ static bool knows_keys(const struct adding *adding)
 static bool claims_few(const struct adding *adding)
 {
     const struct table *table = adding->table;
+    const struct unique_rule rule = key_rule(table);
 
-    if (adding->rows > CLAIMED_ROWS_MAX || table->rows > CLAIMED_TABLE_MAX)
+    if (adding->rows > CLAIMED_ROWS_MAX
+        || (table->rows > CLAIMED_TABLE_MAX && !rule_findable(&rule)))
         return false;
     return !key_grows(table, adding->rows, adding->vectors)
            || knows_keys(adding);
@@ -184,21 +192,28 @@ struct new_rows *transaction_start_rows(struct transaction *transaction,
     return NULL;
 }
 
-/* Adds rows that were checked. */
-static enum vdbq_status add_checked(const struct adding *adding, uint64_t rows,
-                                    const struct vdbq_vector *vectors)
+/* The new rows of the table; NULL: no memory. */
+static struct new_rows *get_new_rows(const struct adding *adding)
 {
     struct transaction *transaction = adding->transaction;
     struct new_rows *new_rows =
         transaction_new_rows(transaction, adding->table->id);
 
-    if (new_rows == NULL)
-        new_rows =
-            transaction_start_rows(transaction, adding->table, adding->claims);
+    return new_rows != NULL ? new_rows
+                            : transaction_start_rows(transaction, adding->table,
+                                                     adding->claims);
+}
+
+/* Adds rows that were checked. */
+static enum vdbq_status add_checked(const struct adding *adding, uint64_t rows,
+                                    const struct vdbq_vector *vectors)
+{
+    struct new_rows *new_rows = get_new_rows(adding);
+
     if (new_rows == NULL)
         return error_no_memory(adding->error);
-    return new_rows_add(new_rows, &transaction->writer, adding->table, rows,
-                        vectors, adding->error);
+    return new_rows_add(new_rows, &adding->transaction->writer, adding->table,
+                        rows, vectors, adding->error);
 }
 
 /* Adds rows first .. first + rows - 1. */
@@ -221,22 +236,55 @@ static enum vdbq_status add(struct adding *adding, uint64_t first,
     return status;
 }
 
-static enum vdbq_status set_of(struct adding *adding, size_t rule,
-                               struct unique_set **set)
+static struct row_rule rule_of(const struct adding *adding, size_t number)
 {
-    return unique_set_of(adding->transaction->writer.database, adding->table,
-                         vector_at(&adding->rules, rule), set, adding->error);
+    return row_rule_init(adding->transaction, adding->table,
+                         vector_at(&adding->rules, number), adding->rows,
+                         adding->error);
 }
 
-/* Adds the hashes of all rows to the set of one rule. */
-static enum vdbq_status claim(struct adding *adding, size_t number)
+/* Takes note of a row. */
+static enum vdbq_status note(const struct adding *adding,
+                             const struct row_rule *of, uint64_t row)
 {
-    const struct unique_rule *rule = vector_at(&adding->rules, number);
-    struct unique_set *set;
-    enum vdbq_status status = set_of(adding, number, &set);
+    return get_new_rows(adding) != NULL
+               ? row_rule_take(of, adding->vectors, row)
+               : error_no_memory(adding->error);
+}
 
+/* Looks for rows one by one. */
+static enum vdbq_status claim_each(const struct adding *adding,
+                                   const struct row_rule *of)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t row = 0; row < adding->rows && status == VDBQ_OK; row++) {
+        bool meets;
+        if (stop_at(row))
+            return error_cancelled(adding->error);
+        status = row_rule_meets(of, adding->vectors, row, &meets);
+        if (status == VDBQ_OK && meets)
+            return unique_twice(adding->table, of->rule, adding->vectors, row,
+                                adding->error);
+        if (status == VDBQ_OK)
+            status = note(adding, of, row);
+    }
+    return status;
+}
+
+/* Sees of all rows that they are like none by a rule. */
+static enum vdbq_status claim(const struct adding *adding, size_t number)
+{
+    const struct row_rule of = rule_of(adding, number);
+    struct unique_set *set;
+    enum vdbq_status status;
+
+    if (of.searched)
+        return claim_each(adding, &of);
+    status = unique_set_of(adding->transaction->writer.database, adding->table,
+                           of.rule, &set, adding->error);
     return status == VDBQ_OK
-               ? unique_set_take(set, adding->table, rule, adding->vectors,
+               ? unique_set_take(set, adding->table, of.rule, adding->vectors,
                                  adding->rows, true, adding->error)
                : status;
 }
@@ -256,31 +304,21 @@ static enum vdbq_status add_unique(struct adding *adding)
 static enum vdbq_status claim_row(struct adding *adding, uint64_t row,
                                   bool *free)
 {
-    struct unique_set *set;
-    struct unique_hash hash;
     enum vdbq_status status = VDBQ_OK;
+    bool meets = false;
 
-    *free = true;
-    for (size_t i = 0; i < adding->rules.count && *free; i++) {
-        status = set_of(adding, i, &set);
-        if (status != VDBQ_OK)
-            return status;
-        *free = !unique_hash_row(vector_at(&adding->rules, i), adding->vectors,
-                                 row, &hash)
-                || !unique_set_has(set, hash);
+    for (size_t i = 0; i < adding->rules.count && !meets && status == VDBQ_OK;
+         i++) {
+        const struct row_rule of = rule_of(adding, i);
+        status = row_rule_meets(&of, adding->vectors, row, &meets);
     }
-    for (size_t i = 0; i < adding->rules.count && *free; i++) {
-        if (!unique_hash_row(vector_at(&adding->rules, i), adding->vectors, row,
-                             &hash))
-            continue;
-        status = set_of(adding, i, &set);
-        if (status != VDBQ_OK)
-            return status;
-        set->grown = true;
-        if (!unique_set_add(set, hash))
-            return stop_or_no_memory(adding->error);
+    *free = !meets;
+    for (size_t i = 0; i < adding->rules.count && !meets && status == VDBQ_OK;
+         i++) {
+        const struct row_rule of = rule_of(adding, i);
+        status = note(adding, &of, row);
     }
-    return VDBQ_OK;
+    return status;
 }
 
 /* INSERT OR IGNORE: adds runs of rows that are like none. */
@@ -309,121 +347,34 @@ static enum vdbq_status add_unless(struct adding *adding)
 
 /* --------------------------------------------------------------- replace -- */
 
-/* Sets of the rows that are added, one a rule. */
-static bool note_all(const struct adding *adding, uint64_t row,
-                     struct unique_set *sets)
+static struct replacing replacing_by(const struct adding *adding)
 {
-    for (size_t i = 0; i < adding->rules.count; i++) {
-        struct unique_hash hash;
-        if (unique_hash_row(vector_at(&adding->rules, i), adding->vectors, row,
-                            &hash)
-            && !unique_set_add(&sets[i], hash))
-            return false;
-    }
-    return true;
+    return (struct replacing){ .transaction = adding->transaction,
+                               .table = adding->table,
+                               .rules = &adding->rules,
+                               .rows = adding->rows,
+                               .vectors = adding->vectors,
+                               .error = adding->error };
 }
 
-/* Whether a row is like one of the sets' rows. */
-static bool is_like(const struct adding *adding,
-                    const struct vdbq_vector *vectors, uint64_t row,
-                    const struct unique_set *sets)
-{
-    for (size_t i = 0; i < adding->rules.count; i++) {
-        struct unique_hash hash;
-        if (unique_hash_row(vector_at(&adding->rules, i), vectors, row, &hash)
-            && unique_set_has(&sets[i], hash))
-            return true;
-    }
-    return false;
-}
-
-/* Which rows stay: those that no later one replaces. The sets get the keys of
- * all. False: no memory, or it is to end. */
-static bool last_of_each(const struct adding *adding, uint8_t *stays,
-                         struct unique_set *sets)
-{
-    for (uint64_t i = adding->rows; i-- > 0;) {
-        stays[i] = !is_like(adding, adding->vectors, i, sets);
-        if (stop_at(i) || !note_all(adding, i, sets))
-            return false;
-    }
-    return true;
-}
-
-/* Whether rows of the table go. */
-static enum vdbq_status any_goes(struct adding *adding, bool *goes)
-{
-    enum vdbq_status status = VDBQ_OK;
-
-    *goes = false;
-    for (size_t i = 0; i < adding->rules.count && status == VDBQ_OK; i++) {
-        struct unique_set *set;
-        status = set_of(adding, i, &set);
-        for (uint64_t k = 0; k < adding->rows && status == VDBQ_OK; k++) {
-            struct unique_hash hash;
-            if (stop_at(k))
-                return error_cancelled(adding->error);
-            *goes |= unique_hash_row(vector_at(&adding->rules, i),
-                                     adding->vectors, k, &hash)
-                     && unique_set_has(set, hash);
-        }
-    }
-    return status;
-}
-
-/* Adds runs of the rows of a tablet that are like none of the sets'. */
-static enum vdbq_status keep_others(const struct adding *adding,
-                                    const struct rows *rows,
-                                    const struct unique_set *sets)
-{
-    struct vdbq_vector *vectors =
-        memory_zeroed(adding->table->column_count, sizeof *vectors);
-    struct adding kept = *adding;
-    enum vdbq_status status = VDBQ_OK;
-    uint32_t first = 0, row = 0;
-
-    if (vectors == NULL)
-        return error_no_memory(adding->error);
-    rows_vectors(rows, vectors);
-    kept.vectors = vectors;
-    for (; row < rows->count && status == VDBQ_OK; row++) {
-        if (stop_at(row))
-            status = error_cancelled(adding->error);
-        if (!is_like(adding, vectors, row, sets))
-            continue;
-        if (row > first)
-            status = add(&kept, first, row - first);
-        first = row + 1;
-    }
-    if (status == VDBQ_OK && row > first)
-        status = add(&kept, first, row - first);
-    memory_release(vectors);
-    return status;
-}
-
-/* Takes the rows out of the table that are like one of the sets': all of it
- * is written anew. */
+/* Takes the rows out of the table that have keys of those that come. */
 static enum vdbq_status remove_like(struct adding *adding,
                                     const struct unique_set *sets)
 {
-    struct transaction *transaction = adding->transaction;
-    struct database *database = transaction->writer.database;
-    struct catalogue *before = catalogue_hold(transaction->draft);
-    const struct table *from = adding->table;
-    enum vdbq_status status =
-        transaction_clear(transaction, from->id, adding->error);
+    const struct replacing replacing = replacing_by(adding);
+    struct vector numbers = VECTOR(uint64_t);
+    struct vdbq_vector vector = { .type = VDBQ_BIGINT };
+    struct row_changes changes = { .numbers = &vector };
+    uint32_t id = adding->table->id;
+    enum vdbq_status status = replaced_numbers(&replacing, sets, &numbers);
 
-    adding->table = catalogue_table_id(transaction->draft, from->id);
-    for (size_t i = 0; i < from->tablet_count && status == VDBQ_OK; i++) {
-        struct rows rows;
-        status =
-            rows_load(&rows, database, from, &from->tablets[i], adding->error);
-        if (status == VDBQ_OK)
-            status = keep_others(adding, &rows, sets);
-        rows_finish(&rows);
-    }
-    unique_sets_forget(database, from->id);
-    catalogue_release(before);
+    vector.values = numbers.items;
+    changes.count = numbers.count;
+    if (status == VDBQ_OK)
+        status = transaction_change(adding->transaction, id, &changes,
+                                    adding->error);
+    adding->table = catalogue_table_id(adding->transaction->draft, id);
+    vector_finish(&numbers);
     return status;
 }
 
@@ -458,18 +409,16 @@ static enum vdbq_status replace_with(struct adding *adding, uint8_t *stays,
                                      struct unique_set *sets)
 {
     struct transaction *transaction = adding->transaction;
+    const struct replacing replacing = replacing_by(adding);
     uint32_t id = adding->table->id;
     enum vdbq_status status;
-    bool goes;
 
-    if (!last_of_each(adding, stays, sets))
+    if (!replaced_last(&replacing, stays, sets))
         return stop_or_no_memory(adding->error);
     status = transaction_settle(transaction, adding->error);
     if (status == VDBQ_OK)
         status = look_again(adding, id);
     if (status == VDBQ_OK)
-        status = any_goes(adding, &goes);
-    if (status == VDBQ_OK && goes)
         status = remove_like(adding, sets);
     if (status != VDBQ_OK)
         return status;

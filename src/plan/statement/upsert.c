@@ -9,6 +9,8 @@
  */
 #include "plan/statement/upsert.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "base/vector.h"
 #include "data/index/unique.h"
@@ -49,13 +51,12 @@ struct upsert {
 static void list_rule(const struct table *table, const struct unique_rule *rule,
                       struct text *list)
 {
+    const unsigned *columns = unique_rule_columns(rule);
+
     text_print(list, "%s(", list->length > 0 ? ", " : "");
     for (unsigned i = 0; i < rule->column_count; i++)
         text_print(list, "%s%s", i > 0 ? ", " : "",
-                   table
-                       ->columns[rule->columns != NULL ? rule->columns[i]
-                                                       : rule->column]
-                       .name);
+                   table->columns[columns[i]].name);
     text_print(list, ")");
 }
 
@@ -119,9 +120,8 @@ static enum vdbq_status only_rule(const struct ast_conflict *conflict,
         binder->arena, rule->column_count * sizeof *plan->target.columns);
     if (plan->target.columns == NULL)
         return error_no_memory(binder->error);
-    for (unsigned i = 0; i < rule->column_count; i++)
-        plan->target.columns[i] =
-            rule->columns != NULL ? rule->columns[i] : rule->column;
+    memcpy(plan->target.columns, unique_rule_columns(rule),
+           rule->column_count * sizeof *plan->target.columns);
     return VDBQ_OK;
 }
 

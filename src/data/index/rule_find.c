@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows that are found by runs: rule_find.h. Where a tablet has an edit, the run
+ * of its base tells of rows whose columns are as they were; those that have new
+ * values are looked through.
+ */
+#include "data/index/rule_find.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/hostile.h"
+#include "base/threads/stop.h"
+#include "base/type.h"
+#include "data/database/database_inner.h"
+#include "data/tablet/block.h"
+
+enum {
+    MEMORY_PART = 8, /* of the host's, for runs ... */
+    RUNS_MAX = 1 << 28,
+    SEARCHED_ROWS_MAX = 64,
+    SEARCHED_TABLE_MIN = HOSTILE(4, 1 << 16) /* rows */
+};
+
+/* A tablet that is looked into. */
+struct looking {
+    const struct rule_find *find;
+    const unsigned *columns;                  /* of the rule */
+    struct run_value values[RUN_COLUMNS_MAX]; /* one a column */
+    const struct tablet_ref *tablet;
+    struct block base; /* of the tablet; without bytes: it was not needed */
+    struct vector *numbers;
+    struct error *error;
+};
+
+bool rule_findable(const struct unique_rule *rule)
+{
+    const unsigned *columns = unique_rule_columns(rule);
+    bool findable = rule->column_count <= RUN_COLUMNS_MAX;
+
+    for (unsigned i = 0; i < rule->column_count && findable; i++)
+        findable = rule->of[columns[i]].type != VDBQ_TEXT;
+    return findable;
+}
+
+bool rule_is_searched(const struct rule_find *find, uint64_t rows)
+{
+    return rows <= SEARCHED_ROWS_MAX && find->table->rows > SEARCHED_TABLE_MIN;
+}
+
+/* --------------------------------------------------------------- values -- */
+
+/* A value that is not NULL. */
+static struct run_value value_at(const struct vdbq_vector *vector, uint64_t row)
+{
+    const void *values = vector->values;
+
+    assert(vector->type != VDBQ_TEXT);
+    switch (type_machine(vector->type)) {
+    case TYPE_I32:
+        return run_value_integer(((const int32_t *)values)[row]);
+    case TYPE_I64:
+        return run_value_integer(((const int64_t *)values)[row]);
+    case TYPE_F32:
+        return run_value_real((double)((const float *)values)[row]);
+    default:
+        return run_value_real(((const double *)values)[row]);
+    }
+}
+
+/* Whether a value is NULL, or no number, which becomes NULL. */
+static bool is_null(const struct vdbq_vector *vector, uint64_t row)
+{
+    if (vector->nulls != NULL && vector->nulls[row] != 0)
+        return true;
+    if (vector->type == VDBQ_FLOAT)
+        return isnan(((const float *)vector->values)[row]);
+    return vector->type == VDBQ_DOUBLE
+           && isnan(((const double *)vector->values)[row]);
+}
+
+/* What is looked for; false: a value is NULL, and no row is like it. */
+static bool take_values(struct looking *looking,
+                        const struct vdbq_vector *vectors, uint64_t row)
+{
+    for (unsigned i = 0; i < looking->find->rule->column_count; i++) {
+        const struct vdbq_vector *vector = &vectors[looking->columns[i]];
+        if (is_null(vector, row))
+            return false;
+        looking->values[i] = value_at(vector, row);
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------- runs -- */
+
+/* Bytes that runs may take. */
+static uint64_t most_bytes(const struct database *database)
+{
+    uint64_t memory = database->file.settings->memory_bytes;
+
+    return memory > 0 ? memory / MEMORY_PART : RUNS_MAX;
+}
+
+/* Reads the base of the tablet, once. */
+static enum vdbq_status read_base(struct looking *looking)
+{
+    const struct tablet_ref base = tablet_base(looking->tablet);
+
+    return looking->base.bytes != NULL
+               ? VDBQ_OK
+               : tablet_load(looking->find->database, looking->find->table,
+                             &base, &looking->base, looking->error);
+}
+
+/* The base's run, which the cache keeps, or (`*own`) the caller has to destroy. */
+static enum vdbq_status get_run(struct looking *looking, const struct run **run,
+                                struct run **own)
+{
+    struct database *database = looking->find->database;
+    struct run_cache *cache = database->runs;
+    const struct tablet_ref base = tablet_base(looking->tablet);
+    const struct run_want want = { .tablet = &base,
+                                   .columns = looking->columns,
+                                   .count = looking->find->rule->column_count };
+    enum vdbq_status status;
+
+    *own = NULL;
+    *run = cache != NULL ? run_cache_find(cache, &want) : NULL;
+    if (*run != NULL)
+        return VDBQ_OK;
+    status = read_base(looking);
+    if (status != VDBQ_OK)
+        return status;
+    *run = *own = run_make(looking->base.bytes, want.columns, want.count);
+    if (*own == NULL)
+        return stop_or_no_memory(looking->error);
+    if (cache != NULL
+        && run_cache_keep(cache, &want, *own, most_bytes(database)))
+        *own = NULL;
+    return VDBQ_OK;
+}
+
+/* ----------------------------------------------------------------- base -- */
+
+/* Adds the row at a place of the base that is left. */
+static enum vdbq_status add(const struct looking *looking, uint32_t place)
+{
+    const struct edit *edit = looking->tablet->edit;
+    uint64_t number = looking->tablet->row_first + place;
+    bool gone;
+
+    if (edit != NULL)
+        number -= edit_gone_before(edit, place, &gone);
+    return vector_append(looking->numbers, &number, 1)
+               ? VDBQ_OK
+               : error_no_memory(looking->error);
+}
+
+/* Whether one of the first columns of the rule has a new value at a place. */
+static bool is_new(const struct looking *looking, unsigned columns,
+                   uint32_t place)
+{
+    bool found = false;
+    uint32_t at;
+
+    for (unsigned i = 0; i < columns && !found; i++) {
+        const struct edit_column *news =
+            edit_column(looking->tablet->edit, looking->columns[i]);
+        found = news != NULL && edit_find(news, place, &at);
+    }
+    return found;
+}
+
+/* Whether the row at a place is there, with the values of the base. */
+static bool is_left(const struct looking *looking, uint32_t place)
+{
+    bool gone;
+
+    if (looking->tablet->edit == NULL)
+        return true;
+    edit_gone_before(looking->tablet->edit, place, &gone);
+    return !gone && !is_new(looking, looking->find->rule->column_count, place);
+}
+
+/* Adds rows of the base: those at places of its run. */
+static enum vdbq_status find_in_base(struct looking *looking)
+{
+    const struct run *run;
+    struct run *own;
+    uint32_t begin, end;
+    struct run_keys keys;
+    enum vdbq_status status = get_run(looking, &run, &own);
+
+    if (status != VDBQ_OK)
+        return status;
+    keys = run_keys_all(run);
+    for (unsigned i = 0; i < looking->find->rule->column_count; i++)
+        keys = run_keys_equal(run, keys, i, looking->values[i]);
+    end = run_find(run, keys, 0, &begin);
+    for (; begin < end && status == VDBQ_OK; begin++)
+        if (is_left(looking, run_row(run, begin)))
+            status = add(looking, run_row(run, begin));
+    run_destroy(own);
+    return status;
+}
+
+/* ----------------------------------------------------------------- edit -- */
+
+/* Whether the base has the value of a column at a place. */
+static enum vdbq_status base_has(struct looking *looking, unsigned i,
+                                 uint32_t place, bool *has)
+{
+    unsigned column = looking->columns[i];
+    enum vdbq_status status = read_base(looking);
+    uint64_t value[1];
+
+    if (status != VDBQ_OK)
+        return status;
+    *has = !tablet_null(looking->base.bytes, column, place);
+    tablet_values_pick(looking->base.bytes, column, &place, 1, value);
+    run_order_values(value, 1,
+                     type_machine(looking->find->table->columns[column].type));
+    *has = *has && value[0] == looking->values[i].value;
+    return VDBQ_OK;
+}
+
+/* Whether the row at a place has all values. */
+static enum vdbq_status has_all(struct looking *looking, uint32_t place,
+                                bool *has)
+{
+    enum vdbq_status status = VDBQ_OK;
+    uint32_t at;
+
+    *has = true;
+    for (unsigned i = 0;
+         i < looking->find->rule->column_count && *has && status == VDBQ_OK;
+         i++) {
+        const struct edit_column *news =
+            edit_column(looking->tablet->edit, looking->columns[i]);
+        if (news != NULL && edit_find(news, place, &at))
+            *has = !is_null(&news->values, at)
+                   && value_at(&news->values, at).value
+                          == looking->values[i].value;
+        else
+            status = base_has(looking, i, place, has);
+    }
+    return status;
+}
+
+/* Adds rows with new values: those of a column, but where a column before it has
+ * one, too. */
+static enum vdbq_status find_in_column(struct looking *looking, unsigned i)
+{
+    const struct edit_column *news =
+        edit_column(looking->tablet->edit, looking->columns[i]);
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint32_t at = 0; news != NULL && at < news->count && status == VDBQ_OK;
+         at++) {
+        bool has =
+            !is_null(&news->values, at)
+            && value_at(&news->values, at).value == looking->values[i].value
+            && !is_new(looking, i, news->places[at]);
+        if (has)
+            status = has_all(looking, news->places[at], &has);
+        if (has && status == VDBQ_OK)
+            status = add(looking, news->places[at]);
+    }
+    return status;
+}
+
+static enum vdbq_status find_in_edit(struct looking *looking)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0;
+         looking->tablet->edit != NULL && i < looking->find->rule->column_count
+         && status == VDBQ_OK;
+         i++)
+        status = find_in_column(looking, i);
+    return status;
+}
+
+/* ---------------------------------------------------------------- tablets -- */
+
+/* Whether the facts of a tablet leave the values open. */
+static bool may_have(const struct looking *looking)
+{
+    bool open = true;
+
+    for (unsigned i = 0; i < looking->find->rule->column_count && open; i++) {
+        unsigned column = looking->columns[i];
+        const struct column_facts *facts = &looking->tablet->facts[column];
+        bool real = type_is_real(looking->find->table->columns[column].type);
+        struct run_value low = real ? run_value_real(facts->minimum_real)
+                                    : run_value_integer(facts->minimum);
+        struct run_value high = real ? run_value_real(facts->maximum_real)
+                                     : run_value_integer(facts->maximum);
+        open = !facts->empty && low.value <= looking->values[i].value
+               && looking->values[i].value <= high.value;
+    }
+    return open;
+}
+
+static enum vdbq_status look_into(struct looking *looking)
+{
+    enum vdbq_status status = find_in_base(looking);
+
+    if (status == VDBQ_OK)
+        status = find_in_edit(looking);
+    block_destroy(&looking->base);
+    looking->base = (struct block){ 0 };
+    return status;
+}
+
+enum vdbq_status rule_find(const struct rule_find *find,
+                           const struct vdbq_vector *vectors, uint64_t row,
+                           struct vector *numbers, struct error *error)
+{
+    struct looking looking = { .find = find,
+                               .columns = unique_rule_columns(find->rule),
+                               .numbers = numbers,
+                               .error = error };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!take_values(&looking, vectors, row))
+        return VDBQ_OK;
+    for (size_t i = 0; i < find->table->tablet_count && status == VDBQ_OK;
+         i++) {
+        looking.tablet = &find->table->tablets[i];
+        if (may_have(&looking))
+            status = look_into(&looking);
+    }
+    return status;
+}

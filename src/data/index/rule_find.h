@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows of a table that have some values in the columns of a rule. Only
+ * tablets whose facts leave these values open are looked into, by their runs,
+ * which the caller's cache keeps: so a row costs a few searches, whatever other
+ * tablets came and went meanwhile.
+ */
+#ifndef VDBQ_DATA_RULE_FIND_H
+#define VDBQ_DATA_RULE_FIND_H
+
+#include "data/index/run_cache.h"
+#include "data/index/unique.h"
+
+/* What is looked through. */
+struct rule_find {
+    struct database *database;
+    const struct table *table;
+    const struct unique_rule *rule; /* that is findable */
+};
+
+/* Whether rows are found so: none of the columns is a text, and a run has all
+ * of them. */
+bool rule_findable(const struct unique_rule *rule);
+/* Whether to look for so many rows takes less time than to make a set of all rows
+ * of the table. */
+bool rule_is_searched(const struct rule_find *find, uint64_t rows);
+/* Adds the numbers of the table's rows that are like a row, in whatever order, to
+ * a vector of uint64_t. Fails with IO, CORRUPT, NO_MEMORY, CANCELLED. */
+enum vdbq_status rule_find(const struct rule_find *find,
+                           const struct vdbq_vector *vectors, uint64_t row,
+                           struct vector *numbers, struct error *error);
+
+#endif

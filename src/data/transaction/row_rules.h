@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules that rows have to keep which come to a table: whether one is like a row
+ * of a tablet, or like one that waits for its tablet.
+ *
+ * By each rule rows are either looked for in tablets, and those that wait are in
+ * `seen` of the new rows, or all of them are in the rule's set. That stays so as
+ * long as rows wait.
+ */
+#ifndef VDBQ_DATA_ROW_RULES_H
+#define VDBQ_DATA_ROW_RULES_H
+
+#include "data/index/rule_find.h"
+#include "data/transaction/transaction_inner.h"
+
+struct row_rule {
+    struct transaction *transaction;
+    const struct table *table; /* in the draft */
+    const struct unique_rule *rule;
+    bool searched; /* rows are looked for; else there is a set of them */
+    struct error *error;
+};
+
+/* Of so many rows that come together. */
+struct row_rule row_rule_init(struct transaction *transaction,
+                              const struct table *table,
+                              const struct unique_rule *rule, uint64_t rows,
+                              struct error *error);
+/* Whether a row is like another one; NULL is like nothing. */
+enum vdbq_status row_rule_meets(const struct row_rule *of,
+                                const struct vdbq_vector *vectors, uint64_t row,
+                                bool *meets);
+/* Makes room for one more row, so that row_rule_take() does not fail. Where rows are
+ * looked for, new rows of the table are there by then. */
+enum vdbq_status row_rule_reserve(const struct row_rule *of);
+/* Takes note of a row that is added. */
+enum vdbq_status row_rule_take(const struct row_rule *of,
+                               const struct vdbq_vector *vectors, uint64_t row);
+
+#endif
