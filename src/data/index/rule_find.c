@@ -305,8 +305,11 @@ static bool may_have(const struct looking *looking)
 
 static enum vdbq_status look_into(struct looking *looking)
 {
-    enum vdbq_status status = find_in_base(looking);
+    enum vdbq_status status =
+        edit_check(looking->tablet->edit, looking->error);
 
+    if (status == VDBQ_OK)
+        status = find_in_base(looking);
     if (status == VDBQ_OK)
         status = find_in_edit(looking);
     block_destroy(&looking->base);

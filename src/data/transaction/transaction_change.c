@@ -9,9 +9,9 @@
 
 #include "base/threads/stop.h"
 #include "base/type.h"
-#include "data/index/unique.h"
 #include "data/tablet/tablet_inner.h"
 #include "data/tablet/values.h"
+#include "data/transaction/changed_rules.h"
 #include "data/transaction/row_numbers.h"
 #include "data/transaction/transaction_edit.h"
 #include "data/transaction/transaction_inner.h"
@@ -525,22 +525,17 @@ static enum vdbq_status check_unique(struct changing *changing,
     struct transaction *transaction = changing->transaction;
     struct database *database = transaction->writer.database;
     const struct table *table = changing->table;
-    struct vector rules;
-    enum vdbq_status status = VDBQ_OK;
 
     if (changing->changes->column_count == 0)
         return VDBQ_OK;
     unique_sets_follow(&database->unique_sets,
                        catalogue_table_id(before, table->id)->state,
                        table->state, changing->changed);
-    if (!unique_rules(transaction->draft, table, true, &rules))
-        status = error_no_memory(changing->error);
-    for (size_t i = 0; i < rules.count && status == VDBQ_OK; i++) {
-        struct unique_set *set;
-        if (unique_rule_reads(vector_at(&rules, i), changing->changed))
-            status = unique_set_of(database, table, vector_at(&rules, i), &set,
-                                   changing->error);
-    }
-    vector_finish(&rules);
-    return status;
+    return changed_rules_check(
+        &(struct changed_rules){ .transaction = transaction,
+                                 .table = table,
+                                 .changes = changing->changes,
+                                 .values = changing->values,
+                                 .changed = changing->changed,
+                                 .error = changing->error });
 }

@@ -94,13 +94,15 @@ static void write_ranges(const struct seek_work *work, struct look_up *look_up)
     tablet_terms_finish(&in);
 }
 
-static void take_rows(struct look_up *look_up)
+static void take_rows(const struct seek_work *work, struct look_up *look_up)
 {
     struct seek_job *job = look_up->job;
 
     look_up->failed =
         !run_terms_take(job->run, look_up->places, look_up->count, &job->found);
-    seek_job_end(job);
+    if (!look_up->failed)
+        seek_job_end(work, job);
+    look_up->failed |= job->failed;
 }
 
 /* On whatever thread: the ranges of look-ups, or once these have places their
@@ -114,7 +116,7 @@ static void work_on(void *context, unsigned thread)
     while ((at = atomic_fetch_add(&flight->next, 1)) < flight->count) {
         struct look_up *look_up = &flight->look_ups[at];
         if (look_up->places != NULL)
-            take_rows(look_up);
+            take_rows(flight->work, look_up);
         else
             write_ranges(flight->work, look_up);
     }

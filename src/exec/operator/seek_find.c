@@ -7,9 +7,10 @@
  * kept: so it is kept when all that were gathered with it have been searched.
  *
  * In a tablet that has an edit (data/catalogue/edit.h) rows are found in its
- * base, as long as the edit gives no key another value: runs and columns in
- * memory stay of use, whatever else changes.
+ * base, and those to whose keys the edit gives other values among these: runs and
+ * columns in memory stay of use, whatever changes.
  */
+#include "exec/operator/seek_edited.h"
 #include "exec/operator/seek_find.h"
 
 #include <assert.h>
@@ -142,42 +143,42 @@ struct finding {
     atomic_size_t next; /* that nobody has begun */
 };
 
-/* So many rows of an end, and as many more as are gone. */
-static uint32_t rows_asked(uint32_t rows, const struct edit *over)
+/* So many rows of an end, and more. */
+static uint32_t rows_asked(uint32_t rows, uint32_t more)
 {
     if (rows == 0)
         return 0;
-    return rows > UINT32_MAX - over->gone_count ? UINT32_MAX
-                                                : rows + over->gone_count;
+    return rows > UINT32_MAX - more ? UINT32_MAX : rows + more;
 }
 
 /* The ends of a tablet are among those of its base that are longer by the rows
- * that are gone. */
-static void ask_for_more(struct run_ends *ends, const struct edit *over)
+ * that are gone, or have other keys, and all that have. */
+static void ask_for_more(struct run_ends *ends, uint32_t more)
 {
-    ends->first = rows_asked(ends->first, over);
-    ends->last = rows_asked(ends->last, over);
+    ends->first = rows_asked(ends->first, more);
+    ends->last = rows_asked(ends->last, more);
 }
 
-/* Forgets rows that were found and are gone. */
-static void drop_gone(struct seek_job *job)
+/* Forgets rows that were found and are gone, or have other keys, and adds those that
+ * are found by these. */
+static bool put_edit(const struct seek_work *work, struct seek_job *job)
 {
+    const void *base =
+        job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
     uint32_t *found = job->found.items;
     size_t kept = 0;
 
-    for (size_t i = 0; i < job->found.count; i++) {
-        bool gone;
-        edit_gone_before(job->over, found[i], &gone);
-        if (!gone)
+    for (size_t i = 0; i < job->found.count; i++)
+        if (!seek_edited_row(&work->terms, job->over, found[i]))
             found[kept++] = found[i];
-    }
     job->found.count = kept;
+    return seek_edited_find(&work->terms, job->over, base, &job->found);
 }
 
-void seek_job_end(struct seek_job *job)
+void seek_job_end(const struct seek_work *work, struct seek_job *job)
 {
     if (job->over != NULL)
-        drop_gone(job);
+        job->failed = !put_edit(work, job);
 }
 
 uint64_t seek_keys(const struct seek_work *work)
@@ -198,13 +199,16 @@ static void find_in(const struct seek_work *work, struct seek_job *job)
         return;
     job->failed = !tablet_terms_init(&in, &work->terms, block, job->run);
     if (job->over != NULL)
-        ask_for_more(&in.terms.ends, job->over);
+        ask_for_more(&in.terms.ends,
+                     job->over->gone_count
+                         + seek_edited_most(&work->terms, job->over));
     if (!job->failed)
         job->failed = job->run != NULL
                           ? !run_terms_find(&in.terms, job->run, &job->found)
                           : !run_terms_scan(&in.terms, block, &job->found);
     tablet_terms_finish(&in);
-    seek_job_end(job);
+    if (!job->failed)
+        seek_job_end(work, job);
 }
 
 static void find_some(void *context, unsigned thread)
@@ -291,16 +295,26 @@ static enum vdbq_status find_gathered(struct finding *finding,
 
 /* ---------------------------------------------------------------- gather -- */
 
+/* Whether keys of the base are read beside new ones. */
+static bool reads_beside(const struct seek_work *work,
+                         const struct seek_job *job)
+{
+    return job->over != NULL && work->terms.step->key_count > 1
+           && seek_edited_most(&work->terms, job->over) > 0;
+}
+
 /* The key columns that must be in memory: all of them where there is no run,
  * else those that are texts. */
-static unsigned list_keys(const struct seek_work *work, const struct run *run,
+static unsigned list_keys(const struct seek_work *work,
+                          const struct seek_job *job,
                           unsigned keys[SEEK_KEYS_MAX])
 {
     const struct step_seek *step = work->terms.step;
+    bool all = job->run == NULL || reads_beside(work, job);
     unsigned count = 0;
 
     for (unsigned i = 0; i < step->key_count; i++)
-        if (run == NULL || seek_terms_is_text(&work->terms, i))
+        if (all || seek_terms_is_text(&work->terms, i))
             keys[count++] = step->keys[i];
     return count;
 }
@@ -312,7 +326,7 @@ static enum vdbq_status hold_next(struct finding *finding, struct error *error)
     struct seek_work *work = finding->work;
     struct seek_job *job = &work->jobs[finding->end];
     unsigned keys[SEEK_KEYS_MAX];
-    unsigned count = list_keys(work, job->run, keys);
+    unsigned count = list_keys(work, job, keys);
     bool full = false;
     enum vdbq_status status =
         count == 0 ? VDBQ_OK
@@ -342,26 +356,12 @@ static enum vdbq_status gather(struct finding *finding, struct error *error)
     return status;
 }
 
-/* Whether an edit leaves all keys as they were. */
-static bool leaves_keys(const struct seek_work *work, const struct edit *edit)
+/* Of a tablet, or of the base of its edit. */
+static struct seek_job job_for(const struct tablet_ref *ref)
 {
-    const struct step_seek *step = work->terms.step;
-    bool leaves = true;
-
-    for (unsigned i = 0; i < step->key_count && leaves; i++)
-        leaves = edit_column(edit, step->keys[i]) == NULL;
-    return leaves;
-}
-
-/* Of a tablet, or of the base that its edit leaves the keys of. */
-static struct seek_job job_for(const struct seek_work *work,
-                               const struct tablet_ref *ref)
-{
-    bool below = ref->edit != NULL && leaves_keys(work, ref->edit);
-
     return (struct seek_job){ .ref = ref,
-                              .in = below ? tablet_base(ref) : *ref,
-                              .over = below ? ref->edit : NULL,
+                              .in = tablet_base(ref),
+                              .over = ref->edit,
                               .found = VECTOR(uint32_t) };
 }
 
@@ -379,7 +379,7 @@ static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
         if (seek_terms_pass(&work->terms, ref))
             continue;
         status = edit_check(ref->edit, error);
-        work->jobs[work->job_count++] = job_for(work, ref);
+        work->jobs[work->job_count++] = job_for(ref);
     }
     return status;
 }

@@ -50,7 +50,7 @@ enum vdbq_status seek_find(struct seek_work *work, struct error *error);
 void seek_work_finish(struct seek_work *work); /* accepts a zeroed one */
 
 /* On whatever thread: what is due when rows were found. */
-void seek_job_end(struct seek_job *job);
+void seek_job_end(const struct seek_work *work, struct seek_job *job);
 /* How many keys are looked for in each run that is searched. */
 uint64_t seek_keys(const struct seek_work *work);
 

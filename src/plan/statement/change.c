@@ -273,37 +273,6 @@ static void plan_again(struct binder *binder, struct plan *plan)
     *binder->trace = (struct trace){ 0 };
 }
 
-/* Whether one of the columns that get new values has to be unique, by itself
- * or together with others: the rows are then checked as they are written. */
-static bool changes_unique(const struct change *change, const unsigned *columns,
-                           unsigned count)
-{
-    for (unsigned i = 0; i < change->column_count; i++)
-        for (unsigned k = 0; k < count; k++)
-            if (change->columns[i] == columns[k])
-                return true;
-    return false;
-}
-
-static bool changes_rule(const struct change *change)
-{
-    const struct table *table = change->table;
-    const struct catalogue *catalogue = change->binder->catalogue;
-    bool found = changes_unique(change, &table->key, 1);
-
-    for (unsigned i = 0; i < table->column_count && !found; i++)
-        found = table->columns[i].unique && changes_unique(change, &i, 1);
-    for (unsigned i = 0; i < table->unique_count && !found; i++)
-        found = changes_unique(change, table->uniques[i].columns,
-                               table->uniques[i].column_count);
-    for (size_t i = 0; i < catalogue->index_count && !found; i++) {
-        const struct index *index = &catalogue->indexes[i];
-        found = index->table_id == table->id && index->unique
-                && changes_unique(change, index->columns, index->column_count);
-    }
-    return found;
-}
-
 /* ---------------------------------------------------------------- DELETE -- */
 
 /* Rows stay of which the condition is not true. */
@@ -450,11 +419,9 @@ static enum vdbq_status bind_update(struct change *change,
     return status;
 }
 
-/* A query for some rows is not finished where it need not be and one for all
- * is better. */
 static enum vdbq_status plan_update_as(const struct ast_statement *statement,
-                                       bool some, bool needs,
-                                       struct binder *binder, struct plan *plan)
+                                       bool some, struct binder *binder,
+                                       struct plan *plan)
 {
     const struct ast_update *update = &statement->update;
     struct change change = { .binder = binder, .some = some };
@@ -464,7 +431,7 @@ static enum vdbq_status plan_update_as(const struct ast_statement *statement,
     scope_enter(binder, &scope);
     status = bind_update(&change, update);
     scope_leave(binder, &scope);
-    if (status != VDBQ_OK || (some && !needs && changes_rule(&change)))
+    if (status != VDBQ_OK)
         return status;
     return some ? finish_some(&change, update->table.at, statement->returning,
                               plan)
@@ -477,13 +444,13 @@ enum vdbq_status plan_update(const struct ast_statement *statement,
     const struct ast_update *update = &statement->update;
     bool needs = update->from != NULL || statement->returning != NULL;
     enum vdbq_status status =
-        plan_update_as(statement, needs || update->where, needs, binder, plan);
+        plan_update_as(statement, needs || update->where, binder, plan);
 
     if (status == VDBQ_OK && plan->kind == PLAN_CHANGE)
         note_order(binder, plan);
     if (status != VDBQ_OK || needs || plan->kind == PLAN_REWRITE
-        || (plan->kind == PLAN_CHANGE && gives_some(binder, plan)))
+        || gives_some(binder, plan))
         return status;
     plan_again(binder, plan);
-    return plan_update_as(statement, false, false, binder, plan);
+    return plan_update_as(statement, false, binder, plan);
 }

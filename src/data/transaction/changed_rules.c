@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules of rows that have changed: changed_rules.h. Few rows of a large table are
+ * looked for one by one, and are to find themselves alone; else a set is made of
+ * all rows.
+ */
+#include "data/transaction/changed_rules.h"
+
+#include "base/memory.h"
+#include "base/threads/stop.h"
+#include "data/database/rows_gather.h"
+#include "data/index/rule_find.h"
+#include "data/transaction/row_numbers.h"
+
+/* ----------------------------------------------------------------- rows -- */
+
+/* Whether all columns of a rule have new values. */
+static bool has_all(const struct changed_rules *of,
+                    const struct unique_rule *rule)
+{
+    const unsigned *columns = unique_rule_columns(rule);
+    bool all = true;
+
+    for (unsigned i = 0; i < rule->column_count; i++)
+        all &= of->changed[columns[i]];
+    return all;
+}
+
+/* Adds the rows at some places of a tablet. */
+static enum vdbq_status gather_tablet(const struct changed_rules *of,
+                                      const struct tablet_ref *tablet,
+                                      const struct vector *places,
+                                      struct vdbq_vector *vectors,
+                                      struct rows *gathered)
+{
+    struct rows rows;
+    enum vdbq_status status = rows_load(&rows, of->transaction->writer.database,
+                                        of->table, tablet, of->error);
+
+    if (status == VDBQ_OK)
+        rows_vectors(&rows, vectors);
+    for (size_t i = 0; i < places->count && status == VDBQ_OK; i++)
+        status = rows_gather(gathered, vectors, of->table->column_count,
+                             VECTOR_ITEMS(places, uint32_t)[i], 1, of->error);
+    rows_finish(&rows);
+    return status;
+}
+
+/* All rows that changed, as they are now, with all their columns. */
+static enum vdbq_status gather(const struct changed_rules *of,
+                               struct vdbq_vector *vectors,
+                               struct rows *gathered)
+{
+    struct row_numbers numbers = row_numbers_init(of->changes);
+    struct vector places = VECTOR(uint32_t);
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < of->table->tablet_count && status == VDBQ_OK; i++) {
+        const struct tablet_ref *tablet = &of->table->tablets[i];
+        places.count = 0;
+        if (!row_numbers_find(&numbers, tablet, &places))
+            status = error_no_memory(of->error);
+        else if (places.count > 0)
+            status = gather_tablet(of, tablet, &places, vectors, gathered);
+    }
+    vector_finish(&places);
+    return status;
+}
+
+/* ---------------------------------------------------------------- check -- */
+
+/* Fails where a changed row is like another one. `vectors`: the rows' values. */
+static enum vdbq_status check_row(const struct changed_rules *of,
+                                  const struct unique_rule *rule,
+                                  const struct vdbq_vector *vectors,
+                                  uint64_t row)
+{
+    const struct rule_find find = { of->transaction->writer.database, of->table,
+                                    rule };
+    uint64_t own = ((const uint64_t *)of->changes->numbers->values)[row];
+    struct vector found = VECTOR(uint64_t);
+    enum vdbq_status status = rule_find(&find, vectors, row, &found, of->error);
+
+    for (size_t i = 0; i < found.count && status == VDBQ_OK; i++)
+        if (VECTOR_ITEMS(&found, uint64_t)[i] != own)
+            status = unique_twice(of->table, rule, vectors, row, of->error);
+    vector_finish(&found);
+    return status;
+}
+
+static enum vdbq_status check_rows(const struct changed_rules *of,
+                                   const struct unique_rule *rule,
+                                   const struct vdbq_vector *vectors)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t i = 0; i < of->changes->count && status == VDBQ_OK; i++)
+        status = stop_at(i) ? error_cancelled(of->error)
+                            : check_row(of, rule, vectors, i);
+    return status;
+}
+
+/* Also by columns that have no new values. */
+static enum vdbq_status check_gathered(const struct changed_rules *of,
+                                       const struct unique_rule *rule)
+{
+    struct vdbq_vector *vectors =
+        memory_zeroed(of->table->column_count, sizeof *vectors);
+    struct rows rows = { 0 };
+    enum vdbq_status status = vectors != NULL ? gather(of, vectors, &rows)
+                                              : error_no_memory(of->error);
+
+    if (status == VDBQ_OK) {
+        rows_vectors(&rows, vectors);
+        status = check_rows(of, rule, vectors);
+    }
+    rows_finish(&rows);
+    memory_release(vectors);
+    return status;
+}
+
+static enum vdbq_status check_rule(const struct changed_rules *of,
+                                   const struct unique_rule *rule)
+{
+    struct database *database = of->transaction->writer.database;
+    const struct rule_find find = { database, of->table, rule };
+    struct unique_set *set;
+
+    if (!rule_findable(rule) || !rule_is_searched(&find, of->changes->count))
+        return unique_set_of(database, of->table, rule, &set, of->error);
+    return has_all(of, rule) ? check_rows(of, rule, of->values)
+                             : check_gathered(of, rule);
+}
+
+enum vdbq_status changed_rules_check(const struct changed_rules *of)
+{
+    struct vector rules;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!unique_rules(of->transaction->draft, of->table, true, &rules))
+        status = error_no_memory(of->error);
+    for (size_t i = 0; i < rules.count && status == VDBQ_OK; i++)
+        if (unique_rule_reads(vector_at(&rules, i), of->changed))
+            status = check_rule(of, vector_at(&rules, i));
+    vector_finish(&rules);
+    return status;
+}
