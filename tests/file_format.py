@@ -434,12 +434,15 @@ def check_sample(checks, data, table, place, rows):
 def make_runs(binary, path):
     """Rows in several orders, with NULLs, and indexes over them."""
     numbers = ', '.join(f'({n})' for n in range(200))
-    ask(binary, path, 'create table digits (n integer); create table r (k integer, s text); '
+    ask(binary, path, 'create table digits (n integer); '
+                      'create table r (k integer, s text, x double, y double); '
                       f'insert into digits values {numbers}; insert into r select '
                       'case when a.n % 7 > 0 then (a.n * 200 + b.n) * 7919 % 10007 end, '
-                      "'w' || (a.n * b.n % 97) from digits a, digits b; "
+                      "'w' || (a.n * b.n % 97), (a.n - 50) / 4.0, case when a.n <> b.n then "
+                      'b.n * 1e300 end from digits a, digits b; '
                       'create index rk on r (k); create index rs on r (s, k); '
-                      'create index again on r (s, k); create index small on digits (n)')
+                      'create index again on r (s, k); create index small on digits (n); '
+                      'create index wide on r (x, y, k)')
 
 
 def check_runs(checks, binary, path):
@@ -453,12 +456,12 @@ def check_runs(checks, binary, path):
     start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
     start += 24 * len(catalogue['table']) + 8
     count = number(data, start, 8)
-    end = start + 8 + 56 * count
+    end = start + 8 + 64 * count
     checks.equal(number(data, end, 8), xxh3(data[start:end]), 'checksum of the runs')
-    runs = [fixed('run', data, start + 8 + 56 * i) for i in range(count)]
+    runs = [fixed('run', data, start + 8 + 64 * i) for i in range(count)]
     checks.equal(sorted((run['columns'], run['first'], run['second'], run['third'])
                         for run in runs),
-                 [(1, 0, 0, 0), (2, 1, 0, 0)] * 1, 'runs')
+                 [(1, 0, 0, 0), (2, 1, 0, 0), (3, 2, 3, 0)], 'runs')
     entry = table['tablet'][0]
     rows, _ = read_tablet(checks, data, table, entry)
     for run in runs:
@@ -467,13 +470,65 @@ def check_runs(checks, binary, path):
         check_run(checks, data, run, rows)
 
 
+def read_run(checks, data, run, rows):
+    """The keys of a run and the numbers of their rows, and what is said of the columns."""
+    block = data[run['offset']:run['offset'] + run['size']]
+    head = fixed('run_head', block)
+    checks.equal(run['checksum'], xxh3(block[:run['head_size']]), 'checksum of a head of a run')
+    checks.equal((block[:8], head['rows'], head['tablet_rows'], head['columns']),
+                 (b'VDBQRUNS', rows, rows, run['columns']), 'head of a run')
+    columns = [fixed('run_column', block, 24 + 32 * i) for i in range(3)]
+    at = 24 + 32 * 3 + 8 * sum(column['ranked'] for column in columns)
+    ranked = [number(block, i, 8) for i in range(24 + 32 * 3, at, 8)]
+    described = {'key': NO_KEY, 'columns': 2,
+                 'column': [{'type': 2, 'name': 'key', 'scale': 0},
+                            {'type': 1, 'name': 'row', 'scale': 0}]}
+    found, pages = [], -(-rows // head['page_rows'])
+    for i in range(pages):
+        page = fixed('run_page', block, at + 24 * i)
+        tablet = block[page['offset']:page['offset'] + page['size']]
+        count = min(head['page_rows'], rows - len(found))
+        more, _ = read_tablet(checks, tablet, described, page | {'offset': 0, 'rows': count})
+        more = [(key + 2 ** 63, row) for key, row in more]
+        checks.equal(more[0][0], page['key'], 'first key of a page')
+        found += more
+    checks.equal((at + 24 * pages + 63) // 64 * 64, run['head_size'], 'size of a head of a run')
+    return found, columns[:run['columns']], ranked
+
+
+def value_number(value):
+    """A value of a row as the number that codes are made of."""
+    if isinstance(value, float):
+        bits = int.from_bytes(struct.pack('<d', value + 0.0), 'little')
+        return bits ^ (2 ** 64 - 1 if bits >> 63 else 2 ** 63)
+    return value ^ 2 ** 63 if value >= 0 else value + 2 ** 63
+
+
+def key_of(values, columns, ranked):
+    """The key of a row; its texts are codes."""
+    key, first = 0, 0
+    for value, column in zip(values, columns):
+        code = 0
+        if value is not None and column['is_ranked']:
+            code = ranked.index(value_number(value), first, first + column['ranked']) - first + 1
+        elif value is not None:
+            code = value_number(value) - column['base'] + 1
+        first += column['ranked']
+        key = key << column['bits'] | code
+    return key
+
+
 def check_run(checks, data, run, rows):
-    described = {'key': NO_KEY, 'columns': 1, 'column': [{'type': 1, 'name': 'row', 'scale': 0}]}
-    order, _ = read_tablet(checks, data, described, run | {'rows': len(rows)})
-    columns = (run['first'], run['second'])[:run['columns']]
-    expected = sorted(range(len(rows)),
-                      key=lambda n: [(rows[n][c] is not None, rows[n][c] or 0) for c in columns])
-    checks.equal([row for row, in order], expected, 'the order of a run')
+    order, described, ranked = read_run(checks, data, run, len(rows))
+    columns = (run['first'], run['second'], run['third'])[:run['columns']]
+    words = [{word: i for i, word in enumerate(sorted({row[c] for row in rows
+                                                       if isinstance(row[c], str)},
+                                                      key=str.encode))} for c in columns]
+    keys = [key_of([words[i].get(row[c], row[c]) for i, c in enumerate(columns)],
+                   described, ranked) for row in rows]
+    expected = sorted(range(len(rows)), key=lambda n: keys[n])
+    checks.equal([row for _, row in order], expected, 'the order of a run')
+    checks.equal([key for key, _ in order], [keys[n] for n in expected], 'the keys of a run')
 
 
 # ------------------------------------------------------------- databases --

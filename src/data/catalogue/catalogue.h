@@ -106,7 +106,8 @@ struct run_ref {
     unsigned columns[RUN_COLUMNS_MAX]; /* of the table; others are 0   */
     uint64_t offset;                   /* in the file                  */
     uint64_t size_bytes;               /* of its block                 */
-    uint64_t checksum;                 /* XXH3 of its bytes            */
+    uint64_t head_bytes;               /* of these, its head           */
+    uint64_t checksum;                 /* XXH3 of the head             */
 };
 
 /* A named index: rows are found by the runs of its columns. One that is unique

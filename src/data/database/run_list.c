@@ -14,9 +14,9 @@ struct entry {
     uint64_t origin, number;
     uint32_t column_count;
     uint32_t columns[RUN_COLUMNS_MAX];
-    uint64_t offset, size_bytes, checksum;
+    uint64_t offset, size_bytes, head_bytes, checksum;
 };
-_Static_assert(sizeof(struct entry) == 56, "layout of an entry");
+_Static_assert(sizeof(struct entry) == 64, "layout of an entry");
 
 enum { COUNT_BYTES = 8 };
 
@@ -58,6 +58,7 @@ uint64_t run_list_add(const struct catalogue *catalogue, struct text *text)
                                .column_count = run->column_count,
                                .offset = run->offset,
                                .size_bytes = run->size_bytes,
+                               .head_bytes = run->head_bytes,
                                .checksum = run->checksum };
         for (unsigned k = 0; k < run->column_count; k++)
             entry.columns[k] = run->columns[k];
@@ -99,6 +100,7 @@ static bool take(const struct file_head *head, const struct block *list,
                                  .column_count = entry.column_count,
                                  .offset = entry.offset,
                                  .size_bytes = entry.size_bytes,
+                                 .head_bytes = entry.head_bytes,
                                  .checksum = entry.checksum };
         for (unsigned k = 0; k < entry.column_count; k++)
             run->columns[k] = entry.columns[k];

@@ -13,7 +13,8 @@
  *                 20    12  their numbers in the table; the others are 0
  *                 32     8  offset of the run's block in the file
  *                 40     8  size
- *                 48     8  checksum
+ *                 48     8  size of its head
+ *                 56     8  checksum of the head
  *
  * What is wrong with the list or a run costs the run alone: it is made anew.
  */

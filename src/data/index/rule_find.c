@@ -13,6 +13,7 @@
 #include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/database/database_inner.h"
+#include "data/index/run_pages.h"
 #include "data/tablet/block.h"
 
 enum {
@@ -113,7 +114,77 @@ static enum vdbq_status read_base(struct looking *looking)
                              &base, &looking->base, looking->error);
 }
 
-/* The base's run, which the cache keeps, or (`*own`) the caller has to destroy. */
+/* The keys of a run that rows have which are looked for. */
+static struct run_keys keys_in(const struct looking *looking,
+                               const struct run *run)
+{
+    struct run_keys keys = run_keys_all(run);
+
+    for (unsigned i = 0; i < looking->find->rule->column_count; i++)
+        keys = run_keys_equal(run, keys, i, looking->values[i]);
+    return keys;
+}
+
+/* Reads what is needed of a run in the file. NULL: there is nothing of use. */
+static enum vdbq_status read_part(const struct looking *looking,
+                                  const struct run_ref *ref, struct run **run)
+{
+    struct vector keys = VECTOR(struct run_keys);
+    struct run_keys some;
+    struct run_pages pages;
+    bool sound;
+    enum vdbq_status status = run_pages_open(looking->find->database, ref,
+                                             &pages, &sound, looking->error);
+
+    if (status == VDBQ_OK && sound) {
+        some = keys_in(looking, &pages.run);
+        status = vector_append(&keys, &some, 1)
+                     ? run_pages_find(&pages, &keys, run, looking->error)
+                     : error_no_memory(looking->error);
+    }
+    vector_finish(&keys);
+    run_pages_close(&pages);
+    return status;
+}
+
+/* Makes the run of the base. */
+static enum vdbq_status make_run(struct looking *looking,
+                                 const struct run_want *want, struct run **run)
+{
+    enum vdbq_status status = read_base(looking);
+
+    if (status != VDBQ_OK)
+        return status;
+    *run = run_make(looking->base.bytes, want->columns, want->count);
+    return *run != NULL ? VDBQ_OK : stop_or_no_memory(looking->error);
+}
+
+/* Reads or makes a run; `*whole`: it is worth to be kept. */
+static enum vdbq_status bring_run(struct looking *looking,
+                                  const struct run_want *want, bool *whole,
+                                  struct run **run)
+{
+    const struct rule_find *find = looking->find;
+    struct run_cache *cache = find->database->runs;
+    const struct run_ref *ref = catalogue_run(
+        find->catalogue, want->tablet->identity, want->columns, want->count);
+    enum vdbq_status status = VDBQ_OK;
+
+    *run = NULL;
+    *whole =
+        ref == NULL || (cache != NULL && run_cache_pays(cache, want, true));
+    if (ref != NULL)
+        status = *whole
+                     ? run_load(find->database, ref, NULL, run, looking->error)
+                     : read_part(looking, ref, run);
+    if (status != VDBQ_OK || *run != NULL)
+        return status;
+    *whole = true;
+    return make_run(looking, want, run);
+}
+
+/* The base's run or the part of it that is needed, which the cache keeps, or
+ * (`*own`) the caller has to destroy. */
 static enum vdbq_status get_run(struct looking *looking, const struct run **run,
                                 struct run **own)
 {
@@ -124,21 +195,18 @@ static enum vdbq_status get_run(struct looking *looking, const struct run **run,
                                    .columns = looking->columns,
                                    .count = looking->find->rule->column_count };
     enum vdbq_status status;
+    bool whole;
 
     *own = NULL;
     *run = cache != NULL ? run_cache_find(cache, &want) : NULL;
     if (*run != NULL)
         return VDBQ_OK;
-    status = read_base(looking);
-    if (status != VDBQ_OK)
-        return status;
-    *run = *own = run_make(looking->base.bytes, want.columns, want.count);
-    if (*own == NULL)
-        return stop_or_no_memory(looking->error);
-    if (cache != NULL
+    status = bring_run(looking, &want, &whole, own);
+    *run = *own;
+    if (status == VDBQ_OK && whole && cache != NULL
         && run_cache_keep(cache, &want, *own, most_bytes(database)))
         *own = NULL;
-    return VDBQ_OK;
+    return status;
 }
 
 /* ----------------------------------------------------------------- base -- */
@@ -189,15 +257,11 @@ static enum vdbq_status find_in_base(struct looking *looking)
     const struct run *run;
     struct run *own;
     uint32_t begin, end;
-    struct run_keys keys;
     enum vdbq_status status = get_run(looking, &run, &own);
 
     if (status != VDBQ_OK)
         return status;
-    keys = run_keys_all(run);
-    for (unsigned i = 0; i < looking->find->rule->column_count; i++)
-        keys = run_keys_equal(run, keys, i, looking->values[i]);
-    end = run_find(run, keys, 0, &begin);
+    end = run_find(run, keys_in(looking, run), 0, &begin);
     for (; begin < end && status == VDBQ_OK; begin++)
         if (is_left(looking, run_row(run, begin)))
             status = add(looking, run_row(run, begin));

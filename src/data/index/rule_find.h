@@ -14,6 +14,7 @@
 /* What is looked through. */
 struct rule_find {
     struct database *database;
+    const struct catalogue *catalogue; /* that has the table, and its runs */
     const struct table *table;
     const struct unique_rule *rule; /* that is findable */
 };

@@ -58,7 +58,9 @@ void run_value_texts(const void *block, unsigned column,
                      const struct run_column *of, struct run_value *values);
 
 struct run {
-    uint32_t rows; /* of the tablet */
+    uint32_t rows;        /* that it has: of one that was read in part, fewer
+                          than the tablet                                */
+    uint32_t tablet_rows; /* all numbers of rows are less                    */
     unsigned column_count;
     struct run_column columns[RUN_COLUMNS_MAX];
     unsigned key_bits; /* of all columns; at most 32: keys are uint32_t, else
@@ -80,10 +82,14 @@ struct run *run_make(const void *block, const unsigned *columns,
                      unsigned count);
 /* Whether that costs next to nothing: it is a sequence. */
 bool run_is_cheap(const void *block, const unsigned *columns, unsigned count);
-/* The same of rows whose order is said to be known: `order`, which becomes the
- * run's whatever it returns. NULL: also if that is not their order. */
-struct run *run_restore(const void *block, const unsigned *columns,
-                        unsigned count, uint32_t *order);
+/* The run takes over keys, of 64 bits, which ascend; its columns and `order` are
+ * there. */
+void run_take_keys(struct run *run, uint64_t *keys);
+/* Has searches for texts begin with some words of a tablet in which these columns
+ * are. Without memory they begin with none. */
+void run_add_heads(struct run *run, const void *block);
+/* Bits that a number takes. */
+unsigned run_bits(uint64_t number);
 void run_destroy(struct run *run); /* accepts NULL */
 
 /* Keys from `first` to `last`; none where first > last. */
@@ -130,6 +136,15 @@ uint32_t run_rank(const struct run_column *column, uint64_t value);
  * has none. */
 bool run_extremes(const struct run_column *column, uint64_t *least,
                   uint64_t *greatest);
+
+/* The key at a place. */
+static inline uint64_t run_key(const struct run *run, uint32_t place)
+{
+    if (run->keys == NULL)
+        return place + UINT64_C(1); /* a sequence */
+    return run->key_bits <= 32 ? ((const uint32_t *)run->keys)[place]
+                               : ((const uint64_t *)run->keys)[place];
+}
 
 /* The number of the row at a place. */
 static inline uint32_t run_row(const struct run *run, uint32_t place)

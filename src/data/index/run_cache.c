@@ -15,8 +15,10 @@
 enum {
     BUCKETS = 1024,
     ENTRIES_MAX = 1 << 16,
-    WANTED_OFTEN = HOSTILE(2, 4) /* so often all values are looked through: it
-                                    takes about as long as making the run */
+    WANTED_OFTEN = HOSTILE(2, 4), /* so often all values are looked through: it
+                                     takes about as long as making the run */
+    READ_OFTEN = HOSTILE(2, 32)   /* ... so often, or up to twice, pages of it
+                                     are read: not of all tablets at once    */
 };
 
 struct entry {
@@ -143,11 +145,15 @@ const struct run *run_cache_find(struct run_cache *cache,
     return entry != NULL ? entry->run : NULL;
 }
 
-bool run_cache_pays(struct run_cache *cache, const struct run_want *want)
+bool run_cache_pays(struct run_cache *cache, const struct run_want *want,
+                    bool in_file)
 {
     struct entry *entry = find_or_add(cache, want);
+    uint64_t hash = identity_hash(want->tablet->identity);
+    unsigned often =
+        in_file ? READ_OFTEN + (unsigned)(hash % READ_OFTEN) : WANTED_OFTEN;
 
-    return entry != NULL && ++entry->wanted >= WANTED_OFTEN;
+    return entry != NULL && ++entry->wanted >= often;
 }
 
 void run_cache_shrink(struct run_cache *cache, uint64_t most_bytes)

@@ -26,8 +26,9 @@ struct run_want {
 const struct run *run_cache_find(struct run_cache *cache,
                                  const struct run_want *want);
 /* A run that is not kept is wanted once more: whether that has been so often
- * that it pays to make it. */
-bool run_cache_pays(struct run_cache *cache, const struct run_want *want);
+ * that it pays to make it, or (`in_file`) to read all of it. */
+bool run_cache_pays(struct run_cache *cache, const struct run_want *want,
+                    bool in_file);
 /* Keeps a run, which is the cache's from then on, if all runs together take no
  * more than `most_bytes`. False: it was not kept, and is still the caller's. */
 bool run_cache_keep(struct run_cache *cache, const struct run_want *want,

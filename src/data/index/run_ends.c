@@ -12,20 +12,12 @@ struct equals {
     uint32_t begin, end;
 };
 
-static uint64_t key_at(const struct run *run, uint32_t place)
-{
-    if (run->keys == NULL)
-        return place + UINT64_C(1); /* a sequence */
-    return run->key_bits <= 32 ? ((const uint32_t *)run->keys)[place]
-                               : ((const uint64_t *)run->keys)[place];
-}
-
 /* The places in a part of the run whose first columns are those of a place. */
 static struct equals equals_at(const struct run_ends *ends,
                                const struct run *run, struct equals part,
                                uint32_t place)
 {
-    uint64_t key = key_at(run, place), behind;
+    uint64_t key = run_key(run, place), behind;
     unsigned bits = 0;
     struct equals equals;
 

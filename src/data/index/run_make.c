@@ -37,12 +37,11 @@ static bool make_room(struct making *making, const unsigned *columns,
 static bool fit(struct making *making);
 static bool make_keys(struct making *making);
 static bool sort_rows(struct making *making);
-static bool order_rows(struct making *making);
 static bool sort_pairs(struct pairs pairs[2], uint32_t count, unsigned bits);
 static struct run *end(struct making *making, bool done);
 static void keep(struct making *making);
 
-static unsigned bits_of(uint64_t number)
+unsigned run_bits(uint64_t number)
 {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
@@ -78,30 +77,17 @@ static struct run *make_sequence(const void *block, unsigned column)
 
     if (run == NULL)
         return NULL;
-    run->rows = (uint32_t)head->rows;
+    run->rows = run->tablet_rows = (uint32_t)head->rows;
     run->column_count = 1;
     run->columns[0] = (struct run_column){
         .column = column,
         .base = run_value_integer(tablet_column(block, column)->base).value,
         .span = head->rows - 1,
-        .bits = bits_of(head->rows)
+        .bits = run_bits(head->rows)
     };
     run->key_bits = run->columns[0].bits;
     run->size_bytes = sizeof *run;
     return run;
-}
-
-struct run *run_restore(const void *block, const unsigned *columns,
-                        unsigned count, uint32_t *order)
-{
-    const struct tablet *head = block;
-    struct making making = { .block = block, .rows = (uint32_t)head->rows };
-    bool done = make_room(&making, columns, count) && fit(&making)
-                && make_keys(&making);
-
-    memory_release(making.pairs[1].rows);
-    making.pairs[1].rows = order;
-    return end(&making, done && order_rows(&making));
 }
 
 /* Frees what only making needs; the run, if it is `done`. */
@@ -141,7 +127,7 @@ static bool make_room(struct making *making, const unsigned *columns,
     }
     if (!done)
         return false;
-    making->run->rows = making->rows;
+    making->run->rows = making->run->tablet_rows = making->rows;
     making->run->column_count = count;
     for (unsigned i = 0; i < count; i++) {
         making->run->columns[i].column = columns[i];
@@ -182,7 +168,7 @@ static void describe(const struct making *making, struct run_column *column)
         column->base = bound_of(head->type, head->minimum);
         column->span = bound_of(head->type, head->maximum) - column->base;
     }
-    column->bits = column->span < UINT64_MAX - 1 ? bits_of(column->span + 1)
+    column->bits = column->span < UINT64_MAX - 1 ? run_bits(column->span + 1)
                                                  : RUN_KEY_BITS + 1;
 }
 
@@ -218,7 +204,7 @@ static bool rank(struct making *making, struct run_column *column)
         if (i == 0 || sorted[i] != sorted[i - 1])
             column->ranked[different++] = sorted[i];
     column->count = different;
-    column->bits = bits_of(different);
+    column->bits = run_bits(different);
     return true;
 }
 
@@ -311,29 +297,6 @@ static bool sort_rows(struct making *making)
     return sort_pairs(making->pairs, making->rows, making->run->key_bits);
 }
 
-/* Puts the keys in an order that somebody else found. Where each key, with its
- * row behind it, is more than the one before it, the order has each row once,
- * and is the right one. */
-static bool order_rows(struct making *making)
-{
-    const uint64_t *keys = making->pairs[0].keys;
-    const uint32_t *order = making->pairs[1].rows;
-    uint64_t *ordered = making->pairs[1].keys;
-    struct pairs sorted = making->pairs[1];
-    bool right = true;
-
-    for (uint32_t i = 0; i < making->rows; i++) {
-        if (order[i] >= making->rows)
-            return false;
-        ordered[i] = keys[order[i]];
-        right &= i == 0 || ordered[i] > ordered[i - 1]
-                 || (ordered[i] == ordered[i - 1] && order[i] > order[i - 1]);
-    }
-    making->pairs[1] = making->pairs[0];
-    making->pairs[0] = sorted;
-    return right && !stop_asked();
-}
-
 enum { STEPS_ROWS_MIN = HOSTILE(SEARCH_STEP, 512) };
 
 /* The keys that a search begins with. Without memory there are none. */
@@ -354,53 +317,63 @@ static void add_steps(struct run *run, size_t width)
 }
 
 /* The same of a column's words. */
-static void add_heads(struct making *making, struct run_column *column)
+static void add_heads(struct run *run, struct run_column *column,
+                      const void *block)
 {
-    const struct tablet_column *head =
-        tablet_column(making->block, column->column);
+    const struct tablet_column *head = tablet_column(block, column->column);
     uint32_t words, count;
 
     if (head->type != TYPE_WORD)
         return;
-    words = tablet_words(making->block, column->column)->count;
+    words = tablet_words(block, column->column)->count;
     count = (words + RUN_STEP - 1) / RUN_STEP;
     if (words < STEPS_ROWS_MIN)
         return;
     column->heads = memory_resize(NULL, count * sizeof *column->heads);
     for (uint32_t i = 0; column->heads != NULL && i < count; i++)
-        column->heads[i] = text_head(
-            tablet_word(making->block, column->column, i * RUN_STEP), 0);
+        column->heads[i] =
+            text_head(tablet_word(block, column->column, i * RUN_STEP), 0);
     column->head_count = column->heads != NULL ? count : 0;
-    making->run->size_bytes += column->head_count * sizeof *column->heads;
+    run->size_bytes += column->head_count * sizeof *column->heads;
 }
 
-/* The run takes over what was sorted; short keys become narrow. */
-static void keep(struct making *making)
+void run_add_heads(struct run *run, const void *block)
 {
-    struct run *run = making->run;
+    for (unsigned i = 0; i < run->column_count; i++)
+        add_heads(run, &run->columns[i], block);
+}
+
+void run_take_keys(struct run *run, uint64_t *keys)
+{
     size_t width = run->key_bits <= 32 ? sizeof(uint32_t) : sizeof(uint64_t);
-    uint64_t *keys = making->pairs[0].keys;
     uint32_t *narrow = (uint32_t *)(void *)keys;
 
-    run->size_bytes = sizeof *run + making->rows * width;
-    for (uint32_t i = 0; width == sizeof(uint32_t) && i < making->rows; i++) {
+    for (uint32_t i = 0; width == sizeof(uint32_t) && i < run->rows; i++) {
         uint64_t key = keys[i];
         memcpy(&narrow[i], &(uint32_t){ (uint32_t)key }, sizeof *narrow);
     }
-    run->keys = memory_resize(keys, making->rows * width);
-    run->order = making->pairs[0].rows;
-    making->pairs[0] = (struct pairs){ NULL, NULL };
-    if (run->order != NULL)
-        run->size_bytes += making->rows * sizeof *run->order;
-    for (unsigned i = 0; i < run->column_count; i++)
-        if (run->columns[i].ranked != NULL)
-            run->size_bytes +=
-                run->columns[i].count * sizeof *run->columns[i].ranked;
+    run->keys = memory_resize(keys, run->rows * width + 1);
     if (run->keys == NULL)
         run->keys = keys; /* it is as long as it was */
+    run->size_bytes += run->rows * width;
+    if (run->order != NULL)
+        run->size_bytes += run->rows * sizeof *run->order;
     add_steps(run, width);
+}
+
+/* The run takes over what was sorted. */
+static void keep(struct making *making)
+{
+    struct run *run = making->run;
+
+    run->size_bytes = sizeof *run;
+    run->order = making->pairs[0].rows;
     for (unsigned i = 0; i < run->column_count; i++)
-        add_heads(making, &run->columns[i]);
+        run->size_bytes +=
+            run->columns[i].count * sizeof *run->columns[i].ranked;
+    run_take_keys(run, making->pairs[0].keys);
+    making->pairs[0] = (struct pairs){ NULL, NULL };
+    run_add_heads(run, making->block);
 }
 
 /* ---------------------------------------------------------------- sort -- */

@@ -28,7 +28,7 @@ static bool add_rows(const struct run *run, uint32_t begin, uint32_t end,
 static bool order_by_bits(const struct run *run, struct vector *rows,
                           size_t first)
 {
-    size_t words = run->rows / 64 + 1;
+    size_t words = run->tablet_rows / 64 + 1;
     uint64_t *bits = memory_zeroed(words, sizeof *bits);
     uint32_t *at = VECTOR_ITEMS(rows, uint32_t) + first;
 
@@ -270,6 +270,32 @@ bool run_terms_find(const struct run_terms *terms, const struct run *run,
     assert(terms->equal_count <= run->column_count);
     done = ends ? find_ends(terms, run, rows) : find_ranges(terms, run, rows);
     return done && order_rows(run, rows, first);
+}
+
+/* --------------------------------------------------------------- keys -- */
+
+static bool add_keys(struct vector *keys, struct run_keys some)
+{
+    return some.first > some.last || vector_append(keys, &some, 1);
+}
+
+bool run_terms_keys(const struct run_terms *terms, const struct run *run,
+                    struct vector *keys)
+{
+    struct run_keys all = equal_keys(terms, run);
+    bool bound = terms->low != NULL || terms->high != NULL, done = true;
+
+    for (uint32_t i = 0; terms->listed && i < terms->list_count && done; i++)
+        done = add_keys(
+            keys, run_keys_equal(run, all, terms->equal_count, terms->list[i]));
+    for (uint32_t i = 0; !terms->listed && bound && i <= terms->more && done;
+         i++)
+        done = add_keys(
+            keys,
+            run_keys_between(run, all, terms->equal_count,
+                             terms->low != NULL ? &terms->low[i] : NULL,
+                             terms->high != NULL ? &terms->high[i] : NULL));
+    return terms->listed || bound ? done : add_keys(keys, all);
 }
 
 /* ------------------------------------------------------------ by values -- */

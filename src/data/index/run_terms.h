@@ -46,5 +46,9 @@ bool run_terms_take(const struct run *run, const uint32_t *places,
  * there. */
 bool run_terms_scan(const struct run_terms *terms, const void *block,
                     struct vector *rows);
+/* Adds the keys that rows have which run_terms_find() finds, and few others, as
+ * struct run_keys. The run's own keys need not be there. False: no memory. */
+bool run_terms_keys(const struct run_terms *terms, const struct run *run,
+                    struct vector *keys);
 
 #endif

@@ -69,14 +69,22 @@ static enum vdbq_status gather(const struct changed_rules *of,
 
 /* ---------------------------------------------------------------- check -- */
 
+static struct rule_find find_by(const struct changed_rules *of,
+                                const struct unique_rule *rule)
+{
+    return (struct rule_find){ .database = of->transaction->writer.database,
+                               .catalogue = of->transaction->draft,
+                               .table = of->table,
+                               .rule = rule };
+}
+
 /* Fails where a changed row is like another one. `vectors`: the rows' values. */
 static enum vdbq_status check_row(const struct changed_rules *of,
                                   const struct unique_rule *rule,
                                   const struct vdbq_vector *vectors,
                                   uint64_t row)
 {
-    const struct rule_find find = { of->transaction->writer.database, of->table,
-                                    rule };
+    const struct rule_find find = find_by(of, rule);
     uint64_t own = ((const uint64_t *)of->changes->numbers->values)[row];
     struct vector found = VECTOR(uint64_t);
     enum vdbq_status status = rule_find(&find, vectors, row, &found, of->error);
@@ -122,12 +130,11 @@ static enum vdbq_status check_gathered(const struct changed_rules *of,
 static enum vdbq_status check_rule(const struct changed_rules *of,
                                    const struct unique_rule *rule)
 {
-    struct database *database = of->transaction->writer.database;
-    const struct rule_find find = { database, of->table, rule };
+    const struct rule_find find = find_by(of, rule);
     struct unique_set *set;
 
     if (!rule_findable(rule) || !rule_is_searched(&find, of->changes->count))
-        return unique_set_of(database, of->table, rule, &set, of->error);
+        return unique_set_of(find.database, of->table, rule, &set, of->error);
     return has_all(of, rule) ? check_rows(of, rule, of->values)
                              : check_gathered(of, rule);
 }

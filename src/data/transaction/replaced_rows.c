@@ -70,6 +70,7 @@ static enum vdbq_status look_for(const struct replacing *replacing,
 {
     struct rule_find find = { .database =
                                   replacing->transaction->writer.database,
+                              .catalogue = replacing->transaction->draft,
                               .table = replacing->table };
     enum vdbq_status status = VDBQ_OK;
 

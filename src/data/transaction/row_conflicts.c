@@ -92,11 +92,10 @@ static enum vdbq_status find(const struct row_rule *of, bool sure,
 static bool is_sure(const struct row_rule *of, uint32_t rows,
                     enum conflict_sureness sureness)
 {
-    struct database *database = of->transaction->writer.database;
-    const struct rule_find find = { database, of->table, of->rule };
+    const struct rule_find find = row_rule_find(of);
 
     return sureness == CONFLICTS_SURE || of->searched
-           || unique_set_known(database, of->table, of->rule)
+           || unique_set_known(find.database, of->table, of->rule)
            || !rule_is_searched(&find, rows);
 }
 

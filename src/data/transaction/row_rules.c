@@ -9,6 +9,14 @@
 #include "base/threads/stop.h"
 #include "cl/hash.h"
 
+struct rule_find row_rule_find(const struct row_rule *of)
+{
+    return (struct rule_find){ .database = of->transaction->writer.database,
+                               .catalogue = of->transaction->draft,
+                               .table = of->table,
+                               .rule = of->rule };
+}
+
 static struct unique_set *seen_by(const struct row_rule *of)
 {
     struct new_rows *new_rows =
@@ -21,8 +29,7 @@ static struct unique_set *seen_by(const struct row_rule *of)
  * are in no set. */
 static bool is_searched(const struct row_rule *of, uint64_t rows)
 {
-    const struct rule_find find = { of->transaction->writer.database, of->table,
-                                    of->rule };
+    const struct rule_find find = row_rule_find(of);
     const struct unique_set *seen = seen_by(of);
 
     if (!rule_findable(of->rule)
@@ -66,8 +73,7 @@ static enum vdbq_status look_for(const struct row_rule *of,
                                  const struct vdbq_vector *vectors,
                                  uint64_t row, bool *found)
 {
-    const struct rule_find find = { of->transaction->writer.database, of->table,
-                                    of->rule };
+    const struct rule_find find = row_rule_find(of);
     struct vector numbers = VECTOR(uint64_t);
     enum vdbq_status status =
         rule_find(&find, vectors, row, &numbers, of->error);

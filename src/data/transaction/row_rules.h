@@ -26,6 +26,8 @@ struct row_rule row_rule_init(struct transaction *transaction,
                               const struct table *table,
                               const struct unique_rule *rule, uint64_t rows,
                               struct error *error);
+/* What is looked through. */
+struct rule_find row_rule_find(const struct row_rule *of);
 /* Whether a row is like another one; NULL is like nothing. */
 enum vdbq_status row_rule_meets(const struct row_rule *of,
                                 const struct vdbq_vector *vectors, uint64_t row,

@@ -12,6 +12,7 @@
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "data/index/run_block.h"
+#include "data/index/unique.h"
 #include "data/transaction/transaction_inner.h"
 
 enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) }; /* of a tablet that is not full */
@@ -19,10 +20,10 @@ enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) }; /* of a tablet that is not full */
 /* A run that is to be made. */
 struct job {
     const struct table *table;
-    const struct tablet_ref *tablet;
-    struct run_ref ref; /* without a place, so far           */
-    struct block block; /* without bytes: it was not made    */
-    struct error error; /* status OK: none                   */
+    struct tablet_ref tablet; /* without an edit                   */
+    struct run_ref ref;       /* without a place, so far           */
+    struct block block;       /* without bytes: it was not made    */
+    struct error error;       /* status OK: none                   */
 };
 
 /* Jobs that are worked on at the same time. */
@@ -33,52 +34,81 @@ struct jobs {
 
 /* ---------------------------------------------------------------- which -- */
 
-static struct run_ref ref_of(const struct index *index,
-                             const struct tablet_ref *tablet)
+/* Columns whose order is kept of all tablets of a table. */
+struct kept_order {
+    const struct table *table;
+    unsigned count; /* of `columns`, at most RUN_COLUMNS_MAX */
+    unsigned columns[RUN_COLUMNS_MAX];
+};
+
+/* Adds an order, by some columns or the first of them, unless it is there. */
+static bool add_order(struct vector *orders, const struct table *table,
+                      const unsigned *columns, unsigned count)
 {
-    struct run_ref ref = { .tablet = tablet_written(tablet) };
+    struct kept_order order = { .table = table,
+                                .count = count < RUN_COLUMNS_MAX
+                                             ? count
+                                             : RUN_COLUMNS_MAX };
 
-    for (unsigned i = 0; i < index->column_count && i < RUN_COLUMNS_MAX; i++)
-        ref.columns[ref.column_count++] = index->columns[i];
-    return ref;
-}
-
-/* Whether an index before it has the same runs. */
-static bool is_again(const struct catalogue *catalogue, size_t number)
-{
-    struct tablet_ref any = { .rows = 1 };
-    const struct index *indexes = catalogue->indexes;
-    struct run_ref ref = ref_of(&indexes[number], &any);
-
-    for (size_t i = 0; i < number; i++) {
-        struct run_ref other = ref_of(&indexes[i], &any);
-        if (indexes[i].table_id == indexes[number].table_id
-            && memcmp(&ref, &other, sizeof ref) == 0)
+    memcpy(order.columns, columns, order.count * sizeof *columns);
+    for (size_t i = 0; i < orders->count; i++)
+        if (memcmp(vector_at(orders, i), &order, sizeof order) == 0)
             return true;
-    }
-    return false;
+    return vector_append(orders, &order, 1);
 }
 
-/* Adds the runs of an index: those that there are to `kept`, others to
- * `jobs`, but of tablets with edits. False: no memory. */
-static bool add_index(const struct catalogue *catalogue,
-                      const struct index *index, uint32_t rows_min,
-                      struct vector *kept, struct vector *jobs)
+/* Those of what has to be unique in a table. */
+static bool add_rules(const struct catalogue *catalogue,
+                      const struct table *table, struct vector *orders)
 {
-    const struct table *table = catalogue_table_id(catalogue, index->table_id);
+    struct vector rules;
+    bool added = unique_rules(catalogue, table, true, &rules);
 
-    for (size_t i = 0; i < table->tablet_count; i++) {
-        struct job job = { .table = table, .tablet = &table->tablets[i] };
+    for (size_t i = 0; i < rules.count && added; i++) {
+        const struct unique_rule *rule = vector_at(&rules, i);
+        added = add_order(orders, table, unique_rule_columns(rule),
+                          rule->column_count);
+    }
+    vector_finish(&rules);
+    return added;
+}
+
+/* All orders: those of rules, and of indexes. */
+static bool list_orders(const struct catalogue *catalogue,
+                        struct vector *orders)
+{
+    bool added = true;
+
+    for (size_t i = 0; i < catalogue->table_count && added; i++)
+        added = add_rules(catalogue, &catalogue->tables[i], orders);
+    for (size_t i = 0; i < catalogue->index_count && added; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        added =
+            add_order(orders, catalogue_table_id(catalogue, index->table_id),
+                      index->columns, index->column_count);
+    }
+    return added;
+}
+
+/* Adds the runs of an order: those that there are to `kept`, others to `jobs`.
+ * False: no memory. */
+static bool add_runs(const struct catalogue *catalogue,
+                     const struct kept_order *order, uint32_t rows_min,
+                     struct vector *kept, struct vector *jobs)
+{
+    for (size_t i = 0; i < order->table->tablet_count; i++) {
+        struct job job = { .table = order->table,
+                           .tablet = tablet_base(&order->table->tablets[i]) };
         const struct run_ref *found;
-        if (job.tablet->rows < rows_min)
+        if (job.tablet.rows < rows_min)
             continue;
-        job.ref = ref_of(index, job.tablet);
-        found = catalogue_run(catalogue, job.ref.tablet, job.ref.columns,
-                              job.ref.column_count);
-        if (found != NULL && !vector_append(kept, found, 1))
-            return false;
-        if (found == NULL && job.tablet->edit == NULL
-            && !vector_append(jobs, &job, 1))
+        job.ref.tablet = job.tablet.identity;
+        job.ref.column_count = order->count;
+        memcpy(job.ref.columns, order->columns, sizeof job.ref.columns);
+        found = catalogue_run(catalogue, job.ref.tablet, order->columns,
+                              order->count);
+        if (!vector_append(found != NULL ? kept : jobs,
+                           found != NULL ? (const void *)found : &job, 1))
             return false;
     }
     return true;
@@ -90,12 +120,12 @@ static bool find_runs(const struct transaction *transaction,
     const struct catalogue *catalogue = transaction->draft;
     uint32_t full = database_tablet_rows(transaction->writer.database);
     uint32_t rows_min = full < RUN_ROWS_MIN ? full : RUN_ROWS_MIN;
-    bool room = true;
+    struct vector orders = VECTOR(struct kept_order);
+    bool room = list_orders(catalogue, &orders);
 
-    for (size_t i = 0; i < catalogue->index_count && room; i++)
-        if (!is_again(catalogue, i))
-            room = add_index(catalogue, &catalogue->indexes[i], rows_min, kept,
-                             jobs);
+    for (size_t i = 0; i < orders.count && room; i++)
+        room = add_runs(catalogue, vector_at(&orders, i), rows_min, kept, jobs);
+    vector_finish(&orders);
     return room;
 }
 
@@ -152,13 +182,13 @@ static void make(void *context, unsigned number)
     struct block tablet;
     struct run *run = NULL;
 
-    if (tablet_load(jobs->database, job->table, job->tablet, &tablet,
+    if (tablet_load(jobs->database, job->table, &job->tablet, &tablet,
                     &job->error)
         == VDBQ_OK)
         run = run_make(tablet.bytes, job->ref.columns, job->ref.column_count);
     block_destroy(&tablet);
     if (run != NULL)
-        job->block = run_block(run);
+        job->block = run_block(run, RUN_PAGE_ROWS, &job->ref);
     run_destroy(run);
 }
 
@@ -174,8 +204,6 @@ static enum vdbq_status put(struct transaction *transaction, struct job *job,
         return stop_or_no_memory(error);
     job->ref.offset =
         space_take(&transaction->writer.space, page_round(job->block.size));
-    job->ref.size_bytes = job->block.size;
-    job->ref.checksum = block_checksum(job->block.bytes, job->block.size);
     return file_write_block(&transaction->writer.database->file, &job->block,
                             job->ref.offset, error);
 }
@@ -242,9 +270,6 @@ enum vdbq_status transaction_write_runs(struct transaction *transaction,
     struct vector jobs = VECTOR(struct job);
     enum vdbq_status status = VDBQ_OK;
 
-    if (draft->index_count == 0 && draft->run_count == 0
-        && draft->runs_listed == 0)
-        return VDBQ_OK;
     if (!find_runs(transaction, &kept, &jobs))
         status = error_no_memory(error);
     if (status == VDBQ_OK)

@@ -19,8 +19,8 @@
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
-#include "data/index/run_block.h"
 #include "data/index/run_cache.h"
+#include "data/index/run_pages.h"
 #include "exec/operator/seek_device.h"
 #include "exec/stream/stream_inner.h"
 
@@ -91,44 +91,89 @@ static const struct run *find_run(const struct seek_work *work,
                                     : NULL;
 }
 
-/* Whether it pays to make the run of a tablet whose key columns are in memory;
- * one that the file has is read. */
+/* Whether many values are looked for, or the order of all keys. */
+static bool wants_all(const struct seek_work *work)
+{
+    return work->terms.list_count > LIST_FEW
+           || work->terms.step->ends.key_count > 0;
+}
+
+/* Whether it pays to make the run of a tablet whose key columns are in memory. */
 static bool makes_run(const struct seek_work *work, const struct seek_job *job)
 {
     const void *block = device_memory_host(job->slot->memory);
     struct run_want want = want_run(work, job);
 
-    return work->terms.list_count > LIST_FEW
-           || work->terms.step->ends.key_count > 0
-           || run_is_cheap(block, want.columns, want.count)
-           || run_cache_pays(work->place.runs, &want);
+    return wants_all(work) || run_is_cheap(block, want.columns, want.count)
+           || run_cache_pays(work->place.runs, &want, false);
+}
+
+/* Looks for the run in the file of a job that has none. */
+static void find_in_file(const struct seek_work *work, struct seek_job *job)
+{
+    const struct catalogue *catalogue = work->params->snapshot->catalogue;
+    struct run_want want = want_run(work, job);
+
+    if (work->place.runs == NULL)
+        return;
+    job->file =
+        catalogue_run(catalogue, job->in.identity, want.columns, want.count);
+    job->whole =
+        job->file != NULL
+        && (wants_all(work) || run_cache_pays(work->place.runs, &want, true));
+}
+
+/* The part of a run that is searched. */
+static enum vdbq_status read_part(const struct seek_work *work,
+                                  struct seek_job *job, const void *block)
+{
+    struct vector keys = VECTOR(struct run_keys);
+    struct tablet_terms in;
+    struct run_pages pages;
+    bool sound;
+    enum vdbq_status status =
+        run_pages_open(work->params->snapshot->database, job->file, &pages,
+                       &sound, &job->error);
+
+    if (status == VDBQ_OK && sound) {
+        bool done = tablet_terms_init(&in, &work->terms, block, &pages.run)
+                    && run_terms_keys(&in.terms, &pages.run, &keys);
+        tablet_terms_finish(&in);
+        status = done ? run_pages_find(&pages, &keys, &job->made, &job->error)
+                      : stop_or_no_memory(&job->error);
+    }
+    vector_finish(&keys);
+    run_pages_close(&pages);
+    return status;
 }
 
 /* On whatever thread: reads or makes the run. There may be none, or no memory
  * for it. */
-static void make_run(const struct seek_work *work, struct seek_job *job)
+static void bring_run(const struct seek_work *work, struct seek_job *job,
+                      const void *block)
 {
-    const struct snapshot *snapshot = work->params->snapshot;
-    const void *block = device_memory_host(job->slot->memory);
     struct run_want want = want_run(work, job);
-    const struct run_ref *kept = catalogue_run(
-        snapshot->catalogue, job->in.identity, want.columns, want.count);
 
-    if (kept != NULL)
-        run_load(snapshot->database, kept, block, &job->made, &job->error);
-    if (job->error.status == VDBQ_OK && job->made == NULL && job->makes)
+    if (job->file != NULL && job->whole)
+        run_load(work->params->snapshot->database, job->file, block, &job->made,
+                 &job->error);
+    else if (job->file != NULL)
+        read_part(work, job, block);
+    else if (job->makes)
         job->made = run_make(block, want.columns, want.count);
     job->run = job->made;
 }
 
-/* Keeps a run that was made, if there is room. */
+/* Keeps a run that is whole, if there is room. */
 static void keep_run(const struct seek_work *work, struct seek_job *job)
 {
     struct run_want want = want_run(work, job);
+    bool part = job->file != NULL && !job->whole;
 
     if (job->made != NULL
-        && !run_cache_keep(work->place.runs, &want, job->made,
-                           work->place.runs_bytes))
+        && (part
+            || !run_cache_keep(work->place.runs, &want, job->made,
+                               work->place.runs_bytes)))
         run_destroy(job->made);
     job->made = NULL;
     job->run = NULL;
@@ -193,9 +238,10 @@ static void find_in(const struct seek_work *work, struct seek_job *job)
         job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
     struct tablet_terms in;
 
-    if (job->run == NULL && work->place.runs != NULL)
-        make_run(work, job);
-    if (job->error.status != VDBQ_OK)
+    if (job->run == NULL)
+        bring_run(work, job, block);
+    job->unread = job->run == NULL && job->file != NULL;
+    if (job->error.status != VDBQ_OK || job->unread)
         return;
     job->failed = !tablet_terms_init(&in, &work->terms, block, job->run);
     if (job->over != NULL)
@@ -222,6 +268,12 @@ static void find_some(void *context, unsigned thread)
             find_in(finding->work, &finding->work->jobs[at]);
 }
 
+/* Whether a job looks at all values of its tablet, or all keys of its run. */
+static bool looks_at_all(const struct seek_job *job)
+{
+    return job->run == NULL && (job->file == NULL || job->whole);
+}
+
 /* About how many values are looked up or at. */
 static double weigh(const struct finding *finding)
 {
@@ -229,8 +281,8 @@ static double weigh(const struct finding *finding)
     double sum = work->rows;
 
     for (size_t i = finding->first; i < finding->end; i++)
-        sum += work->jobs[i].run == NULL ? (double)work->jobs[i].ref->rows
-                                         : (double)work->terms.list_count;
+        sum += looks_at_all(&work->jobs[i]) ? (double)work->jobs[i].ref->rows
+                                            : (double)work->terms.list_count;
     return sum;
 }
 
@@ -248,15 +300,40 @@ static unsigned threads_for(const struct finding *finding)
     return count < threads ? (unsigned)count : threads;
 }
 
+/* Finds the rows of a tablet whose run in the file was of no use. */
+static enum vdbq_status find_without(struct seek_work *work,
+                                     struct seek_job *job, struct error *error)
+{
+    bool full;
+    enum vdbq_status status;
+
+    job->file = NULL;
+    job->unread = false;
+    status = seek_hold(work, job, work->terms.step->keys,
+                       work->terms.step->key_count, false, &full, error);
+    if (status != VDBQ_OK)
+        return status;
+    job->makes = makes_run(work, job);
+    find_in(work, job);
+    seek_release(work, job, 1);
+    return VDBQ_OK;
+}
+
 /* What went wrong, and with it what was made. */
 static enum vdbq_status end_job(struct seek_work *work, struct seek_job *job,
                                 struct error *error)
 {
+    enum vdbq_status status = VDBQ_OK;
+
+    if (job->unread && job->error.status == VDBQ_OK)
+        status = find_without(work, job, error);
     if (job->run != NULL && job->run->keys != NULL && !job->searched) {
         work->here.runs++;
         work->here.keys += seek_keys(work);
     }
     keep_run(work, job);
+    if (status != VDBQ_OK)
+        return status;
     if (job->error.status != VDBQ_OK) {
         *error = job->error;
         return error->status;
@@ -310,7 +387,8 @@ static unsigned list_keys(const struct seek_work *work,
                           unsigned keys[SEEK_KEYS_MAX])
 {
     const struct step_seek *step = work->terms.step;
-    bool all = job->run == NULL || reads_beside(work, job);
+    bool all =
+        (job->run == NULL && job->file == NULL) || reads_beside(work, job);
     unsigned count = 0;
 
     for (unsigned i = 0; i < step->key_count; i++)
@@ -349,8 +427,10 @@ static enum vdbq_status gather(struct finding *finding, struct error *error)
     enum vdbq_status status;
 
     job->run = find_run(work, job);
+    if (job->run == NULL)
+        find_in_file(work, job);
     status = hold_next(finding, error);
-    job->makes = status == VDBQ_OK && job->run == NULL
+    job->makes = status == VDBQ_OK && job->run == NULL && job->file == NULL
                  && work->place.runs != NULL && makes_run(work, job);
     finding->end++;
     return status;

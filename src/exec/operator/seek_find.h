@@ -17,13 +17,17 @@ struct seek_job {
     const struct edit *over; /* ... that edit; NULL: it is the tablet         */
     struct pool_slot *slot; /* while columns of it are in memory; or NULL     */
     const struct run *run;  /* while it is searched; NULL: all values are     */
-    bool makes;             /* without a run, one is made                     */
-    struct run *made;       /* ... or read; until it is kept                  */
-    struct error error;     /* of reading it                                  */
-    struct vector found;    /* of uint32_t: its rows, ascending               */
-    bool searched;          /* ... by the device                              */
-    uint64_t to;            /* rows that were found in tablets before it      */
-    bool failed;            /* there was no memory, or it was to stop         */
+    const struct run_ref *file; /* the run in the file; NULL: there is none,
+                                   or it is of no use                         */
+    bool whole;       /* all of that is read, not what is needed alone  */
+    bool makes;       /* without a run, one is made                     */
+    struct run *made; /* ... or read; until it is kept                  */
+    bool unread; /* the run in the file is of no use, and nothing was found   */
+    struct error error;  /* of reading it                                  */
+    struct vector found; /* of uint32_t: its rows, ascending               */
+    bool searched;       /* ... by the device                              */
+    uint64_t to;         /* rows that were found in tablets before it      */
+    bool failed;         /* there was no memory, or it was to stop         */
 };
 
 /* What was searched. */

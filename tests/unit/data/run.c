@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs of random tablets: what a look-up finds by a run, by all values, and by
- * comparing row by row is the same; and what a file may say of a run is
- * believed only if it is the order.
+ * comparing row by row is the same, also of runs in a file, of which little is
+ * read; one that is damaged is not believed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,11 +16,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/database/database_inner.h"
 #include "data/database/rows_block.h"
+#include "data/index/run_block.h"
 #include "data/index/run_cache.h"
+#include "data/index/run_pages.h"
 #include "data/index/run_terms.h"
 #include "data/tablet/dictionary_sort.h"
 #include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/sample_tables.h"
 
 enum { ROWS_MAX = 900, COLUMNS = 5, LIST_MAX = 80 };
 
@@ -299,8 +304,24 @@ static void check_texts(const struct run_column *of)
     }
 }
 
-/* Asks by a run (NULL: by all values), and compares. */
-static void check_found(const struct asked *asked, const struct run *run)
+/* Reads what is needed of a run, and asks by that. */
+static void find_in_pages(const struct run_terms *terms,
+                          const struct run_pages *pages, struct vector *found)
+{
+    struct vector keys = VECTOR(struct run_keys);
+    struct run *part;
+
+    assert_true(run_terms_keys(terms, &pages->run, &keys));
+    assert_int_equal(run_pages_find(pages, &keys, &part, ERROR), VDBQ_OK);
+    assert_non_null(part);
+    assert_true(run_terms_find(terms, part, found));
+    run_destroy(part);
+    vector_finish(&keys);
+}
+
+/* Asks by a run, by one in the file, or by all values (both NULL), and compares. */
+static void check_found(const struct asked *asked, const struct run *run,
+                        const struct run_pages *pages)
 {
     struct run_value list[LIST_MAX];
     struct run_bound low = { .open = asked->low_open };
@@ -329,8 +350,11 @@ static void check_found(const struct asked *asked, const struct run *run)
         high.value = value_of(last, asked->high);
         terms.high = &high;
     }
-    assert_true(run != NULL ? run_terms_find(&terms, run, &found)
-                            : run_terms_scan(&terms, block.bytes, &found));
+    if (pages != NULL)
+        find_in_pages(&terms, pages, &found);
+    else
+        assert_true(run != NULL ? run_terms_find(&terms, run, &found)
+                                : run_terms_scan(&terms, block.bytes, &found));
     for (uint32_t row = 0; row < rows; row++)
         if (is_asked(asked, row)) {
             assert_true(at < found.count);
@@ -354,12 +378,12 @@ static void test_finds(void **state)
             struct run *run = run_make(block.bytes, asked.of, asked.count);
             assert_non_null(run);
             check_order(run, asked.of, asked.count);
-            check_found(&asked, run);
+            check_found(&asked, run, NULL);
             if (i % 4 == 0 && columns[asked.of[0]].type == VDBQ_TEXT)
                 check_texts(&run->columns[0]);
             if (asked.equal_count > 0 || asked.list_count > 0
                 || asked.low < rows || asked.high < rows)
-                check_found(&asked, NULL);
+                check_found(&asked, NULL, NULL);
             run_destroy(run);
         }
         block_destroy(&block);
@@ -451,53 +475,159 @@ static void test_texts_between(void **state)
     block_destroy(&block);
 }
 
-/* -------------------------------------------------------------- restore -- */
+/* ----------------------------------------------------------------- file -- */
 
-static uint32_t *copy_order(const struct run *run)
+enum { RUN_AT = 1 << 16 };
+
+static struct database *database; /* on the disk */
+
+static void open_disk(void)
 {
-    uint32_t *order = memory_resize(NULL, rows * sizeof *order);
+    struct database_params params = params_on_disk(ROWS_MAX);
 
-    assert_non_null(order);
-    for (uint32_t i = 0; i < rows; i++)
-        order[i] = run_row(run, i);
-    return order;
+    disk_start(NULL, 0);
+    assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
 }
 
-static void test_restores(void **state)
+static void close_disk(void)
 {
-    const unsigned of[] = { 0, 4 };
+    database_close(database);
+    disk_end();
+}
 
+/* Writes a run to the disk. */
+static struct run_ref write_run(const struct run *run, uint32_t page_rows)
+{
+    struct run_ref ref = { .column_count = run->column_count,
+                           .offset = RUN_AT };
+    struct block written = run_block(run, page_rows, &ref);
+
+    assert_non_null(written.bytes);
+    assert_int_equal(file_write_block(&database->file, &written, RUN_AT, ERROR),
+                     VDBQ_OK);
+    block_destroy(&written);
+    for (unsigned i = 0; i < run->column_count; i++)
+        ref.columns[i] = run->columns[i].column;
+    return ref;
+}
+
+/* All of it is read back. */
+static void check_all(const struct run *run, const struct run_ref *ref)
+{
+    struct run *read;
+
+    assert_int_equal(run_load(database, ref, block.bytes, &read, ERROR),
+                     VDBQ_OK);
+    assert_non_null(read);
+    assert_int_equal(read->rows, run->rows);
+    for (uint32_t i = 0; i < run->rows; i++) {
+        assert_true(run_key(read, i) == run_key(run, i));
+        assert_int_equal(run_row(read, i), run_row(run, i));
+    }
+    run_destroy(read);
+}
+
+static void test_reads_back(void **state)
+{
     (void)state;
-    for (unsigned n = 0; n < 200; n++) {
-        struct run *run, *restored;
-        uint32_t *order, at;
+    open_disk();
+    for (unsigned n = 0; n < 100; n++) {
         make_tablet();
-        run = run_make(block.bytes, of, 2);
-        assert_non_null(run);
-        restored = run_restore(block.bytes, of, 2, copy_order(run));
-        assert_non_null(restored);
-        check_order(restored, of, 2);
-        run_destroy(restored);
-        order = copy_order(run);
-        at = chance(rows);
-        switch (chance(3)) {
-        case 0:
-            order[at] = rows;
-            break;
-        case 1:
-            order[at] = UINT32_MAX;
-            break;
-        default:
-            order[at] = order[(at + 1) % rows];
-            break;
+        for (unsigned i = 0; i < 10; i++) {
+            struct asked asked = any_question();
+            struct run *run = run_make(block.bytes, asked.of, asked.count);
+            struct run_ref ref = write_run(run, 1 + chance(50));
+            struct run_pages pages;
+            bool sound;
+            check_all(run, &ref);
+            assert_int_equal(
+                run_pages_open(database, &ref, &pages, &sound, ERROR), VDBQ_OK);
+            assert_true(sound);
+            check_found(&asked, NULL, &pages);
+            run_pages_close(&pages);
+            run_destroy(run);
         }
-        restored = run_restore(block.bytes, of, 2, order);
-        if (rows > 1)
-            assert_null(restored);
-        run_destroy(restored);
-        run_destroy(run);
         block_destroy(&block);
     }
+    close_disk();
+}
+
+/* A search reads the head and the page that it needs, whatever else there is. */
+static void test_reads_little(void **state)
+{
+    const unsigned of[] = { 0 };
+    struct asked asked = { .of = { 0 }, .count = 1, .equal_count = 1 };
+    struct run_pages pages;
+    struct run_ref ref;
+    struct run *run;
+    bool sound;
+
+    (void)state;
+    open_disk();
+    do {
+        block_destroy(&block);
+        make_tablet();
+        asked.equal[0] = any_row(0);
+        run = run_make(block.bytes, of, 1);
+        ref = write_run(run, 10);
+        run_destroy(run);
+    } while (rows < 500 || asked.equal[0] == rows
+             || tablet_column(block.bytes, 0)->maximum < 1000);
+    asked.low = asked.high = rows;
+    disk.read_bytes = 0;
+    assert_int_equal(run_pages_open(database, &ref, &pages, &sound, ERROR),
+                     VDBQ_OK);
+    assert_true(sound);
+    check_found(&asked, NULL, &pages);
+    run_pages_close(&pages);
+    assert_true(disk.read_bytes
+                < ref.head_bytes + (ref.size_bytes - ref.head_bytes) / 4);
+    block_destroy(&block);
+    close_disk();
+}
+
+/* A run that is damaged, and has (`meant`) the checksums of what it is, is not
+ * read, or has rows of the tablet, whose keys ascend. */
+static void check_damaged(struct run_ref ref, bool meant)
+{
+    struct run *read;
+
+    if (meant)
+        ref.checksum =
+            block_checksum(disk.bytes + RUN_AT, (size_t)ref.head_bytes);
+    assert_int_equal(run_load(database, &ref, NULL, &read, ERROR), VDBQ_OK);
+    assert_true(meant || read == NULL);
+    for (uint32_t i = 0; read != NULL && i < read->rows; i++) {
+        assert_true(run_row(read, i) < read->tablet_rows);
+        assert_true(i == 0 || run_key(read, i - 1) <= run_key(read, i));
+    }
+    run_destroy(read);
+}
+
+static void test_damage(void **state)
+{
+    (void)state;
+    open_disk();
+    for (unsigned n = 0; n < 40; n++) {
+        struct asked asked;
+        struct run *run;
+        struct run_ref ref;
+        make_tablet();
+        asked = any_question();
+        run = run_make(block.bytes, asked.of, asked.count);
+        ref = write_run(run, 1 + chance(50));
+        run_destroy(run);
+        for (unsigned i = 0; i < 200; i++) {
+            bool meant = chance(2) == 0;
+            uint64_t at = chance(meant ? ref.head_bytes : ref.size_bytes);
+            uint8_t change = (uint8_t)(1 + chance(255));
+            disk.bytes[RUN_AT + at] ^= change;
+            check_damaged(ref, meant);
+            disk.bytes[RUN_AT + at] ^= change;
+        }
+        block_destroy(&block);
+    }
+    close_disk();
 }
 
 /* ---------------------------------------------------------------- cache -- */
@@ -539,7 +669,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds),         cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_texts_between), cmocka_unit_test(test_restores),
+        cmocka_unit_test(test_texts_between), cmocka_unit_test(test_reads_back),
+        cmocka_unit_test(test_reads_little),  cmocka_unit_test(test_damage),
         cmocka_unit_test(test_keeps_some),
     };
 

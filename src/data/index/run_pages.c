@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heads and pages of runs, proven before they are used: run_pages.h. Nothing of
+ * them is an offset or a count before it was compared with what is known.
+ */
+#include "data/index/run_pages.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads/stop.h"
+#include "data/database/database_inner.h"
+#include "data/index/run_block.h"
+
+/* Bytes of a page of so many rows, at most: both columns plain. */
+enum { PAGE_FIXED_BYTES = 1 << 10, PAGE_ROW_BYTES = 16 };
+
+/* ----------------------------------------------------------------- head -- */
+
+/* Takes over what the head says of a column; its ranked values follow at
+ * `*values`. */
+static bool take_column(const struct run_pages *pages, unsigned i,
+                        const uint64_t **values, struct run_column *column)
+{
+    const struct run_block_head *head = pages->head.bytes;
+    const struct run_block_column *from = &head->column[i];
+    bool ascend = true;
+
+    *column = (struct run_column){ .column = from->column,
+                                   .bits = from->bits,
+                                   .base = from->base,
+                                   .span = from->span };
+    if (from->column != pages->ref->columns[i] || from->bits > RUN_KEY_BITS)
+        return false;
+    if (from->is_ranked == 0)
+        return from->ranked == 0 && from->span < UINT64_MAX - 1
+               && from->bits == run_bits(from->span + 1);
+    column->count = from->ranked;
+    column->ranked = (uint64_t *)(uintptr_t)*values;
+    *values += from->ranked;
+    for (uint32_t k = 1; k < column->count; k++)
+        ascend &= column->ranked[k - 1] < column->ranked[k];
+    return ascend && from->bits == run_bits(from->ranked);
+}
+
+static bool take_columns(struct run_pages *pages)
+{
+    const struct run_block_head *head = pages->head.bytes;
+    const uint64_t *values = (const uint64_t *)(const void *)(head + 1);
+    struct run *run = &pages->run;
+    bool sound = true;
+
+    run->rows = head->rows;
+    run->tablet_rows = head->tablet_rows;
+    run->column_count = head->columns;
+    for (unsigned i = 0; i < head->columns && sound; i++) {
+        sound = take_column(pages, i, &values, &run->columns[i]);
+        run->key_bits += run->columns[i].bits;
+    }
+    pages->pages = (const struct run_block_page *)(const void *)values;
+    return sound && run->key_bits <= RUN_KEY_BITS;
+}
+
+static bool check_page(const struct run_pages *pages, uint32_t number)
+{
+    const struct run_block_page *page = &pages->pages[number];
+    uint64_t size = pages->ref->size_bytes;
+
+    return page->offset % 64 == 0 && page->offset >= pages->head.size
+           && page->offset <= size && page->size <= size - page->offset
+           && page->size > 0
+           && page->size <= PAGE_FIXED_BYTES + pages->page_rows * PAGE_ROW_BYTES
+           && (number == 0 || page[-1].key <= page->key);
+}
+
+/* Compares the head's size with what it says is in it. */
+static bool check_counts(struct run_pages *pages)
+{
+    const struct run_block_head *head = pages->head.bytes;
+    uint64_t ranked = 0;
+
+    if (memcmp(head->magic, RUN_MAGIC, sizeof head->magic) != 0
+        || head->rows == 0 || head->rows > head->tablet_rows
+        || head->tablet_rows > TABLET_ROWS_MAX || head->page_rows == 0
+        || head->page_rows > RUN_PAGE_ROWS_MAX
+        || head->columns != pages->ref->column_count)
+        return false;
+    for (unsigned i = 0; i < RUN_COLUMNS_MAX; i++)
+        ranked += head->column[i].ranked;
+    pages->page_rows = head->page_rows;
+    pages->page_count = (uint32_t)((head->rows + (uint64_t)head->page_rows - 1)
+                                   / head->page_rows);
+    return pages->head.size == run_head_size(ranked, pages->page_count);
+}
+
+static bool check_head(struct run_pages *pages)
+{
+    bool sound = check_counts(pages) && take_columns(pages);
+
+    for (uint32_t i = 0; sound && i < pages->page_count; i++)
+        sound = check_page(pages, i);
+    return sound;
+}
+
+/* Reads bytes of the run's block, and compares their checksum. */
+static bool read_bytes(const struct run_pages *pages, struct block *block,
+                       uint64_t offset, uint64_t checksum)
+{
+    struct error ignored;
+
+    return file_read(&pages->database->file, block->bytes, block->size,
+                     pages->ref->offset + offset, &ignored)
+               == VDBQ_OK
+           && block_checksum(block->bytes, block->size) == checksum;
+}
+
+enum vdbq_status run_pages_open(struct database *database,
+                                const struct run_ref *ref,
+                                struct run_pages *pages, bool *sound,
+                                struct error *error)
+{
+    *pages = (struct run_pages){ .database = database, .ref = ref };
+    *sound = false;
+    if (ref->head_bytes < sizeof(struct run_block_head)
+        || ref->head_bytes > ref->size_bytes)
+        return VDBQ_OK;
+    pages->head = block_create(ref->head_bytes);
+    if (pages->head.bytes == NULL)
+        return error_no_memory(error);
+    *sound =
+        read_bytes(pages, &pages->head, 0, ref->checksum) && check_head(pages);
+    return VDBQ_OK;
+}
+
+void run_pages_close(struct run_pages *pages)
+{
+    block_destroy(&pages->head);
+}
+
+/* ---------------------------------------------------------------- pages -- */
+
+/* What is read with. */
+struct page_reading {
+    const struct run_pages *pages;
+    struct run *run; /* with what was read so far */
+    uint64_t *keys;  /* of it, wide               */
+    int64_t *values; /* of a page                 */
+    bool sound;      /* so far                    */
+};
+
+static uint32_t rows_of(const struct run_pages *pages, uint32_t number)
+{
+    uint32_t first = number * pages->page_rows;
+    uint32_t left = pages->run.rows - first;
+
+    return left < pages->page_rows ? left : pages->page_rows;
+}
+
+/* Whether a key, with its row behind it, is more than the one before it. */
+static bool is_more(const struct page_reading *reading, uint32_t at)
+{
+    const uint64_t *keys = reading->keys;
+    const uint32_t *order = reading->run->order;
+
+    return at == 0 || keys[at - 1] < keys[at]
+           || (keys[at - 1] == keys[at] && order[at - 1] < order[at]);
+}
+
+/* Adds the keys and rows of a page's tablet, which is proven. */
+static void take_page(struct page_reading *reading, const struct block *block,
+                      uint32_t number)
+{
+    const struct run_pages *pages = reading->pages;
+    struct run *run = reading->run;
+    uint32_t count = rows_of(pages, number), at = run->rows;
+
+    tablet_values_of(block->bytes, 0, 0, count, reading->values);
+    tablet_values_of(block->bytes, 1, 0, count, run->order + at);
+    for (uint32_t i = 0; i < count; i++) {
+        reading->keys[at + i] =
+            (uint64_t)reading->values[i] ^ UINT64_C(1) << 63;
+        reading->sound &=
+            run->order[at + i] < run->tablet_rows && is_more(reading, at + i);
+    }
+    reading->sound &=
+        reading->keys[at] == pages->pages[number].key
+        && (run->key_bits == RUN_KEY_BITS
+            || reading->keys[at + count - 1] >> run->key_bits == 0);
+    run->rows += count;
+}
+
+static enum vdbq_status read_page(struct page_reading *reading, uint32_t number,
+                                  struct error *error)
+{
+    const struct run_pages *pages = reading->pages;
+    const struct run_block_page *page = &pages->pages[number];
+    const struct table table = run_page_table();
+    struct block block = block_create(page->size);
+    struct error ignored;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    reading->sound = read_bytes(pages, &block, page->offset, page->checksum)
+                     && tablet_check(&table, block.bytes, block.size,
+                                     rows_of(pages, number), &ignored)
+                            == VDBQ_OK
+                     && tablet_column(block.bytes, 0)->null_count == 0
+                     && tablet_column(block.bytes, 1)->null_count == 0;
+    if (reading->sound)
+        take_page(reading, &block, number);
+    block_destroy(&block);
+    return VDBQ_OK;
+}
+
+/* Copies what the head says of the columns. */
+static bool copy_columns(const struct run *from, struct run *to)
+{
+    for (unsigned i = 0; i < from->column_count; i++) {
+        const struct run_column *column = &from->columns[i];
+        size_t bytes = column->count * sizeof *column->ranked;
+        to->columns[i].ranked = NULL;
+        if (column->ranked == NULL)
+            continue;
+        to->columns[i].ranked = memory_resize(NULL, bytes + 1);
+        if (to->columns[i].ranked == NULL)
+            return false;
+        memcpy(to->columns[i].ranked, column->ranked, bytes);
+        to->size_bytes += bytes;
+    }
+    return true;
+}
+
+/* A run with room for so many rows. */
+static bool start(struct page_reading *reading, uint64_t rows)
+{
+    const struct run_pages *pages = reading->pages;
+    struct run *run = memory_zeroed(1, sizeof *run);
+
+    reading->run = run;
+    if (run == NULL)
+        return false;
+    *run = pages->run;
+    run->rows = 0;
+    run->size_bytes = sizeof *run;
+    if (!copy_columns(&pages->run, run))
+        return false;
+    reading->keys = memory_resize(NULL, (size_t)(rows + 1) * sizeof(uint64_t));
+    run->order = memory_resize(NULL, (size_t)(rows + 1) * sizeof *run->order);
+    reading->values =
+        memory_resize(NULL, pages->page_rows * sizeof *reading->values);
+    return reading->keys != NULL && run->order != NULL
+           && reading->values != NULL;
+}
+
+/* Rows in the order of the tablet need no numbers. */
+static void drop_order(struct run *run)
+{
+    bool same = run->rows == run->tablet_rows;
+
+    for (uint32_t i = 0; i < run->rows && same; i++)
+        same = run->order[i] == i;
+    if (!same)
+        return;
+    memory_release(run->order);
+    run->order = NULL;
+}
+
+/* Makes a run of the pages that are wanted. */
+static enum vdbq_status read_pages(const struct run_pages *pages,
+                                   const bool *wanted, uint64_t rows,
+                                   struct run **run, struct error *error)
+{
+    struct page_reading reading = { .pages = pages, .sound = true };
+    enum vdbq_status status =
+        start(&reading, rows) ? VDBQ_OK : error_no_memory(error);
+
+    for (uint32_t i = 0;
+         i < pages->page_count && reading.sound && status == VDBQ_OK; i++) {
+        if (wanted[i])
+            status = read_page(&reading, i, error);
+        if (status == VDBQ_OK && wanted[i])
+            status = stop_pause(error);
+    }
+    memory_release(reading.values);
+    if (status == VDBQ_OK && reading.sound) {
+        drop_order(reading.run);
+        run_take_keys(reading.run, reading.keys);
+        *run = reading.run;
+        return VDBQ_OK;
+    }
+    memory_release(reading.keys);
+    run_destroy(reading.run);
+    return status;
+}
+
+/* Whether a page can have one of some keys. */
+static bool can_have(const struct run_pages *pages, uint32_t number,
+                     const struct run_keys *keys)
+{
+    return pages->pages[number].key <= keys->last
+           && (number + 1 == pages->page_count
+               || pages->pages[number + 1].key >= keys->first);
+}
+
+/* The last page that begins with a lesser key, or the first. */
+static uint32_t first_page(const struct run_pages *pages, uint64_t key)
+{
+    uint32_t low = 0, high = pages->page_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (pages->pages[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? low - 1 : 0;
+}
+
+enum vdbq_status run_pages_find(const struct run_pages *pages,
+                                const struct vector *keys, struct run **run,
+                                struct error *error)
+{
+    bool *wanted = memory_zeroed(pages->page_count, sizeof *wanted);
+    enum vdbq_status status;
+    uint64_t rows = 0;
+
+    *run = NULL;
+    if (wanted == NULL)
+        return error_no_memory(error);
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct run_keys *some = vector_at(keys, i);
+        uint32_t at = first_page(pages, some->first);
+        for (; some->first <= some->last && at < pages->page_count
+               && pages->pages[at].key <= some->last;
+             at++)
+            wanted[at] |= can_have(pages, at, some);
+    }
+    for (uint32_t i = 0; i < pages->page_count; i++)
+        rows += wanted[i] ? rows_of(pages, i) : 0;
+    status = read_pages(pages, wanted, rows, run, error);
+    memory_release(wanted);
+    return status;
+}
+
+enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
+                          const void *tablet, struct run **run,
+                          struct error *error)
+{
+    struct vector keys = VECTOR(struct run_keys);
+    struct run_keys all = { 0, UINT64_MAX };
+    struct run_pages pages;
+    bool sound;
+    enum vdbq_status status =
+        run_pages_open(database, ref, &pages, &sound, error);
+
+    *run = NULL;
+    if (status == VDBQ_OK && !vector_append(&keys, &all, 1))
+        status = error_no_memory(error);
+    if (status == VDBQ_OK && sound)
+        status = run_pages_find(&pages, &keys, run, error);
+    if (*run != NULL && tablet != NULL)
+        run_add_heads(*run, tablet);
+    run_pages_close(&pages);
+    vector_finish(&keys);
+    return status;
+}
