@@ -529,6 +529,10 @@ def case_tables_and_schema(folder):
     expect(run(folder, 's.vdb', '-c', 'delete from "two words"', '-c', '.tablets'), 0,
            counts + 'two words: rows 0, tablets 0, sample 0\n')
     expect(run(folder, 's.vdb', '.tablets ONE'), 0, counts)
+    expect(run(folder, 's.vdb', 'create table many (k integer primary key); insert into many '
+               'select row_number() over () from one a, one b, (values (1), (2)) as c (v)'), 0, '')
+    expect(run(folder, 's.vdb', '.tablets many'), 0,
+           'many: rows 20000, tablets 1, sample 64, runs 1\n')
     expect(run(folder, 's.vdb', '.tablets ones'), 1, '',
            r'no table ones\nhint: did you mean one')
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/query.h"
+#include "api/upsert.h"
 
 bool query_explains(const vdbq_query *query)
 {
@@ -129,15 +129,56 @@ static void print_stats(vdbq_query *query, const struct vdbq_limits *limits,
     text_print(text, "; total     %.3f ms\n", milliseconds(stats->total_ns));
 }
 
-static void print_insert(const struct plan *plan, struct text *text)
+/* Adds "a, b": columns of the table that an INSERT is for. */
+static void print_columns(const vdbq_query *query, const unsigned *columns,
+                          unsigned count, struct text *text)
 {
-    if (plan->insert.from_query)
+    const struct table *table =
+        catalogue_table_id(query->planned_for, query->plan.insert.table_id);
+    for (unsigned i = 0; i < count; i++)
+        text_print(text, "%s%s", i > 0 ? ", " : "",
+                   table->columns[columns[i]].name);
+}
+
+/* What becomes of rows that meet others. */
+static void print_conflict(const vdbq_query *query, struct text *text)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    if (insert->conflict == CONFLICT_REPLACE)
+        text_print(text, "; in place of the rows of the table that they "
+                         "meet\n");
+    if (insert->target.count == 0) {
+        if (insert->conflict == CONFLICT_IGNORE)
+            text_print(text, "; but not those that meet a row of the table\n");
+        return;
+    }
+    text_print(text, insert->updates
+                         ? "; but where one meets a row of the table by ("
+                         : "; but not those that meet a row of the table by (");
+    print_columns(query, insert->target.columns, insert->target.count, text);
+    text_print(text, ")%s",
+               insert->updates ? ", that gets new values of " : "");
+    print_columns(query, insert->sets, insert->set_count, text);
+    text_print(text, "%s\n", insert->updates ? ":" : "");
+}
+
+static enum vdbq_status print_insert(vdbq_query *query, struct text *text)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    if (insert->from_query)
         text_print(text, "; append these rows to table %u\n",
-                   (unsigned)plan->insert.table_id);
+                   (unsigned)insert->table_id);
     else
         text_print(text, "; append %llu rows to table %u\n",
-                   (unsigned long long)plan->insert.rows,
-                   (unsigned)plan->insert.table_id);
+                   (unsigned long long)insert->rows,
+                   (unsigned)insert->table_id);
+    print_conflict(query, text);
+    if (!insert->updates)
+        return VDBQ_OK;
+    if (!insert->from_query)
+        return upsert_explain(query, text);
+    text_print(text, "; steps that are planned once these are known\n");
+    return VDBQ_OK;
 }
 
 /* What a statement does, or becomes of the rows of its steps. */
@@ -173,9 +214,6 @@ static void print_change(const struct plan *plan, struct text *text)
     case PLAN_REINDEX:
         text_print(text, "; reindex %s\n",
                    plan->drop.name != NULL ? plan->drop.name : "all");
-        break;
-    case PLAN_INSERT:
-        print_insert(plan, text);
         break;
     case PLAN_CHANGE:
         text_print(text,
@@ -249,10 +287,15 @@ static void print_stand_in(enum stand_in why, struct text *lines)
 
 enum vdbq_status explain_lines(vdbq_query *query)
 {
+    enum vdbq_status status = VDBQ_OK;
     text_finish(&query->lines);
     query->line_texts.count = 0;
     print_steps(query);
     print_change(&query->plan, &query->lines);
+    if (query->plan.kind == PLAN_INSERT)
+        status = print_insert(query, &query->lines);
+    if (status != VDBQ_OK)
+        return status;
     query_clock_count(query);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stand_in(query->stands_in, &query->lines);

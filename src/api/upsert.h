@@ -50,6 +50,8 @@ enum vdbq_status upsert_gather(vdbq_query *query, struct rows *rows);
 enum vdbq_status upsert_free(vdbq_query *query, struct transaction *transaction,
                              uint64_t rows, const struct vdbq_vector *vectors);
 
+/* Adds the steps of DO UPDATE, for the rows that a plan has in VALUES, to text. */
+enum vdbq_status upsert_explain(vdbq_query *query, struct text *text);
 /* DO UPDATE. */
 enum vdbq_status upsert_update(vdbq_query *query,
                                struct transaction *transaction);

@@ -25,18 +25,15 @@ static enum vdbq_status reopen(vdbq_query *query,
                                 &query->db->error);
 }
 
-/* Plans DO UPDATE for rows, in `arena`. */
-static enum vdbq_status plan_round(vdbq_query *query,
-                                   const struct plan_conflicts *conflicts,
-                                   struct arena *arena, struct plan *plan)
+/* Plans DO UPDATE for rows, in `arena`, and a catalogue with the query's files. */
+static enum vdbq_status plan_for(vdbq_query *query,
+                                 const struct catalogue *joined,
+                                 const struct plan_conflicts *conflicts,
+                                 struct arena *arena, struct plan *plan)
 {
     struct plan_limits limits = plan_limits_now(query->db);
-    struct catalogue *joined;
-    enum vdbq_status status =
-        query_files_join(query, query->snapshot.catalogue, &joined);
+    enum vdbq_status status;
 
-    if (status != VDBQ_OK)
-        return status;
     error_clear(
         &query->db->error); /* of a wait for memory that came to an end */
     limits.careful = true;
@@ -45,7 +42,6 @@ static enum vdbq_status plan_round(vdbq_query *query,
     status = plan_statement(query->statement, query->text, query->length,
                             joined, query->parameters, &limits, arena, plan,
                             &query->db->error);
-    catalogue_release(joined);
     if (status != VDBQ_OK)
         return status;
     plan->explain = AST_RUN;
@@ -54,6 +50,43 @@ static enum vdbq_status plan_round(vdbq_query *query,
     status = steps_check(&plan->steps, &query->db->error);
     if (status != VDBQ_OK)
         plan_finish(plan);
+    return status;
+}
+
+/* ... of what the query sees. */
+static enum vdbq_status plan_round(vdbq_query *query,
+                                   const struct plan_conflicts *conflicts,
+                                   struct arena *arena, struct plan *plan)
+{
+    struct catalogue *joined;
+    enum vdbq_status status =
+        query_files_join(query, query->snapshot.catalogue, &joined);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = plan_for(query, joined, conflicts, arena, plan);
+    catalogue_release(joined);
+    return status;
+}
+
+enum vdbq_status upsert_explain(vdbq_query *query, struct text *text)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    const struct plan_conflicts conflicts = { .rows = insert->rows,
+                                              .coming = insert->vectors };
+    struct arena arena = { 0 };
+    struct plan made;
+    enum vdbq_status status =
+        plan_for(query, query->planned_for, &conflicts, &arena, &made);
+
+    if (status == VDBQ_OK) {
+        if (query->plan.explain == AST_EXPLAIN_TREE)
+            steps_print_names(&made.steps, text);
+        else
+            steps_print(&made.steps, text);
+        plan_finish(&made);
+    }
+    arena_finish(&arena);
     return status;
 }
 

@@ -652,6 +652,10 @@ VDBQ_API uint64_t vdbq_table_sample_rows(vdbq *db, unsigned table);
  * tablets: what UPDATE and DELETE of few rows leave until VACUUM, or until a
  * tablet has so many that it is written anew. */
 VDBQ_API uint64_t vdbq_table_edits(vdbq *db, unsigned table);
+/* How many runs the file has of it: the order of a tablet's rows by a key, by what
+ * is UNIQUE, or by an index. A tablet of few rows that is not full has none, and
+ * small tablets become larger ones as rows come, so that there are few. */
+VDBQ_API uint64_t vdbq_table_runs(vdbq *db, unsigned table);
 /* The CREATE TABLE statement that makes an equal, empty table. */
 VDBQ_API const char *vdbq_table_sql(vdbq *db, unsigned table);
 VDBQ_API unsigned vdbq_table_columns(vdbq *db, unsigned table);

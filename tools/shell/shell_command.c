@@ -93,8 +93,9 @@ static const struct shell_command commands[] = {
     { ".skip", "[on|off]", NULL, shell_set_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
     { ".tablets", "[TABLE]",
-      "rows of each table, the tablets they lie in, and rows of the\n"
-      "sample on which the planner tries conditions",
+      "rows of each table, the tablets they lie in, rows of the sample\n"
+      "on which the planner tries conditions, and how many runs of keys\n"
+      "and indexes, and edits, stand beside the tablets",
       run_tablets, 0, 1, NULL },
     { ".timeout", "[MS]", NULL, shell_set_option, 0, 1, "timeout" },
     { ".timer", "[on|off]",
@@ -401,6 +402,9 @@ static bool run_tablets(struct shell *shell, const struct shell_call *call)
                   (unsigned long long)vdbq_table_rows(db, i),
                   (unsigned long long)vdbq_table_tablets(db, i),
                   (unsigned long long)vdbq_table_sample_rows(db, i));
+        if (vdbq_table_runs(db, i) > 0)
+            out_print(&shell->out, ", runs %llu",
+                      (unsigned long long)vdbq_table_runs(db, i));
         if (vdbq_table_edits(db, i) > 0)
             out_print(&shell->out, ", edits %llu",
                       (unsigned long long)vdbq_table_edits(db, i));
