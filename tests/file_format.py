@@ -468,6 +468,26 @@ def check_runs(checks, binary, path):
         checks.equal((run['origin'], run['number']), (entry['origin'], entry['number']),
                      'the tablet of a run')
         check_run(checks, data, run, rows)
+    check_damaged(checks, binary, path, data, runs)
+
+
+def check_damaged(checks, binary, path, data, runs):
+    """A run that is damaged, in its head or in a page, costs itself alone."""
+    asked = """select * from r where k = 17; select * from r where s = 'w9' and k > 9000;
+               select min(k), max(k) from r; select * from r where x = 2.5 and y = 7e300;
+               update r set k = 17 where k = 7919; select * from r where k = 17"""
+    answers = []
+    for where in ('sound', 'head', 'pages'):
+        damaged = bytearray(data)
+        for run in runs if where != 'sound' else ():
+            first, end = run['head_size'] - 100, run['head_size']
+            if where == 'pages':
+                first, end = run['head_size'] + 200, run['size']
+            for place in range(run['offset'] + first, run['offset'] + end, 50):
+                damaged[place] ^= 1
+        path.write_bytes(damaged)
+        answers.append(ask(binary, path, asked))
+    checks.equal(answers[1:], answers[:1] * 2, 'answers where runs are damaged')
 
 
 def read_run(checks, data, run, rows):

@@ -7,7 +7,6 @@
 #include "data/index/rule_find.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "base/hostile.h"
 #include "base/threads/stop.h"
@@ -69,24 +68,13 @@ static struct run_value value_at(const struct vdbq_vector *vector, uint64_t row)
     }
 }
 
-/* Whether a value is NULL, or no number, which becomes NULL. */
-static bool is_null(const struct vdbq_vector *vector, uint64_t row)
-{
-    if (vector->nulls != NULL && vector->nulls[row] != 0)
-        return true;
-    if (vector->type == VDBQ_FLOAT)
-        return isnan(((const float *)vector->values)[row]);
-    return vector->type == VDBQ_DOUBLE
-           && isnan(((const double *)vector->values)[row]);
-}
-
 /* What is looked for; false: a value is NULL, and no row is like it. */
 static bool take_values(struct looking *looking,
                         const struct vdbq_vector *vectors, uint64_t row)
 {
     for (unsigned i = 0; i < looking->find->rule->column_count; i++) {
         const struct vdbq_vector *vector = &vectors[looking->columns[i]];
-        if (is_null(vector, row))
+        if (vector_null(vector, row))
             return false;
         looking->values[i] = value_at(vector, row);
     }
@@ -303,7 +291,7 @@ static enum vdbq_status has_all(struct looking *looking, uint32_t place,
         const struct edit_column *news =
             edit_column(looking->tablet->edit, looking->columns[i]);
         if (news != NULL && edit_find(news, place, &at))
-            *has = !is_null(&news->values, at)
+            *has = !vector_null(&news->values, at)
                    && value_at(&news->values, at).value
                           == looking->values[i].value;
         else
@@ -323,7 +311,7 @@ static enum vdbq_status find_in_column(struct looking *looking, unsigned i)
     for (uint32_t at = 0; news != NULL && at < news->count && status == VDBQ_OK;
          at++) {
         bool has =
-            !is_null(&news->values, at)
+            !vector_null(&news->values, at)
             && value_at(&news->values, at).value == looking->values[i].value
             && !is_new(looking, i, news->places[at]);
         if (has)
