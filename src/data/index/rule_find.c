@@ -357,8 +357,7 @@ static bool may_have(const struct looking *looking)
 
 static enum vdbq_status look_into(struct looking *looking)
 {
-    enum vdbq_status status =
-        edit_check(looking->tablet->edit, looking->error);
+    enum vdbq_status status = edit_check(looking->tablet->edit, looking->error);
 
     if (status == VDBQ_OK)
         status = find_in_base(looking);
