@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures searches: see tune_search.h. Medians of the kernels' own times count.
+ * Measures searches: see tune_search.h. Medians count.
  */
 #include "trial/tune_search.h"
 
@@ -15,10 +15,14 @@
 enum {
     VALUES = 1 << 23, /* more than a cache holds */
     KEYS_LEAST = 16,
-    KEYS_MOST = 1 << 18,
     KEYS_FACTOR = 4, /* from one batch to the next */
-    RUNS = 15        /* of a batch                 */
+    BATCHES = 8,
+    KEYS_MOST = 1 << 18, /* of the last one           */
+    KERNEL_BATCHES = 7,  /* in which kernels are told apart */
+    RUNS = 15            /* of a batch                 */
 };
+
+_Static_assert(KEYS_LEAST *(1 << 2 * (BATCHES - 1)) == KEYS_MOST, "batches");
 
 struct searching {
     const struct tune_params *params;
@@ -67,66 +71,13 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* What a kernel takes for so many keys, other ones each time. */
-static enum vdbq_status measure(struct searching *searching, unsigned count,
-                                enum search_algorithm algorithm,
-                                uint64_t *median_ns)
-{
-    uint64_t ns[RUNS];
-    enum vdbq_status status = stop_pause(searching->error);
-    for (int run = -1; run < RUNS && status == VDBQ_OK; run++) {
-        struct search_times times = { 0 };
-        draw_keys(searching, count);
-        status =
-            search_keys(searching->params->device,
-                        &(struct search_params){ .sorted = searching->sorted,
-                                                 .count = VALUES,
-                                                 .type = SEARCH_I64,
-                                                 .keys = searching->keys,
-                                                 .key_count = count,
-                                                 .algorithm = algorithm },
-                        searching->places, &times, searching->error);
-        if (run >= 0) /* the first one warms up */
-            ns[run] = times.kernel.kernel_ns;
-    }
-    if (status != VDBQ_OK)
-        return status;
-    qsort(ns, RUNS, sizeof *ns, compare);
-    *median_ns = ns[RUNS / 2];
-    return VDBQ_OK;
-}
+/* ---------------------------------------------------------------- ways -- */
 
-/* All batches; p-ary search wins up to the first one where it does not. */
-static enum vdbq_status measure_all(struct searching *searching,
-                                    uint64_t *pary_keys_max)
-{
-    const struct tune_params *params = searching->params;
-    enum vdbq_status status = VDBQ_OK;
-    bool wins = true;
-    *pary_keys_max = 0;
-    params->report(params->context, "  keys looked up   binary us    p-ary us");
-    for (unsigned count = KEYS_LEAST; count <= KEYS_MOST && status == VDBQ_OK;
-         count *= KEYS_FACTOR) {
-        char line[64];
-        uint64_t binary_ns, pary_ns;
-        status = measure(searching, count, SEARCH_BINARY, &binary_ns);
-        if (status == VDBQ_OK)
-            status = measure(searching, count, SEARCH_PARY, &pary_ns);
-        if (status != VDBQ_OK)
-            return status;
-        snprintf(line, sizeof line, "%16u %11.1f %11.1f", count,
-                 (double)binary_ns / 1e3, (double)pary_ns / 1e3);
-        params->report(params->context, line);
-        wins = wins && pary_ns < binary_ns;
-        if (wins)
-            *pary_keys_max = count;
-    }
-    return status;
-}
+/* How keys are looked up, and what of it is measured: of the first two the kernel,
+ * of the others all from keys to places in the host's memory, for keys in order. */
+enum way { BINARY_KERNEL, PARY_KERNEL, HOST, DEVICE };
 
-/* ------------------------------------------------------ device or host -- */
-
-/* Keys in order, shared out to threads of the host. */
+/* Keys that are shared out to threads of the host. */
 struct sharing {
     const struct searching *searching;
     unsigned keys, threads;
@@ -149,40 +100,58 @@ static void search_share(void *context, unsigned number)
                 searching->places + first);
 }
 
+static void search_on_host(const struct searching *searching, unsigned count)
+{
+    struct sharing sharing = { searching, count,
+                               parallel_threads(os_cores(), VALUES) };
+
+    parallel_run(sharing.threads, search_share, &sharing);
+}
+
+static enum vdbq_status search_on_device(const struct searching *searching,
+                                         unsigned count, enum way way,
+                                         struct search_times *times)
+{
+    return search_keys(searching->params->device,
+                       &(struct search_params){
+                           .sorted = searching->sorted,
+                           .count = VALUES,
+                           .type = SEARCH_I64,
+                           .keys = searching->keys,
+                           .key_count = count,
+                           .ascending = way == DEVICE,
+                           .algorithm = way == DEVICE        ? SEARCH_AUTO
+                                        : way == PARY_KERNEL ? SEARCH_PARY
+                                                             : SEARCH_BINARY },
+                       searching->places, times, searching->error);
+}
+
 static int compare_keys(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return (a > b) - (a < b);
 }
 
-/* What so many keys take the device, from the host and back, or the host. */
-static enum vdbq_status measure_whole(struct searching *searching,
-                                      unsigned count, bool on_device,
-                                      uint64_t *median_ns)
+/* What one way takes for so many keys, other ones each time. */
+static enum vdbq_status measure(struct searching *searching, unsigned count,
+                                enum way way, uint64_t *median_ns)
 {
-    struct sharing sharing = { searching, count,
-                               parallel_threads(os_cores(), VALUES) };
     uint64_t ns[RUNS];
     enum vdbq_status status = stop_pause(searching->error);
     for (int run = -1; run < RUNS && status == VDBQ_OK; run++) {
         struct search_times times = { 0 };
         draw_keys(searching, count);
-        qsort(searching->keys, count, sizeof *searching->keys, compare_keys);
+        if (way >= HOST)
+            qsort(searching->keys, count, sizeof *searching->keys,
+                  compare_keys);
         uint64_t start = os_time_ns();
-        if (!on_device)
-            parallel_run(sharing.threads, search_share, &sharing);
+        if (way == HOST)
+            search_on_host(searching, count);
         else
-            status = search_keys(
-                searching->params->device,
-                &(struct search_params){ .sorted = searching->sorted,
-                                         .count = VALUES,
-                                         .type = SEARCH_I64,
-                                         .keys = searching->keys,
-                                         .key_count = count,
-                                         .ascending = true },
-                searching->places, &times, searching->error);
-        if (run >= 0)
-            ns[run] = os_time_ns() - start;
+            status = search_on_device(searching, count, way, &times);
+        if (run >= 0) /* the first one warms up */
+            ns[run] =
+                way >= HOST ? os_time_ns() - start : times.kernel.kernel_ns;
     }
     if (status != VDBQ_OK)
         return status;
@@ -191,31 +160,68 @@ static enum vdbq_status measure_whole(struct searching *searching,
     return VDBQ_OK;
 }
 
+/* ------------------------------------------------------------- batches -- */
+
+/* Measures the first batches both ways; `wins`: where the second one takes less. */
+static enum vdbq_status compare_ways(struct searching *searching,
+                                     const char *title, const enum way ways[2],
+                                     unsigned batches, bool wins[BATCHES])
+{
+    const struct tune_params *params = searching->params;
+    enum vdbq_status status = VDBQ_OK;
+    unsigned count = KEYS_LEAST;
+    params->report(params->context, title);
+    for (unsigned i = 0; i < batches && status == VDBQ_OK;
+         i++, count *= KEYS_FACTOR) {
+        char line[64];
+        uint64_t ns[2];
+        status = measure(searching, count, ways[0], &ns[0]);
+        if (status == VDBQ_OK)
+            status = measure(searching, count, ways[1], &ns[1]);
+        if (status != VDBQ_OK)
+            return status;
+        snprintf(line, sizeof line, "%16u %11.1f %11.1f", count,
+                 (double)ns[0] / 1e3, (double)ns[1] / 1e3);
+        params->report(params->context, line);
+        wins[i] = ns[1] < ns[0];
+    }
+    return status;
+}
+
+/* P-ary search wins up to the first batch where it does not. */
+static enum vdbq_status compare_kernels(struct searching *searching,
+                                        uint64_t *pary_keys_max)
+{
+    const enum way ways[2] = { BINARY_KERNEL, PARY_KERNEL };
+    bool wins[BATCHES];
+    enum vdbq_status status =
+        compare_ways(searching, "  keys looked up   binary us    p-ary us",
+                     ways, KERNEL_BATCHES, wins);
+    uint64_t count = KEYS_LEAST;
+    *pary_keys_max = 0;
+    for (unsigned i = 0; status == VDBQ_OK && i < KERNEL_BATCHES && wins[i];
+         i++) {
+        *pary_keys_max = count;
+        count *= KEYS_FACTOR;
+    }
+    return status;
+}
+
 /* The device wins from the first batch on behind the last one where it does
  * not. */
 static enum vdbq_status compare_host(struct searching *searching,
                                      uint64_t *look_ups_min)
 {
-    const struct tune_params *params = searching->params;
-    enum vdbq_status status = VDBQ_OK;
+    const enum way ways[2] = { HOST, DEVICE };
+    bool wins[BATCHES];
+    enum vdbq_status status =
+        compare_ways(searching, "  keys looked up     host us   device us",
+                     ways, BATCHES, wins);
+    uint64_t count = KEYS_MOST;
     *look_ups_min = LOOK_UPS_NEVER;
-    params->report(params->context, "  keys looked up     host us   device us");
-    for (unsigned count = KEYS_LEAST; count <= KEYS_MOST && status == VDBQ_OK;
-         count *= KEYS_FACTOR) {
-        char line[64];
-        uint64_t host_ns, device_ns;
-        status = measure_whole(searching, count, false, &host_ns);
-        if (status == VDBQ_OK)
-            status = measure_whole(searching, count, true, &device_ns);
-        if (status != VDBQ_OK)
-            return status;
-        snprintf(line, sizeof line, "%16u %11.1f %11.1f", count,
-                 (double)host_ns / 1e3, (double)device_ns / 1e3);
-        params->report(params->context, line);
-        if (device_ns >= host_ns)
-            *look_ups_min = LOOK_UPS_NEVER;
-        else if (*look_ups_min == LOOK_UPS_NEVER)
-            *look_ups_min = count;
+    for (unsigned i = BATCHES; status == VDBQ_OK && i-- > 0 && wins[i];) {
+        *look_ups_min = count;
+        count /= KEYS_FACTOR;
     }
     return status;
 }
@@ -233,7 +239,7 @@ enum vdbq_status tune_search(const struct tune_params *params,
                  ? make_column(&searching)
                  : error_no_memory(error);
     if (status == VDBQ_OK)
-        status = measure_all(&searching, &best->pary_keys_max);
+        status = compare_kernels(&searching, &best->pary_keys_max);
     if (status == VDBQ_OK && !device_facts(params->device)->shares_memory)
         status = compare_host(&searching, &best->look_ups_min);
     device_memory_destroy(searching.sorted);
