@@ -583,18 +583,22 @@ static enum vdbq_status unpack(const struct table *table,
     return status == VDBQ_OK ? tablet_unpack(block, error) : status;
 }
 
-/* The most bytes of a tablet that comes of a base with an edit. */
-static uint64_t edited_most(const struct table *table, const struct edit *edit,
-                            const void *base)
+/* The most bytes of the tablet that is made. */
+static uint64_t edited_most(const struct tablet_editing *editing)
 {
+    const struct table *table = editing->table;
     uint64_t most = tablet_head_size(table->column_count);
 
     for (unsigned i = 0; i < table->column_count; i++) {
-        bool text = table->columns[i].type == VDBQ_TEXT;
-        const struct tablet_words *words = tablet_words(base, i);
-        struct edited_room room = tablet_edited_room(
-            edit, tablet_column(base, i), i,
-            text ? TABLET_WORDS_SIZE(words->count, words->bytes) : 0);
+        const struct tablet_words *words = tablet_words(editing->base, i);
+        struct edited_column what = { .edit = editing->edit,
+                                      .stored = tablet_column(editing->base, i),
+                                      .column = i,
+                                      .choice = editing->choice };
+        struct edited_room room;
+        if (table->columns[i].type == VDBQ_TEXT)
+            what.words = TABLET_WORDS_SIZE(words->count, words->bytes);
+        room = tablet_edited_room(&what);
         most += room.column + room.words;
     }
     return most;
@@ -613,7 +617,7 @@ static enum vdbq_status make_edited(const struct database *database,
         .choice = database->file.settings->encoding
     };
 
-    *block = block_create(edited_most(table, edit, base));
+    *block = block_create(edited_most(&editing));
     if (block->bytes == NULL)
         return error_no_memory(error);
     block->size = tablet_edited(&editing, block->bytes);

@@ -23,15 +23,21 @@ struct tablet_editing {
  * memory, or the thread was asked to stop. */
 uint64_t tablet_edited(const struct tablet_editing *params, void *block);
 
-/* Bytes that a column takes at most; of words `words` bytes lie in the base. The
- * tablet takes those of all its wanted columns and its head. */
+/* A column of the base, which is proven before anything is made of it. */
+struct edited_column {
+    const struct edit *edit;
+    const struct tablet_column *stored; /* what the base's head says of it */
+    unsigned column;
+    uint64_t words;              /* bytes that its words take in memory   */
+    enum encoding_choice choice; /* as above                              */
+};
+/* Bytes that a column takes at most. The tablet takes those of all its wanted
+ * columns and its head. */
 struct edited_room {
     uint64_t column; /* of its values and NULL bits                      */
     uint64_t words;  /* of its words                                     */
     uint64_t work;   /* while it is made: of its values beside the block */
 };
-struct edited_room tablet_edited_room(const struct edit *edit,
-                                      const struct tablet_column *stored,
-                                      unsigned column, uint64_t words);
+struct edited_room tablet_edited_room(const struct edited_column *what);
 
 #endif

@@ -110,8 +110,12 @@ enum vdbq_status projection_bound(const struct projection *base,
         struct edited_room room;
         if (!base->wanted[i])
             continue;
-        room = tablet_edited_room(edit, tablet_column(base->head, i), i,
-                                  base->words[i].sizes.memory);
+        room = tablet_edited_room(&(struct edited_column){
+            .edit = edit,
+            .stored = tablet_column(base->head, i),
+            .column = i,
+            .words = base->words[i].sizes.memory,
+            .choice = base->database->file.settings->encoding });
         bound->most += room.column + room.words;
         words += room.words;
         work = room.work > work ? room.work : work;
