@@ -34,8 +34,8 @@ struct load {
     bool proven;                     /* when it began */
     struct tablet_ref base;          /* that is projected for ... */
     const struct tablet_ref *edited; /* a tablet with an edit; NULL: none  */
-    uint64_t work_bytes; /* taken from the account for that        */
-    unsigned job_count;  /* of `jobs` */
+    struct projection_bound bound;   /* ... of that                        */
+    unsigned job_count;              /* of `jobs` */
     struct load_job jobs[];
 };
 
@@ -57,8 +57,8 @@ static void run_job(struct thread_pool_job *thread_pool_job)
     struct stop_work former = stop_help(&stop_never); /* stop rule 3 */
 
     if (load->edited != NULL)
-        projection_edited(&load->projection, load->edited, load->block,
-                          &job->error);
+        projection_edited(&load->projection, load->edited, load->bound.choice,
+                          load->block, &job->error);
     else if (load->proven)
         projection_put_column(&load->projection, job->column, load->block,
                               &job->error);
@@ -132,8 +132,9 @@ enum vdbq_status load_start(struct thread_pool *workers,
 enum vdbq_status load_start_edited(struct thread_pool *workers,
                                    const struct projection *base,
                                    const struct tablet_ref *edited,
-                                   uint64_t work_bytes, uint8_t *block,
-                                   struct load **load, struct error *error)
+                                   const struct projection_bound *bound,
+                                   uint8_t *block, struct load **load,
+                                   struct error *error)
 {
     struct load *made = memory_zeroed(1, sizeof *made + sizeof made->jobs[0]);
 
@@ -143,7 +144,7 @@ enum vdbq_status load_start_edited(struct thread_pool *workers,
     made->base = *base->tablet;
     made->projection.tablet = &made->base;
     made->edited = edited;
-    made->work_bytes = work_bytes;
+    made->bound = *bound;
     made->block = block;
     made->workers = helpers(workers, edited);
     made->job_count = 1;
@@ -173,7 +174,7 @@ enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
     }
     if (load->edited != NULL && status == VDBQ_OK)
         take_head(load);
-    account_process_give(load->work_bytes);
+    account_process_give(load->bound.work);
     load->projection.proof->users--;
     memory_release(load);
     return status;

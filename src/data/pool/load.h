@@ -19,14 +19,15 @@ enum vdbq_status load_start(struct thread_pool *workers,
                             const struct projection *projection, uint8_t *block,
                             struct load **load, struct error *error);
 /* Likewise of a tablet with an edit: `base` is a projection of what that is over,
- * with its bound known. What comes of it goes into the block, and its head into
- * the projection's `head` and `here`. Of the process's memory `work_bytes` were
- * taken, which the load gives back at its end. */
+ * with its bound. What comes of it goes into the block, and its head into
+ * the projection's `head` and `here`. Of the process's memory the bound's `work`
+ * was taken, which the load gives back at its end. */
 enum vdbq_status load_start_edited(struct thread_pool *workers,
                                    const struct projection *base,
                                    const struct tablet_ref *edited,
-                                   uint64_t work_bytes, uint8_t *block,
-                                   struct load **load, struct error *error);
+                                   const struct projection_bound *bound,
+                                   uint8_t *block, struct load **load,
+                                   struct error *error);
 /* Waits until the block is filled and frees the load. What it took, on all
  * threads together, is added to `time_ns`. Fails as a projection does. */
 enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,

@@ -164,10 +164,11 @@ static enum vdbq_status start_edited(struct pool *pool,
 
     if (status == VDBQ_OK)
         status = device_memory_take(slot->shown.memory, &times, error);
-    return status == VDBQ_OK ? load_start_edited(
-               pool->workers, base, want->tablet, bound->work,
-               device_memory_host(slot->shown.memory), &slot->load, error)
-                             : status;
+    return status == VDBQ_OK
+               ? load_start_edited(pool->workers, base, want->tablet, bound,
+                                   device_memory_host(slot->shown.memory),
+                                   &slot->load, error)
+               : status;
 }
 
 /* Makes a slot of a tablet that has an edit: its base's columns are brought in,

@@ -89,16 +89,15 @@ static enum vdbq_status put_all(const struct projection *projection,
 /* Puts the edit over what was brought in. */
 static enum vdbq_status put_edit(const struct projection *base,
                                  const struct tablet_ref *edited,
+                                 enum encoding_choice choice,
                                  const uint8_t *bytes, uint8_t *block,
                                  struct error *error)
 {
-    const struct tablet_editing editing = {
-        .table = base->table,
-        .edit = edited->edit,
-        .base = bytes,
-        .wanted = base->wanted,
-        .choice = base->database->file.settings->encoding
-    };
+    const struct tablet_editing editing = { .table = base->table,
+                                            .edit = edited->edit,
+                                            .base = bytes,
+                                            .wanted = base->wanted,
+                                            .choice = choice };
     enum vdbq_status status = VDBQ_OK;
 
     if (tablet_edited(&editing, block) == 0)
@@ -113,7 +112,8 @@ static enum vdbq_status put_edit(const struct projection *base,
 
 enum vdbq_status projection_edited(const struct projection *base,
                                    const struct tablet_ref *edited,
-                                   uint8_t *block, struct error *error)
+                                   enum encoding_choice choice, uint8_t *block,
+                                   struct error *error)
 {
     struct block before = block_create(projection_lay_out(base));
     enum vdbq_status status;
@@ -122,7 +122,7 @@ enum vdbq_status projection_edited(const struct projection *base,
         return error_no_memory(error);
     status = put_all(base, before.bytes, error);
     if (status == VDBQ_OK)
-        status = put_edit(base, edited, before.bytes, block, error);
+        status = put_edit(base, edited, choice, before.bytes, block, error);
     block_destroy(&before);
     return status;
 }

@@ -73,6 +73,8 @@ bool projection_reads(const struct projection *projection);
  * made. Reads the base's head, and finds its words. */
 struct projection_bound {
     uint64_t most, work;
+    enum encoding_choice choice; /* as the settings had it: it counts for what
+                                    is made, whenever that is             */
 };
 enum vdbq_status projection_bound(const struct projection *base,
                                   const struct edit *edit,
@@ -81,7 +83,8 @@ enum vdbq_status projection_bound(const struct projection *base,
 /* Fills the block with that tablet. */
 enum vdbq_status projection_edited(const struct projection *base,
                                    const struct tablet_ref *edited,
-                                   uint8_t *block, struct error *error);
+                                   enum encoding_choice choice, uint8_t *block,
+                                   struct error *error);
 /* Fills the block with all of an unproven projection, and proves it. */
 enum vdbq_status projection_prove(const struct projection *projection,
                                   uint8_t *block, struct error *error);

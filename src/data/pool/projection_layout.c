@@ -105,17 +105,18 @@ enum vdbq_status projection_bound(const struct projection *base,
         status = projection_find_words(base, error);
     if (status != VDBQ_OK)
         return status;
+    bound->choice = base->database->file.settings->encoding;
     bound->most = projection_head_size(base);
     for (unsigned i = 0; i < base->table->column_count; i++) {
         struct edited_room room;
         if (!base->wanted[i])
             continue;
-        room = tablet_edited_room(&(struct edited_column){
-            .edit = edit,
-            .stored = tablet_column(base->head, i),
-            .column = i,
-            .words = base->words[i].sizes.memory,
-            .choice = base->database->file.settings->encoding });
+        room = tablet_edited_room(
+            &(struct edited_column){ .edit = edit,
+                                     .stored = tablet_column(base->head, i),
+                                     .column = i,
+                                     .words = base->words[i].sizes.memory,
+                                     .choice = bound->choice });
         bound->most += room.column + room.words;
         words += room.words;
         work = room.work > work ? room.work : work;
