@@ -300,7 +300,7 @@ enum vdbq_status database_load(const struct database *database,
     if (status == VDBQ_OK)
         status = edits_load(database, *catalogue, error);
     if (status == VDBQ_OK)
-        status = samples_load(file, head, *catalogue, error);
+        status = samples_load(database, head, *catalogue, error);
     if (status == VDBQ_OK)
         status = run_list_load(file, head, *catalogue, error);
     if (status != VDBQ_OK) {
@@ -346,19 +346,28 @@ static enum vdbq_status mark(struct database *database,
     bool blind = is_blind(reading);
     enum vdbq_status status = VDBQ_OK;
 
-    if (blind && database->blind == 0)
+    if (blind && !database->reads_blindly)
         status = file_lock_reader(file, error);
     if (status != VDBQ_OK)
         return status;
+    database->reads_blindly |= blind;
     database->blind += blind;
     if (reading->head.catalogue_size != 0 && !is_marked(database, reading))
         status = file_mark(file, &reading->head, error);
     if (status == VDBQ_OK)
         return VDBQ_OK;
     database->blind -= blind;
-    if (blind && database->blind == 0)
-        file_unlock_reader(file);
+    database_unlock_reader(database);
     return status;
+}
+
+void database_unlock_reader(struct database *database)
+{
+    if (!database->reads_blindly || database->blind > 0
+        || database->transaction != NULL)
+        return;
+    file_unlock_reader(&database->file);
+    database->reads_blindly = false;
 }
 
 /* Takes back what mark() has told, once the snapshot is not open any more. */
@@ -369,8 +378,8 @@ static void unmark(struct database *database, const struct reading *reading)
     if (!is_blind(reading))
         return;
     assert(database->blind > 0);
-    if (--database->blind == 0)
-        file_unlock_reader(&database->file);
+    database->blind--;
+    database_unlock_reader(database);
 }
 
 /* The head of the state that is to be read, as far as the heads tell. */

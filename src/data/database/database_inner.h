@@ -33,6 +33,7 @@ struct database {
                                         open                              */
     unsigned blind;                  /* of these, that no mark tells of, or
                                         none that all writers look for    */
+    bool reads_blindly;              /* file rule 5: byte 1 is locked     */
     struct transaction *transaction; /* that is writing, or NULL          */
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;           /* counts uses of `unique_sets` */
@@ -46,6 +47,9 @@ uint32_t database_tablet_rows(const struct database *database);
 /* Makes the newest commit, perhaps of another connection, current. */
 enum vdbq_status database_refresh(struct database *database,
                                   struct error *error);
+/* Unlocks byte 1 (file rule 5) if no snapshot needs it. While a transaction is
+ * open, which may open the next such snapshot at once, it stays locked. */
+void database_unlock_reader(struct database *database);
 /* The head of the newest state. */
 enum vdbq_status database_newest(struct database *database,
                                  struct file_head *head, struct error *error);

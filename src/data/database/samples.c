@@ -256,14 +256,55 @@ static enum vdbq_status read_block(const struct file *file, uint64_t end,
     return ignored.status == VDBQ_NO_MEMORY ? error_no_memory(error) : VDBQ_OK;
 }
 
-static enum vdbq_status load(const struct file *file, uint64_t end,
+/* Whether a table has the columns that another one had, with values within those
+ * of that one, or more. */
+static bool facts_contain(const struct table *table, const struct table *before)
+{
+    bool contain = before->column_count == table->column_count;
+
+    for (unsigned i = 0; i < table->column_count && contain; i++) {
+        enum vdbq_type type = table->columns[i].type;
+        const struct column_facts all = table_facts(table, i),
+                                  some = table_facts(before, i);
+        contain =
+            before->columns[i].type == type && facts_within(type, &some, &all);
+    }
+    return contain;
+}
+
+/* The sample that the current catalogue has from the same block, if it could be
+ * one of the table as it is now; NULL: none. */
+static struct sample *find_loaded(const struct database *database,
+                                  const struct table *table,
+                                  const uint64_t entry[ENTRY_NUMBERS])
+{
+    const struct catalogue *current = database->current;
+    const struct table *before =
+        current != NULL ? catalogue_table_id(current, table->id) : NULL;
+    struct sample *sample = before != NULL ? before->sample : NULL;
+
+    return sample != NULL && sample->offset != 0 && sample->offset == entry[0]
+                   && sample->size_bytes == entry[1]
+                   && sample->checksum == entry[2]
+                   && numbers_fit(table, (const int64_t *)sample->numbers,
+                                  sample->rows)
+                   && facts_contain(table, before)
+               ? sample
+               : NULL;
+}
+
+static enum vdbq_status load(const struct database *database, uint64_t end,
                              struct table *table,
                              const uint64_t entry[ENTRY_NUMBERS],
                              struct error *error)
 {
     struct block block;
-    enum vdbq_status status = read_block(file, end, entry, &block, error);
+    enum vdbq_status status;
 
+    table->sample = sample_hold(find_loaded(database, table, entry));
+    if (table->sample != NULL)
+        return VDBQ_OK;
+    status = read_block(&database->file, end, entry, &block, error);
     if (status == VDBQ_OK && block.bytes != NULL)
         status = decode(table, &block, &table->sample, error);
     if (table->sample != NULL) {
@@ -285,10 +326,11 @@ static bool read_list(const struct file *file, uint64_t offset,
            && list_is_whole(list);
 }
 
-enum vdbq_status samples_load(const struct file *file,
+enum vdbq_status samples_load(const struct database *database,
                               const struct file_head *head,
                               struct catalogue *catalogue, struct error *error)
 {
+    const struct file *file = &database->file;
     const uint64_t size =
         catalogue->table_count * SAMPLE_ENTRY_BYTES + LIST_SUM_BYTES;
     const uint64_t end = samples_catalogue_size(head, catalogue);
@@ -309,7 +351,7 @@ enum vdbq_status samples_load(const struct file *file,
             (const uint64_t *)list.bytes + i * ENTRY_NUMBERS;
         struct table *table = &catalogue->tables[i];
         if (table->rows > 0)
-            status = load(file, head->end, table, entry, error);
+            status = load(database, head->end, table, entry, error);
     }
     block_destroy(&list);
     return status;

@@ -31,8 +31,9 @@ static inline uint64_t samples_catalogue_size(const struct file_head *head,
 }
 
 /* Gives the tables of a catalogue, which was read with that head, their
- * samples. Fails with NO_MEMORY alone. */
-enum vdbq_status samples_load(const struct file *file,
+ * samples. Those that the current catalogue has from the same blocks are not read
+ * again. Fails with NO_MEMORY alone. */
+enum vdbq_status samples_load(const struct database *database,
                               const struct file_head *head,
                               struct catalogue *catalogue, struct error *error);
 

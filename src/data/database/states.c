@@ -253,8 +253,8 @@ enum vdbq_status states_find(struct database *database, bool *all,
     struct search search = { .database = database,
                              .found = VECTOR(struct older_state) };
     struct vector keys = VECTOR(uint64_t);
-    enum vdbq_status status =
-        file_alone(&database->file, database->blind > 0, &search.all, error);
+    enum vdbq_status status = file_alone(
+        &database->file, database->reads_blindly, &search.all, error);
 
     if (status == VDBQ_OK)
         status = find_keys(database, &keys, error);

@@ -29,7 +29,10 @@ enum {
     MOMENT_MS = 5000 /* longer than whoever is not stuck takes */
 };
 
-/* Looks are this far apart, or an eighth of what has been waited. */
+/* Looks are this far apart, or a share of what has been waited: one in 8, one in 64
+ * where nobody else is before the writer's place, which then is taken soon after it
+ * is free, though a commit takes milliseconds. */
+enum { SHARE = 8, SHARE_FIRST = 64 };
 #define PAUSE_MIN_NS 50000u
 #define PAUSE_MAX_NS 2000000u
 
@@ -92,11 +95,12 @@ static bool is_cancelled(const struct wait *wait)
     return wait->may_end && stop_asked();
 }
 
-/* Waits a little; false: it has waited for long enough. */
-static bool wait_more(const struct wait *wait)
+/* Waits a little: such a share of the time since there was some progress. False:
+ * it has waited for long enough. */
+static bool wait_more(const struct wait *wait, unsigned share)
 {
     uint64_t now = os_time_ns(), waited = now - wait->start_ns;
-    uint64_t pause = (now - wait->moved_ns) / 8;
+    uint64_t pause = (now - wait->moved_ns) / share;
 
     if (waited >= wait->most_ns || is_cancelled(wait))
         return false;
@@ -171,7 +175,8 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
         failure = step(file, &place);
         if (failure == 0)
             wait.moved_ns = os_time_ns();
-        else if (failure == EAGAIN && !wait_more(&wait))
+        else if (failure == EAGAIN
+                 && !wait_more(&wait, place == 1 ? SHARE_FIRST : SHARE))
             break;
     }
     leave(file, place);
@@ -247,7 +252,7 @@ enum vdbq_status file_lock_reader(struct file *file, struct error *error)
 
     do
         failure = file->calls->lock(file->os, READER_BYTE, OS_LOCK_SHARED);
-    while (failure == EAGAIN && wait_more(&wait));
+    while (failure == EAGAIN && wait_more(&wait, SHARE));
     if (failure == 0)
         return VDBQ_OK;
     return failure == EAGAIN ? give_up(&wait, error)

@@ -111,8 +111,9 @@ static void end(struct transaction *transaction)
     catalogue_release(transaction->marked);
     catalogue_release(transaction->draft);
     savepoints_finish(&transaction->savepoints);
-    file_unlock_writer(&database->file);
     database->transaction = NULL;
+    database_unlock_reader(database);
+    file_unlock_writer(&database->file);
     memory_release(transaction);
 }
 

@@ -431,6 +431,20 @@ static struct sample *change_sample(struct changing *changing)
     return NULL;
 }
 
+/* Whether rows of a sample neither change nor get other numbers. */
+static bool sample_stays(const struct changing *changing,
+                         const struct sample *sample)
+{
+    bool stays = changing->changes->column_count > 0;
+
+    for (uint32_t i = 0; i < sample->rows && stays; i++) {
+        bool found;
+        row_numbers_place(&changing->numbers, sample->numbers[i], &found);
+        stays = !found;
+    }
+    return stays;
+}
+
 /* Whether a sample has lost half of the rows that it should have. */
 static bool is_sparse(const struct sample *sample, uint64_t rows)
 {
@@ -481,6 +495,8 @@ static enum vdbq_status take_sample(struct changing *changing,
     }
     if (table->sample == NULL)
         return sample_again(changing, next);
+    if (sample_stays(changing, table->sample))
+        return VDBQ_OK;
     sample = change_sample(changing);
     if (sample == NULL)
         return error_no_memory(changing->error);
