@@ -121,9 +121,7 @@ static bool has_plan(const vdbq_query *query, const struct catalogue *catalogue)
     if (!query->planned || query->replan || query->plan.of_now)
         return false;
     return query->planned_for == catalogue
-           || (inserts_values(query)
-               && plan_insert_holds(&query->plan.insert, query->planned_for,
-                                    catalogue));
+           || plan_holds(&query->plan, query->planned_for, catalogue);
 }
 
 /* Gives a planned INSERT the values of its parameters. One that is to be

@@ -173,10 +173,14 @@ struct plan {
                        fails (RANGE or TYPE), a plan with `careful` limits tells
                        what the query gives: the same rows in the same order,
                        and perhaps no failure                           */
-    const char *copy_to; /* PLAN_SELECT of COPY TO: the file; else NULL */
-    const char *tree;    /* of EXPLAIN (TREE): lines about how the steps came
+    bool stands;    /* SELECT, UPDATE, DELETE: plan_holds() knows by ... */
+    bool exact;     /* ... whether it has what is so of these rows alone, ... */
+    unsigned table_count;   /* ... which tables it is about         */
+    const uint32_t *tables; /* ... by their ids, whether it holds   */
+    const char *copy_to;    /* PLAN_SELECT of COPY TO: the file; else NULL */
+    const char *tree;       /* of EXPLAIN (TREE): lines about how the steps came
                             to be; else NULL                            */
-    struct steps steps;  /* not checked yet; of PLAN_SELECT, and of others
+    struct steps steps;     /* not checked yet; of PLAN_SELECT, and of others
                             that say so; else empty                     */
     struct plan_returned returned; /* of INSERT, UPDATE, DELETE; count 0: it
                                       returns no rows                     */
@@ -233,11 +237,13 @@ void plan_finish(struct plan *plan);
  * them does not go into its column as it is. */
 bool plan_insert_fill(struct plan_insert *insert,
                       const struct parameter *parameters);
-/* Whether a plan of INSERT without a query, made for one catalogue, is what would be
- * made for another: their table is the same, whatever its rows. */
-bool plan_insert_holds(const struct plan_insert *insert,
-                       const struct catalogue *from,
-                       const struct catalogue *to);
+/* Whether a plan that was made for one catalogue does for another one: its tables
+ * have the same columns, rules and indexes, and of INSERT without a query any rows;
+ * of SELECT, UPDATE and DELETE the same rows or, where the plan gives rows of one
+ * table in its order, rows whose facts are within those that it was made for. It
+ * gives what a new plan would give. */
+bool plan_holds(const struct plan *plan, const struct catalogue *from,
+                const struct catalogue *to);
 
 /* What columns have in a row that says nothing of them: of each a vector of one
  * value, in `arena`. Fails with NO_MEMORY, CORRUPT (a DEFAULT of the file). */

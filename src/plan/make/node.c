@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "plan/make/basis.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/replace.h"
 #include "plan/estimate/estimate.h"
@@ -82,6 +83,7 @@ static struct node *make_table(struct binder *binder, const struct table *table,
 
     if (node == NULL)
         return NULL;
+    basis_add(binder, table);
     node->table = table;
     node->catalogue = binder->catalogue;
     node->samples = table->sample != NULL ? binder->samples : NULL;

@@ -13,6 +13,7 @@
 #include <assert.h>
 
 #include "base/vector.h"
+#include "plan/make/basis.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/tree/binder.h"
@@ -111,5 +112,7 @@ struct node *group_facts(struct binder *binder, struct node *node)
             || !constants_put(binder->arena, &values[i], 0, e))
             return error_no_memory(binder->error), NULL;
     }
+    if (binder->basis != NULL)
+        binder->basis->exact = true;
     return node_values(binder, node->columns, node->column_count, values, 1);
 }

@@ -59,29 +59,3 @@ bool plan_insert_fill(struct plan_insert *insert,
     }
     return true;
 }
-
-/* Whether a column of a table is as it was when a plan was made. */
-static bool same_column(const struct column *a, const struct column *b)
-{
-    bool defaults = a->default_sql != NULL && b->default_sql != NULL
-                        ? strcmp(a->default_sql, b->default_sql) == 0
-                        : a->default_sql == b->default_sql;
-
-    return a->type == b->type && a->precision == b->precision
-           && a->scale == b->scale && a->not_null == b->not_null && defaults
-           && strcmp(a->name, b->name) == 0;
-}
-
-bool plan_insert_holds(const struct plan_insert *insert,
-                       const struct catalogue *from, const struct catalogue *to)
-{
-    const struct table *before = catalogue_table_id(from, insert->table_id);
-    const struct table *now = catalogue_table_id(to, insert->table_id);
-    bool same =
-        before != NULL && now != NULL && strcmp(before->name, now->name) == 0
-        && before->key == now->key && before->column_count == now->column_count;
-
-    for (unsigned i = 0; same && i < now->column_count; i++)
-        same = same_column(&before->columns[i], &now->columns[i]);
-    return same;
-}

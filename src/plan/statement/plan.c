@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/bind/query.h"
+#include "plan/make/basis.h"
 #include "plan/make/fold.h"
 #include "plan/make/node.h"
 #include "plan/plan.h"
@@ -144,6 +145,31 @@ static enum vdbq_status keep_trace(const struct binder *binder,
     return plan->tree != NULL ? VDBQ_OK : error_no_memory(binder->error);
 }
 
+/* Whether plan_holds() can tell of such a statement's plan what it stands on. */
+static bool has_basis(const struct ast_statement *statement)
+{
+    return (statement->kind == AST_SELECT || statement->kind == AST_UPDATE
+            || statement->kind == AST_DELETE)
+           && statement->explain == AST_RUN && statement->files == NULL;
+}
+
+/* Keeps what the plan stands on, if all of it was noted. */
+static void keep_basis(const struct binder *binder, struct plan *plan)
+{
+    const struct plan_basis *basis = binder->basis;
+    size_t count = basis->tables.count;
+    uint32_t *tables = arena_alloc(binder->arena, (count + 1) * sizeof *tables);
+
+    if (basis->failed || tables == NULL)
+        return;
+    if (count > 0)
+        memcpy(tables, basis->tables.items, count * sizeof *tables);
+    plan->tables = tables;
+    plan->table_count = (unsigned)count;
+    plan->exact = basis->exact;
+    plan->stands = true;
+}
+
 enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 const char *sql, size_t sql_length,
                                 const struct catalogue *catalogue,
@@ -162,6 +188,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                              .arena = arena,
                              .error = error };
     struct trace trace = { 0 };
+    struct plan_basis basis = { .tables = VECTOR(uint32_t) };
     struct samples samples;
     enum vdbq_status status;
     int64_t now = limits != NULL ? limits->now : 0;
@@ -173,12 +200,17 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     samples_init(&samples, &binder);
     if (statement->explain == AST_EXPLAIN_TREE)
         binder.trace = &trace;
+    if (has_basis(statement))
+        binder.basis = &basis;
     status = check_kept(statement, &binder);
     if (status == VDBQ_OK)
         status = plan_kind_of(statement, &binder, plan);
     if (status == VDBQ_OK && binder.trace != NULL)
         status = keep_trace(&binder, plan);
     text_finish(&trace.text);
+    if (status == VDBQ_OK && binder.basis != NULL)
+        keep_basis(&binder, plan);
+    vector_finish(&basis.tables);
     if (status == VDBQ_OK && samples.starved)
         status = error_no_memory(error);
     samples_finish(&samples);

@@ -23,6 +23,7 @@ struct error;
 struct estimate_samples;
 struct machine;
 struct parameter;
+struct plan_basis;
 struct plan_limits;
 struct scope;
 struct trace;
@@ -64,6 +65,7 @@ struct binder {
     uint64_t lookups; /* of names, so far                 */
     struct machine *machine;          /* for folding, once needed         */
     struct estimate_samples *samples; /* what looks at samples; NULL: nothing */
+    struct plan_basis *basis;         /* what the plan stands on: basis.h */
     struct trace *trace;              /* of EXPLAIN (TREE); else NULL */
     int64_t *now;                     /* the statement's time, in the units of a
                                    TIMESTAMP; 0: not asked for yet  */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a plan stands on, noted while it is made: plan_holds() compares it.
+ */
+#ifndef VDBQ_PLAN_MAKE_BASIS_H
+#define VDBQ_PLAN_MAKE_BASIS_H
+
+#include "base/vector.h"
+#include "data/catalogue/catalogue.h"
+#include "plan/tree/binder.h"
+
+struct plan_basis {
+    struct vector
+        tables;  /* uint32_t: ids of tables that were bound, each once */
+    bool exact;  /* values were taken from what is known of their rows:
+                             they are others once rows have changed          */
+    bool failed; /* there was no memory to note all                 */
+};
+
+/* Notes a table; nothing where nobody asks. */
+static inline void basis_add(const struct binder *binder,
+                             const struct table *table)
+{
+    struct plan_basis *basis = binder->basis;
+
+    if (basis == NULL)
+        return;
+    for (size_t i = 0; i < basis->tables.count; i++)
+        if (VECTOR_ITEMS(&basis->tables, uint32_t)[i] == table->id)
+            return;
+    basis->failed |= !vector_append(&basis->tables, &table->id, 1);
+}
+
+#endif

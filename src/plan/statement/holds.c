@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a plan still does, once others or the same transaction have committed.
+ *
+ * What a plan may take for certain of rows are the facts of their columns (minimum,
+ * maximum, NULLs) and how many there are; all else that it knows of them are
+ * estimates. So one for wider facts and more rows gives the same rows. But it might
+ * give them in another order than a new plan would, whose estimates are others:
+ * therefore only one that gives rows of one table in its order is used for other
+ * rows than those it was made for.
+ */
+#include <string.h>
+
+#include "data/catalogue/facts.h"
+#include "plan/plan.h"
+
+static bool same_text(const char *a, const char *b)
+{
+    return a != NULL && b != NULL ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_column(const struct column *a, const struct column *b)
+{
+    return a->type == b->type && a->precision == b->precision
+           && a->scale == b->scale && a->collation == b->collation
+           && a->not_null == b->not_null && a->unique == b->unique
+           && same_text(a->default_sql, b->default_sql)
+           && strcmp(a->name, b->name) == 0;
+}
+
+static bool same_numbers(const unsigned *a, const unsigned *b, unsigned count)
+{
+    return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
+}
+
+/* Whether two tables, NULL: none, are the same but for their rows. */
+static bool same_table(const struct table *a, const struct table *b)
+{
+    bool same = a != NULL && b != NULL && strcmp(a->name, b->name) == 0
+                && a->key == b->key && a->column_count == b->column_count
+                && a->unique_count == b->unique_count;
+
+    for (unsigned i = 0; same && i < a->column_count; i++)
+        same = same_column(&a->columns[i], &b->columns[i]);
+    for (unsigned i = 0; same && i < a->unique_count; i++)
+        same = a->uniques[i].column_count == b->uniques[i].column_count
+               && same_numbers(a->uniques[i].columns, b->uniques[i].columns,
+                               a->uniques[i].column_count);
+    return same;
+}
+
+static bool same_views(const struct catalogue *a, const struct catalogue *b)
+{
+    bool same = a->view_count == b->view_count;
+
+    for (size_t i = 0; same && i < a->view_count; i++)
+        same = strcmp(a->views[i].name, b->views[i].name) == 0
+               && strcmp(a->views[i].sql, b->views[i].sql) == 0;
+    return same;
+}
+
+static bool same_index(const struct index *a, const struct index *b)
+{
+    bool same = a->table_id == b->table_id && a->unique == b->unique
+                && a->column_count == b->column_count
+                && strcmp(a->name, b->name) == 0
+                && same_numbers(a->columns, b->columns, a->column_count)
+                && (a->collations == NULL) == (b->collations == NULL);
+
+    for (unsigned i = 0; same && a->collations != NULL && i < a->column_count;
+         i++)
+        same = a->collations[i] == b->collations[i];
+    return same;
+}
+
+static bool same_indexes(const struct catalogue *a, const struct catalogue *b)
+{
+    bool same = a->index_count == b->index_count;
+
+    for (size_t i = 0; same && i < a->index_count; i++)
+        same = same_index(&a->indexes[i], &b->indexes[i]);
+    return same;
+}
+
+/* Whether a column's values are among those that a plan was made for. */
+static bool column_within(const struct table *from, const struct table *to,
+                          unsigned column)
+{
+    const struct column_facts facts = table_facts(to, column),
+                              bounds = table_facts(from, column);
+
+    return facts_within(to->columns[column].type, &facts, &bounds);
+}
+
+/* Whether rows are within what a plan was made for, and not so few that another
+ * plan is likely to be better. */
+static bool rows_within(const struct table *from, const struct table *to)
+{
+    bool within = to->rows <= from->rows && to->rows >= from->rows / 2;
+
+    for (unsigned i = 0; within && i < to->column_count; i++)
+        within = column_within(from, to, i);
+    return within;
+}
+
+/* Whether all steps scan the only table, or what an index finds in it. */
+static bool keeps_order(const struct plan *plan)
+{
+    bool keeps = plan->table_count == 1;
+
+    for (size_t i = 0; keeps && i < plan->steps.steps.count; i++) {
+        const struct step *step = steps_at(&plan->steps, (int)i);
+        keeps = step->kind == STEP_SEEK
+                    ? step->inputs.count == 0
+                    : step->kind == STEP_SCAN
+                          && step->scan.program.tables.count <= 1;
+    }
+    return keeps;
+}
+
+static bool stands(const struct plan *plan, const struct catalogue *from,
+                   const struct catalogue *to)
+{
+    bool may_change = !plan->exact && keeps_order(plan);
+    bool same = same_views(from, to) && same_indexes(from, to);
+
+    for (unsigned i = 0; same && i < plan->table_count; i++) {
+        const struct table *before = catalogue_table_id(from, plan->tables[i]);
+        const struct table *now = catalogue_table_id(to, plan->tables[i]);
+        same = same_table(before, now)
+               && (identity_equal(before->state, now->state)
+                   || (may_change && rows_within(before, now)));
+    }
+    return same;
+}
+
+bool plan_holds(const struct plan *plan, const struct catalogue *from,
+                const struct catalogue *to)
+{
+    if (plan->kind == PLAN_INSERT && !plan->insert.from_query)
+        return same_table(catalogue_table_id(from, plan->insert.table_id),
+                          catalogue_table_id(to, plan->insert.table_id));
+    return plan->stands && stands(plan, from, to);
+}

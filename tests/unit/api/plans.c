@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plans of prepared statements that are kept while rows change: they give what a
+ * statement gives that is prepared anew, rows and failures, whatever comes in
+ * between; and they are kept.
+ *
+ * VDBQ_TEST_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/vdbq.h"
+#include "base/text.h"
+#include "fixtures/answer.h"
+#include "fixtures/chance.h"
+#include "fixtures/files.h"
+
+enum { STEPS = 600 / FEWER, PARAMETERS = 2 };
+
+static const char *const texts[] = {
+    "select * from t where id = ?1",
+    "select id, a + ?1, b - ?2 from t where id >= ?1",
+    "select id, a * a from t",
+    "select id from t where a < ?1 and c is not null",
+    "select count(*), count(c), min(a), max(b) from t",
+    "select sum(b), count(*) from t where b > ?1",
+    "select c, count(*), max(a) from t group by c order by c",
+    "select t.id, u.id from t join u on t.a = u.id order by 1, 2",
+    "select * from v where a = ?1",
+    "select distinct a from t order by a limit 5",
+    "select max(id) from t where a = ?1",
+    "select id, length(c), c like 'a%' from t where id < ?1",
+    "update t set a = a + ?1 where id = ?2 returning *",
+    "update t set b = b + a where a > ?1 returning id, b",
+    "update t set c = null where a = ?1 returning id, c",
+    "delete from t where a = ?1 returning id",
+};
+enum { STATEMENTS = sizeof texts / sizeof *texts };
+
+static vdbq *here, *there;
+static vdbq_query *kept[STATEMENTS];
+
+static vdbq *connect(void)
+{
+    vdbq *db;
+
+    if (vdbq_open(test_path, VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC, &db)
+        != VDBQ_OK)
+        fail_msg("%s", vdbq_error(db)->message);
+    set_option(db, "device", "host");
+    return db;
+}
+
+static void must(vdbq *db, const char *sql)
+{
+    if (vdbq_execute(db, sql) != VDBQ_OK)
+        fail_msg("%s: %s", sql, vdbq_error(db)->message);
+}
+
+static int start(void **state)
+{
+    if (make_folder(state) != 0)
+        return -1;
+    here = connect();
+    there = connect();
+    must(here, "create table t (id integer primary key, a integer, b bigint, c "
+               "text); create table u (id integer primary key, x integer); "
+               "create view v as select id, a from t where b is not null; "
+               "insert into u values (1, 1), (2, 2), (3, 3)");
+    for (unsigned i = 0; i < STATEMENTS; i++)
+        assert_int_equal(vdbq_prepare(here, texts[i], -1, &kept[i], NULL),
+                         VDBQ_OK);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    for (unsigned i = 0; i < STATEMENTS; i++)
+        vdbq_query_close(kept[i]);
+    vdbq_close(here);
+    vdbq_close(there);
+    return remove_folder(state);
+}
+
+/* ------------------------------------------------------------- what comes -- */
+
+/* A value as SQL: mostly small, some at the ends of a type, some NULL. */
+static const char *draw(bool wide)
+{
+    static const char *const ends[] = { "2147483647",  "-2147483648", "65536",
+                                        "-2147483647", "null",        "46341" };
+    static char numbers[4][32];
+    static unsigned next;
+    char *number = numbers[next++ % 4];
+
+    if (wide && chance_below(6) == 0)
+        return chance_below(2) == 0 ? "9223372036854775807"
+                                    : "-9223372036854775807";
+    if (chance_below(6) == 0)
+        return ends[chance_below(sizeof ends / sizeof *ends)];
+    snprintf(number, sizeof numbers[0], "%d", (int)chance_below(5));
+    return number;
+}
+
+static void make_change(vdbq *db)
+{
+    static const char *const others[] = {
+        "delete from t",
+        "insert into u select max(id) + 1, 0 from u",
+        "delete from u where id > 3",
+        "create index i on t (a)",
+        "drop index if exists i",
+        "drop view v; create view v as select id, a from t where b is null",
+        "drop view v; create view v as select id, a from t where b is not null",
+        "drop table t; create table t (id integer primary key, a bigint, b "
+        "bigint, c text)",
+        "drop table t; create table t (id integer primary key, a integer, b "
+        "bigint, c text)",
+        "vacuum",
+    };
+    int id = (int)chance_below(30);
+    char sql[200];
+
+    switch (chance_below(10)) {
+    default:
+        snprintf(sql, sizeof sql,
+                 "insert or replace into t values (%d, %s, %s, '%c')", id,
+                 draw(false), draw(true), (char)('a' + chance_below(3)));
+        break;
+    case 4:
+    case 5:
+        snprintf(sql, sizeof sql, "update t set a = %s where id = %d",
+                 draw(false), id);
+        break;
+    case 6:
+        snprintf(sql, sizeof sql, "update t set b = %s, c = 'd' where id < %d",
+                 draw(true), id);
+        break;
+    case 7:
+        snprintf(sql, sizeof sql, "delete from t where id = %d", id);
+        break;
+    case 8:
+        snprintf(sql, sizeof sql, "%s",
+                 others[chance_below(sizeof others / sizeof *others)]);
+        break;
+    }
+    vdbq_execute(db, sql); /* it may fail */
+}
+
+/* ---------------------------------------------------------------- answers -- */
+
+/* Rows of a statement in a text, or how it fails. */
+static struct text answer_of(vdbq_query *query, const int64_t *values)
+{
+    struct text text = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < vdbq_query_parameters(query); i++)
+        vdbq_bind_int64(query, i + 1, values[i]);
+    status = vdbq_query_run(query);
+    while (status == VDBQ_OK && (status = vdbq_query_row(query)) == VDBQ_ROW) {
+        for (unsigned i = 0; i < vdbq_query_columns(query); i++)
+            text_print(&text, "%s|",
+                       vdbq_query_is_null(query, i)
+                           ? "null"
+                           : vdbq_query_text(query, i));
+        text_print(&text, "\n");
+        status = VDBQ_OK;
+    }
+    if (status != VDBQ_DONE)
+        text_print(&text, "%d %s", (int)status, vdbq_error(here)->message);
+    text_print(&text, ".");
+    return text;
+}
+
+/* Asks a statement that was kept and one that is new, and undoes both. */
+static void compare(unsigned number)
+{
+    const int64_t values[PARAMETERS] = { (int64_t)chance_below(6) - 1,
+                                         (int64_t)chance_below(30) };
+    struct text answer, expected;
+    vdbq_query *fresh;
+
+    must(here, "savepoint s");
+    answer = answer_of(kept[number], values);
+    must(here, "rollback to s");
+    assert_int_equal(vdbq_prepare(here, texts[number], -1, &fresh, NULL),
+                     VDBQ_OK);
+    expected = answer_of(fresh, values);
+    vdbq_query_close(fresh);
+    must(here, "rollback to s; release s");
+    if (strcmp(answer.bytes, expected.bytes) != 0)
+        fail_msg("%s: %s, prepared anew %s", texts[number], answer.bytes,
+                 expected.bytes);
+    text_finish(&answer);
+    text_finish(&expected);
+}
+
+static void kept_plans_give_what_new_ones_give(void **state)
+{
+    (void)state;
+    for (unsigned step = 0; step < STEPS; step++) {
+        bool within = chance_below(4) == 0;
+        make_change(chance_below(2) == 0 ? here : there);
+        if (within)
+            must(here, "begin");
+        for (unsigned i = 0; i < 4; i++) {
+            if (within)
+                make_change(here);
+            compare((unsigned)chance_below(STATEMENTS));
+        }
+        if (within)
+            must(here, chance_below(2) == 0 ? "commit" : "rollback");
+    }
+}
+
+/* ----------------------------------------------------------------- keeping -- */
+
+/* What the last planning took: another time where it was planned again. */
+static uint64_t planned(vdbq_query *query)
+{
+    struct vdbq_stats stats;
+    const int64_t values[PARAMETERS] = { 1, 2 };
+    struct text text = answer_of(query, values);
+
+    text_finish(&text);
+    vdbq_query_stats(query, &stats);
+    return stats.plan_ns;
+}
+
+/* Rows whose values are within what they were have no statement planned again;
+ * others have, and those of which the plan itself tells. */
+static void plans_are_kept(void **state)
+{
+    vdbq_query *by_key = kept[0], *change = kept[12], *counts = kept[4];
+    uint64_t before[3];
+
+    (void)state;
+    must(here, "insert into t select u.id * 3 + w.id, u.id, w.id, 'a' from u "
+               "cross join u w");
+    before[0] = planned(by_key);
+    before[1] = planned(change);
+    before[2] = planned(counts);
+    must(there, "update t set a = 2 where id = 5");
+    assert_int_equal(planned(by_key), before[0]);
+    assert_int_equal(planned(change), before[1]);
+    assert_int_not_equal(planned(counts), before[2]);
+    must(there, "update t set a = 70000 where id = 5");
+    assert_int_not_equal(planned(by_key), before[0]);
+    before[0] = planned(by_key);
+    must(there, "insert into u values (10, 10)");
+    assert_int_equal(planned(by_key), before[0]);
+    must(there, "create index i on t (a)");
+    assert_int_not_equal(planned(by_key), before[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(kept_plans_give_what_new_ones_give,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(plans_are_kept, start, stop),
+    };
+
+    chance_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
