@@ -478,7 +478,8 @@ static enum vdbq_status order_groups(struct device_group *group, uint32_t count,
 /* Copies bytes from the device and writes the groups that they are. */
 static enum vdbq_status write_groups(struct device_group *group,
                                      struct device_memory *out, uint32_t count,
-                                     bool ordered, struct row_set *row_set,
+                                     bool ordered, struct group *apart,
+                                     struct row_set *row_set,
                                      struct error *error)
 {
     const struct device_group_shape *shape = &group->shape;
@@ -498,7 +499,10 @@ static enum vdbq_status write_groups(struct device_group *group,
         status = error_no_memory(error);
     if (status == VDBQ_OK && count > 0)
         status = device_read(out, 0, groups, bytes, &group->times, error);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK && apart != NULL)
+        status =
+            device_group_move(shape, groups, count, group->rows, apart, error);
+    else if (status == VDBQ_OK)
         status = device_group_write(shape, groups, count, ordered,
                                     group->params.threads, row_set, error);
     memory_release(small);
@@ -522,6 +526,7 @@ static enum vdbq_status write_nothing(struct device_group *group,
 }
 
 enum vdbq_status device_group_finish(struct device_group *group,
+                                     struct group *apart,
                                      struct row_set *row_set,
                                      struct error *error)
 {
@@ -532,6 +537,8 @@ enum vdbq_status device_group_finish(struct device_group *group,
     bool ordered;
     enum vdbq_status status;
 
+    if (group->rows == 0 && apart != NULL)
+        return VDBQ_OK;
     if (group->rows == 0 && control->keys == 0)
         return write_nothing(group, row_set, error);
     if (group->rows == 0)
@@ -546,7 +553,8 @@ enum vdbq_status device_group_finish(struct device_group *group,
     if (status == VDBQ_OK && ordered)
         status = order_groups(group, count, &out, error);
     if (status == VDBQ_OK)
-        status = write_groups(group, out, count, ordered, row_set, error);
+        status =
+            write_groups(group, out, count, ordered, apart, row_set, error);
     device_memory_release(out);
     return status;
 }

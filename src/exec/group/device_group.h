@@ -34,8 +34,11 @@ void device_group_destroy(struct device_group *group);
 
 /* Takes the rows; the group's. */
 struct sink *device_group_sink(struct device_group *group);
-/* Writes the groups, as group_finish(). */
+/* Writes the groups, as group_finish(); or where `apart` is not NULL, makes them
+ * those of that group, which has none yet. */
+struct group;
 enum vdbq_status device_group_finish(struct device_group *group,
+                                     struct group *apart,
                                      struct row_set *row_set,
                                      struct error *error);
 

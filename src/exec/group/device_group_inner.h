@@ -34,4 +34,11 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
                                     struct row_set *row_set,
                                     struct error *error);
 
+/* The same: makes groups as they came, of so many rows, those of a group that has
+ * none yet. */
+enum vdbq_status device_group_move(const struct device_group_shape *shape,
+                                   const uint8_t *groups, uint32_t count,
+                                   uint64_t rows, struct group *into,
+                                   struct error *error);
+
 #endif

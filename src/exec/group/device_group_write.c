@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/group/device_group_inner.h"
+#include "exec/group/group_apart.h"
 #include "base/threads/stop.h"
 #include "exec/rows/order.h"
 #include "exec/sort/sort.h"
@@ -132,5 +133,63 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
         status = write_columns(&writing->head, count, row_set, error);
     memory_release(order);
     memory_release(writing);
+    return status;
+}
+
+/* ---------------------------------------------------------------- apart -- */
+
+/* Keys of a block of groups, as columns. */
+struct key_columns {
+    struct vdbq_vector vectors[GROUP_KEYS_MAX];
+    uint64_t values[GROUP_KEYS_MAX][AGGREGATE_BLOCK];
+    uint8_t nulls[GROUP_KEYS_MAX][AGGREGATE_BLOCK];
+};
+
+static void read_keys(const struct device_group_shape *shape,
+                      const uint8_t *groups, unsigned count,
+                      struct key_columns *columns)
+{
+    size_t width = sizeof(struct group_out) + shape->control.out;
+    for (unsigned k = 0; k < shape->control.keys; k++) {
+        const struct group_key *key = &shape->control.key[k];
+        bool wide =
+            key->column.type == TYPE_I64 || key->column.type == TYPE_F64;
+        struct row_set_column column = { .width = wide ? 8 : 4,
+                                         .values = columns->values[k],
+                                         .nulls = columns->nulls[k] };
+        for (unsigned i = 0; i < count; i++)
+            write_key(key, (const void *)(groups + i * width), &column, i);
+        columns->vectors[k] = (struct vdbq_vector){ .values = column.values,
+                                                    .nulls = column.nulls };
+    }
+}
+
+enum vdbq_status device_group_move(const struct device_group_shape *shape,
+                                   const uint8_t *groups, uint32_t count,
+                                   uint64_t rows, struct group *into,
+                                   struct error *error)
+{
+    size_t width = sizeof(struct group_out) + shape->control.out;
+    struct key_columns *columns = memory_zeroed(1, sizeof *columns);
+    unsigned some = 0;
+    enum vdbq_status status =
+        columns != NULL ? VDBQ_OK : error_no_memory(error);
+    group_took_rows(into, rows);
+    for (uint32_t at = 0; status == VDBQ_OK && at < count; at += some) {
+        const uint8_t *block = groups + at * width;
+        some = count - at < AGGREGATE_BLOCK ? count - at : AGGREGATE_BLOCK;
+        read_keys(shape, block, some, columns);
+        status = group_take_states(
+            into,
+            &(struct group_states){ .keys = columns->vectors,
+                                    .records = block + sizeof(struct group_out),
+                                    .width = width,
+                                    .count = some,
+                                    .aggregates = shape->aggregates },
+            error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
+    }
+    memory_release(columns);
     return status;
 }

@@ -82,7 +82,7 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
         group->row_bytes = spill_row_bytes(
             group->params.results, group->keys + group->aggregate_count, NULL);
     spill_file_init(&group->file, group->params.files, group->memory);
-    group->ordered = group_order_possible(group);
+    group->ordered = !group->params.apart && group_order_possible(group);
     group->segments = VECTOR(struct group_segment);
     group->runs = group->params.threads >= GROUP_RUNS_THREADS && group->keys > 0
                   && !group->distinct;

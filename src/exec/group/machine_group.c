@@ -240,6 +240,7 @@ static void merge_threads(struct machine_group *group)
 }
 
 enum vdbq_status machine_group_finish(struct machine_group *group,
+                                      struct group *apart,
                                       struct row_set *row_set,
                                       struct error *error)
 {
@@ -257,6 +258,9 @@ enum vdbq_status machine_group_finish(struct machine_group *group,
         spread_states(group, to + sizeof(struct group_out));
         count++;
     }
+    if (apart != NULL)
+        return device_group_move(&group->shape, group->merged, count,
+                                 group->numbers, apart, error);
     if (count == 0)
         return row_set_room(row_set, 0, error);
     return device_group_write(&group->shape, group->merged, count, false,

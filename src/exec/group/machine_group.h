@@ -22,7 +22,9 @@ enum vdbq_status machine_group_create(const struct device_group_params *params,
 void machine_group_destroy(struct machine_group *group);
 /* For the scan. */
 struct launch_tables *machine_group_tables(struct machine_group *group);
+/* As device_group_finish(). */
 enum vdbq_status machine_group_finish(struct machine_group *group,
+                                      struct group *apart,
                                       struct row_set *row_set,
                                       struct error *error);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "exec/group/device_group.h"
-#include "exec/group/group.h"
+#include "exec/group/group_apart.h"
 #include "exec/group/machine_group.h"
 #include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
@@ -19,6 +19,8 @@ struct group_stream {
     bool is_spilled;           /* the rows are there */
     struct device_times times; /* of grouping on a device */
     char where[96];            /* for stats               */
+    struct group *group;       /* on the host; owned; NULL: none           */
+    bool *nullable;            /* ... that it reads                        */
 };
 
 /* The input's column that a column of the groups takes its words from. */
@@ -87,31 +89,50 @@ static bool *find_nullable(const struct step *input)
     return nullable;
 }
 
+enum vdbq_status group_of_stream(const struct stream *stream,
+                                 struct account_share *memory, bool **nullable,
+                                 struct group **group, struct error *error)
+{
+    const struct step *step = stream->step;
+    const struct step *input = stream->inputs[0]->step;
+    *group = NULL;
+    *nullable = find_nullable(input);
+    if (*nullable == NULL)
+        return error_no_memory(error);
+    return group_create(
+        &(struct group_params){ .step = &step->group,
+                                .columns = input->columns,
+                                .results = step->columns,
+                                .nullable = *nullable,
+                                .threads = stream_threads(stream->params),
+                                .memory = memory,
+                                .files = stream->params->files,
+                                .apart = step->group.apart },
+        group, error);
+}
+
+/* Lets go what grouped. */
+static void drop_group(struct group_stream *stream)
+{
+    group_destroy(stream->group);
+    memory_release(stream->nullable);
+    stream->group = NULL;
+    stream->nullable = NULL;
+}
+
 /* Takes all rows of the input in threads of the host. */
 static enum vdbq_status group_on_host(struct group_stream *stream,
                                       struct error *error)
 {
-    const struct step *step = stream->head.step;
-    struct stream *input = stream->head.inputs[0];
-    struct group *group = NULL;
-    struct group_params params = { .step = &step->group,
-                                   .columns = input->step->columns,
-                                   .results = step->columns,
-                                   .nullable = find_nullable(input->step),
-                                   .threads =
-                                       stream_threads(stream->head.params),
-                                   .memory = &stream->head.memory,
-                                   .files = stream->head.params->files };
-    enum vdbq_status status = params.nullable == NULL
-                                  ? error_no_memory(error)
-                                  : group_create(&params, &group, error);
+    enum vdbq_status status =
+        group_of_stream(&stream->head, &stream->head.memory, &stream->nullable,
+                        &stream->group, error);
     if (status == VDBQ_OK)
-        status = add_rows(stream, group, error);
+        status = add_rows(stream, stream->group, error);
     if (status == VDBQ_OK)
-        status = group_finish(group, &stream->groups.row_set, &stream->spilled,
-                              error);
-    group_destroy(group);
-    memory_release((void *)params.nullable);
+        status = group_finish(stream->group, &stream->groups.row_set,
+                              &stream->spilled, error);
+    drop_group(stream);
     stream->is_spilled = stream->spilled.rows > 0;
     if (!stream->is_spilled)
         hold_rows(stream);
@@ -134,7 +155,8 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
     stream_sink(stream->head.inputs[0], device_group_sink(group));
     status = stream_drain(stream->head.inputs[0], error);
     if (status == VDBQ_OK)
-        status = device_group_finish(group, &stream->groups.row_set, error);
+        status = device_group_finish(group, stream->group,
+                                     &stream->groups.row_set, error);
     stream->times = *device_group_times(group);
     snprintf(stream->where, sizeof stream->where, "%s (%s)",
              device_facts(params->device)->name, device_group_text(group));
@@ -182,7 +204,8 @@ static enum vdbq_status run_in_machine(struct group_stream *stream,
     input->calls->device->tables(input, machine_group_tables(group));
     enum vdbq_status status = stream_drain(input, error);
     if (status == VDBQ_OK)
-        status = machine_group_finish(group, &stream->groups.row_set, error);
+        status = machine_group_finish(group, stream->group,
+                                      &stream->groups.row_set, error);
     if (status == VDBQ_OK)
         hold_rows(stream);
     snprintf(stream->where, sizeof stream->where, "in the program");
@@ -224,7 +247,31 @@ static enum vdbq_status group_in_machine(struct group_stream *stream,
 
 /* ------------------------------------------------------------------ open -- */
 
-/* All rows are grouped when the stream opens; batches only read them. */
+enum vdbq_status group_stream_give(struct stream *stream,
+                                   struct group_taker *taker, uint64_t *rows,
+                                   struct error *error)
+{
+    struct group_stream *group = (struct group_stream *)stream;
+    bool done = false;
+    enum vdbq_status status = group_of_stream(
+        stream, &stream->memory, &group->nullable, &group->group, error);
+    if (status == VDBQ_OK)
+        status = group_on_device(group, &done, error);
+    if (status == VDBQ_OK && !done)
+        status = group_in_machine(group, &done, error);
+    if (status == VDBQ_OK && !done)
+        status = add_rows(group, group->group, error);
+    if (status == VDBQ_OK)
+        stream_close_input(stream, 0);
+    if (status == VDBQ_OK)
+        status = group_give(group->group, taker, error);
+    *rows = status == VDBQ_OK ? group_row_count(group->group) : 0;
+    drop_group(group);
+    return status;
+}
+
+/* All rows are grouped when the stream opens; batches only read them. Groups
+ * apart are made when they are asked for. */
 static enum vdbq_status group_open(struct stream *stream, struct error *error)
 {
     struct group_stream *group = (struct group_stream *)stream;
@@ -233,6 +280,11 @@ static enum vdbq_status group_open(struct stream *stream, struct error *error)
     bool done = false;
     enum vdbq_status status =
         row_set_init(groups, step->columns, step->column_count, error);
+    if (status == VDBQ_OK && step->group.apart) {
+        take_dictionary(group);
+        stream->rows_most = stream->inputs[0]->rows_most;
+        return rescan_begin(&group->groups, error);
+    }
     if (status == VDBQ_OK)
         status = group_on_device(group, &done, error);
     if (status == VDBQ_OK && !done)
@@ -276,6 +328,7 @@ static struct dictionary *group_dictionary(const struct stream *stream,
 
 static void group_close(struct stream *stream)
 {
+    drop_group((struct group_stream *)stream);
     rescan_finish(&((struct group_stream *)stream)->groups);
     reorder_finish(&((struct group_stream *)stream)->spilled);
 }

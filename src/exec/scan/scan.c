@@ -182,6 +182,8 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
                           .build_side = build_side_ranges(params->build_side) },
                       place->settings->prune, &scan->arena))
         return error_no_memory(error);
+    if (scan->table != NULL && params->ranks != NULL)
+        walk_share(&scan->walk, params->ranks->rank, params->ranks->count);
     return VDBQ_OK;
 }
 

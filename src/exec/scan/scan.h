@@ -15,6 +15,7 @@ struct scan_params {
     const struct stream_params *stream; /* outlives the scan                 */
     struct build_side *build_side;      /* rows that the program probes, put
                                            in place here; NULL: none         */
+    const struct ranks *ranks; /* that share its tablets; NULL: it has all   */
 };
 
 struct scan;

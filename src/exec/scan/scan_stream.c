@@ -51,6 +51,7 @@ static enum vdbq_status open_scan(struct scan_stream *made, struct error *error)
                           stream_most_live(stream->step, stream->rows_most) },
         .stream = stream->params,
         .build_side = made->build_side,
+        .ranks = stream->step->scan.ranks > 0 ? stream->params->ranks : NULL,
     };
     return scan_open(&scan, &made->scan, error);
 }

@@ -10,14 +10,40 @@
 bool walk_init(struct walk *walk, const struct pruning_params *params,
                bool prunes, struct arena *arena)
 {
-    *walk = (struct walk){ .table = params->table, .prunes = prunes };
+    *walk = (struct walk){ .table = params->table,
+                           .prunes = prunes,
+                           .end = params->table->tablet_count };
     return pruning_init(&walk->pruning, params, arena);
+}
+
+/* The first tablet of which the middle is row `row` or behind it. */
+static size_t tablet_from(const struct table *table, uint64_t row)
+{
+    size_t low = 0, high = table->tablet_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct tablet_ref *tablet = &table->tablets[middle];
+        if (tablet->row_first + tablet->rows / 2 < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void walk_share(struct walk *walk, unsigned rank, unsigned ranks)
+{
+    const struct table *table = walk->table;
+    assert(rank < ranks && walk->tablet == 0 && walk->row == 0);
+    walk->tablet = walk->ahead = tablet_from(table, table->rows * rank / ranks);
+    if (rank + 1 < ranks)
+        walk->end = tablet_from(table, table->rows * (rank + 1) / ranks);
 }
 
 /* Whether nothing comes of a tablet. */
 static bool skipped(struct walk *walk, size_t tablet)
 {
-    assert(tablet < walk->table->tablet_count);
+    assert(tablet < walk->end);
     return walk->prunes
            && prune_tablet(&walk->pruning, &walk->table->tablets[tablet]);
 }
@@ -25,8 +51,7 @@ static bool skipped(struct walk *walk, size_t tablet)
 /* Goes on to the next tablet that is not to be skipped. */
 static void pass_over(struct walk *walk)
 {
-    while (walk->tablet < walk->table->tablet_count
-           && skipped(walk, walk->tablet)) {
+    while (walk->tablet < walk->end && skipped(walk, walk->tablet)) {
         walk->rows_skipped += walk->table->tablets[walk->tablet].rows;
         walk->tablets_skipped++;
         walk->tablet++;
@@ -37,13 +62,13 @@ bool walk_more(struct walk *walk)
 {
     if (walk->row == 0)
         pass_over(walk);
-    return walk->tablet < walk->table->tablet_count;
+    return walk->tablet < walk->end;
 }
 
 void walk_on(struct walk *walk, uint64_t rows)
 {
     assert(walk->row + rows <= walk->table->tablets[walk->tablet].rows);
-    assert(walk->tablet < walk->table->tablet_count);
+    assert(walk->tablet < walk->end);
     walk->row += rows;
     if (walk->row < walk->table->tablets[walk->tablet].rows)
         return;
@@ -54,7 +79,7 @@ void walk_on(struct walk *walk, uint64_t rows)
 
 bool walk_fits(const struct walk *walk, uint64_t rows_max)
 {
-    return walk->row == 0 && walk->tablet < walk->table->tablet_count
+    return walk->row == 0 && walk->tablet < walk->end
            && walk->table->tablets[walk->tablet].rows <= rows_max;
 }
 
@@ -62,7 +87,7 @@ void walk_ahead(struct walk *walk, const struct source_params *sources)
 {
     if (walk->ahead < walk->tablet)
         walk->ahead = walk->tablet;
-    for (; walk->ahead < walk->table->tablet_count; walk->ahead++)
+    for (; walk->ahead < walk->end; walk->ahead++)
         if (!skipped(walk, walk->ahead)
             && !source_ahead(sources, &walk->table->tablets[walk->ahead]))
             return;

@@ -16,6 +16,7 @@ struct walk {
     bool prunes;               /* tablets are passed over                */
     struct pruning pruning;    /* says which tablets have no result */
     size_t tablet;             /* number of the one whose rows come next */
+    size_t end;                /* ... behind the last one of the walk    */
     size_t ahead;              /* ... and to bring in next               */
     uint64_t row;              /* of the tablet, that comes next         */
     uint64_t rows_skipped;     /* of tablets that were passed over       */
@@ -25,6 +26,10 @@ struct walk {
 /* Before the first row of the table, with room in `arena`. False: no memory. */
 bool walk_init(struct walk *walk, const struct pruning_params *params,
                bool prunes, struct arena *arena);
+
+/* Cuts it down to the tablets of one of several ranks: side by side in the
+ * table's order, about as many rows for each, and the first ones for rank 0. */
+void walk_share(struct walk *walk, unsigned rank, unsigned ranks);
 
 /* Goes to the tablet whose rows come next; false: the table has no more. */
 bool walk_more(struct walk *walk);

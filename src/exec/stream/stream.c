@@ -162,9 +162,10 @@ static enum vdbq_status open_step(const struct opening *opening, int number,
                : open_one(opening, number, stream, error);
 }
 
-enum vdbq_status stream_open(const struct stream_params *params,
-                             const struct steps *steps, enum texts_use use,
-                             struct stream **stream, struct error *error)
+enum vdbq_status stream_open_at(const struct stream_params *params,
+                                const struct steps *steps, enum texts_use use,
+                                int number, struct stream **stream,
+                                struct error *error)
 {
     struct opening opening = { .params = params,
                                .steps = steps,
@@ -180,13 +181,20 @@ enum vdbq_status stream_open(const struct stream_params *params,
             return error_no_memory(error);
         }
     }
-    enum vdbq_status status =
-        open_step(&opening, (int)count - 1, stream, error);
+    enum vdbq_status status = open_step(&opening, number, stream, error);
     for (size_t i = 0; opening.shares != NULL && i < count; i++)
         stream_share_release(opening.shares[i]);
     memory_release(opening.shares);
     memory_release(opening.texts);
     return status;
+}
+
+enum vdbq_status stream_open(const struct stream_params *params,
+                             const struct steps *steps, enum texts_use use,
+                             struct stream **stream, struct error *error)
+{
+    return stream_open_at(params, steps, use, (int)steps->steps.count - 1,
+                          stream, error);
 }
 
 void stream_close_input(struct stream *stream, unsigned number)

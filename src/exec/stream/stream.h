@@ -28,6 +28,7 @@
 #include "exec/launch/resident.h"
 #include "exec/launch/launcher.h"
 #include "exec/launch/run_place.h"
+#include "exec/stream/ranks.h"
 #include "program/parameter.h"
 #include "program/steps/steps.h"
 
@@ -71,6 +72,8 @@ struct stream_params {
                                            is no limit                     */
     const struct os_file_calls *files;  /* temporary ones; NULL: those of the
                                            system                          */
+    struct ranks *ranks; /* that run the query together; NULL: this process
+                            runs it alone                                  */
 };
 
 /* Opens the rows of the last step, and of its inputs; `use`: what the caller asks
@@ -78,6 +81,11 @@ struct stream_params {
 enum vdbq_status stream_open(const struct stream_params *params,
                              const struct steps *steps, enum texts_use use,
                              struct stream **stream, struct error *error);
+/* The same of step `number` in place of the last one, as its readers read it. */
+enum vdbq_status stream_open_at(const struct stream_params *params,
+                                const struct steps *steps, enum texts_use use,
+                                int number, struct stream **stream,
+                                struct error *error);
 void stream_close(struct stream *stream); /* accepts NULL */
 
 /* The next rows; rows 0: the end. A vector's `type` is that of SQL, its values

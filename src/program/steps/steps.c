@@ -82,9 +82,37 @@ struct step *steps_add(struct steps *steps, enum step_kind kind)
     case STEP_LIMIT:
     case STEP_CONCAT:
     case STEP_VALUES:
+    case STEP_GATHER:
         break;
     }
     return step;
+}
+
+/* Inputs from step `number` on are one further down: a step was put behind it. */
+static void renumber(struct vector *inputs, int number)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        int *input = vector_at(inputs, i);
+        *input += *input >= number;
+    }
+}
+
+struct step *steps_insert(struct steps *steps, int number, enum step_kind kind)
+{
+    struct step *made = steps_add(steps, kind), added;
+    if (made == NULL || !vector_append(&made->inputs, &number, 1))
+        return NULL;
+    made->column_count = steps_at(steps, number)->column_count;
+    made->columns = steps_at(steps, number)->columns;
+    made->rows = steps_at(steps, number)->rows;
+    for (size_t i = 0; i + 1 < steps->steps.count; i++)
+        renumber(&steps_at(steps, (int)i)->inputs, number);
+    added = *made;
+    for (int i = (int)steps->steps.count - 1; i > number + 1; i--)
+        *steps_at(steps, i) = *steps_at(steps, i - 1);
+    made = steps_at(steps, number + 1);
+    *made = added;
+    return made;
 }
 
 static void finish_join(struct step_join *join)
@@ -151,6 +179,7 @@ static void finish_step(struct step *step)
     case STEP_LIMIT:
     case STEP_CONCAT:
     case STEP_VALUES:
+    case STEP_GATHER:
         break;
     }
 }

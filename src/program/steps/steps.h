@@ -29,7 +29,8 @@ enum step_kind {
     STEP_MAP,    /* its input's rows, with functions computed row by row   */
     STEP_VALUES, /* rows that the plan has: VALUES, long lists of IN       */
     STEP_FETCH,  /* its input's rows, with columns of rows of a table      */
-    STEP_SEEK    /* rows of a table, found by values of their columns      */
+    STEP_SEEK,   /* rows of a table, found by values of their columns      */
+    STEP_GATHER  /* the rows that all ranks have of its input              */
 };
 
 /* A column of a step's rows. */
@@ -48,6 +49,8 @@ struct step_column {
  * columns, and Rowid gives the row's number. Each input is one table. */
 struct step_scan {
     struct program program;
+    unsigned ranks; /* that each run over a share of its table's tablets, the
+                       first rank over the first ones; 0: all are run over  */
 };
 
 /* STEP_GROUP. Rows of one group have the same keys, NULL being one of them.
@@ -63,6 +66,9 @@ struct step_aggregate {
 struct step_group {
     unsigned keys;            /* the first so many columns of the input    */
     struct vector aggregates; /* of struct step_aggregate                  */
+    bool apart;               /* the groups of a rank's rows: STEP_GATHER
+                                 takes them as they are, and nobody else
+                                 does                                      */
 };
 
 /* STEP_SORT. Stable. Gives the first `columns` columns of its input. */
@@ -230,6 +236,12 @@ struct step_seek {
                               row's number                                  */
 };
 
+/* STEP_GATHER. The input's rows of rank 0, then those of rank 1, and so on; of
+ * groups apart, the groups of all. Rank 0 has them; the others have none. */
+struct step_gather {
+    unsigned ranks;
+};
+
 struct step {
     enum step_kind kind;
     struct vector inputs; /* of int: numbers of steps              */
@@ -251,6 +263,7 @@ struct step {
         struct step_values values;
         struct step_fetch fetch;
         struct step_seek seek;
+        struct step_gather gather;
     };
 };
 
@@ -271,6 +284,10 @@ struct step *steps_last(const struct steps *steps);
 /* Adds a zeroed step of that kind, its vectors and its program ready; NULL:
  * no memory. It moves when another one is added. */
 struct step *steps_add(struct steps *steps, enum step_kind kind);
+/* Adds such a step behind step `number`, with that as its input and its columns;
+ * who read the rows of that one reads those of the new one. NULL: no memory.
+ * Steps move. */
+struct step *steps_insert(struct steps *steps, int number, enum step_kind kind);
 /* How many steps, each as often as it does, read the rows of step `number`; and
  * whether any step's rows are read more than once. */
 unsigned steps_readers(const struct steps *steps, int number);

@@ -17,12 +17,13 @@ struct checking {
 };
 
 static const char *const kind_names[] = {
-    [STEP_SCAN] = "scan",   [STEP_GROUP] = "group",
-    [STEP_SORT] = "sort",   [STEP_LIMIT] = "limit",
-    [STEP_JOIN] = "join",   [STEP_CONCAT] = "concat",
-    [STEP_APPLY] = "apply", [STEP_WINDOW] = "window",
-    [STEP_MAP] = "map",     [STEP_VALUES] = "values",
-    [STEP_FETCH] = "fetch", [STEP_SEEK] = "seek",
+    [STEP_SCAN] = "scan",     [STEP_GROUP] = "group",
+    [STEP_SORT] = "sort",     [STEP_LIMIT] = "limit",
+    [STEP_JOIN] = "join",     [STEP_CONCAT] = "concat",
+    [STEP_APPLY] = "apply",   [STEP_WINDOW] = "window",
+    [STEP_MAP] = "map",       [STEP_VALUES] = "values",
+    [STEP_FETCH] = "fetch",   [STEP_SEEK] = "seek",
+    [STEP_GATHER] = "gather",
 };
 
 static enum vdbq_status refuse(const struct checking *check, const char *format,
@@ -470,15 +471,24 @@ static enum vdbq_status check_seek(const struct checking *check)
     return check_count(check, seek->columns.count);
 }
 
+static enum vdbq_status check_gather(const struct checking *check)
+{
+    const struct step *from = input(check, 0);
+    enum vdbq_status status = check_count(check, from->column_count);
+    return status == VDBQ_OK ? check_same(check, 0, from, from->column_count)
+                             : status;
+}
+
 static enum vdbq_status check_step(const struct checking *check)
 {
     static enum vdbq_status (*const checks[])(const struct checking *) = {
-        [STEP_SCAN] = check_scan,   [STEP_GROUP] = check_group,
-        [STEP_SORT] = check_sort,   [STEP_LIMIT] = check_limit,
-        [STEP_JOIN] = check_join,   [STEP_CONCAT] = check_concat,
-        [STEP_APPLY] = check_apply, [STEP_WINDOW] = check_window,
-        [STEP_MAP] = check_map,     [STEP_VALUES] = check_values,
-        [STEP_FETCH] = check_fetch, [STEP_SEEK] = check_seek,
+        [STEP_SCAN] = check_scan,     [STEP_GROUP] = check_group,
+        [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_limit,
+        [STEP_JOIN] = check_join,     [STEP_CONCAT] = check_concat,
+        [STEP_APPLY] = check_apply,   [STEP_WINDOW] = check_window,
+        [STEP_MAP] = check_map,       [STEP_VALUES] = check_values,
+        [STEP_FETCH] = check_fetch,   [STEP_SEEK] = check_seek,
+        [STEP_GATHER] = check_gather,
     };
     enum vdbq_status status = check_inputs(check);
     return status == VDBQ_OK ? checks[check->step->kind](check) : status;

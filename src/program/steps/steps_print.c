@@ -66,6 +66,8 @@ static void print_scan(const struct printing *printing, const struct step *step)
             text_print(text, ")");
         }
     }
+    if (step->scan.ranks > 0)
+        text_print(text, ", a share on each of %u ranks", step->scan.ranks);
 }
 
 static void print_aggregate(const struct printing *printing,
@@ -91,7 +93,8 @@ static void print_group_keys(const struct printing *printing,
 {
     struct text *text = printing->text;
 
-    text_print(text, "group by ");
+    text_print(text,
+               step->group.apart ? "groups of each rank by " : "group by ");
     if (!printing->named)
         text_print(text, "%u columns", step->group.keys);
     for (unsigned i = 0; printing->named && i < step->group.keys; i++) {
@@ -366,6 +369,9 @@ static void print_what(const struct printing *printing, const struct step *step)
     case STEP_VALUES:
         text_print(text, "%llu rows of values",
                    (unsigned long long)step->values.rows);
+        break;
+    case STEP_GATHER:
+        text_print(text, "gather from %u ranks", step->gather.ranks);
         break;
     }
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranks: processes that run one query together. Each has the query's steps and
+ * sees the same state of the database; scans whose tablets are shared out
+ * (struct step_scan) run over a share of them, and STEP_GATHER brings together
+ * what came of it. How messages travel is for who makes this struct to know
+ * (src/cluster).
+ */
+#ifndef VDBQ_EXEC_RANKS_H
+#define VDBQ_EXEC_RANKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* What a rank has cost. */
+struct rank_cost {
+    uint64_t rows;        /* or groups, that it gave to STEP_GATHER           */
+    uint64_t bytes;       /* of messages that it sent                         */
+    uint64_t compute_ns;  /* in the steps below STEP_GATHER                   */
+    uint64_t exchange_ns; /* packing and handing over messages                */
+    uint64_t wait_ns;     /* for another rank                                 */
+    uint64_t merge_ns;    /* rank 0: bringing together what came              */
+};
+
+/* A message, whose bytes are the owner's to release. */
+struct rank_message {
+    uint8_t *bytes; /* aligned for any type; NULL: there is none */
+    size_t size;
+};
+
+struct ranks {
+    unsigned rank;  /* this one's number; 0 has the result */
+    unsigned count; /* of ranks */
+    /* Takes over the message. */
+    enum vdbq_status (*send)(struct ranks *ranks, unsigned to,
+                             struct rank_message message, struct error *error);
+    /* The next message of rank `from`; none: that has given all. Fails as the
+     * work of that rank did. */
+    enum vdbq_status (*receive)(struct ranks *ranks, unsigned from,
+                                struct rank_message *message,
+                                struct error *error);
+    uint64_t begun_ns;     /* when the run began                             */
+    struct rank_cost cost; /* of this rank, added to                         */
+};
+
+#endif
