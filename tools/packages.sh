@@ -11,6 +11,7 @@ build_packages=(
     gcc libc6-dev meson ninja-build pkg-config flex bison python3
     opencl-headers ocl-icd-opencl-dev pocl-opencl-icd
     libxxhash-dev libzstd-dev zlib1g-dev libedit-dev libgsl-dev libsqlite3-dev
+    libopenmpi-dev openmpi-bin
 )
 
 # To check as well: unit tests, what knows the case of letters, vdbq.h as C++, a

@@ -89,6 +89,7 @@ make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
     limits.now = query->now;
     limits.converts = converts;
     forget_plan(query);
+    query->division = (struct query_division){ .gather = -1 };
     if (query->statement == NULL)
         status = query_program(query->text, catalogue, &query->plan, error);
     else
@@ -98,7 +99,9 @@ make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
     query->planned = true;
     query->replan = false;
     query->planned_for = catalogue_hold((struct catalogue *)catalogue);
-    if (query->plan.steps.steps.count > 0)
+    if (query->db->cluster != NULL)
+        status = query->db->cluster->divide(query, catalogue);
+    if (status == VDBQ_OK && query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
     if (status == VDBQ_OK)
         status = drop_tree(query);
@@ -150,9 +153,7 @@ enum vdbq_status query_plan(vdbq_query *query,
     return status;
 }
 
-/* Opens the newest snapshot, and plans again if that is not what the plan was
- * made for. */
-static enum vdbq_status open_snapshot(vdbq_query *query)
+enum vdbq_status query_snapshot(vdbq_query *query)
 {
     enum vdbq_status status = query_files_open(query);
     if (status == VDBQ_OK)
@@ -207,13 +208,15 @@ static bool waits_for_values(const vdbq_query *query, enum vdbq_status status)
 static enum vdbq_status query_prepare(vdbq_query *query)
 {
     const struct transaction *within = query->db->transaction;
+    if (query->db->cluster != NULL && query->db->cluster->follows)
+        return VDBQ_OK;
     bool inserts = query->statement != NULL
                    && query->statement->kind == AST_INSERT
                    && query->statement->files == NULL;
     enum vdbq_status status =
         inserts && within != NULL
             ? query_plan(query, transaction_catalogue(within))
-            : open_snapshot(query);
+            : query_snapshot(query);
     snapshot_close(&query->snapshot);
     query_files_close(query);
     if (!waits_for_values(query, status))
@@ -333,7 +336,7 @@ static enum vdbq_status run_through(vdbq_query *query)
         return status;
     clear_stats(query);
     query_be_careful(query);
-    status = open_snapshot(query);
+    status = query_snapshot(query);
     return status == VDBQ_OK ? run_once(query) : status;
 }
 
@@ -356,7 +359,7 @@ static enum vdbq_status start(vdbq_query *query)
     }
     enum vdbq_status status = stop_pause(&query->db->error);
     if (status == VDBQ_OK)
-        status = open_snapshot(query);
+        status = query_snapshot(query);
     if (status != VDBQ_OK)
         return status;
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)

@@ -37,6 +37,13 @@ struct query_times {
                            disk                                             */
 };
 
+/* How a plan is divided among the ranks of a cluster. */
+struct query_division {
+    int gather;        /* the step that brings together what they have; -1:
+                          rank 0 runs all of it                              */
+    const char *alone; /* ... why; NULL: there is no cluster                 */
+};
+
 struct vdbq_query {
     vdbq *db;
     struct vdbq_query *next; /* of the connection's queries            */
@@ -51,6 +58,7 @@ struct vdbq_query {
                                      texts are owned; NULL: it has none */
     struct plan plan;
     struct arena plan_arena;
+    struct query_division division;
     bool planned;
     bool replan;        /* parameters are no longer what it is for */
     bool careful;       /* the plan must not hope: query_careful() */
@@ -149,8 +157,13 @@ enum vdbq_status query_copy_from(vdbq_query *query,
  * planned for. */
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue);
+/* Opens the newest snapshot, and plans again if that is not what the plan was
+ * made for. */
+enum vdbq_status query_snapshot(vdbq_query *query);
 /* Opens the stream of the plan's rows, of the query's snapshot. */
 enum vdbq_status query_stream(vdbq_query *query);
+/* Closes it, if it is open, on all ranks. */
+void query_stream_close(vdbq_query *query);
 /* query_end.c: ends a run: what it held is let go, its rows are gone. */
 void query_end(vdbq_query *query);
 /* query_careful.c: a plan may hope that nothing fails (plan.h). Whether a run

@@ -35,8 +35,7 @@ static void keep_plan(vdbq_query *query)
 enum vdbq_status query_stream_carefully(vdbq_query *query)
 {
     enum vdbq_status status;
-    stream_close(query->stream);
-    query->stream = NULL;
+    query_stream_close(query);
     catalogue_release(query->joined);
     query->joined = NULL;
     query_be_careful(query);

@@ -35,8 +35,7 @@ void query_files_close(vdbq_query *query)
 
 void query_end(vdbq_query *query)
 {
-    stream_close(query->stream);
-    query->stream = NULL;
+    query_stream_close(query);
     account_close(&query->account);
     release_times(query);
     snapshot_close(&query->snapshot);

@@ -81,12 +81,35 @@ static uint64_t plan_bytes(const vdbq_query *query)
            + arena_bytes(&query->plan.steps.arena);
 }
 
+/* The step whose rows this process makes: other ranks but the first one have
+ * those below STEP_GATHER alone. */
+static int root_step(const vdbq_query *query)
+{
+    const struct ranks *ranks = query->params.ranks;
+    return ranks != NULL && ranks->rank > 0
+               ? query->division.gather
+               : (int)query->plan.steps.steps.count - 1;
+}
+
+void query_stream_close(vdbq_query *query)
+{
+    stream_close(query->stream);
+    query->stream = NULL;
+    if (query->db->cluster != NULL)
+        query->db->cluster->end(query);
+}
+
 enum vdbq_status query_stream(vdbq_query *query)
 {
     vdbq *db = query->db;
     const struct steps *steps = &query->plan.steps;
-    enum vdbq_status status =
-        query_files_join(query, query->snapshot.catalogue, &query->joined);
+    enum vdbq_status status = VDBQ_OK;
+    query->params.ranks = NULL;
+    if (query->division.gather >= 0)
+        status = db->cluster->begin(query);
+    if (status == VDBQ_OK)
+        status =
+            query_files_join(query, query->snapshot.catalogue, &query->joined);
     if (status != VDBQ_OK)
         return status;
     query->seen = query->snapshot;
@@ -104,10 +127,11 @@ enum vdbq_status query_stream(vdbq_query *query)
         .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
         .account = &query->account,
+        .ranks = query->params.ranks,
     };
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         query->stats.counts = &query->counts;
     stop_begin(steps->steps.count + (query->plan.kind != PLAN_SELECT));
-    return stream_open(&query->params, steps, TEXTS_GIVEN, &query->stream,
-                       &db->error);
+    return stream_open_at(&query->params, steps, TEXTS_GIVEN, root_step(query),
+                          &query->stream, &db->error);
 }

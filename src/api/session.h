@@ -29,8 +29,27 @@ struct session_object {
     void (*close)(struct session_object *object);
 };
 
+/* Other processes, ranks, that take part in queries: what src/cluster does in
+ * their places. */
+struct session_cluster {
+    /* Divides a plan for a catalogue among the ranks, or says why not: sets
+     * query->division. */
+    enum vdbq_status (*divide)(struct vdbq_query *query,
+                               const struct catalogue *catalogue);
+    /* Has the others begin a run of a query that is divided, on the state that it
+     * reads; sets query->params.ranks, or leaves it NULL where this process is
+     * to run it alone. It may open a newer state and plan anew. */
+    enum vdbq_status (*begin)(struct vdbq_query *query);
+    /* Ends what begin() began; its stream is closed. */
+    void (*end)(struct vdbq_query *query);
+    /* Adds what EXPLAIN says of the ranks. */
+    void (*explain)(const struct vdbq_query *query, struct text *lines);
+    bool follows; /* this is not rank 0: queries are planned when they run    */
+};
+
 struct vdbq {
     struct database *database;       /* NULL: it could not be opened   */
+    struct session_cluster *cluster; /* NULL: there are no other ranks */
     int process;                     /* that opened it                 */
     struct options options;          /* changed by vdbq_set() alone    */
     struct station *stations;        /* device's; the newest first     */

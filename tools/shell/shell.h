@@ -51,14 +51,16 @@ enum { SHELL_CONNECTIONS_MAX = 10 };
 
 struct options;
 
+struct vdbq_link;
 struct shell {
     vdbq *db; /* the connection that statements go to     */
     struct shell_connection parked[SHELL_CONNECTIONS_MAX]; /* the others    */
     unsigned connection; /* the number of `db`                       */
     const struct options *options; /* what it was started with              */
-    const char *path; /* of the database; NULL: in memory         */
-    struct out out;   /* results                                  */
-    struct out err;   /* errors, timer, progress                  */
+    const char *path;             /* of the database; NULL: in memory         */
+    const struct vdbq_link *link; /* to the other ranks; NULL: none       */
+    struct out out;               /* results                                  */
+    struct out err;               /* errors, timer, progress                  */
     const struct format *format;
     struct format_style style;
     char *null_text;      /* behind style.null_text, where it was set */

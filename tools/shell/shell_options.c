@@ -73,6 +73,8 @@ static const struct option_row rows[] = {
     { "skip", 0, "on|off", NULL, take_set, "skip" },
     { "timeout", 0, "MS", NULL, take_set, "timeout" },
     { "read-timeout", 0, "MS", NULL, take_set, "read_timeout" },
+    { "cluster", 0, NULL, "runs queries on all processes that mpirun started",
+      take_flag, NULL },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
     { "accept-older", 0, NULL,
@@ -122,6 +124,8 @@ static bool take_flag(struct options *options, const struct option_row *row,
         options->open_flags |= VDBQ_OPEN_OLDER;
     else if (strcmp(name, "no-sync") == 0)
         options->open_flags |= VDBQ_OPEN_NO_SYNC;
+    else if (strcmp(name, "cluster") == 0)
+        options->cluster = true;
     else if (strcmp(name, "devices") == 0)
         options->devices = true;
     else if (strcmp(name, "selftest") == 0)

@@ -40,7 +40,7 @@ struct options {
         bool wanted;
         unsigned registers, tables;
     } kernels; /* to build */
-    bool batch, timer, devices, selftest, tune, version, help;
+    bool cluster, batch, timer, devices, selftest, tune, version, help;
     char error[200]; /* what is wrong with the command line   */
     char hint[256];
 };

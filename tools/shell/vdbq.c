@@ -4,6 +4,7 @@
  * was given. The work is done in the shell_*.c files.
  */
 #include "shell.h"
+#include "shell_cluster.h"
 #include "shell_edit.h"
 #include "shell_options.h"
 
@@ -45,7 +46,8 @@ static size_t terminal_width(void)
 
 static void take_options(struct shell *shell, const struct options *options)
 {
-    bool terminal = isatty(STDOUT_FILENO);
+    /* mpirun gives its processes a terminal of its own. */
+    bool terminal = isatty(STDOUT_FILENO) && !options->cluster;
     shell->path = options->database;
     shell->format = options->format ? options->format
                                     : format_find(terminal ? "box" : "csv");
@@ -247,6 +249,7 @@ static int run_database(struct shell *shell, const struct options *options)
 {
     shell->options = options;
     if (!shell_connection_open(shell, 0, NULL)
+        || !shell_cluster_lead(shell, options)
         || !set_parameters(shell, options))
         return shell->status;
     if (options->selftest)
@@ -267,7 +270,13 @@ static int run(struct shell *shell, const struct options *options)
         return tell_version(shell);
     if (options->devices)
         return tell_devices(shell);
-    int status = run_database(shell, options);
+    if (!shell_cluster_open(shell, options))
+        return shell->status;
+    if (shell_cluster_leads(shell))
+        run_database(shell, options);
+    else
+        shell_cluster_follow(shell, options);
     shell_connections_close(shell);
-    return status;
+    shell_cluster_close(shell);
+    return shell->status;
 }

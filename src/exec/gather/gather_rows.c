@@ -158,6 +158,7 @@ static enum vdbq_status take_batch(struct gather_rows *gather,
         return status;
     const uint64_t *rows = message_take(reader, 1, sizeof *rows);
     reader->cut |= rows == NULL || *rows == 0 || *rows > MESSAGE_ROWS;
+    batch->columns = gather->head.step->column_count;
     for (unsigned i = 0; !reader->cut && i < batch->columns; i++)
         take_column(gather, i, *rows);
     status = message_check(reader, error);

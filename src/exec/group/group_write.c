@@ -53,8 +53,8 @@ static void list_share(void *context, unsigned share)
     }
 }
 
-/* Puts the groups of several parts into the order of their first rows; those
- * of one are in it. */
+/* Puts the groups of several parts, or those that came apart, into the order of
+ * their first rows; those of one are in it. */
 static enum vdbq_status order_groups(struct writing *writing,
                                      struct error *error)
 {
@@ -150,7 +150,8 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
             error_set(error, VDBQ_LIMIT, "more than %u groups", UINT32_MAX - 1);
     writing->head.threads =
         parallel_threads(group->params.threads, writing->count);
-    if (status == VDBQ_OK && group->part_count > 1 && !group->ordered)
+    if (status == VDBQ_OK && !group->ordered
+        && (group->part_count > 1 || group->params.apart))
         status = order_groups(writing, error);
     if (status == VDBQ_OK)
         status = write_columns(&writing->head, writing->count, row_set, error);

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Division of steps: see divide.h.
+ */
+#include "cluster/divide.h"
+
+#include <assert.h>
+
+/* A scan that may be shared out, and how far its rows are passed on. */
+struct way {
+    int scan;      /* the step; -1: there is none                           */
+    int top;       /* the last step that passes its rows on, row by row     */
+    uint64_t rows; /* of the table                                          */
+};
+
+/* Looks for the largest table that can be shared out. */
+struct search {
+    const struct steps *steps;
+    const struct catalogue *catalogue;
+    struct way best;
+    const char *alone;   /* why a table is not shared out: the largest one */
+    uint64_t alone_rows; /* ... its rows                                   */
+};
+
+/* The only reader of a step, and which of its inputs the step is; -1: there is
+ * none, or there are several. */
+static int only_reader(const struct steps *steps, int number, size_t *input)
+{
+    int found = -1;
+    if (steps_readers(steps, number) != 1)
+        return -1;
+    for (int i = number + 1; i < (int)steps->steps.count; i++) {
+        const struct vector *inputs = &steps_at(steps, i)->inputs;
+        for (size_t j = 0; j < inputs->count; j++)
+            if (VECTOR_ITEMS(inputs, int)[j] == number) {
+                found = i;
+                *input = j;
+            }
+    }
+    return found;
+}
+
+/* Whether a program runs over the rows of one table, one after the other: that
+ * of its step's input `from` - 1, or where that is 0, one of the catalogue. */
+static bool runs_over(const struct program *program, size_t from)
+{
+    const struct program_table *first = program->tables.items;
+    return program->tables.count > 0 && program_axes(program) == 1
+           && first->input == from;
+}
+
+/* Whether the rows that a step gives are, in their order, those that come of each
+ * row of an input, so that shares of these give shares of them. */
+static bool passes(const struct step *step, size_t input)
+{
+    switch (step->kind) {
+    case STEP_SCAN:
+        return runs_over(&step->scan.program, input + 1);
+    case STEP_JOIN:
+        return input == 0 && step->join.kind != JOIN_RIGHT
+               && step->join.kind != JOIN_FULL;
+    case STEP_MAP:
+    case STEP_APPLY:
+    case STEP_FETCH:
+        return input == 0;
+    default:
+        return false;
+    }
+}
+
+/* The last step that passes the rows of a step on. */
+static int find_top(const struct steps *steps, int number)
+{
+    size_t input = 0;
+    int reader = only_reader(steps, number, &input);
+    while (reader >= 0 && passes(steps_at(steps, reader), input)) {
+        number = reader;
+        reader = only_reader(steps, number, &input);
+    }
+    return number;
+}
+
+/* Whether each rank can group its rows, so that the groups are merged. */
+static bool merges(const struct step_group *group)
+{
+    for (size_t i = 0; i < group->aggregates.count; i++)
+        if (VECTOR_ITEMS(&group->aggregates, struct step_aggregate)[i].distinct)
+            return false;
+    return true;
+}
+
+/* The step that sees the rows of a way's end; NULL: nobody does, or several. */
+static struct step *reader_of(const struct steps *steps, int number,
+                              int *reader)
+{
+    size_t input = 0;
+    *reader = only_reader(steps, number, &input);
+    return *reader >= 0 && input == 0 ? steps_at(steps, *reader) : NULL;
+}
+
+/* The table that a step runs over; NULL: it is no scan of one. */
+static const struct table *scanned(const struct search *search,
+                                   const struct step *step)
+{
+    const struct program *program = &step->scan.program;
+    if (step->kind != STEP_SCAN || !runs_over(program, 0))
+        return NULL;
+    return catalogue_table_id(
+        search->catalogue,
+        VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
+}
+
+/* Notes why a scan of so many rows is not shared out. */
+static void refuse(struct search *search, uint64_t rows, const char *why)
+{
+    if (search->alone != NULL && rows < search->alone_rows)
+        return;
+    search->alone = why;
+    search->alone_rows = rows;
+}
+
+/* Looks at one step. */
+static void look_at(struct search *search, int number)
+{
+    const struct step *step = steps_at(search->steps, number);
+    const struct table *table = scanned(search, step);
+    int reader;
+    if (step->kind == STEP_SEEK)
+        refuse(search, step->seek.rows, "an index finds the rows");
+    if (table == NULL)
+        return;
+    int top = find_top(search->steps, number);
+    const struct step *sees = reader_of(search->steps, top, &reader);
+    if (table->tablet_count < 2)
+        refuse(search, table->rows, "its largest table has one tablet");
+    else if (steps_readers(search->steps, number) > 1)
+        refuse(search, table->rows, "several steps read its largest table");
+    else if (sees != NULL && sees->kind == STEP_GROUP && !merges(&sees->group))
+        refuse(search, table->rows, "an aggregate is of DISTINCT values");
+    else if (search->best.scan < 0 || table->rows > search->best.rows)
+        search->best =
+            (struct way){ .scan = number, .top = top, .rows = table->rows };
+}
+
+/* Rows that a step gives at most, where it has a limit. */
+static uint64_t rows_wanted(uint64_t offset, uint64_t limit)
+{
+    return offset < UINT64_MAX - limit ? offset + limit : UINT64_MAX;
+}
+
+/* Has each rank sort its rows, where only the first are wanted. The ranks' rows
+ * have all columns, for the keys are looked at again. */
+static bool push_sort(struct steps *steps, int *top, int reader)
+{
+    struct step_sort sort = steps_at(steps, reader)->sort;
+    uint64_t wanted = rows_wanted(sort.offset, sort.limit);
+    if (wanted == UINT64_MAX)
+        return true;
+    struct step *pushed = steps_insert(steps, *top, STEP_SORT);
+    if (pushed == NULL
+        || !vector_append(&pushed->sort.keys, sort.keys.items, sort.keys.count))
+        return false;
+    pushed->sort.limit = wanted;
+    ++*top;
+    return true;
+}
+
+/* Has each rank give no more rows than are wanted of all. */
+static bool push_limit(struct steps *steps, int *top, int reader)
+{
+    const struct step *limit = steps_at(steps, reader);
+    uint64_t wanted = rows_wanted(limit->limit.offset, limit->limit.limit);
+    if (limit->inputs.count > 1 || wanted == UINT64_MAX)
+        return true;
+    struct step *pushed = steps_insert(steps, *top, STEP_LIMIT);
+    if (pushed == NULL)
+        return false;
+    pushed->limit.limit = wanted;
+    ++*top;
+    return true;
+}
+
+/* Puts in front of the gather what each rank can do of the step behind it. */
+static bool push(struct steps *steps, int *top)
+{
+    int reader;
+    struct step *sees = reader_of(steps, *top, &reader);
+    if (sees == NULL)
+        return true;
+    if (sees->kind == STEP_GROUP) {
+        sees->group.apart = true;
+        *top = reader;
+        return true;
+    }
+    if (sees->kind == STEP_SORT)
+        return push_sort(steps, top, reader);
+    return sees->kind == STEP_LIMIT ? push_limit(steps, top, reader) : true;
+}
+
+bool steps_divide(struct steps *steps, const struct catalogue *catalogue,
+                  unsigned ranks, int *gather, const char **alone)
+{
+    struct search search = { .steps = steps,
+                             .catalogue = catalogue,
+                             .best = { .scan = -1 } };
+    *gather = -1;
+    for (int i = 0; i < (int)steps->steps.count; i++)
+        look_at(&search, i);
+    *alone = search.alone != NULL ? search.alone : "no table is scanned";
+    if (search.best.scan < 0)
+        return true;
+    steps_at(steps, search.best.scan)->scan.ranks = ranks;
+    int top = search.best.top;
+    if (!push(steps, &top))
+        return false;
+    struct step *made = steps_insert(steps, top, STEP_GATHER);
+    if (made == NULL)
+        return false;
+    made->gather.ranks = ranks;
+    *gather = top + 1;
+    *alone = NULL;
+    return true;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every rank but the first one: waits for what rank 0 orders, plans the query
+ * as that did, and runs its share up to STEP_GATHER. It reads the database and
+ * never changes it.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/os.h"
+#include "cluster/divide.h"
+#include "cluster/message.h"
+
+/* Messages on their way, beyond which the rank waits for rank 0 to take some. */
+enum { WINDOW_BYTES = 64 << 20 };
+
+struct follower {
+    struct session_cluster calls; /* of the connection */
+    const struct vdbq_link *link;
+    vdbq *db;
+    struct ranks ranks;
+    unsigned run;   /* that is under way              */
+    bool stopped;   /* rank 0 wants no more of it     */
+    bool dismissed; /* the process is to end          */
+};
+
+static struct follower *follower_of(const struct ranks *ranks)
+{
+    return (struct follower *)((char *)ranks
+                               - offsetof(struct follower, ranks));
+}
+
+static struct follower *follower_of_query(const vdbq_query *query)
+{
+    return (struct follower *)((char *)query->db->cluster
+                               - offsetof(struct follower, calls));
+}
+
+/* ------------------------------------------------------------ messages -- */
+
+/* Takes a message of rank 0, if there is one. */
+static bool take(struct follower *follower, unsigned *kind, unsigned *run,
+                 struct rank_message *message)
+{
+    const struct vdbq_link *link = follower->link;
+    if (!link->arrived(link->context, 0, kind, run, &message->size))
+        return false;
+    message->bytes = memory_zeroed(message->size + 1, 1);
+    return message->bytes != NULL
+           && link->receive(link->context, 0, message->bytes, message->size);
+}
+
+/* Heeds what ends a run; whether it was that. */
+static bool heed(struct follower *follower, unsigned kind, unsigned run)
+{
+    if (kind == MESSAGE_STOP && run == follower->run)
+        follower->stopped = true;
+    if (kind == MESSAGE_QUIT)
+        follower->stopped = follower->dismissed = true;
+    return kind == MESSAGE_STOP || kind == MESSAGE_QUIT;
+}
+
+/* Waits for a message of the run under way, or any; no bytes: it was to stop. */
+static struct rank_message await(struct follower *follower, unsigned *kind,
+                                 unsigned *run)
+{
+    unsigned naps = 0;
+    struct rank_message message = { 0 };
+    while (!take(follower, kind, run, &message))
+        message_nap(&naps);
+    if (heed(follower, *kind, *run)) {
+        memory_release(message.bytes);
+        message = (struct rank_message){ 0 };
+    }
+    return message;
+}
+
+static bool post(struct follower *follower, enum message_kind kind,
+                 const void *bytes, size_t size)
+{
+    return message_post(follower->link, 0, kind, follower->run, bytes, size);
+}
+
+/* Hears, while a query runs, whether rank 0 still wants it: nothing else comes
+ * that nobody waits for. For vdbq_on_progress(). */
+static bool goes_on(void *context, uint64_t done, uint64_t all)
+{
+    struct follower *follower = context;
+    struct rank_message message = { 0 };
+    unsigned kind, run;
+    (void)done;
+    (void)all;
+    if (take(follower, &kind, &run, &message))
+        heed(follower, kind, run);
+    memory_release(message.bytes);
+    return !follower->stopped;
+}
+
+/* ----------------------------------------------------- for STEP_GATHER -- */
+
+static enum vdbq_status follower_send(struct ranks *ranks, unsigned to,
+                                      struct rank_message message,
+                                      struct error *error)
+{
+    struct follower *follower = follower_of(ranks);
+    const struct vdbq_link *link = follower->link;
+    uint64_t start = os_time_ns();
+    unsigned naps = 0;
+    while (link->pending(link->context) > WINDOW_BYTES
+           && goes_on(follower, 0, 0))
+        message_nap(&naps);
+    ranks->cost.wait_ns += os_time_ns() - start;
+    if (follower->stopped) {
+        memory_release(message.bytes);
+        return error_cancelled(error);
+    }
+    return link->send(link->context, to, MESSAGE_DATA, follower->run,
+                      message.bytes, message.size)
+               ? VDBQ_OK
+               : link_broken(to, error);
+}
+
+static enum vdbq_status follower_receive(struct ranks *ranks, unsigned from,
+                                         struct rank_message *message,
+                                         struct error *error)
+{
+    struct follower *follower = follower_of(ranks);
+    unsigned kind, run;
+    assert(from == 0);
+    (void)from;
+    *message = await(follower, &kind, &run);
+    return message->bytes != NULL ? VDBQ_OK : error_cancelled(error);
+}
+
+/* ------------------------------------------------------------------ run -- */
+
+/* Gives a query the parameters that are behind the text of an order. */
+static enum vdbq_status bind(vdbq_query *query, const struct order *order,
+                             const uint8_t *at)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; status == VDBQ_OK && i < order->parameters; i++) {
+        struct parameter_item item;
+        memcpy(&item, at, sizeof item);
+        at += sizeof item;
+        item.value.text.bytes = NULL;
+        if (item.value.type == VDBQ_TEXT) {
+            char *text = memory_zeroed(item.value.text.length + 1, 1);
+            if (text == NULL)
+                return error_no_memory(&query->db->error);
+            memcpy(text, at, item.value.text.length);
+            item.value.text.bytes = text;
+        }
+        at += item.value.text.length;
+        status = query_bind(query, i + 1, item.value);
+    }
+    return status;
+}
+
+/* Makes the query of an order, and its plan for the state that is there now. */
+static enum vdbq_status prepare(struct follower *follower,
+                                const struct rank_message *message,
+                                vdbq_query **query)
+{
+    vdbq *db = follower->db;
+    struct order order;
+    const char *text = (const char *)message->bytes + sizeof order;
+    memcpy(&order, message->bytes, sizeof order);
+    uint32_t cores = db->options.settings.cores;
+    db->options.settings = order.settings;
+    db->options.settings.cores = cores;
+    enum vdbq_status status =
+        vdbq_prepare(db, text, (ptrdiff_t)order.text_bytes, query, NULL);
+    if (status == VDBQ_OK)
+        status = bind(*query, &order, (const uint8_t *)text + order.text_bytes);
+    if (status != VDBQ_OK)
+        return status;
+    (*query)->settings = db->options.settings;
+    (*query)->careful = order.careful != 0;
+    (*query)->given = order.given;
+    (*query)->now = order.now;
+    status = session_begin(db);
+    return status == VDBQ_OK ? query_snapshot(*query) : status;
+}
+
+/* Tells rank 0 what was made of its order; whether it is to be run. */
+static bool tell_ready(struct follower *follower, enum vdbq_status status,
+                       const vdbq_query *query)
+{
+    struct ready ready = { 0 };
+    if (status != VDBQ_OK)
+        ready.error = follower->db->error;
+    ready.error.status = status;
+    if (status == VDBQ_OK) {
+        ready.state = cluster_state(query->snapshot.catalogue);
+        ready.generation = query->snapshot.catalogue->generation;
+        ready.plan = cluster_plan(&query->plan.steps);
+    }
+    unsigned kind = MESSAGE_STOP, run;
+    post(follower, MESSAGE_READY, &ready, sizeof ready);
+    memory_release(await(follower, &kind, &run).bytes);
+    return kind == MESSAGE_GO && status == VDBQ_OK;
+}
+
+/* Runs this rank's share. */
+static enum vdbq_status run_share(struct follower *follower, vdbq_query *query)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    follower->ranks.begun_ns = os_time_ns();
+    enum vdbq_status status = query_stream(query);
+    while (status == VDBQ_OK && batch.rows > 0)
+        status = stream_batch(query->stream, &batch, &follower->db->error);
+    return status;
+}
+
+/* Does what an order says. */
+static void obey(struct follower *follower, const struct rank_message *message,
+                 unsigned run)
+{
+    vdbq *db = follower->db;
+    vdbq_query *query = NULL;
+    struct end end = { 0 };
+    follower->run = run;
+    follower->stopped = false;
+    follower->ranks.cost = (struct rank_cost){ 0 };
+    struct stop_work former = stop_enter(&db->stop);
+    session_hear_cancel(db);
+    enum vdbq_status status = prepare(follower, message, &query);
+    if (tell_ready(follower, status, query))
+        status = run_share(follower, query);
+    end.error = db->error;
+    end.error.status = status;
+    if (query != NULL)
+        query_end(query);
+    stop_leave(former);
+    vdbq_query_close(query);
+    end.cost = follower->ranks.cost;
+    post(follower, MESSAGE_END, &end, sizeof end);
+}
+
+/* --------------------------------------------------------------- follow -- */
+
+static enum vdbq_status divide(vdbq_query *query,
+                               const struct catalogue *catalogue)
+{
+    return steps_divide(&query->plan.steps, catalogue,
+                        follower_of_query(query)->link->ranks,
+                        &query->division.gather, &query->division.alone)
+               ? VDBQ_OK
+               : error_no_memory(&query->db->error);
+}
+
+static enum vdbq_status begin(vdbq_query *query)
+{
+    query->params.ranks = &follower_of_query(query)->ranks;
+    return VDBQ_OK;
+}
+
+static void end(vdbq_query *query)
+{
+    query->params.ranks = NULL;
+}
+
+static void explain(const vdbq_query *query, struct text *lines)
+{
+    (void)query;
+    (void)lines;
+}
+
+/* Waits for rank 0's greeting; false: there is none, the process is to end. */
+static bool is_greeted(struct follower *follower)
+{
+    unsigned kind, run;
+    struct rank_message message = await(follower, &kind, &run);
+    memory_release(message.bytes);
+    return kind == MESSAGE_HELLO;
+}
+
+/* Tells rank 0 whether the database is open. */
+static void welcome(struct follower *follower, enum vdbq_status status)
+{
+    struct welcome welcome = { .hello = hello_of_this() };
+    if (status != VDBQ_OK && follower->db != NULL)
+        welcome.error = follower->db->error;
+    welcome.error.status = status;
+    welcome.cores =
+        follower->db != NULL
+            ? host_threads(follower->db, &follower->db->options.settings)
+            : 0;
+    snprintf(welcome.host, sizeof welcome.host, "%s", follower->link->host);
+    post(follower, MESSAGE_HELLO, &welcome, sizeof welcome);
+}
+
+static void work(struct follower *follower)
+{
+    while (!follower->dismissed) {
+        unsigned kind, run;
+        struct rank_message message = await(follower, &kind, &run);
+        if (kind == MESSAGE_RUN && message.bytes != NULL)
+            obey(follower, &message, run);
+        memory_release(message.bytes);
+    }
+}
+
+enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
+                                     const char *path, unsigned flags,
+                                     unsigned cores)
+{
+    if (link == NULL || link->rank == 0 || path == NULL)
+        return VDBQ_MISUSE;
+    struct follower follower = { .link = link };
+    follower.ranks = (struct ranks){ .rank = link->rank,
+                                     .count = link->ranks,
+                                     .send = follower_send,
+                                     .receive = follower_receive };
+    follower.calls = (struct session_cluster){ .divide = divide,
+                                               .begin = begin,
+                                               .end = end,
+                                               .explain = explain,
+                                               .follows = true };
+    if (!is_greeted(&follower))
+        return VDBQ_OK;
+    enum vdbq_status status = vdbq_open(
+        path, (flags & ~(unsigned)VDBQ_OPEN_CREATE) | VDBQ_OPEN_READ_ONLY,
+        &follower.db);
+    if (status == VDBQ_OK) {
+        follower.db->options.settings.cores = cores;
+        follower.db->cluster = &follower.calls;
+        vdbq_on_progress(follower.db, goes_on, &follower);
+    }
+    welcome(&follower, status);
+    work(&follower);
+    vdbq_close(follower.db);
+    return status;
+}

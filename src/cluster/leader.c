@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rank 0: has the other ranks run its queries, and hears what came of it. One
+ * query at a time is run by all; another one that is open meanwhile is rank 0's
+ * alone, which a divided plan is good for, too.
+ */
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/os/os.h"
+#include "cluster/divide.h"
+#include "cluster/message.h"
+
+enum {
+    STATE_TRIES = 20,       /* to agree on a state with the other ranks ...   */
+    STATE_NAP_NS = 50000000 /* ... so far apart: a network file system may
+                               take a second to show a commit            */
+};
+
+/* Another rank, as rank 0 knows it. */
+struct member {
+    char host[HOST_BYTES_MAX];
+    uint32_t cores;
+    bool ended;     /* the run: nothing of it comes any more */
+    struct end end; /* ... what it came to                   */
+    struct ready ready;
+};
+
+struct leader {
+    struct session_object head;   /* first */
+    struct session_cluster calls; /* of the connection */
+    vdbq *db;
+    const struct vdbq_link *link;
+    struct member *members; /* by rank; that of rank 0 is this process       */
+    unsigned run;           /* the number of the last one                    */
+    vdbq_query *running;    /* NULL: none                                    */
+    struct ranks ranks;     /* ... of it                                     */
+    unsigned ran;           /* ranks that the last run was shared by         */
+};
+
+static struct leader *leader_of(const struct ranks *ranks)
+{
+    return (struct leader *)((char *)ranks - offsetof(struct leader, ranks));
+}
+
+static struct leader *leader_of_query(const vdbq_query *query)
+{
+    return (struct leader *)((char *)query->db->cluster
+                             - offsetof(struct leader, calls));
+}
+
+/* ------------------------------------------------------------ messages -- */
+
+static enum vdbq_status post(struct leader *leader, unsigned to,
+                             enum message_kind kind, const void *bytes,
+                             size_t size, struct error *error)
+{
+    return message_post(leader->link, to, kind, leader->run, bytes, size)
+               ? VDBQ_OK
+               : link_broken(to, error);
+}
+
+/* Waits for a message of a rank; `heeds`: a cancel ends the wait. */
+static enum vdbq_status await(struct leader *leader, unsigned from, bool heeds,
+                              unsigned *kind, struct rank_message *message,
+                              struct error *error)
+{
+    const struct vdbq_link *link = leader->link;
+    unsigned naps = 0, run;
+    size_t size = 0;
+    *message = (struct rank_message){ 0 };
+    while (!link->arrived(link->context, from, kind, &run, &size)) {
+        if (heeds && stop_asked())
+            return error_cancelled(error);
+        message_nap(&naps);
+    }
+    message->bytes = memory_zeroed(size + 1, 1);
+    message->size = size;
+    if (message->bytes == NULL)
+        return error_no_memory(error);
+    return link->receive(link->context, from, message->bytes, size)
+               ? VDBQ_OK
+               : link_broken(from, error);
+}
+
+/* Waits for one struct of a rank. */
+static enum vdbq_status await_struct(struct leader *leader, unsigned from,
+                                     enum message_kind wanted, void *into,
+                                     size_t size, struct error *error)
+{
+    struct rank_message message;
+    unsigned kind;
+    enum vdbq_status status =
+        await(leader, from, false, &kind, &message, error);
+    if (status == VDBQ_OK && (kind != wanted || message.size != size))
+        status = error_set(error, VDBQ_IO, "rank %u answers otherwise", from);
+    if (status == VDBQ_OK)
+        memcpy(into, message.bytes, size);
+    memory_release(message.bytes);
+    return status;
+}
+
+/* Notes that a rank has ended its run. */
+static void note_end(struct member *member, const struct rank_message *message)
+{
+    member->ended = true;
+    if (message->size == sizeof member->end)
+        memcpy(&member->end, message->bytes, sizeof member->end);
+}
+
+/* ---------------------------------------------------- for STEP_GATHER -- */
+
+static enum vdbq_status leader_send(struct ranks *ranks, unsigned to,
+                                    struct rank_message message,
+                                    struct error *error)
+{
+    struct leader *leader = leader_of(ranks);
+    return leader->link->send(leader->link->context, to, MESSAGE_DATA,
+                              leader->run, message.bytes, message.size)
+               ? VDBQ_OK
+               : link_broken(to, error);
+}
+
+/* What a rank that has ended ended with. */
+static enum vdbq_status end_of(const struct member *member, struct error *error)
+{
+    if (member->end.error.status == VDBQ_OK)
+        return VDBQ_OK;
+    *error = member->end.error;
+    return error->status;
+}
+
+static enum vdbq_status leader_receive(struct ranks *ranks, unsigned from,
+                                       struct rank_message *message,
+                                       struct error *error)
+{
+    struct leader *leader = leader_of(ranks);
+    struct member *member = &leader->members[from];
+    unsigned kind = MESSAGE_END;
+    enum vdbq_status status = VDBQ_OK;
+    *message = (struct rank_message){ 0 };
+    if (member->ended)
+        return end_of(member, error);
+    status = await(leader, from, true, &kind, message, error);
+    if (status == VDBQ_OK && kind != MESSAGE_END)
+        return VDBQ_OK;
+    if (status == VDBQ_OK) {
+        note_end(member, message);
+        status = end_of(member, error);
+    }
+    memory_release(message->bytes);
+    *message = (struct rank_message){ 0 };
+    return status;
+}
+
+/* ---------------------------------------------------------------- begin -- */
+
+static size_t parameter_bytes(const vdbq_query *query)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < vdbq_query_parameters(query); i++)
+        bytes +=
+            sizeof(struct parameter_item) + query->parameters[i].text.length;
+    return bytes;
+}
+
+/* The order to run a query; the caller releases it. */
+static uint8_t *make_order(const vdbq_query *query, size_t *size)
+{
+    struct order order = { .settings = query->settings,
+                           .state = cluster_state(query->snapshot.catalogue),
+                           .plan = cluster_plan(&query->plan.steps),
+                           .now = query->plan.now,
+                           .given = query->given,
+                           .careful = query->careful,
+                           .parameters = vdbq_query_parameters(query),
+                           .text_bytes = query->length };
+    *size = sizeof order + query->length + parameter_bytes(query);
+    uint8_t *bytes = memory_zeroed(*size, 1), *at = bytes;
+    if (bytes == NULL)
+        return NULL;
+    memcpy(at, &order, sizeof order);
+    at += sizeof order;
+    memcpy(at, query->text, query->length);
+    at += query->length;
+    for (unsigned i = 0; i < order.parameters; i++) {
+        const struct parameter_item item = { query->parameters[i] };
+        memcpy(at, &item, sizeof item);
+        at += sizeof item;
+        if (item.value.text.length > 0)
+            memcpy(at, item.value.text.bytes, item.value.text.length);
+        at += item.value.text.length;
+    }
+    return bytes;
+}
+
+/* Has all ranks get ready for the query. */
+static enum vdbq_status call_ranks(struct leader *leader, vdbq_query *query,
+                                   struct error *error)
+{
+    size_t size;
+    uint8_t *order = make_order(query, &size);
+    enum vdbq_status status = order != NULL ? VDBQ_OK : error_no_memory(error);
+    leader->run = (leader->run + 1) % MESSAGE_RUNS;
+    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++) {
+        leader->members[r].ended = false;
+        leader->members[r].end = (struct end){ 0 };
+        status = post(leader, r, MESSAGE_RUN, order, size, error);
+    }
+    memory_release(order);
+    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++)
+        status =
+            await_struct(leader, r, MESSAGE_READY, &leader->members[r].ready,
+                         sizeof leader->members[r].ready, error);
+    return status;
+}
+
+/* Ends the run on all ranks: what still comes of it is thrown away. */
+static void end_run(struct leader *leader)
+{
+    struct error ignored;
+    for (unsigned r = 1; r < leader->link->ranks; r++)
+        if (!leader->members[r].ended)
+            post(leader, r, MESSAGE_STOP, NULL, 0, &ignored);
+    for (unsigned r = 1; r < leader->link->ranks; r++)
+        while (!leader->members[r].ended) {
+            struct rank_message message;
+            unsigned kind;
+            if (await(leader, r, false, &kind, &message, &ignored) == VDBQ_OK
+                && kind == MESSAGE_END)
+                note_end(&leader->members[r], &message);
+            memory_release(message.bytes);
+        }
+}
+
+/* Another rank reads another state of the file. */
+static enum vdbq_status other_state(const struct leader *leader, unsigned rank,
+                                    const vdbq_query *query,
+                                    struct error *error)
+{
+    error_set(error, VDBQ_BUSY,
+              "rank %u (%s) sees another state of the database: that of "
+              "commit %llu, rank 0 that of %llu",
+              rank, leader->members[rank].host,
+              (unsigned long long)leader->members[rank].ready.generation,
+              (unsigned long long)query->snapshot.catalogue->generation);
+    return error_hint(error, "all ranks must see one file: copies of it, or a "
+                             "network file system that shows commits late, "
+                             "will not do");
+}
+
+/* Whether all ranks are ready; `*again`: a newer state may make them so. */
+static enum vdbq_status check_ready(const struct leader *leader,
+                                    const vdbq_query *query, bool *again,
+                                    struct error *error)
+{
+    uint64_t state = cluster_state(query->snapshot.catalogue);
+    uint64_t plan = cluster_plan(&query->plan.steps);
+    *again = false;
+    for (unsigned r = 1; r < leader->link->ranks; r++)
+        if (leader->members[r].ready.error.status == VDBQ_OK
+            && leader->members[r].ready.state != state) {
+            *again = true;
+            return other_state(leader, r, query, error);
+        }
+    for (unsigned r = 1; r < leader->link->ranks; r++) {
+        const struct ready *ready = &leader->members[r].ready;
+        if (ready->error.status != VDBQ_OK) {
+            *error = ready->error;
+            return error->status;
+        }
+        if (ready->plan != plan) {
+            error_set(error, VDBQ_MISUSE,
+                      "rank %u (%s) plans the query otherwise than rank 0", r,
+                      leader->members[r].host);
+            return error_hint(error, "ranks must have the same settings and "
+                                     "devices");
+        }
+    }
+    return VDBQ_OK;
+}
+
+/* Opens a newer state, and plans for it. */
+static enum vdbq_status open_newer(struct leader *leader, vdbq_query *query)
+{
+    const struct timespec time = { .tv_nsec = STATE_NAP_NS };
+    nanosleep(&time, NULL);
+    error_clear(&leader->db->error);
+    snapshot_close(&query->snapshot);
+    query->snapshot = (struct snapshot){ 0 };
+    enum vdbq_status status = stop_pause(&leader->db->error);
+    return status == VDBQ_OK ? query_snapshot(query) : status;
+}
+
+/* Agrees with all ranks on a state and a plan, which may become one that rank 0
+ * runs alone. A run that has given rows reads one state. */
+static enum vdbq_status agree(struct leader *leader, vdbq_query *query)
+{
+    struct error *error = &leader->db->error;
+    enum vdbq_status status = VDBQ_OK;
+    bool again = true;
+    for (unsigned i = 0; again; i++) {
+        status = call_ranks(leader, query, error);
+        again = false;
+        if (status == VDBQ_OK)
+            status = check_ready(leader, query, &again, error);
+        again &= i < STATE_TRIES && query->given == 0;
+        if (status != VDBQ_OK) {
+            struct error kept = *error;
+            end_run(leader);
+            *error = kept;
+        }
+        if (again)
+            status = open_newer(leader, query);
+        again &= status == VDBQ_OK && query->division.gather >= 0;
+    }
+    return status;
+}
+
+static enum vdbq_status begin(vdbq_query *query)
+{
+    struct leader *leader = leader_of_query(query);
+    struct error *error = &leader->db->error;
+    if (leader->running != NULL)
+        return VDBQ_OK;
+    leader->ranks.cost = (struct rank_cost){ 0 };
+    leader->ran = 0;
+    enum vdbq_status status = agree(leader, query);
+    if (status != VDBQ_OK || query->division.gather < 0)
+        return status;
+    leader->running = query;
+    leader->ran = leader->link->ranks;
+    leader->ranks.begun_ns = os_time_ns();
+    query->params.ranks = &leader->ranks;
+    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++)
+        status = post(leader, r, MESSAGE_GO, NULL, 0, error);
+    return status;
+}
+
+static void end(vdbq_query *query)
+{
+    struct leader *leader = leader_of_query(query);
+    if (leader->running != query)
+        return;
+    end_run(leader);
+    leader->running = NULL;
+    query->params.ranks = NULL;
+}
+
+/* --------------------------------------------------------------- divide -- */
+
+/* Why a statement is rank 0's alone, whatever its steps; NULL: it is not. */
+static const char *why_alone(const vdbq_query *query)
+{
+    if (query->statement == NULL)
+        return "a program is run";
+    if (query->plan.kind != PLAN_SELECT)
+        return "it changes the database";
+    if (query->db->transaction != NULL)
+        return "a transaction is open";
+    if (query->files.database != NULL)
+        return "it reads files";
+    for (unsigned i = 0; i < vdbq_query_parameters(query); i++)
+        if (query->parameters[i].array != NULL)
+            return "a parameter is a list";
+    return NULL;
+}
+
+/* For the other ranks, too: what was divided for rank 0 is so for them. */
+static enum vdbq_status divide(vdbq_query *query,
+                               const struct catalogue *catalogue)
+{
+    struct leader *leader = leader_of_query(query);
+    query->division.alone = why_alone(query);
+    if (query->division.alone != NULL
+        || steps_divide(&query->plan.steps, catalogue, leader->link->ranks,
+                        &query->division.gather, &query->division.alone))
+        return VDBQ_OK;
+    return error_no_memory(&query->db->error);
+}
+
+/* -------------------------------------------------------------- explain -- */
+
+static void explain_rank(const struct leader *leader, unsigned rank,
+                         const struct rank_cost *cost, struct text *lines)
+{
+    text_print(lines,
+               ";   rank %-5u %llu rows, %llu bytes sent, compute %.3f ms, "
+               "exchange %.3f ms, wait %.3f ms, merge %.3f ms  (%s, %u "
+               "threads)\n",
+               rank, (unsigned long long)cost->rows,
+               (unsigned long long)cost->bytes, (double)cost->compute_ns / 1e6,
+               (double)cost->exchange_ns / 1e6, (double)cost->wait_ns / 1e6,
+               (double)cost->merge_ns / 1e6, leader->members[rank].host,
+               leader->members[rank].cores);
+}
+
+static void explain(const vdbq_query *query, struct text *lines)
+{
+    const struct leader *leader = leader_of_query(query);
+    if (query->division.alone != NULL) {
+        text_print(lines, "; cluster   rank 0 of %u alone: %s\n",
+                   leader->link->ranks, query->division.alone);
+        return;
+    }
+    text_print(lines, "; cluster   on %u ranks\n", leader->link->ranks);
+    if (query->plan.explain != AST_EXPLAIN_ANALYZE || leader->ran == 0)
+        return;
+    explain_rank(leader, 0, &leader->ranks.cost, lines);
+    for (unsigned r = 1; r < leader->link->ranks; r++)
+        explain_rank(leader, r, &leader->members[r].end.cost, lines);
+}
+
+/* ----------------------------------------------------------------- lead -- */
+
+/* Whether a rank is of this build and has opened the database. */
+static enum vdbq_status check_welcome(const struct welcome *welcome,
+                                      unsigned rank, struct error *error)
+{
+    struct hello own = hello_of_this();
+    if (memcmp(&own, &welcome->hello, sizeof own) != 0) {
+        error_set(error, VDBQ_MISUSE,
+                  "rank %u (%s) runs another build: vdbq %.31s, rank 0 vdbq %s",
+                  rank, welcome->host, welcome->hello.version, vdbq_version());
+        return error_hint(error, "all ranks must be started from one build");
+    }
+    if (welcome->error.status == VDBQ_OK)
+        return VDBQ_OK;
+    error_set(error, welcome->error.status, "rank %u (%s): %s", rank,
+              welcome->host, welcome->error.message);
+    return error_hint(error, "%s", welcome->error.hint);
+}
+
+/* Greets all other ranks, who open the database. */
+static enum vdbq_status greet(struct leader *leader, struct error *error)
+{
+    struct hello hello = hello_of_this();
+    enum vdbq_status status = VDBQ_OK, first = VDBQ_OK;
+    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++)
+        status = post(leader, r, MESSAGE_HELLO, &hello, sizeof hello, error);
+    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++) {
+        struct welcome welcome;
+        struct error ignored;
+        status = await_struct(leader, r, MESSAGE_HELLO, &welcome,
+                              sizeof welcome, error);
+        if (status != VDBQ_OK)
+            break;
+        memcpy(leader->members[r].host, welcome.host, sizeof welcome.host);
+        leader->members[r].cores = welcome.cores;
+        if (first == VDBQ_OK)
+            first = check_welcome(&welcome, r, error);
+        else
+            check_welcome(&welcome, r, &ignored);
+    }
+    return status == VDBQ_OK ? first : status;
+}
+
+static void close_leader(struct session_object *object)
+{
+    struct leader *leader = (struct leader *)object;
+    if (leader->running != NULL)
+        query_end(leader->running);
+    if (leader->db->cluster == &leader->calls)
+        leader->db->cluster = NULL;
+    memory_release(leader->members);
+    session_destroy(object);
+}
+
+static enum vdbq_status lead(struct leader *leader, struct error *error)
+{
+    const struct vdbq_link *link = leader->link;
+    leader->members = memory_zeroed(link->ranks, sizeof *leader->members);
+    if (leader->members == NULL)
+        return error_no_memory(error);
+    leader->members[0].cores =
+        host_threads(leader->db, &leader->db->options.settings);
+    strncpy(leader->members[0].host, link->host, HOST_BYTES_MAX - 1);
+    enum vdbq_status status = greet(leader, error);
+    if (status == VDBQ_OK)
+        leader->db->cluster = &leader->calls;
+    for (vdbq_query *query = leader->db->queries; query != NULL;
+         query = query->next)
+        query->replan = true;
+    return status;
+}
+
+enum vdbq_status vdbq_cluster_lead(vdbq *db, const struct vdbq_link *link)
+{
+    struct leader *leader;
+    if (db == NULL || link == NULL || link->rank != 0)
+        return session_misuse(db, "the link of rank 0");
+    void *made = NULL;
+    enum vdbq_status status =
+        session_create(db, sizeof *leader, close_leader, &made);
+    if (status != VDBQ_OK)
+        return status;
+    leader = made;
+    leader->db = db;
+    leader->link = link;
+    leader->ranks = (struct ranks){ .count = link->ranks,
+                                    .send = leader_send,
+                                    .receive = leader_receive };
+    leader->calls = (struct session_cluster){
+        .divide = divide, .begin = begin, .end = end, .explain = explain
+    };
+    if (strcmp(database_path(db->database), ":memory:") == 0) {
+        status = error_set(&db->error, VDBQ_MISUSE,
+                           "a database in memory is of one process alone");
+        error_hint(&db->error, "ranks share a file: vdbq --cluster FILE");
+    } else {
+        status = lead(leader, &db->error);
+    }
+    if (status != VDBQ_OK)
+        close_leader(&leader->head);
+    return session_report(db, status, NULL, 0);
+}
+
+void vdbq_cluster_dismiss(const struct vdbq_link *link)
+{
+    unsigned naps = 0;
+    for (unsigned r = 1; link != NULL && link->rank == 0 && r < link->ranks;
+         r++)
+        message_post(link, r, MESSAGE_QUIT, 0, NULL, 0);
+    while (link != NULL && link->pending(link->context) > 0)
+        message_nap(&naps);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What ranks tell one another. All are processes of one build on machines of one
+ * kind, which the first message proves, so that structs travel as they lie.
+ *
+ *     rank 0                 another rank
+ *     HELLO  ------------->                    versions
+ *            <-------------  WELCOME           the database is open, or why not
+ *     RUN    ------------->                    a statement, and a state to read
+ *            <-------------  READY             that state is there, the plan is
+ *                                              the same; or why not
+ *     GO     ------------->                    all are ready
+ *     DATA   <------------>  DATA              what STEP_GATHER says
+ *     STOP   ------------->                    no more is wanted
+ *            <-------------  END               of the run, in any case the last
+ *     QUIT   ------------->                    the process is to end
+ */
+#ifndef VDBQ_CLUSTER_MESSAGE_H
+#define VDBQ_CLUSTER_MESSAGE_H
+
+#include "api/query.h"
+#include "cluster/vdbq_cluster.h"
+
+enum message_kind {
+    MESSAGE_HELLO, /* struct hello; WELCOME: struct welcome       */
+    MESSAGE_RUN,   /* struct order, text, parameters              */
+    MESSAGE_READY, /* struct ready                                */
+    MESSAGE_GO,
+    MESSAGE_DATA,
+    MESSAGE_STOP,
+    MESSAGE_END, /* struct end                                    */
+    MESSAGE_QUIT
+};
+enum { MESSAGE_RUNS = 1 << 20, HOST_BYTES_MAX = 64 };
+
+struct hello {
+    char version[32];
+    uint32_t order_bytes,
+        end_bytes; /* sizes of structs, which builds differ in */
+    uint32_t steps_bytes;
+};
+struct hello hello_of_this(void);
+
+struct welcome {
+    struct hello hello;
+    struct error error; /* status OK: the database is open */
+    char host[HOST_BYTES_MAX];
+    uint32_t cores; /* that the rank works with */
+};
+
+struct order {
+    struct settings settings; /* but for the number of cores               */
+    uint64_t state;           /* cluster_state() of what is read           */
+    uint64_t plan;            /* cluster_plan() of the plan                */
+    int64_t now;              /* as of struct plan_limits                  */
+    uint64_t given;           /* likewise                                  */
+    uint32_t careful;         /* likewise                                  */
+    uint32_t parameters;      /* struct parameter_item, and texts, behind  */
+    uint64_t text_bytes;      /* of the statement, behind this             */
+};
+struct parameter_item {
+    struct parameter value; /* `text` without its bytes, which follow       */
+};
+
+struct ready {
+    struct error error; /* status OK: ready */
+    uint64_t state;     /* that the rank reads */
+    uint64_t generation;
+    uint64_t plan; /* that it has made    */
+};
+
+struct end {
+    struct error error; /* status OK: all was given */
+    struct rank_cost cost;
+};
+
+/* A name of the state of a database: where two are the same, so are all rows. */
+uint64_t cluster_state(const struct catalogue *catalogue);
+/* A name of the steps of a plan. */
+uint64_t cluster_plan(const struct steps *steps);
+
+/* Sends a copy of bytes; false: no memory, or the link is broken. */
+bool message_post(const struct vdbq_link *link, unsigned to,
+                  enum message_kind kind, unsigned run, const void *bytes,
+                  size_t size);
+/* Waits a little: longer, the more often it was called since `*naps` was 0. */
+void message_nap(unsigned *naps);
+enum vdbq_status link_broken(unsigned rank, struct error *error);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several processes, ranks, that run queries of one database file together:
+ * docs/cluster.md. Only in libraries that were built with MPI.
+ *
+ * Rank 0 opens the database as ever and calls vdbq_cluster_lead(); from then on
+ * its queries are shared with the others, each of which is in
+ * vdbq_cluster_follow() until rank 0 calls vdbq_cluster_dismiss().
+ *
+ * How messages travel is the link's: vdbq_mpi_open() (libvdbq-mpi) makes one of
+ * MPI.
+ */
+#ifndef VDBQ_CLUSTER_H
+#define VDBQ_CLUSTER_H
+
+#include <vdbq.h>
+
+/* A way to the other ranks. Calls are made by one thread at a time; those that
+ * return bool give false where the way is broken. */
+struct vdbq_link {
+    void *context; /* of the calls */
+    unsigned rank; /* of this process, below `ranks`         */
+    unsigned ranks;
+    unsigned local_rank; /* among those of this machine ...        */
+    unsigned local_ranks;
+    unsigned cores;     /* of this machine that this process may use      */
+    const char *host;   /* the machine's name                             */
+    const char *notice; /* what is to be told of how it was started, or "" */
+    /* Begins to send a message of a kind (0 to 7) about a run (numbers below
+     * 2^20); takes over `bytes`, which vdbq_free() frees. Messages from one rank
+     * to another arrive in their order. */
+    bool (*send)(void *context, unsigned to, unsigned kind, unsigned run,
+                 void *bytes, size_t size);
+    /* Bytes that are still on their way from here. */
+    size_t (*pending)(void *context);
+    /* Whether a message of a rank has come, and what it is. Never waits. */
+    bool (*arrived)(void *context, unsigned from, unsigned *kind, unsigned *run,
+                    size_t *size);
+    /* Copies the message that arrived() has told of. */
+    bool (*receive)(void *context, unsigned from, void *bytes, size_t size);
+};
+
+/* On rank 0: from here on, the queries of the connection are run by all ranks
+ * where they can be divided. Collective: the others are in
+ * vdbq_cluster_follow(). The link outlives the connection. Fails with MISUSE
+ * (rank 0 alone leads; a database in memory is nobody else's to see), and where
+ * another rank could not open the database or is another version. */
+VDBQ_API enum vdbq_status vdbq_cluster_lead(vdbq *db,
+                                            const struct vdbq_link *link);
+/* On all other ranks: opens the database once rank 0 leads, and works for it until
+ * it dismisses them. `cores`: of each rank; 0: the link's, divided by the ranks
+ * of the machine. Returns what ended it; rank 0 is told of all failures. */
+VDBQ_API enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
+                                              const char *path, unsigned flags,
+                                              unsigned cores);
+/* On rank 0, in the end and in any case: the others return. */
+VDBQ_API void vdbq_cluster_dismiss(const struct vdbq_link *link);
+
+#endif

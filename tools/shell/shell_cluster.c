@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --cluster: see shell_cluster.h. libvdbq-mpi is opened while the program runs:
+ * MPI costs each start some milliseconds.
+ */
+#include "shell_cluster.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <vdbq_mpi.h>
+
+/* The calls of libvdbq-mpi. */
+struct calls {
+    const struct vdbq_link *(*open)(void);
+    void (*close)(const struct vdbq_link *link);
+};
+
+static struct calls calls;
+
+/* Finds a function; a pointer to data may not become one to a function. */
+static bool find(void *library, const char *name, void *call)
+{
+    void *found = dlsym(library, name);
+    memcpy(call, &found, sizeof found);
+    return found != NULL;
+}
+
+static bool load(struct shell *shell)
+{
+    void *library = dlopen(VDBQ_MPI_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+    if (library != NULL && find(library, "vdbq_mpi_open", &calls.open)
+        && find(library, "vdbq_mpi_close", &calls.close))
+        return true;
+    shell_fail(shell, NULL, VDBQ_IO, "", "cannot load %s: %s", VDBQ_MPI_LIBRARY,
+               dlerror());
+    return false;
+}
+
+bool shell_cluster_open(struct shell *shell, const struct options *options)
+{
+    if (!options->cluster)
+        return true;
+    if (options->database == NULL)
+        return shell_fail(shell, NULL, VDBQ_MISUSE,
+                          "mpirun -n 4 vdbq --cluster FILE", "%s",
+                          "--cluster needs a database file that all ranks "
+                          "see");
+    if (!load(shell))
+        return false;
+    shell->link = calls.open();
+    if (shell->link == NULL)
+        return shell_fail(shell, NULL, VDBQ_IO, "", "%s",
+                          "MPI cannot be initialised");
+    if (shell->link->notice[0] != '\0') {
+        out_print(&shell->err, "warning: %s\n", shell->link->notice);
+        out_flush(&shell->err);
+    }
+    return true;
+}
+
+bool shell_cluster_leads(const struct shell *shell)
+{
+    return shell->link == NULL || shell->link->rank == 0;
+}
+
+/* Threads of a rank: what the command line says, else its share. */
+static unsigned cores_of(const struct shell *shell,
+                         const struct options *options)
+{
+    unsigned share = shell->link->cores / shell->link->local_ranks;
+    for (unsigned i = options->sets; i > 0; i--)
+        if (strcmp(options->set[i - 1].name, "cores") == 0)
+            return (unsigned)strtoul(options->set[i - 1].value, NULL, 10);
+    return share > 0 ? share : 1;
+}
+
+bool shell_cluster_lead(struct shell *shell, const struct options *options)
+{
+    char cores[16];
+    if (shell->link == NULL)
+        return true;
+    snprintf(cores, sizeof cores, "%u", cores_of(shell, options));
+    if (vdbq_set(shell->db, "cores", cores) == VDBQ_OK
+        && vdbq_cluster_lead(shell->db, shell->link) == VDBQ_OK)
+        return true;
+    return shell_fail_db(shell, &(struct place){ .name = NULL });
+}
+
+void shell_cluster_follow(struct shell *shell, const struct options *options)
+{
+    vdbq_cluster_follow(shell->link, shell->path, options->open_flags,
+                        cores_of(shell, options));
+}
+
+void shell_cluster_close(struct shell *shell)
+{
+    vdbq_cluster_dismiss(shell->link);
+    if (shell->link != NULL)
+        calls.close(shell->link);
+    shell->link = NULL;
+}
