@@ -133,8 +133,6 @@ static void look_at(struct search *search, int number)
     const struct step *sees = reader_of(search->steps, top, &reader);
     if (table->tablet_count < 2)
         refuse(search, table->rows, "its largest table has one tablet");
-    else if (steps_readers(search->steps, number) > 1)
-        refuse(search, table->rows, "several steps read its largest table");
     else if (sees != NULL && sees->kind == STEP_GROUP && !merges(&sees->group))
         refuse(search, table->rows, "an aggregate is of DISTINCT values");
     else if (search->best.scan < 0 || table->rows > search->best.rows)
