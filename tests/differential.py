@@ -46,6 +46,7 @@ def arguments():
     parser.add_argument('--device', default='host')
     parser.add_argument('--other', help='a second device, whose rows must be the same bits in '
                         'the same order')
+    parser.add_argument('--other-binary', help='likewise, of another shell')
     parser.add_argument('--joins', type=float, default=0.25, metavar='SHARE',
                         help='of the queries for the peer are joins (%(default)s)')
     parser.add_argument('--subqueries', type=float, default=0.0, metavar='SHARE',
@@ -58,7 +59,10 @@ def arguments():
     parser.add_argument('--columns', default=''.join(COLUMNS), help='their letters (%(default)s)')
     parser.add_argument('--only', help='one check: ' + ', '.join(CHECKS))
     parser.add_argument('--print', action='store_true', help='the queries, as they run')
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.other_binary:
+        options.other = options.other or options.device
+    return options
 
 
 def peer_made(options):
@@ -207,9 +211,9 @@ def again(options, name):
     """The command that finds a difference once more."""
     words = ['differential.py', '--seed', options.seed, '--from', name.split('.')[0],
              '--queries', options.set, '--set', options.set, '--jobs', 1]
-    for option in ('peer', 'device', 'other', 'joins', 'subqueries', 'columns', 'only'):
+    for option in ('peer', 'device', 'other', 'other_binary', 'joins', 'subqueries', 'columns', 'only'):
         if getattr(options, option):
-            words += ['--' + option, getattr(options, option)]
+            words += ['--' + option.replace('_', '-'), shlex.quote(str(getattr(options, option)))]
     return ' '.join(map(str, (*words, shlex.quote(options.binary))))
 
 
@@ -246,7 +250,7 @@ class Progress:
 def work(options, numbers):
     """Runs every set of a list; returns the counts and how many differences of
     each kind there are."""
-    other = Vdbq(options, options.other) if options.other else None
+    other = Vdbq(options, options.other, binary=options.other_binary) if options.other else None
     vdbq, peer = Vdbq(options, options.device, other), peer_made(options)
     counts, kinds = collections.Counter(), collections.Counter()
     progress = Progress(options, len(numbers))

@@ -40,10 +40,11 @@ class Died(Exception):
 
 class Vdbq:
     """A running shell with a database of its own; maybe `other` beside it, on
-    another device or set otherwise."""
+    another device, of another binary or set otherwise."""
     dialect = ''
 
-    def __init__(self, options, device, other=None):
+    def __init__(self, options, device, other=None, binary=None):
+        self.binary = binary or options.binary
         self.options, self.device, self.other = options, device, other
         self.process, self.count = None, 0
         self.folder = tempfile.TemporaryDirectory(prefix='differential')
@@ -81,7 +82,7 @@ class Vdbq:
         for name in os.listdir(self.folder.name):
             os.unlink(os.path.join(self.folder.name, name))
         environment = dict(os.environ) | dict(settings)
-        command = [*shlex.split(self.options.binary), '--batch', '--no-sync', '--mode', 'quote',
+        command = [*shlex.split(self.binary), '--batch', '--no-sync', '--mode', 'quote',
                    '--device', self.device, path]
         self.errors, self.errors_read = tempfile.TemporaryFile(), 0
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
