@@ -330,10 +330,11 @@ def judge(record, error, answer):
 def run_record(record, shell, options, result, blocked):
     """Runs one record; returns whether what follows in the file is blocked."""
     tree = record.sql.startswith('explain (tree)')
+    explains = record.sql.lower().startswith('explain')
     if options.new_builds:
         options.builds.choose(shell, record.sql)
     error, answer = shell.run(record.sql)
-    if tree and options.no_trees:
+    if (tree and options.no_trees) or (explains and options.no_explain):
         result.skipped += 1
         return blocked
     if not tree:
@@ -387,6 +388,8 @@ def main():
                         help='write every answer but trees here, to compare')
     parser.add_argument('--no-trees', action='store_true',
                         help='do not look at EXPLAIN (TREE), whose steps depend on the memory')
+    parser.add_argument('--no-explain', action='store_true',
+                        help='do not look at EXPLAIN, which tells what runs where')
     parser.add_argument('--new-builds', action='store_true',
                         help='specialise what no statement before had, interpret the rest')
     options = parser.parse_args()

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Queries on several ranks: the rows, their order, their bits and the errors of one
+process; what is told where ranks die, or do not see the same file.
+
+    test_cluster.py BUILD [PART...]
+
+The parts are the functions below whose names begin with "test_". The last line is
+"N passed, N failed".
+"""
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / 'tools'))
+import tpch
+
+RANKS = ROOT / 'tests' / 'cluster' / 'ranks'
+END_SECONDS = 10  # in which all processes have ended when one has died
+KILLS = 8
+ENVIRONMENT = os.environ | {'VDBQ_DEVICE': 'host', 'OMPI_ALLOW_RUN_AS_ROOT': '1',
+                            'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
+
+
+def run(command, sql, **variables):
+    """(stdout, the shell's lines of stderr) of a shell that reads SQL."""
+    done = subprocess.run([*map(str, command)], input=sql, capture_output=True, text=True,
+                          check=False, timeout=300, env=ENVIRONMENT | variables)
+    errors, own = [], False
+    for line in done.stderr.splitlines():
+        own = not line.startswith('---') and (own or line.startswith('error'))
+        errors += [line] if own else []
+    return done.stdout, '\n'.join(errors)
+
+
+def alone(database, *options):
+    return [BUILD / 'vdbq', '--batch', '--csv', *options, database]
+
+
+def ranks(count, database, *options):
+    return [RANKS, count, *alone(database, *options)]
+
+
+def make_table(database, rows=20000, tablet_rows=1000):
+    """A table t of many tablets."""
+    lines = [f'{i},{i % 7},{i * 0.1!r},w{i % 13}\n' for i in range(1, rows + 1)]
+    with tempfile.NamedTemporaryFile('w', suffix='.csv') as file:
+        file.write('id,k,x,s\n' + ''.join(lines))
+        file.flush()
+        run(alone(database), 'create table t (id integer primary key, k integer, x double, '
+            f"s text);\ncopy t from '{file.name}' with (header);\n",
+            VDBQ_TABLET_ROWS=str(tablet_rows))
+
+
+def same(sql, database, counts=(1, 2, 3, 5)):
+    """Several ranks say what one process says."""
+    wanted = run(alone(database), sql)
+    for count in counts:
+        got = run(ranks(count, database), sql)
+        assert got == wanted, f'{count} ranks:\n{got}\nnot\n{wanted}'
+
+
+# ------------------------------------------------------------ answers --
+
+def test_answers():
+    database = FOLDER / 'answers.vdb'
+    make_table(database)
+    same("""
+        select sum(x), avg(x), count(*), min(s), max(upper(s)) from t;
+        select k, sum(x), min(s), max(s), count(distinct s) from t group by k;
+        select s, count(*) from t where id > 19500 group by s;
+        select upper(s), lower(s), count(*) from t group by 1, 2 having count(*) > 1538;
+        select * from t where id % 1999 = 0;
+        select id, s from t order by s desc, x limit 5 offset 3;
+        select id from t limit 3 offset 9000;
+        select id, sum(k) over (order by id) from t where id % 4000 = 1;
+        select a.id, b.s from t a join t b on a.id = b.id + 1 where a.k = 3 and b.k = 2 limit 4;
+        select k from t union all select id from t where id > 19998 order by 1 limit 3;
+        select count(*) from t where x > (select avg(x) from t);
+        select * from t where id < 0;
+        select sum(x), count(*), min(s) from t where id < 0;
+        """, database)
+
+
+def test_errors():
+    """The first failure in the order of rows, and rows before it."""
+    database = FOLDER / 'errors.vdb'
+    make_table(database)
+    same("""
+        select 9223372036854775807 + id from t where id = 3 or id = 17000;
+        select id, case when id > 12000 then 9223372036854775807 + id end from t where id > 11997;
+        select case when id > 19000 then 9223372036854775807 + id else 0 end from t limit 2;
+        select sum(9223372036854775807 - k) from t;
+        select k, sum(cast(id as bigint) * 4611686018427387904) from t group by k;
+        select nothing from t;
+        select count(*) from t where s = 'w1';
+        """, database)
+
+
+def test_changes():
+    """Changes are rank 0's; the others see them with the next query."""
+    script = """
+        select sum(x) from t;
+        insert into t values (100000, 1, 0.5, 'new');
+        select sum(x), max(s) from t;
+        begin;
+        delete from t where id % 2 = 0;
+        select sum(x), count(*) from t;
+        explain select sum(x) from t;
+        rollback;
+        update t set x = x + 1 where id > 15000;
+        select sum(x), count(*) from t;
+        drop table t;
+        """
+    for count in (1, 3):
+        make_table(FOLDER / f'changes{count}.vdb', rows=8000, tablet_rows=500)
+    wanted = run(alone(FOLDER / 'changes1.vdb'), script)
+    got = run(ranks(3, FOLDER / 'changes3.vdb'), script)
+    said = [line for line in got[0].splitlines() if 'cluster' in line]
+    assert said == ['"; cluster   rank 0 of 3 alone: a transaction is open"'], said
+    assert (got[0].replace(said[0] + '\n', ''), got[1]) == wanted, (got, wanted)
+
+
+def test_explain():
+    database = FOLDER / 'explain.vdb'
+    make_table(database)
+    text = run(ranks(3, database, '--mode', 'list'),
+               'explain analyze select k, sum(x) from t group by k;\n'
+               'explain select count(distinct k) from t;\n')[0]
+    for wanted in ('; cluster   on 3 ranks\n', ';   rank 0 ', ';   rank 2 ', 'gather from 3 ranks',
+                   'scan of table t, a share on each of 3 ranks',
+                   '; cluster   rank 0 of 3 alone: an aggregate is of DISTINCT values\n'):
+        assert wanted in text, (wanted, text)
+
+
+def test_tpch():
+    """The 22 queries."""
+    database = FOLDER / 'tpch.vdb'
+    subprocess.run([BUILD / 'tools' / 'generate', '--tpch', '0.1', '--db', database],
+                   check=True, capture_output=True, env=ENVIRONMENT | {'VDBQ_TABLET_ROWS': '30000'})
+    sql = ';\n'.join(tpch.queries(random.Random(1), 0.1).values()) + ';\n'
+    same(sql, database, counts=(3,))
+
+
+def checked(*command):
+    """Runs a test of its own; its last line counts."""
+    done = subprocess.run([sys.executable, *map(str, command)], cwd=ROOT, capture_output=True,
+                          text=True, check=False, env=ENVIRONMENT | {'VDBQ_TABLET_ROWS': '3'})
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+def test_slt():
+    """SQL tests with tablets of three rows; what runs where is told otherwise."""
+    files = [file for room in ('groups', 'order', 'select', 'subqueries')
+             for file in sorted((ROOT / 'tests' / 'sql' / room).glob('*.slt'))]
+    checked('tests/slt.py', '--no-explain', '--device', 'host', f'{RANKS} 2 {BUILD}/vdbq', *files)
+
+
+def test_random():
+    """Random tables and queries, beside one process and sqlite3."""
+    for count, queries in ((2, 600), (3, 600), (5, 300)):
+        checked('tests/differential.py', '--seed', count, '--queries', queries, '--joins', '0.4',
+                '--subqueries', '0.1', '--other-binary', f'{RANKS} {count} {BUILD}/vdbq',
+                BUILD / 'vdbq')
+
+
+# ------------------------------------------------------------- faults --
+
+def processes(marker):
+    """The ranks that have a word in their command line: process ids by rank."""
+    found = {}
+    for folder in Path('/proc').glob('[0-9]*'):
+        try:
+            words = (folder / 'cmdline').read_bytes().split(b'\0')
+            if words[0].endswith(b'vdbq') and any(marker in word for word in words):
+                variables = (folder / 'environ').read_bytes().split(b'\0')
+                rank = [v for v in variables if v.startswith(b'OMPI_COMM_WORLD_RANK=')]
+                found[int(rank[0].split(b'=')[1])] = int(folder.name)
+        except (OSError, IndexError):
+            continue
+    return found
+
+
+def wait_for(what, seconds):
+    """What a function gives that is true, in so many seconds."""
+    end = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return found
+
+
+def start_work(database, folder):
+    """Three ranks that query and change a database for minutes."""
+    sql = ''.join('select k, sum(x), max(upper(s)) from t group by k;\n'
+                  'select * from t where id % 3 = 0;\n'
+                  f"insert into t values ({1000000 + i}, 1, 2, 'x');\n" for i in range(4000))
+    (folder / 'work.sql').write_text(sql)
+    errors = open(folder / 'errors.txt', 'w', encoding='utf-8')
+    return subprocess.Popen(
+        ['mpirun', '--oversubscribe', '-n', '3', *map(str, alone(database)), '--cluster',
+         '--file', folder / 'work.sql'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=errors, env=ENVIRONMENT, start_new_session=True)
+
+
+def ended(job, marker, rank, signal_sent, errors):
+    """A job one of whose processes got a signal ends, and leaves none."""
+    try:
+        job.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        states = [(r, (Path('/proc') / str(p) / 'status').read_text('utf-8').splitlines()[2])
+                  for r, p in processes(marker).items()]
+        assert False, f'{states} after {signal_sent} to {rank}: {errors.read_text("utf-8")}'
+    left = wait_for(lambda: not processes(marker), END_SECONDS)
+    assert left, f'processes are left: {processes(marker)}'
+    if signal_sent == signal.SIGKILL:
+        text = errors.read_text('utf-8')
+        assert f'rank {rank} ' in text and 'signal 9' in text and os.uname().nodename in text, text
+
+
+def test_kills():
+    """A rank is killed, or the job interrupted, at some moment."""
+    rng, database = random.Random(4), FOLDER / 'kills.vdb'
+    make_table(database, rows=60000)
+    marker = str(database).encode()
+    for number in range(KILLS):
+        job = start_work(database, FOLDER)
+        rank = number % 4  # the fourth is mpirun itself, as Ctrl-C does it
+        found = wait_for(lambda: (f := processes(marker)) and len(f) == 3 and f, 60)
+        assert found, 'the ranks have not started'
+        time.sleep(rng.random() * 1.5)
+        sent = signal.SIGINT if rank == 3 else signal.SIGKILL
+        os.kill(job.pid if rank == 3 else found[rank], sent)
+        ended(job, marker, rank, sent, FOLDER / 'errors.txt')
+        text, errors = run(ranks(2, database), 'select count(*), sum(k) from t where id < 60001;\n')
+        assert (text, errors) == ('count(*),sum(k)\n60000,179997\n', ''), (text, errors)
+
+
+def on_each(command, folder, sql):
+    """Ranks with a folder each, as three machines have them that share no files."""
+    line = f'cd {folder}/$OMPI_COMM_WORLD_RANK && exec {command}'
+    return run(['mpirun', '--oversubscribe', '-n', '3', 'bash', '-c', line], sql)
+
+
+def test_other_files():
+    """Ranks that see other files are told of, and so is a version."""
+    folder = FOLDER / 'each'
+    for rank in range(3):
+        (folder / str(rank)).mkdir(parents=True)
+        (folder / str(rank) / 'x.vdb').write_bytes((FOLDER / 'first.vdb').read_bytes())
+    command = f'{BUILD}/vdbq --cluster --batch --csv x.vdb'
+    text, errors = on_each(command, folder, 'select sum(k) from t;\n'
+                           "insert into t values (9999, 1, 1, 'x');\nselect sum(k) from t;\n")
+    assert text.startswith('sum(k)\n'), text
+    assert 'sees another state of the database' in errors, errors
+    (folder / '2' / 'x.vdb').unlink()
+    text, errors = on_each(command, folder, 'select 1;\n')
+    assert errors.startswith('error: rank 2 (') and 'No such file' in errors, errors
+    assert text == '', text
+
+
+def test_refused():
+    """What --cluster needs."""
+    for words, wanted in ((['--cluster'], 'needs a database file'),
+                          (['--cluster', ':memory:'], 'in memory')):
+        _, errors = run(['mpirun', '--oversubscribe', '-n', '2', BUILD / 'vdbq', *words],
+                        'select 1;\n')
+        assert wanted in errors, errors
+
+
+def main():
+    tests = {name[5:]: test for name, test in globals().items() if name.startswith('test_')}
+    failed = 0
+    chosen = sys.argv[2:] or list(tests)
+    make_table(FOLDER / 'first.vdb', rows=3000, tablet_rows=300)
+    for name in chosen:
+        start = time.monotonic()
+        try:
+            tests[name]()
+        except Exception:  # whatever it is, the others run, too
+            failed += 1
+            traceback.print_exc()
+        print(f'{name}: {time.monotonic() - start:.1f} s', flush=True)
+    print(f'{len(chosen) - failed} passed, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    BUILD = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory(prefix='cluster') as made:
+        FOLDER = Path(made)
+        sys.exit(main())
