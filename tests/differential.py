@@ -211,9 +211,11 @@ def again(options, name):
     """The command that finds a difference once more."""
     words = ['differential.py', '--seed', options.seed, '--from', name.split('.')[0],
              '--queries', options.set, '--set', options.set, '--jobs', 1]
-    for option in ('peer', 'device', 'other', 'other_binary', 'joins', 'subqueries', 'columns', 'only'):
+    for option in ('peer', 'device', 'other', 'other_binary', 'joins', 'subqueries', 'columns',
+                   'only'):
         if getattr(options, option):
-            words += ['--' + option.replace('_', '-'), shlex.quote(str(getattr(options, option)))]
+            words += ['--' + option.replace('_', '-'),
+                      shlex.quote(str(getattr(options, option)))]
     return ' '.join(map(str, (*words, shlex.quote(options.binary))))
 
 
@@ -250,7 +252,8 @@ class Progress:
 def work(options, numbers):
     """Runs every set of a list; returns the counts and how many differences of
     each kind there are."""
-    other = Vdbq(options, options.other, binary=options.other_binary) if options.other else None
+    other = (Vdbq(options, options.other, binary=options.other_binary) if options.other
+             else None)
     vdbq, peer = Vdbq(options, options.device, other), peer_made(options)
     counts, kinds = collections.Counter(), collections.Counter()
     progress = Progress(options, len(numbers))

@@ -7,8 +7,8 @@
 FLOORS says for each folder what it may include. Inside a floor, ROOMS lists the
 folders from the lowest up: a file includes its own room and those below. Also:
 no circle of includes, no folder that is no room, OpenCL's headers on the device
-floor alone, and no quoted include of a file that is not there. test_floors.py
-shows that each of these fails.
+floor alone and MPI's on the cluster's, and no quoted include of a file that is
+not there. test_floors.py shows that each of these fails.
 """
 import re
 import sys
@@ -28,6 +28,8 @@ FLOORS = {
     'src/trial': ('cl', 'src/base', 'src/program', 'src/device', 'src/data', 'src/exec'),
     'src/api': ('cl', 'src/base', 'src/program', 'src/device', 'src/data', 'parser', 'src/plan',
                 'src/exec', 'src/trial'),
+    'src/cluster': ('cl', 'src/base', 'src/program', 'src/device', 'src/data', 'parser', 'src/plan',
+                    'src/exec', 'src/trial', 'src/api'),
     'src/io': (),
     'tools': ('src/io',),
 }
@@ -98,6 +100,8 @@ def judge(path, quoted, angled, root):
     if angled:
         if angled.startswith('CL/') and floor != 'src/device':
             return 'OpenCL stays on the floor src/device', None
+        if angled == 'mpi.h' and floor != 'src/cluster':
+            return 'MPI stays on the floor src/cluster', None
         if angled == 'vdbq.h':
             return None, PUBLIC
         return None, None

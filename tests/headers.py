@@ -22,7 +22,7 @@ FOLDERS = ('cl', 'parser', 'src/*', 'src/*/*', 'tools', 'tests/*')
 def compile_alone(compiler, language, header, root):
     """The compiler's complaints about a file that includes `header` alone."""
     command = [*compiler, *language, *WARNINGS, *DEFINES, '-I', root, '-I', root / 'src',
-               '-I', root / 'tests', '-']
+               '-I', root / 'src' / 'api', '-I', root / 'tests', '-']
     result = subprocess.run(command, input=f'#include "{header}"\n', text=True,
                             capture_output=True, check=False)
     return '' if result.returncode == 0 else f'{header}:\n{result.stderr}'

@@ -40,13 +40,25 @@ static int only_reader(const struct steps *steps, int number, size_t *input)
     return found;
 }
 
-/* Whether a program runs over the rows of one table, one after the other: that
- * of its step's input `from` - 1, or where that is 0, one of the catalogue. */
+/* Whether a program runs over the rows of a table, one after the other: that of
+ * its step's input `from` - 1, or where that is 0, one of the catalogue. Other
+ * axes are run over for each of these rows. */
 static bool runs_over(const struct program *program, size_t from)
 {
     const struct program_table *first = program->tables.items;
-    return program->tables.count > 0 && program_axes(program) == 1
-           && first->input == from;
+    return program->tables.count > 0 && first->input == from;
+}
+
+/* Whether it asks for the numbers of these rows: those of an input's are others
+ * where there is but a share of them. */
+static bool asks_numbers(const struct program *program)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        if (op_facts(in->op)->form == FORM_ROWID && in->c == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Whether the rows that a step gives are, in their order, those that come of each
@@ -55,7 +67,8 @@ static bool passes(const struct step *step, size_t input)
 {
     switch (step->kind) {
     case STEP_SCAN:
-        return runs_over(&step->scan.program, input + 1);
+        return runs_over(&step->scan.program, input + 1)
+               && !asks_numbers(&step->scan.program);
     case STEP_JOIN:
         return input == 0 && step->join.kind != JOIN_RIGHT
                && step->join.kind != JOIN_FULL;

@@ -164,29 +164,36 @@ static enum vdbq_status prepare(struct follower *follower,
                                 vdbq_query **query)
 {
     vdbq *db = follower->db;
-    struct order order;
-    const char *text = (const char *)message->bytes + sizeof order;
-    memcpy(&order, message->bytes, sizeof order);
+    const struct order *order = (const void *)message->bytes;
+    const char *text = (const char *)(order + 1);
     uint32_t cores = db->options.settings.cores;
-    db->options.settings = order.settings;
+    db->options.settings = order->settings;
     db->options.settings.cores = cores;
     enum vdbq_status status =
-        vdbq_prepare(db, text, (ptrdiff_t)order.text_bytes, query, NULL);
+        vdbq_prepare(db, text, (ptrdiff_t)order->text_bytes, query, NULL);
     if (status == VDBQ_OK)
-        status = bind(*query, &order, (const uint8_t *)text + order.text_bytes);
+        status = bind(*query, order, (const uint8_t *)text + order->text_bytes);
     if (status != VDBQ_OK)
         return status;
     (*query)->settings = db->options.settings;
-    (*query)->careful = order.careful != 0;
-    (*query)->given = order.given;
-    (*query)->now = order.now;
+    (*query)->careful = order->careful != 0;
+    (*query)->given = order->given;
+    (*query)->now = order->now;
     status = session_begin(db);
     return status == VDBQ_OK ? query_snapshot(*query) : status;
 }
 
+/* Waits until rank 0 has heard that this rank is not as it wants it. */
+static void await_stop(struct follower *follower)
+{
+    unsigned kind, run;
+    while (!follower->stopped)
+        memory_release(await(follower, &kind, &run).bytes);
+}
+
 /* Tells rank 0 what was made of its order; whether it is to be run. */
 static bool tell_ready(struct follower *follower, enum vdbq_status status,
-                       const vdbq_query *query)
+                       const struct order *order, const vdbq_query *query)
 {
     struct ready ready = { 0 };
     if (status != VDBQ_OK)
@@ -197,10 +204,12 @@ static bool tell_ready(struct follower *follower, enum vdbq_status status,
         ready.generation = query->snapshot.catalogue->generation;
         ready.plan = cluster_plan(&query->plan.steps);
     }
-    unsigned kind = MESSAGE_STOP, run;
     post(follower, MESSAGE_READY, &ready, sizeof ready);
-    memory_release(await(follower, &kind, &run).bytes);
-    return kind == MESSAGE_GO && status == VDBQ_OK;
+    if (status == VDBQ_OK && ready.state == order->state
+        && ready.plan == order->plan)
+        return true;
+    await_stop(follower);
+    return false;
 }
 
 /* Runs this rank's share. */
@@ -227,7 +236,7 @@ static void obey(struct follower *follower, const struct rank_message *message,
     struct stop_work former = stop_enter(&db->stop);
     session_hear_cancel(db);
     enum vdbq_status status = prepare(follower, message, &query);
-    if (tell_ready(follower, status, query))
+    if (tell_ready(follower, status, (const void *)message->bytes, query))
         status = run_share(follower, query);
     end.error = db->error;
     end.error.status = status;

@@ -321,7 +321,6 @@ static enum vdbq_status agree(struct leader *leader, vdbq_query *query)
 static enum vdbq_status begin(vdbq_query *query)
 {
     struct leader *leader = leader_of_query(query);
-    struct error *error = &leader->db->error;
     if (leader->running != NULL)
         return VDBQ_OK;
     leader->ranks.cost = (struct rank_cost){ 0 };
@@ -333,9 +332,7 @@ static enum vdbq_status begin(vdbq_query *query)
     leader->ran = leader->link->ranks;
     leader->ranks.begun_ns = os_time_ns();
     query->params.ranks = &leader->ranks;
-    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++)
-        status = post(leader, r, MESSAGE_GO, NULL, 0, error);
-    return status;
+    return VDBQ_OK;
 }
 
 static void end(vdbq_query *query)

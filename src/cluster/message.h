@@ -8,8 +8,8 @@
  *            <-------------  WELCOME           the database is open, or why not
  *     RUN    ------------->                    a statement, and a state to read
  *            <-------------  READY             that state is there, the plan is
- *                                              the same; or why not
- *     GO     ------------->                    all are ready
+ *                                              the same, and it begins; or why
+ *                                              not
  *     DATA   <------------>  DATA              what STEP_GATHER says
  *     STOP   ------------->                    no more is wanted
  *            <-------------  END               of the run, in any case the last
@@ -25,7 +25,6 @@ enum message_kind {
     MESSAGE_HELLO, /* struct hello; WELCOME: struct welcome       */
     MESSAGE_RUN,   /* struct order, text, parameters              */
     MESSAGE_READY, /* struct ready                                */
-    MESSAGE_GO,
     MESSAGE_DATA,
     MESSAGE_STOP,
     MESSAGE_END, /* struct end                                    */

@@ -48,6 +48,7 @@ static enum vdbq_status open_slice(struct axis *axis, struct stream *grid,
     if (!steps_describe(&axis->steps, step))
         return error_no_memory(error);
     retype(vector_at(&program->tables, (size_t)cursor), inputs, count, step);
+    step->scan.ranks = cursor == 0 ? grid->step->scan.ranks : 0;
     return stream_open(grid->params, &axis->steps, TEXTS_ORDERED, &axis->rows,
                        error);
 }

@@ -49,8 +49,9 @@ struct step_column {
  * columns, and Rowid gives the row's number. Each input is one table. */
 struct step_scan {
     struct program program;
-    unsigned ranks; /* that each run over a share of its table's tablets, the
-                       first rank over the first ones; 0: all are run over  */
+    unsigned ranks; /* that each run over a share of the tablets of its first
+                       table, the first rank over the first ones; 0: all are
+                       run over                                             */
 };
 
 /* STEP_GROUP. Rows of one group have the same keys, NULL being one of them.
