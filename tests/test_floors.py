@@ -30,6 +30,8 @@ TREES = (
     ({'src/exec/scan/a.c': ['exec/scan/gone.h']}, 'no such file'),
     ({'src/exec/scan/a.c': ['<CL/cl.h>']}, 'OpenCL stays on the floor src/device'),
     ({'src/device/opencl/a.c': ['<CL/cl.h>']}, None),
+    ({'src/exec/scan/a.c': ['<mpi.h>']}, 'MPI stays on the floor src/cluster'),
+    ({'src/cluster/a.c': ['<mpi.h>']}, None),
 )
 
 

@@ -42,6 +42,8 @@ struct query_division {
     int gather;        /* the step that brings together what they have; -1:
                           rank 0 runs all of it                              */
     const char *alone; /* ... why; NULL: there is no cluster                 */
+    bool busy;         /* the last run was rank 0's alone, for the others had
+                          another query                                      */
 };
 
 struct vdbq_query {

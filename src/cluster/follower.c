@@ -312,6 +312,13 @@ static void work(struct follower *follower)
     }
 }
 
+/* The cores of this machine that are the rank's. */
+static unsigned share_of(const struct vdbq_link *link)
+{
+    unsigned ranks = link->local_ranks > 0 ? link->local_ranks : 1;
+    return link->cores > ranks ? link->cores / ranks : 1;
+}
+
 enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
                                      const char *path, unsigned flags,
                                      unsigned cores)
@@ -334,7 +341,8 @@ enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
         path, (flags & ~(unsigned)VDBQ_OPEN_CREATE) | VDBQ_OPEN_READ_ONLY,
         &follower.db);
     if (status == VDBQ_OK) {
-        follower.db->options.settings.cores = cores;
+        follower.db->options.settings.cores =
+            cores > 0 ? cores : share_of(link);
         follower.db->cluster = &follower.calls;
         vdbq_on_progress(follower.db, goes_on, &follower);
     }

@@ -321,7 +321,8 @@ static enum vdbq_status agree(struct leader *leader, vdbq_query *query)
 static enum vdbq_status begin(vdbq_query *query)
 {
     struct leader *leader = leader_of_query(query);
-    if (leader->running != NULL)
+    query->division.busy = leader->running != NULL;
+    if (query->division.busy)
         return VDBQ_OK;
     leader->ranks.cost = (struct rank_cost){ 0 };
     leader->ran = 0;
@@ -396,9 +397,11 @@ static void explain_rank(const struct leader *leader, unsigned rank,
 static void explain(const vdbq_query *query, struct text *lines)
 {
     const struct leader *leader = leader_of_query(query);
-    if (query->division.alone != NULL) {
+    const char *alone = query->division.busy ? "the others run another query"
+                                             : query->division.alone;
+    if (alone != NULL) {
         text_print(lines, "; cluster   rank 0 of %u alone: %s\n",
-                   leader->link->ranks, query->division.alone);
+                   leader->link->ranks, alone);
         return;
     }
     text_print(lines, "; cluster   on %u ranks\n", leader->link->ranks);
