@@ -159,7 +159,7 @@ def checked(*command):
 
 def test_slt():
     """SQL tests with tablets of three rows; what runs where is told otherwise."""
-    files = [file for room in ('groups', 'order', 'select', 'subqueries')
+    files = [file for room in ('groups', 'order', 'subqueries')
              for file in sorted((ROOT / 'tests' / 'sql' / room).glob('*.slt'))]
     checked('tests/slt.py', '--no-explain', '--device', 'host', f'{RANKS} 2 {BUILD}/vdbq', *files)
 
