@@ -100,6 +100,23 @@ static enum vdbq_status send_rows(const struct gather_rows *gather,
     return message_send(&writer, gather->head.params->ranks, 0, error);
 }
 
+/* Sends a batch, in messages of so many rows. */
+static enum vdbq_status send_batch(const struct gather_rows *gather,
+                                   const struct vdbq_batch *batch,
+                                   struct error *error)
+{
+    struct rank_cost *cost = &gather->head.params->ranks->cost;
+    uint64_t start = os_time_ns(), waited = cost->wait_ns, rows = 0;
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t at = 0; status == VDBQ_OK && at < batch->rows; at += rows) {
+        uint64_t left = batch->rows - at;
+        rows = left < MESSAGE_ROWS ? left : MESSAGE_ROWS;
+        status = send_rows(gather, batch, at, rows, error);
+    }
+    cost->exchange_ns += os_time_ns() - start - (cost->wait_ns - waited);
+    return status;
+}
+
 /* Sends all rows of this rank. */
 static enum vdbq_status send_all(struct gather_rows *gather,
                                  struct error *error)
@@ -108,12 +125,8 @@ static enum vdbq_status send_all(struct gather_rows *gather,
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && batch.rows > 0) {
         status = own_batch(gather, &batch, error);
-        uint64_t at = 0, rows = 0;
-        for (; status == VDBQ_OK && at < batch.rows; at += rows) {
-            uint64_t left = batch.rows - at;
-            rows = left < MESSAGE_ROWS ? left : MESSAGE_ROWS;
-            status = send_rows(gather, &batch, at, rows, error);
-        }
+        if (status == VDBQ_OK)
+            status = send_batch(gather, &batch, error);
     }
     return status;
 }
