@@ -59,7 +59,7 @@ static struct expression *literal_decimal(struct binder *binder,
     unsigned scale;
 
     if (e->kind != EXPRESSION_CONSTANT || !e->literal || e->type != VDBQ_DOUBLE
-        || !(fabs(e->constant.real) < 1e9))
+        || e->constant.null || !(fabs(e->constant.real) < 1e9))
         return e;
     snprintf(digits, sizeof digits, "%.9f", e->constant.real);
     if (fabs(strtod(digits, NULL) - e->constant.real)

@@ -286,6 +286,23 @@ static bool integer_item(struct binder *binder, struct expression **item,
     return *item != NULL || *never;
 }
 
+/* Whether a type has a value for a known integer, or digits of a DECIMAL. */
+static bool has_value_for(const struct expression *operand,
+                          const struct expression *item)
+{
+    int64_t integer = item->constant.integer, digits;
+    unsigned scale = item->type == VDBQ_DECIMAL ? item->scale : 0;
+    double real =
+        operand->type == VDBQ_FLOAT ? (double)(float)integer : (double)integer;
+
+    if (is_float(operand->type) && is_integer(item->type))
+        return real < 0x1p63 && (int64_t)real == integer;
+    return operand->type != VDBQ_DECIMAL || scale >= operand->scale
+           || !(is_integer(item->type) || item->type == VDBQ_DECIMAL)
+           || !__builtin_mul_overflow(
+               integer, decimal_power(operand->scale - scale), &digits);
+}
+
 bool compare_item(struct binder *binder, struct expression *operand,
                   struct expression **item, bool *never)
 {
@@ -302,6 +319,9 @@ bool compare_item(struct binder *binder, struct expression *operand,
     if (is_integer(operand->type) && is_float((*item)->type)
         && !(*item)->constant.null)
         return integer_item(binder, item, never);
+    *never = !(*item)->constant.null && !has_value_for(operand, *item);
+    if (*never)
+        return true;
     return expression_coerce(binder, &left, item, (*item)->at)
            != VDBQ_TYPE_NONE;
 }
