@@ -104,7 +104,7 @@ uint64_t search_keys_size(enum search_type type, unsigned columns,
 struct search_here {
     enum search_type type; /* of numbers */
     const void *sorted;    /* `count` of them                             */
-    uint64_t count;        /* below 2^32 - 1; not 0                       */
+    uint64_t count;        /* below 2^32 - 1; 0: all places are 0         */
     const void *steps; /* copies of the last of each SEARCH_STEP of these; NULL:
                           there are none                                  */
     const void *keys;  /* `key_count` of them, in order              */

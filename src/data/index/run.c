@@ -16,13 +16,12 @@ static uint32_t count_less(enum search_type type, const void *sorted,
 {
     uint32_t place = 0;
 
-    if (count > 0)
-        search_here(&(struct search_here){ .type = type,
-                                           .sorted = sorted,
-                                           .count = count,
-                                           .keys = number,
-                                           .key_count = 1 },
-                    &place);
+    search_here(&(struct search_here){ .type = type,
+                                       .sorted = sorted,
+                                       .count = count,
+                                       .keys = number,
+                                       .key_count = 1 },
+                &place);
     return place;
 }
 

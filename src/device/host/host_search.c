@@ -4,6 +4,7 @@
  * compile: an item is a thread, and no group has more than one.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "base/os/os.h"
 #include "base/threads/parallel.h"
@@ -97,6 +98,8 @@ void search_here(const struct search_here *search, uint32_t *places)
                                  .width = search_width(search->type, 0),
                                  .steps = search->steps };
 
-    assert(search->count > 0);
-    look_ups[search->type](&made, 0, search->key_count, places);
+    if (search->count > 0)
+        look_ups[search->type](&made, 0, search->key_count, places);
+    else
+        memset(places, 0, search->key_count * sizeof *places);
 }

@@ -307,8 +307,9 @@ static bool sum_up(vdbq *db, const char *sql, uint64_t *rows, int64_t *sum)
     return good;
 }
 
-/* In a process of its own: 0 where everything is right. */
-static int read_all(uint64_t memory_bytes)
+/* In a process of its own, which has no threads yet: 0 where everything is
+ * right. */
+static int read_all(const char *file, uint64_t memory_bytes)
 {
     const int64_t last = ROWS - 1;
     uint64_t rows, before;
@@ -317,7 +318,7 @@ static int read_all(uint64_t memory_bytes)
     vdbq *db;
 
     snprintf(size, sizeof size, "%llu", (unsigned long long)memory_bytes);
-    if (vdbq_open(path, VDBQ_OPEN_READ_ONLY, &db) != VDBQ_OK
+    if (vdbq_open(file, VDBQ_OPEN_READ_ONLY, &db) != VDBQ_OK
         || vdbq_set(db, "device", "host") != VDBQ_OK
         || vdbq_set(db, "memory", size) != VDBQ_OK
         || vdbq_set(db, "device_memory", size) != VDBQ_OK)
@@ -343,27 +344,34 @@ static int read_all(uint64_t memory_bytes)
 
 static void memory_stays_flat(void **state)
 {
+    char size[32];
     int status;
-    pid_t child = fork();
+    pid_t child;
 
     (void)state;
-    if (child == 0)
-        _exit(read_all(table_bytes / 10));
+    snprintf(size, sizeof size, "%llu", (unsigned long long)table_bytes / 10);
+    child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "unit_larger", size, path, (char *)NULL);
+        _exit(127);
+    }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_stays_flat), /* before there are threads */
+        cmocka_unit_test(memory_stays_flat),
         cmocka_unit_test(columns_come_alone),
         cmocka_unit_test(no_column_needs_no_room),
         cmocka_unit_test(loads_ahead_are_right),
         cmocka_unit_test(changed_bytes_are_found_again),
     };
 
+    if (argc == 3)
+        return read_all(argv[2], strtoull(argv[1], NULL, 10));
     chance_start();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
