@@ -115,13 +115,14 @@ static struct run_keys keys_in(const struct looking *looking,
 
 /* Reads what is needed of a run in the file. NULL: there is nothing of use. */
 static enum vdbq_status read_part(const struct looking *looking,
-                                  const struct run_ref *ref, struct run **run)
+                                  const struct run_ref *ref, uint32_t rows,
+                                  struct run **run)
 {
     struct vector keys = VECTOR(struct run_keys);
     struct run_keys some;
     struct run_pages pages;
     bool sound;
-    enum vdbq_status status = run_pages_open(looking->find->database, ref,
+    enum vdbq_status status = run_pages_open(looking->find->database, ref, rows,
                                              &pages, &sound, looking->error);
 
     if (status == VDBQ_OK && sound) {
@@ -162,9 +163,9 @@ static enum vdbq_status bring_run(struct looking *looking,
     *whole =
         ref == NULL || (cache != NULL && run_cache_pays(cache, want, true));
     if (ref != NULL)
-        status = *whole
-                     ? run_load(find->database, ref, NULL, run, looking->error)
-                     : read_part(looking, ref, run);
+        status = *whole ? run_load(find->database, ref, want->tablet->rows,
+                                   NULL, run, looking->error)
+                        : read_part(looking, ref, want->tablet->rows, run);
     if (status != VDBQ_OK || *run != NULL)
         return status;
     *whole = true;

@@ -73,15 +73,16 @@ static bool check_page(const struct run_pages *pages, uint32_t number)
            && (number == 0 || page[-1].key <= page->key);
 }
 
-/* Compares the head's size with what it says is in it. */
-static bool check_counts(struct run_pages *pages)
+/* Compares what the head says with the tablet's rows, and its size with what is
+ * in it. */
+static bool check_counts(struct run_pages *pages, uint32_t rows)
 {
     const struct run_block_head *head = pages->head.bytes;
     uint64_t ranked = 0;
 
     if (memcmp(head->magic, RUN_MAGIC, sizeof head->magic) != 0
-        || head->rows == 0 || head->rows > head->tablet_rows
-        || head->tablet_rows > TABLET_ROWS_MAX || head->page_rows == 0
+        || head->rows == 0 || head->rows != head->tablet_rows
+        || head->tablet_rows != rows || head->page_rows == 0
         || head->page_rows > RUN_PAGE_ROWS_MAX
         || head->columns != pages->ref->column_count)
         return false;
@@ -93,9 +94,9 @@ static bool check_counts(struct run_pages *pages)
     return pages->head.size == run_head_size(ranked, pages->page_count);
 }
 
-static bool check_head(struct run_pages *pages)
+static bool check_head(struct run_pages *pages, uint32_t rows)
 {
-    bool sound = check_counts(pages) && take_columns(pages);
+    bool sound = check_counts(pages, rows) && take_columns(pages);
 
     for (uint32_t i = 0; sound && i < pages->page_count; i++)
         sound = check_page(pages, i);
@@ -115,7 +116,7 @@ static bool read_bytes(const struct run_pages *pages, struct block *block,
 }
 
 enum vdbq_status run_pages_open(struct database *database,
-                                const struct run_ref *ref,
+                                const struct run_ref *ref, uint32_t rows,
                                 struct run_pages *pages, bool *sound,
                                 struct error *error)
 {
@@ -127,8 +128,8 @@ enum vdbq_status run_pages_open(struct database *database,
     pages->head = block_create(ref->head_bytes);
     if (pages->head.bytes == NULL)
         return error_no_memory(error);
-    *sound =
-        read_bytes(pages, &pages->head, 0, ref->checksum) && check_head(pages);
+    *sound = read_bytes(pages, &pages->head, 0, ref->checksum)
+             && check_head(pages, rows);
     return VDBQ_OK;
 }
 
@@ -344,7 +345,7 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
 }
 
 enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
-                          const void *tablet, struct run **run,
+                          uint32_t rows, const void *tablet, struct run **run,
                           struct error *error)
 {
     struct vector keys = VECTOR(struct run_keys);
@@ -352,7 +353,7 @@ enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
     struct run_pages pages;
     bool sound;
     enum vdbq_status status =
-        run_pages_open(database, ref, &pages, &sound, error);
+        run_pages_open(database, ref, rows, &pages, &sound, error);
 
     *run = NULL;
     if (status == VDBQ_OK && !vector_append(&keys, &all, 1))

@@ -24,11 +24,11 @@ struct run_pages {
     const struct run_block_page *pages; /* the head's */
 };
 
-/* Reads the head of a run, which is there while this is open. `*sound` is false
- * with the status OK where it is not what it should be. run_pages_close() is due
- * whatever it returns. Fails with NO_MEMORY. */
+/* Reads the head of a run of a tablet of `rows` rows, which is there while this is
+ * open. `*sound` is false with the status OK where it is not what it should be.
+ * run_pages_close() is due whatever it returns. Fails with NO_MEMORY. */
 enum vdbq_status run_pages_open(struct database *database,
-                                const struct run_ref *ref,
+                                const struct run_ref *ref, uint32_t rows,
                                 struct run_pages *pages, bool *sound,
                                 struct error *error);
 void run_pages_close(struct run_pages *pages); /* accepts a zeroed one */
@@ -40,10 +40,11 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
                                 const struct vector *keys, struct run **run,
                                 struct error *error);
 
-/* Reads all of a run. `tablet`: a block with the columns of it that are texts, or
- * NULL: a search for these takes longer then. Likewise. */
+/* Reads all of a run of a tablet of `rows` rows. `tablet`: a block with the columns
+ * of it that are texts, or NULL: a search for these takes longer then. Fails as
+ * run_pages_find() does. */
 enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
-                          const void *tablet, struct run **run,
+                          uint32_t rows, const void *tablet, struct run **run,
                           struct error *error);
 
 #endif

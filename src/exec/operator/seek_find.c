@@ -132,8 +132,8 @@ static enum vdbq_status read_part(const struct seek_work *work,
     struct run_pages pages;
     bool sound;
     enum vdbq_status status =
-        run_pages_open(work->params->snapshot->database, job->file, &pages,
-                       &sound, &job->error);
+        run_pages_open(work->params->snapshot->database, job->file,
+                       job->in.rows, &pages, &sound, &job->error);
 
     if (status == VDBQ_OK && sound) {
         bool done = tablet_terms_init(&in, &work->terms, block, &pages.run)
@@ -155,8 +155,8 @@ static void bring_run(const struct seek_work *work, struct seek_job *job,
     struct run_want want = want_run(work, job);
 
     if (job->file != NULL && job->whole)
-        run_load(work->params->snapshot->database, job->file, block, &job->made,
-                 &job->error);
+        run_load(work->params->snapshot->database, job->file, job->in.rows,
+                 block, &job->made, &job->error);
     else if (job->file != NULL)
         read_part(work, job, block);
     else if (job->makes)

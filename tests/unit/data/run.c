@@ -516,7 +516,7 @@ static void check_all(const struct run *run, const struct run_ref *ref)
 {
     struct run *read;
 
-    assert_int_equal(run_load(database, ref, block.bytes, &read, ERROR),
+    assert_int_equal(run_load(database, ref, rows, block.bytes, &read, ERROR),
                      VDBQ_OK);
     assert_non_null(read);
     assert_int_equal(read->rows, run->rows);
@@ -541,7 +541,8 @@ static void test_reads_back(void **state)
             bool sound;
             check_all(run, &ref);
             assert_int_equal(
-                run_pages_open(database, &ref, &pages, &sound, ERROR), VDBQ_OK);
+                run_pages_open(database, &ref, rows, &pages, &sound, ERROR),
+                VDBQ_OK);
             assert_true(sound);
             check_found(&asked, NULL, &pages);
             run_pages_close(&pages);
@@ -585,8 +586,8 @@ static void test_reads_little(void **state)
              || count_equal(asked.equal[0]) > 10);
     asked.low = asked.high = rows;
     disk.read_bytes = 0;
-    assert_int_equal(run_pages_open(database, &ref, &pages, &sound, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(
+        run_pages_open(database, &ref, rows, &pages, &sound, ERROR), VDBQ_OK);
     assert_true(sound);
     check_found(&asked, NULL, &pages);
     run_pages_close(&pages);
@@ -605,10 +606,11 @@ static void check_damaged(struct run_ref ref, bool meant)
     if (meant)
         ref.checksum =
             block_checksum(disk.bytes + RUN_AT, (size_t)ref.head_bytes);
-    assert_int_equal(run_load(database, &ref, NULL, &read, ERROR), VDBQ_OK);
+    assert_int_equal(run_load(database, &ref, rows, NULL, &read, ERROR),
+                     VDBQ_OK);
     assert_true(meant || read == NULL);
     for (uint32_t i = 0; read != NULL && i < read->rows; i++) {
-        assert_true(run_row(read, i) < read->tablet_rows);
+        assert_true(run_row(read, i) < rows);
         assert_true(i == 0 || run_key(read, i - 1) <= run_key(read, i));
     }
     run_destroy(read);
