@@ -118,6 +118,11 @@ void vdbq_cancel(vdbq *db)
         atomic_store(&db->stop.cancelled, true);
 }
 
+const char *vdbq_waits_for(const vdbq *db)
+{
+    return db != NULL ? db->stop.waits : NULL;
+}
+
 void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context)
 {
     if (db == NULL)

@@ -273,6 +273,9 @@ VDBQ_API void vdbq_cancel(vdbq *db);
  * false. NULL: none. */
 typedef bool (*vdbq_progress)(void *context, uint64_t done, uint64_t all);
 VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context);
+/* For progress functions: what the statement waits for at present that is no row,
+ * in words for people ("compiling kernels ..."), or NULL. The text stays. */
+VDBQ_API const char *vdbq_waits_for(const vdbq *db);
 
 /* ------------------------------------------------------------ queries -- */
 

@@ -52,13 +52,13 @@ struct device_backend {
     /* The machine in the device's cache, or NULL. */
     struct device_machine *(*machine_find)(
         struct device *device, const struct device_machine_params *params);
-    /* Builds one that is not there. With `behind` set it is another thread
-     * that builds while the device is in use: only what does not change
-     * while the device is open may be touched, and the machine must be ready
-     * to be launched, whatever a driver puts off until then. */
+    /* Builds one that is not there, ready to be launched, whatever a driver puts
+     * off until then. Another thread may build while the device is in use: only
+     * what does not change while the device is open is touched. A statement may
+     * stop waiting: CANCELLED. */
     enum vdbq_status (*machine_build)(
         struct device *device, const struct device_machine_params *params,
-        bool behind, struct device_machine **machine, struct error *error);
+        struct device_machine **machine, struct error *error);
     /* Whether it would be built without a compiler. */
     bool (*machine_is_kept)(struct device *device,
                             const struct device_machine_params *params);

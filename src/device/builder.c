@@ -32,9 +32,8 @@ static void *build(void *context)
     struct error ignored;
     uint64_t start = os_time_ns();
 
-    if (builder->device->backend->machine_build(builder->device,
-                                                &builder->params, true,
-                                                &builder->machine, &ignored)
+    if (builder->device->backend->machine_build(
+            builder->device, &builder->params, &builder->machine, &ignored)
         != VDBQ_OK)
         builder->machine = NULL;
     builder->build_ns = os_time_ns() - start;

@@ -340,8 +340,7 @@ enum vdbq_status device_machine(struct device *device,
     *machine = device_machine_find(device, params, times);
     if (*machine != NULL)
         return VDBQ_OK;
-    status =
-        device->backend->machine_build(device, params, false, machine, error);
+    status = device->backend->machine_build(device, params, machine, error);
     if (status == VDBQ_OK)
         status = device->backend->machine_keep(*machine, error);
     times->compile_ns += os_time_ns() - start;
@@ -409,7 +408,7 @@ enum vdbq_status device_build_time(struct device *device,
     struct device_machine *machine;
     uint64_t start = os_time_ns();
     enum vdbq_status status =
-        device->backend->machine_build(device, params, true, &machine, error);
+        device->backend->machine_build(device, params, &machine, error);
 
     struct device_times ignored = { 0 };
 

@@ -48,6 +48,7 @@ static void draw(struct shell *shell, double part,
 {
     struct out *err = &shell->err;
     double seconds = (double)(shell_now_ns() - shell->bar_start_ns) * 1e-9;
+    const char *waits = vdbq_waits_for(shell->db);
     size_t full = (size_t)(part * BAR_WIDTH);
     out_text(err, "\r[");
     out_repeat(err, "#", full);
@@ -56,7 +57,9 @@ static void draw(struct shell *shell, double part,
     if (import)
         write_import(err, import, seconds);
     out_print(err, "  %.1f s", seconds);
-    if (part > 0.02)
+    if (waits)
+        out_print(err, ", %s", waits);
+    else if (part > 0.02)
         out_print(err, ", %.0f s left", seconds / part - seconds);
     out_text(err, "\033[K");
     out_flush(err);

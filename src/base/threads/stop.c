@@ -183,6 +183,12 @@ void stop_tell(uint64_t done, uint64_t all)
         tell(stop, os_time_ns());
 }
 
+void stop_waits(const char *what)
+{
+    if (working.stop != NULL && working.owner)
+        working.stop->waits = what;
+}
+
 /* ----------------------------------------------------------------- ask -- */
 
 bool stop_asked(void)

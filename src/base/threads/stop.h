@@ -35,6 +35,7 @@ struct stop {
                                known                                      */
     double told;            /* share of all work that was told last     */
     uint64_t told_ns;       /* when; 0: not yet                           */
+    const char *waits;      /* what it waits for, see stop_waits(); or NULL */
     struct stop *outer;     /* that the thread worked for before          */
 };
 
@@ -88,6 +89,10 @@ void stop_step(void);
 /* So many rows are done of all that the work under way is about. Calls
  * `progress` in any case. */
 void stop_tell(uint64_t done, uint64_t all);
+
+/* What the owner waits for that is no row, in words for people, until it is told
+ * otherwise; NULL: nothing. The text is the caller's and stays. */
+void stop_waits(const char *what);
 
 /* For tests: from here on the widest gap between two asks of any thread that
  * works for a stop is kept, as time of its processor: it does not depend on

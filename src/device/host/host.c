@@ -177,12 +177,11 @@ host_machine_find(struct device *device,
 /* The machine is compiled into the library. */
 static enum vdbq_status
 host_machine_build(struct device *device,
-                   const struct device_machine_params *params, bool behind,
+                   const struct device_machine_params *params,
                    struct device_machine **machine, struct error *error)
 {
     struct host_built *built = &((struct host *)device)->built;
     enum vdbq_status status = device_check_build(device, params->build, error);
-    (void)behind;
     if (status != VDBQ_OK)
         return status;
     built->machines[0] = host_machine_create();

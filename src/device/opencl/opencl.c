@@ -64,6 +64,7 @@ enum vdbq_status opencl_open(const struct found_device *found,
     opencl->found = *found;
     opencl->id = found->id;
     opencl->machines = VECTOR(struct opencl_machine *);
+    opencl->apart = VECTOR(struct apart *);
     opencl->calls = VECTOR(struct opencl_call);
     opencl->head.kept = VECTOR(struct device_memory *);
     status = part_open(opencl, params->cores, error);
@@ -152,6 +153,7 @@ static void opencl_close(struct device *device)
 {
     struct opencl *opencl = (struct opencl *)device;
 
+    opencl_apart_finish(opencl);
     device_kept_finish(device);
     opencl_kernels_finish(opencl);
     opencl_machines_finish(opencl);

@@ -49,6 +49,8 @@ struct opencl {
     uint64_t busy_until;            /* the device's clock when the last of them
                                   that was waited for had ended          */
     struct vector machines;         /* struct opencl_machine *, see there     */
+    struct vector apart;            /* struct apart *: builds under way or left,
+                                       opencl_apart.c                         */
     cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
     cl_kernel kernels[KERNELS];     /* ... of them                       */
     bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
@@ -157,7 +159,6 @@ struct opencl_machine {
     cl_program program;         /* of OpenCL */
     cl_kernel run;              /* vdbq_machine                      */
     uint64_t groups_least;      /* that it is launched with          */
-    bool run_warm; /* was launched: the driver finished compiling it */
 };
 
 struct device_machine *
@@ -165,7 +166,7 @@ opencl_machine_find(struct device *device,
                     const struct device_machine_params *params);
 enum vdbq_status
 opencl_machine_build(struct device *device,
-                     const struct device_machine_params *params, bool behind,
+                     const struct device_machine_params *params,
                      struct device_machine **machine, struct error *error);
 bool opencl_machine_is_kept(struct device *device,
                             const struct device_machine_params *params);
@@ -175,6 +176,27 @@ enum vdbq_status opencl_machine_keep(struct device_machine *machine,
 void opencl_tuning_init(struct opencl *opencl);
 /* Frees the machines of a device that closes. */
 void opencl_machines_finish(struct opencl *opencl);
+
+/* What opencl_build_apart() builds. */
+struct opencl_building {
+    /* On any thread: touches nothing but `made` and what does not change while
+     * the device is open. */
+    enum vdbq_status (*build)(struct opencl *opencl, void *made,
+                              struct error *error);
+    bool (*is_same)(const void *made, const void *other);
+    void (*drop)(void *made); /* built or not */
+};
+
+/* Has `*made` built, on another thread where the caller works for a statement,
+ * which may stop meanwhile: CANCELLED, and the build goes on. `*made` is the
+ * callee's; on success it is the caller's again, or another one that is the same
+ * and was left before; on failure it is NULL. The device's thread, or one that
+ * works for no statement. */
+enum vdbq_status opencl_build_apart(struct opencl *opencl,
+                                    const struct opencl_building *building,
+                                    void **made, struct error *error);
+/* Waits for what was left, and drops it. */
+void opencl_apart_finish(struct opencl *opencl);
 
 /* Builds the program whose text is `count` strings. A driver that keeps no
  * binaries of its own gets ours; see cache.h and keep.h. */
@@ -200,9 +222,7 @@ enum vdbq_status opencl_arguments(struct opencl_machine *machine,
                                   const cl_mem buffers[MACHINE_BUFFERS],
                                   uint64_t progress_at, struct error *error);
 
-/* Puts a launch into a queue, behind the event `after` (may be NULL). A
- * machine's first launch is waited for: the driver may compile it then, and
- * what that took counts as compilation. */
+/* Puts a launch into a queue, behind the event `after` (may be NULL). */
 enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      const struct device_launch *params,
                                      cl_command_queue queue, cl_event after,

@@ -4,7 +4,9 @@
  * groups of one size; their times are read when somebody waits for them.
  */
 #include <stdio.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "base/os/os.h"
 #include "device/cache/keep.h"
 #include "device/opencl/opencl.h"
@@ -40,17 +42,57 @@ static const struct {
 #undef KERNEL_ENTRY
 };
 
+/* A text that is compiled. */
+struct compiled {
+    enum opencl_text text;
+    char options[OPENCL_OPTIONS_MAX + 64];
+    cl_program program; /* NULL: not yet */
+};
+
+static enum vdbq_status compile(struct opencl *opencl, void *made,
+                                struct error *error)
+{
+    struct compiled *compiled = made;
+    const char *string = texts[compiled->text].text;
+
+    return opencl_build(opencl, &string, 1, compiled->options,
+                        &compiled->program, error);
+}
+
+static bool is_same(const void *made, const void *other)
+{
+    const struct compiled *one = made, *two = other;
+
+    return one->text == two->text && strcmp(one->options, two->options) == 0;
+}
+
+static void drop(void *made)
+{
+    opencl_program_release(((struct compiled *)made)->program);
+    memory_release(made);
+}
+
 /* Compiles one of the texts with all its kernels. */
 static enum vdbq_status build_text(struct opencl *opencl, enum opencl_text text,
                                    struct error *error)
 {
-    const char *string = texts[text].text;
-    char options[OPENCL_OPTIONS_MAX + 64];
+    static const struct opencl_building building = { compile, is_same, drop };
+    struct compiled *compiled = memory_zeroed(1, sizeof *compiled);
+    void *made = compiled;
+    enum vdbq_status status;
 
-    snprintf(options, sizeof options, "%s -DVDBQ_GROUP=%u%s", opencl->options,
+    if (compiled == NULL)
+        return error_no_memory(error);
+    compiled->text = text;
+    snprintf(compiled->options, sizeof compiled->options,
+             "%s -DVDBQ_GROUP=%u%s", opencl->options,
              device_group_items(&opencl->head), texts[text].options);
-    return opencl_build(opencl, &string, 1, options, &opencl->texts[text],
-                        error);
+    status = opencl_build_apart(opencl, &building, &made, error);
+    if (status != VDBQ_OK)
+        return status;
+    opencl->texts[text] = ((struct compiled *)made)->program;
+    memory_release(made);
+    return VDBQ_OK;
 }
 
 /* The kernel, built where it was not. */

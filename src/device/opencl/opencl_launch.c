@@ -3,8 +3,6 @@
  * Launches of the machine on an OpenCL device: its kernel put into the queue
  * with its arguments.
  */
-#include "base/os/os.h"
-#include "device/cache/keep.h"
 #include "device/opencl/opencl.h"
 
 enum vdbq_status opencl_arguments(struct opencl_machine *machine,
@@ -37,23 +35,6 @@ static cl_mem argument_of(const struct device_launch *params,
     return ((const struct opencl_memory *)any)->buffer;
 }
 
-/* Waits for a machine's first launch. POCL finishes a kernel then: what that
- * took, beside the run, counts as compilation. */
-static enum vdbq_status warm_up(cl_event event, uint64_t start,
-                                struct device_times *times, struct error *error)
-{
-    uint64_t kernel_ns = 0, all_ns;
-    enum vdbq_status status = opencl_check(
-        opencl_calls.WaitForEvents(1, &event), "clEnqueueNDRangeKernel", error);
-
-    all_ns = os_time_ns() - start;
-    if (status == VDBQ_OK)
-        status = opencl_span(event, event, &kernel_ns, error);
-    if (all_ns > kernel_ns)
-        times->compile_ns += all_ns - kernel_ns;
-    return status;
-}
-
 /* Puts `groups` groups of the machine into a queue, or as many more as its
  * launches have at least: those find no step. */
 static enum vdbq_status kernel_start(struct opencl_machine *machine,
@@ -62,30 +43,17 @@ static enum vdbq_status kernel_start(struct opencl_machine *machine,
                                      struct device_times *times,
                                      struct error *error)
 {
-    struct opencl *opencl = (struct opencl *)machine->head.device;
     size_t local = machine->variant.group;
     size_t global =
         (groups > machine->groups_least ? groups : machine->groups_least)
         * local;
-    uint64_t start;
-    enum vdbq_status status;
-
-    if (!machine->run_warm && after != NULL)
-        opencl_calls.Finish(opencl->queues.in);
-    start = os_time_ns();
-    status =
+    enum vdbq_status status =
         opencl_check(opencl_calls.EnqueueNDRangeKernel(
                          queue, machine->run, 1, NULL, &global, &local,
                          after != NULL, after != NULL ? &after : NULL, event),
                      "clEnqueueNDRangeKernel", error);
-    if (status != VDBQ_OK)
-        return status;
-    times->launches++;
-    if (!machine->run_warm)
-        status = warm_up(*event, start, times, error);
-    if (!machine->run_warm && status == VDBQ_OK)
-        keep_launched(machine->program);
-    machine->run_warm = true;
+
+    times->launches += status == VDBQ_OK;
     return status;
 }
 

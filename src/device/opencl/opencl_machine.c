@@ -37,9 +37,9 @@ static struct opencl_machine *machine_find(const struct opencl *opencl,
 static struct opencl_machine *machine_create(struct opencl *opencl,
                                              const struct variant *variant,
                                              const char *body);
-static void machine_destroy(struct opencl_machine *machine);
-static enum vdbq_status machine_build(struct opencl *opencl,
-                                      struct opencl_machine *machine,
+static bool machine_is_same(const void *made, const void *other);
+static void machine_destroy(void *made);
+static enum vdbq_status machine_build(struct opencl *opencl, void *made,
                                       struct error *error);
 static enum vdbq_status machine_warm(struct opencl *opencl,
                                      struct opencl_machine *machine,
@@ -61,24 +61,22 @@ opencl_machine_find(struct device *device,
 
 enum vdbq_status
 opencl_machine_build(struct device *device,
-                     const struct device_machine_params *params, bool behind,
+                     const struct device_machine_params *params,
                      struct device_machine **machine, struct error *error)
 {
+    static const struct opencl_building building = { .build = machine_build,
+                                                     .is_same = machine_is_same,
+                                                     .drop = machine_destroy };
     struct opencl *opencl = (struct opencl *)device;
     struct variant variant = variant_of(opencl, params);
-    struct opencl_machine *made =
-        machine_create(opencl, &variant, params->body);
+    void *made = machine_create(opencl, &variant, params->body);
     enum vdbq_status status;
 
     if (made == NULL)
         return error_no_memory(error);
-    status = machine_build(opencl, made, error);
-    if (status == VDBQ_OK && behind)
-        status = machine_warm(opencl, made, error);
-    if (status != VDBQ_OK)
-        machine_destroy(made);
-    else
-        *machine = &made->head;
+    status = opencl_build_apart(opencl, &building, &made, error);
+    if (status == VDBQ_OK)
+        *machine = &((struct opencl_machine *)made)->head;
     return status;
 }
 
@@ -226,6 +224,15 @@ static struct opencl_machine *machine_find(const struct opencl *opencl,
     return NULL;
 }
 
+static bool machine_is_same(const void *made, const void *other)
+{
+    const struct opencl_machine *one = made, *two = other;
+
+    return one->hash == two->hash
+           && memcmp(&one->variant, &two->variant, sizeof one->variant) == 0
+           && (one->body == NULL || strcmp(one->body, two->body) == 0);
+}
+
 static struct opencl_machine *machine_create(struct opencl *opencl,
                                              const struct variant *variant,
                                              const char *body)
@@ -253,8 +260,10 @@ static struct opencl_machine *machine_create(struct opencl *opencl,
     return machine;
 }
 
-static void machine_destroy(struct opencl_machine *machine)
+static void machine_destroy(void *made)
 {
+    struct opencl_machine *machine = made;
+
     if (machine->run != NULL)
         opencl_calls.ReleaseKernel(machine->run);
     opencl_program_release(machine->program);
@@ -287,10 +296,10 @@ static struct machine_source source_of(const struct opencl *opencl,
     return source;
 }
 
-static enum vdbq_status machine_build(struct opencl *opencl,
-                                      struct opencl_machine *machine,
+static enum vdbq_status machine_build(struct opencl *opencl, void *made,
                                       struct error *error)
 {
+    struct opencl_machine *machine = made;
     struct machine_source source =
         source_of(opencl, &machine->variant, machine->body);
     cl_int code;
@@ -302,7 +311,8 @@ static enum vdbq_status machine_build(struct opencl *opencl,
         return status;
     machine->run =
         opencl_calls.CreateKernel(machine->program, "vdbq_machine", &code);
-    return opencl_check(code, "clCreateKernel", error);
+    status = opencl_check(code, "clCreateKernel", error);
+    return status == VDBQ_OK ? machine_warm(opencl, machine, error) : status;
 }
 
 bool opencl_machine_is_kept(struct device *device,
@@ -364,7 +374,6 @@ static enum vdbq_status run_nothing(struct opencl_machine *machine,
         status = opencl_check(opencl_calls.Finish(queue), "clFinish", error);
     if (status == VDBQ_OK)
         keep_launched(machine->program);
-    machine->run_warm = true;
     return status;
 }
 

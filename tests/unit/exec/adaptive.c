@@ -70,20 +70,19 @@ fake_find(struct device *device, const struct device_machine_params *params)
 
 static enum vdbq_status fake_build(struct device *device,
                                    const struct device_machine_params *params,
-                                   bool behind, struct device_machine **machine,
+                                   struct device_machine **machine,
                                    struct error *error)
 {
     struct device_machine_params plain = { .build = BUILD_INTERPRETED,
                                            .registers = params->registers };
     if (params->build == BUILD_INTERPRETED)
-        return fake.host->machine_build(device, params, behind, machine, error);
+        return fake.host->machine_build(device, params, machine, error);
     nap(fake.build_ms);
     while (atomic_load(&fake.waits))
         nap(1);
     if (fake.fails)
         return error_set(error, VDBQ_DEVICE, "the build was to fail");
-    return fake.host->machine_build(fake.second, &plain, behind, machine,
-                                    error);
+    return fake.host->machine_build(fake.second, &plain, machine, error);
 }
 
 static enum vdbq_status fake_keep(struct device_machine *machine,
