@@ -59,7 +59,8 @@ struct device_backend {
     enum vdbq_status (*machine_build)(
         struct device *device, const struct device_machine_params *params,
         struct device_machine **machine, struct error *error);
-    /* Whether it would be built without a compiler. */
+    /* Whether it would be built without a compiler; true of a specialised one of
+     * a driver that keeps what it compiles, where nobody can tell. */
     bool (*machine_is_kept)(struct device *device,
                             const struct device_machine_params *params);
     /* Puts it into the cache; frees it where there is no memory. */
@@ -151,11 +152,13 @@ struct device_job {
 /* Frees what the device keeps; every kind's close begins with it. */
 void device_kept_finish(struct device *device);
 
+enum { MACHINE_NAME_MAX = 48 };
+
 /* The head of every machine. */
 struct device_machine {
-    struct device *device;      /* that it was built for */
-    struct machine_shape shape; /* how it divides rows among work-items */
-    char name[48];              /* of a build that has no text of its own */
+    struct device *device;       /* that it was built for */
+    struct machine_shape shape;  /* how it divides rows among work-items */
+    char name[MACHINE_NAME_MAX]; /* of a build that has no text of its own */
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/threads/loop_pool.h"
 #include "device/backend.h"
+#include "device/build_process.h"
 #include "device/order.h"
 #include "device/cache/cache.h"
 
@@ -369,6 +370,21 @@ bool device_machine_is_kept(struct device *device,
     assert(params->build == BUILD_INTERPRETED);
     return device_machine_find(device, params, &ignored) != NULL
            || device->backend->machine_is_kept(device, params);
+}
+
+bool device_machine_is_far(struct device *device,
+                           const struct device_machine_params *interpreted)
+{
+    const struct device_params opened = { .choice = device->choice,
+                                          .cores = device->cores };
+
+    if (!device->facts.kind->interpreted_is_far || device->choice[0] == '\0'
+        || device->known.key[0] == '\0'
+        || device_machine_is_kept(device, interpreted))
+        return false;
+    known_refresh(&device->known);
+    return !device_machine_is_kept(device, interpreted)
+           && build_process_start(&opened, interpreted);
 }
 
 bool device_none_is_kept(void)

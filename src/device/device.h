@@ -172,11 +172,16 @@ device_machine_find(struct device *device,
                     const struct device_machine_params *params,
                     struct device_times *times);
 
-/* Whether device_machine() would ask no compiler: the machine is in the
- * device's cache, or whole on disk. Of drivers that keep what they compile by
- * themselves nobody can tell: true. */
+/* Whether device_machine() would ask no compiler: the interpreted machine is in
+ * the device's cache, or whole on disk, or the driver, which keeps what it
+ * compiles by itself, is known to have compiled it. */
 bool device_machine_is_kept(struct device *device,
                             const struct device_machine_params *params);
+/* Whether the interpreted machine is still to be compiled, for much longer than a
+ * specialised one, and a process was started that does it: until it is done
+ * queries had better run specialised. */
+bool device_machine_is_far(struct device *device,
+                           const struct device_machine_params *interpreted);
 /* Whether no kernel of any device is on disk. */
 bool device_none_is_kept(void);
 /* While a process has this lock others that ask for it wait: what it builds

@@ -42,6 +42,8 @@ struct device_kind {
     bool shares_memory;       /* with the host, always; else OpenCL is asked */
     bool kernels_use_held;    /* kernels may use memory that the host holds  */
     bool specialises;         /* it has the specialised build                */
+    bool interpreted_is_far;  /* the interpreted one takes its compiler tens of
+                                 times as long as a specialised one           */
     bool runs_beside;         /* kernels run beside one another: two queues  */
     bool tile_fits_cache;     /* a tile gets shorter the more registers there
                                    are                                         */

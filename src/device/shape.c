@@ -44,8 +44,8 @@ static struct device_shape *shape_of_hash(struct known *known, uint64_t hash)
     return shape;
 }
 
-/* Takes a line of the file. */
-static void take_line(struct known *known, const char *line)
+/* Takes a line of the file; what was sighted is counted where it is new. */
+static void take_line(struct known *known, const char *line, bool counts)
 {
     struct device_shape *shape = NULL;
     uint64_t hash;
@@ -57,11 +57,12 @@ static void take_line(struct known *known, const char *line)
     if (shape == NULL)
         return;
     shape->built = shape->built || mark == MARK_BUILT;
-    shape->sights += mark == MARK_SIGHTED && shape->sights < DEVICE_SIGHTS;
+    shape->sights +=
+        counts && mark == MARK_SIGHTED && shape->sights < DEVICE_SIGHTS;
 }
 
-/* Reads what earlier processes built and sighted. */
-static void shapes_read(struct known *known)
+/* Reads what earlier processes built and sighted, or what they built alone. */
+static void shapes_read(struct known *known, bool counts)
 {
     char name[64], line[2 * LINE_BYTES];
     FILE *file;
@@ -71,7 +72,7 @@ static void shapes_read(struct known *known)
     file = known->key[0] != '\0' ? known_file(name) : NULL;
     while (file != NULL && known->shapes.count < SHAPES_READ_MAX
            && fgets(line, sizeof line, file) != NULL)
-        take_line(known, line);
+        take_line(known, line, counts);
     if (file != NULL)
         fclose(file);
 }
@@ -83,9 +84,15 @@ struct device_shape *device_shape(struct device *device, const char *body)
     if (known->shapes.width == 0)
         known->shapes = VECTOR(struct device_shape);
     if (!known->shapes_read)
-        shapes_read(known);
+        shapes_read(known, true);
     return shape_of_hash(known,
                          XXH3_64bits_withSeed(body, strlen(body), known->seed));
+}
+
+void known_refresh(struct known *known)
+{
+    if (known->shapes_read)
+        shapes_read(known, false);
 }
 
 /* Adds a line to KEY.seen, with one write so that lines stay whole. */

@@ -51,6 +51,9 @@ FILE *known_file(const char *name);
  * Says whether it was built before, by any process. */
 bool known_build(struct device *device, const char *body, uint64_t build_ns);
 
+/* Takes in what other processes have built since KEY.seen was read. */
+void known_refresh(struct known *known);
+
 /* Whether the values are such as a file may have: powers of two in bounds,
  * numbers that are numbers. */
 bool tuning_is_sound(const struct device_tuning *tuning,

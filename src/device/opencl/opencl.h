@@ -203,6 +203,8 @@ void opencl_apart_finish(struct opencl *opencl);
 enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
                               unsigned count, const char *options,
                               cl_program *program, struct error *error);
+/* Whether the driver keeps what it compiled, where nobody can look. */
+bool opencl_keeps_itself(const struct opencl *opencl);
 /* Whether that would ask no compiler; see device_machine_is_kept(). */
 bool opencl_is_kept(struct opencl *opencl, const char **strings, unsigned count,
                     const char *options);

@@ -73,13 +73,19 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
     return status;
 }
 
+bool opencl_keeps_itself(const struct opencl *opencl)
+{
+    const struct quirks *quirks = quirks_of(opencl->found.platform_name);
+
+    return quirks->keeps_binaries && !(quirks->keeps_files && keep_is_on());
+}
+
 bool opencl_is_kept(struct opencl *opencl, const char **strings, unsigned count,
                     const char *options)
 {
-    const struct quirks *quirks = quirks_of(opencl->found.platform_name);
     struct text key = { 0 }, entry = { 0 };
 
-    if (quirks->keeps_binaries && !(quirks->keeps_files && keep_is_on()))
+    if (opencl_keeps_itself(opencl))
         return true;
     opencl_key(opencl, strings, count, options, &key);
     bool kept = !key.failed && cache_load(&key, &entry);

@@ -233,6 +233,13 @@ static bool machine_is_same(const void *made, const void *other)
            && (one->body == NULL || strcmp(one->body, two->body) == 0);
 }
 
+/* Of an interpreted machine. */
+static void name_of(const struct variant *variant, char name[MACHINE_NAME_MAX])
+{
+    snprintf(name, MACHINE_NAME_MAX, "interpreted %u %u %u %u",
+             variant->registers, variant->group, variant->tile, variant->axes);
+}
+
 static struct opencl_machine *machine_create(struct opencl *opencl,
                                              const struct variant *variant,
                                              const char *body)
@@ -246,9 +253,7 @@ static struct opencl_machine *machine_create(struct opencl *opencl,
     machine->groups_least = groups_least_of(opencl, machine->head.shape);
     machine->variant = *variant;
     machine->hash = body_hash(body);
-    snprintf(machine->head.name, sizeof machine->head.name,
-             "interpreted %u %u %u %u", variant->registers, variant->group,
-             variant->tile, variant->axes);
+    name_of(variant, machine->head.name);
     if (body == NULL)
         return machine;
     machine->body = memory_resize(NULL, strlen(body) + 1);
@@ -321,7 +326,13 @@ bool opencl_machine_is_kept(struct device *device,
     struct opencl *opencl = (struct opencl *)device;
     struct variant variant = variant_of(opencl, params);
     struct machine_source source = source_of(opencl, &variant, params->body);
+    char name[MACHINE_NAME_MAX];
 
+    name_of(&variant, name);
+    if (params->build == BUILD_INTERPRETED && opencl_keeps_itself(opencl)) {
+        const struct device_shape *shape = device_shape(device, name);
+        return shape != NULL && shape->built;
+    }
     return opencl_is_kept(opencl, source.strings, MACHINE_STRINGS,
                           source.options);
 }

@@ -148,7 +148,8 @@ static enum vdbq_status take_interpreted(struct adapt *adapt,
 }
 
 /* The machine to go on with: the specialised one where it is there, or where
- * a cache holds it and this query alone is worth fetching it. */
+ * a cache holds it and this query alone is worth fetching it, or where the
+ * interpreted one is far. */
 static enum vdbq_status choose_adaptive(struct adapt *adapt,
                                         struct device_times *times,
                                         struct error *error)
@@ -159,12 +160,14 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
     adapt->watching = device_tuning(adapt->device)->gain >= gain_min;
     adapt->wanted = adapt->watching && adapt->rows >= SIGHTED_ROWS
                     && device_sight(adapt->device, adapt->specialised.body);
-    if (adapt->watching && machine == NULL && pays_at_once(adapt))
+    bool only = adapt->slow == NULL
+                && device_machine_is_far(adapt->device, &adapt->interpreted);
+    if (machine == NULL && (only || (adapt->watching && pays_at_once(adapt))))
         status = device_machine(adapt->device, &adapt->specialised, &machine,
                                 times, error);
     if (status != VDBQ_OK)
         return status;
-    if (adapt->watching && machine != NULL) {
+    if (machine != NULL && (only || adapt->watching)) {
         take_specialised(adapt, machine);
         return VDBQ_OK;
     }

@@ -10,6 +10,10 @@
  * than the price; or, since who asks twice asks again, at the second query of
  * that form over many rows. So neither a great table nor a query that comes again
  * stays slow, and a query over few rows costs nothing.
+ * On a GPU of which nobody has used this vdbq yet the interpreted machine, which
+ * has all opcodes, takes its compiler half a minute, and a specialised one half
+ * a second: until a process behind has built that one, queries are specialised
+ * at once.
  * All times are measured: rates by this query's launches, price and gain by
  * the tuning run and by earlier queries on the device. A query that starts on
  * the interpreted machine and may leave it has the device keep times, from its

@@ -20,6 +20,7 @@
 
 #include "cl/tablet.h"
 #include "device/backend.h"
+#include "device/build_process.h"
 #include "device/search.h"
 #include "exec/launch/launcher.h"
 
@@ -51,11 +52,31 @@ static struct {
     unsigned build_ms;
     atomic_bool waits; /* builds do not end */
     bool fails;
+    bool is_far;        /* nobody has built the interpreted machine yet ... */
+    bool has_process;   /* ... and there is a program that may              */
+    unsigned processes; /* times that it was started                        */
 } fake;
 
 static void nap(unsigned ms)
 {
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000L }, NULL);
+}
+
+/* In place of the one that starts the build process: where there is none,
+ * threads build. */
+bool build_process_start(const struct device_params *device,
+                         const struct device_machine_params *wanted)
+{
+    (void)device;
+    fake.processes += wanted->build == BUILD_INTERPRETED;
+    return wanted->build == BUILD_INTERPRETED && fake.has_process;
+}
+
+static bool fake_is_kept(struct device *device,
+                         const struct device_machine_params *params)
+{
+    (void)device;
+    return params->build == BUILD_SPECIALISED || !fake.is_far;
 }
 
 static struct device_machine *
@@ -110,6 +131,7 @@ static const struct device_kind tuned = {
                 .group_max = 1 },
     .host_is_quick = true,
     .launch_factor = 1,
+    .interpreted_is_far = true,
 };
 
 /* Opens the fake device; a build pays as soon as a launch was measured. */
@@ -122,13 +144,15 @@ static struct device *fake_open(unsigned build_ms, double gain)
     assert_int_equal(device_open(&params, &fake.second, &error), VDBQ_OK);
     fake.kept = NULL;
     fake.body[0] = '\0';
-    fake.fails = false;
+    fake.fails = fake.is_far = fake.has_process = false;
+    fake.processes = 0;
     fake.build_ms = build_ms;
     fake.host = device->backend;
     fake.backend = *device->backend;
     fake.backend.machine_find = fake_find;
     fake.backend.machine_build = fake_build;
     fake.backend.machine_keep = fake_keep;
+    fake.backend.machine_is_kept = fake_is_kept;
     device->backend = &fake.backend;
     device->facts.kind = &tuned;
     device->known.tuning = (struct device_tuning){ .gain = gain };
@@ -485,6 +509,31 @@ static void one_is_built_at_a_time(void **state)
     fake_close(device);
 }
 
+/* Where the interpreted machine is not there for long, the first launch runs
+ * specialised while a process builds that one; a program without the process
+ * waits for it. */
+static void what_is_far_is_not_waited_for(void **state)
+{
+    struct device *device = fake_open(0, 3);
+    (void)state;
+    strcpy(device->known.key, "unit-adaptive");
+    fake.is_far = true;
+    assert_string_equal(query_run(device, 1).build, "interpreted");
+    assert_true(fake.processes > 0);
+    fake_close(device);
+
+    device = fake_open(0, 3);
+    strcpy(device->known.key, "unit-adaptive");
+    fake.is_far = fake.has_process = true;
+    struct seen seen = query_run(device, 2);
+    assert_string_equal(seen.build, "specialised");
+    assert_int_equal(seen.wrong, 0);
+    assert_int_equal(seen.rows, rows_expected(&seen));
+    assert_null(device->backend->machine_find(
+        device, &(struct device_machine_params){ .build = BUILD_INTERPRETED }));
+    fake_close(device);
+}
+
 /* The program's text where the input is encoded so in all launches; 0: not. */
 static void body_make(const struct program *program, unsigned char encoding)
 {
@@ -706,6 +755,7 @@ int main(void)
         cmocka_unit_test(second_sight_builds),
         cmocka_unit_test(what_is_kept_is_taken_at_first_sight),
         cmocka_unit_test(one_is_built_at_a_time),
+        cmocka_unit_test(what_is_far_is_not_waited_for),
         cmocka_unit_test(failed_build_changes_nothing),
         cmocka_unit_test(other_encodings_change_the_machine),
         cmocka_unit_test(constants_share_a_machine),
