@@ -7,6 +7,11 @@
  * fewest of them, so that loops of several queries share the cores. Who gives
  * a loop works on it, too: it ends even where no worker is free.
  *
+ * Loops follow one another closely, and to put a thread to sleep and wake it takes
+ * as long as many a loop. So who finds nothing to do, and who waits for the end of
+ * his loop, first looks again and again for a moment. Of those that sleep a giver
+ * wakes two, and these the others.
+ *
  * One lock guards the list of loops and their counts. A child of fork() has
  * no workers: it starts with none, and starts its own.
  */
@@ -15,6 +20,7 @@
 #include <assert.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -23,6 +29,12 @@
 
 enum { ROWS_MIN = 1 << 14 }; /* of a thread: to wake one costs some ten us */
 enum { WAIT_NS = 50000000, SECOND_NS = 1000000000 };
+enum {
+    LOOK_NS =
+        40000,  /* that one looks before he sleeps: as long as waking takes */
+    LOOKS = 32, /* between two looks at the clock */
+    WOKEN = 2   /* that one wakes */
+};
 
 /* A loop under way; it lies on the stack of the thread that gave it. */
 struct loop {
@@ -39,7 +51,10 @@ static struct {
     pthread_cond_t given; /* a loop was, or the end has come */
     pthread_cond_t done;  /* the last thread left a loop */
     struct loop *loops;   /* that may have iterations to begin */
-    unsigned asleep;      /* workers that wait for a loop */
+    unsigned asleep;      /* workers that wait for a loop ... */
+    unsigned looking;     /* ... and those that look for one */
+    atomic_uint gifts;    /* loops that were given, ever ... */
+    atomic_uint ends_of;  /* ... and that the last thread left */
     unsigned count;       /* workers that were started */
     bool started, ends;   /* once: nobody tries again */
     pthread_t threads[PARALLEL_THREADS_MAX];
@@ -47,7 +62,30 @@ static struct {
            .given = PTHREAD_COND_INITIALIZER,
            .done = PTHREAD_COND_INITIALIZER };
 
+/* Looks for a moment whether a count is another one. */
+static void look(const atomic_uint *count, unsigned before)
+{
+    uint64_t end = os_time_ns() + LOOK_NS;
+    do
+        for (unsigned i = 0; i < LOOKS; i++) {
+            if (atomic_load_explicit(count, memory_order_acquire) != before)
+                return;
+            parallel_pause();
+        }
+    while (os_time_ns() < end);
+}
+
 /* ------------------------------------------------------------- workers -- */
+
+/* Wakes some of those that sleep, where a loop has work for more threads than look
+ * for some. The lock is held. */
+static void wake_workers(const struct loop *loop)
+{
+    unsigned left = loop->count - loop->next;
+    for (unsigned i = 0;
+         i < WOKEN && i < pool.asleep && pool.looking + i < left; i++)
+        pthread_cond_signal(&pool.given);
+}
 
 /* The loop with iterations to begin that fewest threads work on; NULL: there
  * is none. The lock is held. */
@@ -67,13 +105,32 @@ static void run_next(struct loop *loop)
     assert(loop->next < loop->count);
     unsigned i = loop->next++;
     loop->working++;
+    wake_workers(loop);
     pthread_mutex_unlock(&pool.lock);
     struct stop_work former = stop_help(loop->stop);
     loop->work(loop->context, i);
     stop_leave(former);
     pthread_mutex_lock(&pool.lock);
-    if (--loop->working == 0 && loop->next == loop->count)
+    if (--loop->working == 0 && loop->next == loop->count) {
+        atomic_fetch_add(&pool.ends_of, 1);
         pthread_cond_broadcast(&pool.done);
+    }
+}
+
+/* Waits until there may be a loop to work on. The lock is held before and after. */
+static void wait_for_loop(void)
+{
+    unsigned gifts = atomic_load(&pool.gifts);
+    pool.looking++;
+    pthread_mutex_unlock(&pool.lock);
+    look(&pool.gifts, gifts);
+    pthread_mutex_lock(&pool.lock);
+    pool.looking--;
+    if (atomic_load(&pool.gifts) != gifts || pool.ends)
+        return;
+    pool.asleep++;
+    pthread_cond_wait(&pool.given, &pool.lock);
+    pool.asleep--;
 }
 
 static void *live(void *context)
@@ -82,13 +139,10 @@ static void *live(void *context)
     pthread_mutex_lock(&pool.lock);
     while (!pool.ends) {
         struct loop *loop = choose_loop();
-        if (loop != NULL) {
+        if (loop != NULL)
             run_next(loop);
-            continue;
-        }
-        pool.asleep++;
-        pthread_cond_wait(&pool.given, &pool.lock);
-        pool.asleep--;
+        else
+            wait_for_loop();
     }
     pthread_mutex_unlock(&pool.lock);
     return NULL;
@@ -110,7 +164,7 @@ static void in_child(void)
     pthread_cond_init(&pool.given, NULL);
     pthread_cond_init(&pool.done, NULL);
     pool.loops = NULL;
-    pool.asleep = pool.count = 0;
+    pool.asleep = pool.looking = pool.count = 0;
     pool.started = false;
     pthread_mutex_unlock(&pool.lock);
 }
@@ -146,13 +200,6 @@ __attribute__((destructor)) static void end_workers(void)
 
 /* --------------------------------------------------------------- loops -- */
 
-/* Wakes so many workers, of those that sleep. The lock is held. */
-static void wake_workers(unsigned wanted)
-{
-    for (unsigned i = 0; i < wanted && i < pool.asleep; i++)
-        pthread_cond_signal(&pool.given);
-}
-
 static void take_out(const struct loop *loop)
 {
     struct loop **at = &pool.loops;
@@ -164,6 +211,12 @@ static void take_out(const struct loop *loop)
 /* Waits for those that are in the loop still; its giver's progress goes on. */
 static void wait_for_others(const struct loop *loop)
 {
+    unsigned ends = atomic_load(&pool.ends_of);
+    if (loop->working > 0) {
+        pthread_mutex_unlock(&pool.lock);
+        look(&pool.ends_of, ends);
+        pthread_mutex_lock(&pool.lock);
+    }
     while (loop->working > 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -186,7 +239,7 @@ static void run_loop(struct loop *loop)
         start_workers();
     loop->after = pool.loops;
     pool.loops = loop;
-    wake_workers(loop->count - 1);
+    atomic_fetch_add(&pool.gifts, 1);
     while (loop->next < loop->count)
         run_next(loop);
     take_out(loop);

@@ -25,6 +25,14 @@ unsigned parallel_start(pthread_t *threads, unsigned count,
 /* How many threads, `threads` at most, work on so many rows pays. */
 unsigned parallel_threads(unsigned threads, uint64_t rows);
 
+/* Tells the processor that a thread looks again and again. */
+static inline void parallel_pause(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /* In front of a function: it is compiled several times and the machine that
  * it runs on chooses. The bits of results must not depend on it. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)         \
