@@ -112,17 +112,19 @@ static void place_bound(struct launch *launch)
     head->bound_flip = bound->flip;
 }
 
-/* Hands the tables on. */
-static void take_tables(const struct launch *launch)
+/* Hands the tables on: of their rows none is left for others. */
+static void take_tables(struct launch *launch)
 {
     struct launch_tables *tables = launch->result.params.tables;
     const struct launch_head *head = control_head(launch->head);
-    if (tables != NULL)
-        tables->take(tables, launch->result.host + launch->result.tables_at,
-                     (head->steps + head->steps_per_item - 1)
-                         / head->steps_per_item,
-                     (uint64_t)head->steps
-                         * device_machine_shape(launch->machine).step_rows);
+    if (tables == NULL)
+        return;
+    result_none(&launch->result);
+    tables->take(tables, launch->result.host + launch->result.tables_at,
+                 (head->steps + head->steps_per_item - 1)
+                     / head->steps_per_item,
+                 (uint64_t)head->steps
+                     * device_machine_shape(launch->machine).step_rows);
 }
 
 /* Whether nothing that kernels write is read or written by this launch and the

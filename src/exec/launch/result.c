@@ -280,6 +280,11 @@ enum vdbq_status result_arrange(struct result *result,
     return status;
 }
 
+void result_none(struct result *result)
+{
+    result->segments.count = 0;
+}
+
 enum vdbq_status result_sink(struct result *result, struct error *error)
 {
     assert(result->params.sink != NULL);
@@ -296,7 +301,7 @@ enum vdbq_status result_sink(struct result *result, struct error *error)
         if (status == VDBQ_OK)
             sink->rows += segment->count;
     }
-    result->segments.count = 0;
+    result_none(result);
     return status;
 }
 

@@ -81,6 +81,8 @@ enum vdbq_status result_land(struct result *result, struct device_times *times,
 /* Whether the rows are copied to the host. */
 bool result_leaves(const struct result *result);
 
+/* There are no segments left: others have taken their rows. */
+void result_none(struct result *result);
 /* Hands the segments' rows to the sink: there are none left. */
 enum vdbq_status result_sink(struct result *result, struct error *error);
 
