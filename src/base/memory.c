@@ -87,6 +87,11 @@ void *memory_spread(void *old, size_t size)
     return memory;
 }
 
+bool memory_extend(void *memory, size_t size)
+{
+    return slabs_extend(memory, size);
+}
+
 void memory_release(void *memory)
 {
     if (memory != NULL)

@@ -7,6 +7,7 @@
 #ifndef VDBQ_BASE_MEMORY_H
 #define VDBQ_BASE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The allocator. A test replaces it to let the n-th call fail. */
@@ -27,6 +28,9 @@ void memory_release(void *memory);
 /* As memory_resize(), of memory that is read here and there: where it is
  * large, the system is asked for large pages. */
 void *memory_spread(void *old, size_t size);
+/* Makes memory larger where it lies; false: it stays as it is, and would have to
+ * be moved. */
+bool memory_extend(void *memory, size_t size);
 
 /* Memory that is freed all at once. A zeroed struct is an empty arena. */
 struct arena_block;

@@ -287,6 +287,19 @@ void *slabs_resize(void *old, size_t size)
                                                     : realloc(old, size);
 }
 
+bool slabs_extend(void *memory, size_t size)
+{
+    if (!is_aligned(memory))
+        return false;
+    lock();
+    struct slab *slab = slab_at(memory);
+    bool has_room = slab != NULL && size <= slab->room;
+    if (has_room && slab->used < size)
+        slab->used = size;
+    unlock();
+    return has_room;
+}
+
 void slabs_release(void *memory)
 {
     if (!is_aligned(memory) || !keep(memory))

@@ -8,6 +8,7 @@
 #ifndef VDBQ_BASE_SLABS_H
 #define VDBQ_BASE_SLABS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* As realloc() and free(), of slabs or of the C library's memory: each has
@@ -15,6 +16,8 @@
  * without being copied. For struct memory_calls; any thread. */
 void *slabs_resize(void *old, size_t size);
 void slabs_release(void *memory);
+/* Makes a slab larger where it lies, if there is room; false: it stays as it is. */
+bool slabs_extend(void *memory, size_t size);
 
 /* Keeps no more than so many bytes of slabs that nobody has; the system gets
  * the others. At first it is a thirty-second part of the machine's memory. */

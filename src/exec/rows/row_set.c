@@ -8,10 +8,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hostile.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 
 enum { ROWS_ROOM_FIRST = 64 };
+enum {
+    MOVED_BYTES = HOSTILE(64, 1 << 20), /* that threads copy apart        */
+    MOVED_ROW = 16 /* bytes of them take as long as a row of other work */
+};
 enum { APPEND_ROWS = 1 << 20 }; /* of each column, between two asks to stop */
 
 unsigned row_set_width(enum vdbq_type type)
@@ -59,11 +64,51 @@ void row_set_clear(struct row_set *row_set)
 
 /* ---------------------------------------------------------------- room -- */
 
-/* Gives a column room for `rows` rows; false: no memory. */
-static bool column_room(struct row_set_column *column, uint64_t rows_before,
-                        uint64_t rows)
+/* Bytes that go elsewhere. */
+struct moving {
+    char *to;
+    const char *from;
+    uint64_t bytes;
+    unsigned threads; /* that share them */
+};
+
+static void move_share(void *context, unsigned share)
 {
-    void *values = memory_spread(column->values, rows * column->width);
+    const struct moving *moving = context;
+    uint64_t first = moving->bytes * share / moving->threads;
+    uint64_t end = moving->bytes * (share + 1) / moving->threads;
+    memcpy(moving->to + first, moving->from + first, end - first);
+}
+
+/* `old`, of which `used` bytes count, with room for `size`, where it lies or
+ * elsewhere: what is large is copied by several threads, which take its new
+ * pages, too. NULL: no memory. */
+static void *grow(void *old, uint64_t used, uint64_t size, unsigned threads)
+{
+    if (old == NULL || (used > 0 && used < MOVED_BYTES))
+        return memory_spread(old, size);
+    if (memory_extend(old, size))
+        return old;
+    struct moving moving = { .to = memory_spread(NULL, size),
+                             .from = old,
+                             .bytes = used,
+                             .threads =
+                                 parallel_threads(threads, used / MOVED_ROW) };
+    if (moving.to == NULL)
+        return NULL;
+    if (used > 0)
+        parallel_run(moving.threads, move_share, &moving);
+    memory_release(old);
+    return moving.to;
+}
+
+/* Gives a column room for `rows` rows; false: no memory. */
+static bool column_room(const struct row_set *row_set,
+                        struct row_set_column *column, uint64_t rows)
+{
+    uint64_t rows_before = row_set->rows_room;
+    void *values = grow(column->values, row_set->rows * column->width,
+                        rows * column->width, row_set->threads);
     if (values == NULL)
         return false;
     column->values = values;
@@ -92,7 +137,7 @@ enum vdbq_status row_set_room(struct row_set *row_set, uint64_t rows,
     room = room < wanted ? wanted : room;
     assert(room >= wanted);
     for (unsigned i = 0; i < row_set->column_count; i++)
-        if (!column_room(&row_set->columns[i], row_set->rows_room, room))
+        if (!column_room(row_set, &row_set->columns[i], room))
             return error_no_memory(error);
     row_set->rows_room = room;
     return VDBQ_OK;
@@ -194,6 +239,7 @@ enum vdbq_status row_set_append(struct row_set *row_set,
                              .rows = batch->rows,
                              .threads =
                                  parallel_threads(threads, batch->rows) };
+    row_set->threads = threads;
     return append(&all, error);
 }
 
@@ -242,6 +288,7 @@ enum vdbq_status row_set_append_all(struct row_set *row_set,
     struct appending_all all = { .to = row_set,
                                  .batches = batches,
                                  .threads = parallel_threads(threads, rows) };
+    row_set->threads = threads;
     enum vdbq_status status = row_set_room(row_set, rows, error);
     for (unsigned i = 0; i < batches->count && status == VDBQ_OK; i++)
         status = append_flags(row_set, &batches->batch[i], 0,

@@ -29,6 +29,8 @@ struct row_set {
     uint64_t rows_room;             /* rows that there is memory for */
     unsigned column_count;          /* of `columns` */
     struct row_set_column *columns; /* owned, and all that they point to */
+    unsigned threads;               /* that move rows at most which need more
+                                       room; the last append's; 0: one     */
 };
 
 /* Bytes of a value of a type of SQL, as the machine has it. */

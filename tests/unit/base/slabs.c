@@ -64,7 +64,8 @@ static bool step(struct held *held, unsigned *seed)
         *held = (struct held){ 0 };
         return right;
     }
-    held->memory = slabs_resize(held->memory, size);
+    if (size <= before || !slabs_extend(held->memory, size))
+        held->memory = slabs_resize(held->memory, size);
     held->size = size;
     right &=
         held->memory != NULL && has_marks(held, before < size ? before : 0);
@@ -161,6 +162,28 @@ static void slabs_grow(void **state)
     slabs_release(held.memory);
 }
 
+/* A slab has some room behind it, and no more; other memory is none. */
+static void slabs_extend_in_place(void **state)
+{
+    struct held held = { .size = 3 * MIB, .mark = 5 };
+    char other[1];
+    (void)state;
+    slabs_forget();
+    held.memory = slabs_resize(NULL, held.size);
+    assert_non_null(held.memory);
+    mark(&held);
+    assert_true(slabs_extend(held.memory, 4 * MIB));
+    assert_false(slabs_extend(held.memory, LARGEST));
+    assert_false(slabs_extend(held.memory, SIZE_MAX));
+    assert_false(slabs_extend(other, 1));
+    assert_true(has_marks(&held, held.size));
+    held.size = 4 * MIB;
+    mark(&held);
+    slabs_release(held.memory);
+    assert_int_equal(slabs_kept(), 4 * MIB);
+    assert_false(slabs_extend(held.memory, 1));
+}
+
 /* Sanitizers end the program instead. */
 static void what_is_too_large_is_refused(void **state)
 {
@@ -188,6 +211,7 @@ int main(void)
         cmocka_unit_test(slabs_are_kept),
         cmocka_unit_test(slabs_are_not_wasted),
         cmocka_unit_test(slabs_grow),
+        cmocka_unit_test(slabs_extend_in_place),
         cmocka_unit_test(what_is_too_large_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
