@@ -4,7 +4,6 @@
  * forms are in type.h.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -129,29 +128,62 @@ bool date_from_text(const char *bytes, size_t length, int32_t *days)
     return true;
 }
 
-size_t date_to_text(int32_t days, char *room)
+/* Writes a letter, then a number of that many digits at least; gives the place
+ * behind them. printf() takes ten times as long, and results have many. */
+static char *put(char *at, char letter, uint64_t number, unsigned least)
+{
+    char digits[20];
+    unsigned count = 0;
+
+    if (letter != '\0')
+        *at++ = letter;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count < least)
+        digits[count++] = '0';
+    while (count > 0)
+        *at++ = digits[--count];
+    return at;
+}
+
+/* Ends a text that begins at `room`; its length. */
+static size_t end_text(char *at, const char *room)
+{
+    *at = '\0';
+    return (size_t)(at - room);
+}
+
+static char *put_date(char *at, int32_t days)
 {
     struct type_day day = date_split(days);
 
-    return (size_t)snprintf(room, TYPE_TEXT_MAX, "%04d-%02d-%02d", day.year,
-                            day.month, day.day);
+    at = day.year < 0 ? put(at, '-', (uint64_t) - (int64_t)day.year, 3)
+                      : put(at, '\0', (uint64_t)day.year, 4);
+    at = put(at, '-', (uint64_t)day.month, 2);
+    return put(at, '-', (uint64_t)day.day, 2);
+}
+
+size_t date_to_text(int32_t days, char *room)
+{
+    return end_text(put_date(room, days), room);
 }
 
 size_t timestamp_to_text(int64_t microseconds, char *room)
 {
     int32_t days = timestamp_date(microseconds);
-    int64_t time = microseconds - days * DAY_MICROSECONDS;
-    int second = (int)(time / 1000000), fraction = (int)(time % 1000000);
-    size_t length = date_to_text(days, room);
+    uint64_t time = (uint64_t)(microseconds - days * DAY_MICROSECONDS);
+    uint64_t second = time / 1000000, fraction = time % 1000000;
+    char *at = put_date(room, days);
 
-    length += (size_t)sprintf(room + length, " %02d:%02d:%02d", second / 3600,
-                              second / 60 % 60, second % 60);
-    if (fraction != 0) {
-        length += (size_t)sprintf(room + length, ".%06d", fraction);
-        while (room[length - 1] == '0')
-            room[--length] = '\0';
-    }
-    return length;
+    at = put(at, ' ', second / 3600, 2);
+    at = put(at, ':', second / 60 % 60, 2);
+    at = put(at, ':', second % 60, 2);
+    if (fraction != 0)
+        at = put(at, '.', fraction, 6);
+    while (fraction != 0 && at[-1] == '0')
+        at--;
+    return end_text(at, room);
 }
 
 /* ----------------------------------------------------------- decimals -- */
@@ -227,13 +259,11 @@ size_t decimal_to_text(int64_t digits, unsigned scale, char *room)
 {
     uint64_t size = digits < 0 ? 0 - (uint64_t)digits : (uint64_t)digits;
     uint64_t unit = (uint64_t)decimal_power(scale);
-    const char *sign = digits < 0 ? "-" : "";
+    char *at = put(room, digits < 0 ? '-' : '\0', size / unit, 1);
 
-    if (scale == 0)
-        return (size_t)sprintf(room, "%s%llu", sign, (unsigned long long)size);
-    return (size_t)sprintf(room, "%s%llu.%0*llu", sign,
-                           (unsigned long long)(size / unit), (int)scale,
-                           (unsigned long long)(size % unit));
+    if (scale > 0)
+        at = put(at, '.', size % unit, scale);
+    return end_text(at, room);
 }
 
 bool decimal_rescale(int64_t digits, unsigned from, unsigned to,
