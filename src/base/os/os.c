@@ -15,11 +15,13 @@
 
 #include "base/os/inherit.h"
 #include "base/os/lock.h"
+#include "base/os/wake.h"
 #include "base/memory.h"
 #include "base/temporary.h"
 
 struct os_file {
     struct own_descriptor own;
+    struct wake wake;
 };
 
 static int file_open(const char *path, unsigned flags, struct os_file **file);
@@ -36,6 +38,8 @@ static int file_truncate(struct os_file *file, uint64_t size_bytes);
 static int file_lock(struct os_file *file, unsigned byte,
                      enum os_lock_kind kind);
 static bool file_locked(struct os_file *file, unsigned first, unsigned count);
+static void file_wait(struct os_file *file, unsigned place, uint64_t ns);
+static void file_wake(struct os_file *file, unsigned place);
 static void file_sign(struct os_file *file, bool on);
 static bool file_signature(struct os_file *file, struct os_holder *holder);
 static int file_mark(struct os_file *file, uint64_t mark);
@@ -52,9 +56,10 @@ static void file_unmap(const void *bytes, uint64_t size);
         .open = opens, .close = file_close, .read = file_read,                 \
         .write = file_write, .sync = file_sync, .size = file_size,             \
         .truncate = file_truncate, .lock = file_lock, .locked = file_locked,   \
-        .sign = file_sign, .signature = file_signature, .mark = file_mark,     \
-        .unmark = file_unmark, .marked = file_marked, .map = file_map,         \
-        .unmap = file_unmap, .reads_anywhere = true, .random = os_random,      \
+        .wait = file_wait, .wake = file_wake, .sign = file_sign,               \
+        .signature = file_signature, .mark = file_mark, .unmark = file_unmark, \
+        .marked = file_marked, .map = file_map, .unmap = file_unmap,           \
+        .reads_anywhere = true, .random = os_random,                           \
     }
 const struct os_file_calls os_files = FILE_CALLS(file_open);
 const struct os_file_calls os_temporary_files = FILE_CALLS(temporary_open);
@@ -98,6 +103,8 @@ static void file_close(struct os_file *file)
 {
     if (file == NULL)
         return;
+    if (file->own.number >= 0) /* a child of fork() has no such page */
+        wake_finish(&file->wake);
     own_close(&file->own);
     memory_release(file);
 }
@@ -185,6 +192,16 @@ static int file_lock(struct os_file *file, unsigned byte,
 static bool file_locked(struct os_file *file, unsigned first, unsigned count)
 {
     return lock_held(file->own.number, first, count);
+}
+
+static void file_wait(struct os_file *file, unsigned place, uint64_t ns)
+{
+    wake_wait(&file->wake, file->own.number, place, ns);
+}
+
+static void file_wake(struct os_file *file, unsigned place)
+{
+    wake_all(&file->wake, file->own.number, place);
 }
 
 static void file_sign(struct os_file *file, bool on)

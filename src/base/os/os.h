@@ -41,6 +41,11 @@ struct os_file_calls {
     int (*lock)(struct os_file *file, unsigned byte, enum os_lock_kind kind);
     /* Whether another connection has one of these bytes locked. */
     bool (*locked)(struct os_file *file, unsigned first, unsigned count);
+    /* Waits until another connection wakes a place, one of 32, and for so long at
+     * most; and wakes all who wait there. A call that comes just before a wait
+     * wakes nobody. NULL, both: who waits sleeps. */
+    void (*wait)(struct os_file *file, unsigned place, uint64_t ns);
+    void (*wake)(struct os_file *file, unsigned place);
     /* Tells others who this is, until it is taken back or the file is closed,
      * be it by a kill; and the word of another. Nothing may hang on it: what
      * is told may be lost. NULL, both: nobody else has the file open. */

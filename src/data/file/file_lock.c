@@ -7,7 +7,8 @@
  * locks the place before it as soon as that is free, and then lets his own go;
  * the place before the first is the writer's. So nobody overtakes, a kill
  * leaves no gap, and there is nothing to write or to clean up. (Behind 30
- * others who comes first is chance.)
+ * others who comes first is chance.) Who lets a place go wakes those who wait for
+ * it; who was killed wakes nobody, so they look by themselves now and then.
  *
  * Readers wait for a writer who looks whether anybody reads, and creators for
  * one another: moments.
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/os/wake.h"
 #include "base/threads/stop.h"
 #include "data/file/file.h"
 
@@ -29,23 +31,19 @@ enum {
     MOMENT_MS = 5000 /* longer than whoever is not stuck takes */
 };
 
-/* Looks are this far apart, or a share of what has been waited: one in 8, one in 64
- * where nobody else is before the writer's place, which then is taken soon after it
- * is free, though a commit takes milliseconds. */
-enum { SHARE = 8, SHARE_FIRST = 64 };
-#define PAUSE_MIN_NS 50000u
-#define PAUSE_MAX_NS 2000000u
+/* Looks are this far apart, if nobody wakes who waits. */
+#define PAUSE_NS UINT64_C(1000000)
 
 struct wait {
     const struct file *file; /* that is waited for */
     bool may_end;            /* by a cancel: not what takes a moment only */
     uint64_t start_ns;       /* when it began */
-    uint64_t moved_ns;       /* when there was last some progress */
     uint64_t most_ns;        /* to wait */
 };
 
 static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
                                 struct error *error);
+static void let_go(const struct file *file, unsigned byte);
 static enum vdbq_status say_busy(const struct file *file, uint64_t waited_ns,
                                  struct error *error);
 
@@ -71,7 +69,7 @@ void file_unlock_writer(struct file *file)
 {
     if (file->calls->sign != NULL)
         file->calls->sign(file->os, false);
-    file->calls->lock(file->os, WRITER_BYTE, OS_UNLOCKED);
+    let_go(file, WRITER_BYTE);
 }
 
 /* ------------------------------------------------------------- waiting -- */
@@ -83,7 +81,6 @@ static struct wait wait_start(const struct file *file, uint64_t least_ms)
 
     return (struct wait){ .file = file,
                           .start_ns = now,
-                          .moved_ns = now,
                           .may_end = least_ms == 0,
                           .most_ns =
                               (most > least_ms ? most : least_ms) * 1000000 };
@@ -95,22 +92,30 @@ static bool is_cancelled(const struct wait *wait)
     return wait->may_end && stop_asked();
 }
 
-/* Waits a little: such a share of the time since there was some progress. False:
- * it has waited for long enough. */
-static bool wait_more(const struct wait *wait, unsigned share)
+/* Waits until that byte is let go, or a little. False: it has waited for long
+ * enough. */
+static bool wait_more(const struct wait *wait, unsigned byte)
 {
-    uint64_t now = os_time_ns(), waited = now - wait->start_ns;
-    uint64_t pause = (now - wait->moved_ns) / share;
+    const struct file *file = wait->file;
+    uint64_t waited = os_time_ns() - wait->start_ns, pause = PAUSE_NS;
 
     if (waited >= wait->most_ns || is_cancelled(wait))
         return false;
-    pause = pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
-            : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS
-                                   : pause;
     if (pause > wait->most_ns - waited)
         pause = wait->most_ns - waited;
-    nanosleep(&(struct timespec){ .tv_nsec = (long)pause }, NULL);
+    if (file->calls->wait != NULL)
+        file->calls->wait(file->os, byte, pause);
+    else
+        wake_sleep(pause);
     return true;
+}
+
+/* Unlocks a byte, and wakes who waits for it. */
+static void let_go(const struct file *file, unsigned byte)
+{
+    file->calls->lock(file->os, byte, OS_UNLOCKED);
+    if (file->calls->wake != NULL)
+        file->calls->wake(file->os, byte);
 }
 
 /* What to say where waiting has ended for nothing. */
@@ -134,7 +139,23 @@ static unsigned byte_of(unsigned place)
 static void leave(const struct file *file, unsigned place)
 {
     if (place >= 1 && place <= LINE_LENGTH)
-        file->calls->lock(file->os, byte_of(place), OS_UNLOCKED);
+        let_go(file, byte_of(place));
+}
+
+/* Stands behind all others in line; behind its end, where that is full. */
+static int stand(const struct file *file, unsigned *place)
+{
+    int failure = EAGAIN;
+
+    for (*place = 1; failure == EAGAIN && *place <= LINE_LENGTH;) {
+        if (file->calls->locked(file->os, byte_of(*place),
+                                LINE_LENGTH - *place + 1))
+            ++*place;
+        else
+            failure =
+                file->calls->lock(file->os, byte_of(*place), OS_LOCK_EXCLUSIVE);
+    }
+    return failure;
 }
 
 /* Goes one place ahead, or fails with EAGAIN. */
@@ -150,17 +171,11 @@ static int step(const struct file *file, unsigned *place)
 }
 
 /* Tries to become the writer where nobody waits to. */
-static int pass(const struct file *file, unsigned *place)
+static int pass(const struct file *file)
 {
-    assert(*place > 0);
-    int failure;
-
     if (file->calls->locked(file->os, LINE_BYTE, LINE_LENGTH))
         return EAGAIN;
-    failure = file->calls->lock(file->os, WRITER_BYTE, OS_LOCK_EXCLUSIVE);
-    if (failure == 0)
-        *place = 0;
-    return failure;
+    return file->calls->lock(file->os, WRITER_BYTE, OS_LOCK_EXCLUSIVE);
 }
 
 /* Becomes the writer, in turn. */
@@ -168,15 +183,14 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
                                 struct error *error)
 {
     struct wait wait = wait_start(file, least_ms);
-    unsigned place = LINE_LENGTH + 1; /* behind its end */
-    int failure = pass(file, &place);
+    unsigned place = 0;
+    int failure = pass(file);
 
+    if (failure == EAGAIN)
+        failure = stand(file, &place);
     while (place > 0 && (failure == 0 || failure == EAGAIN)) {
         failure = step(file, &place);
-        if (failure == 0)
-            wait.moved_ns = os_time_ns();
-        else if (failure == EAGAIN
-                 && !wait_more(&wait, place == 1 ? SHARE_FIRST : SHARE))
+        if (failure == EAGAIN && !wait_more(&wait, byte_of(place - 1)))
             break;
     }
     leave(file, place);
@@ -252,7 +266,7 @@ enum vdbq_status file_lock_reader(struct file *file, struct error *error)
 
     do
         failure = file->calls->lock(file->os, READER_BYTE, OS_LOCK_SHARED);
-    while (failure == EAGAIN && wait_more(&wait, SHARE));
+    while (failure == EAGAIN && wait_more(&wait, READER_BYTE));
     if (failure == 0)
         return VDBQ_OK;
     return failure == EAGAIN ? give_up(&wait, error)

@@ -25,6 +25,7 @@
 #include "fixtures/sample_tables.h"
 
 enum { LONG_MS = 1800000 };
+#define LONG_WAIT_NS UINT64_C(30000000000)
 
 static struct stop stop;
 /* Of connections that wait for nobody, and of others. */
@@ -39,18 +40,24 @@ static int begin_test(void **state)
     return make_folder(state);
 }
 
-static struct database *open_it(const struct settings *settings)
+static struct database *open_by(const struct os_file_calls *files,
+                                const struct settings *settings)
 {
     const struct database_params params = { .path = test_path,
                                             .flags = VDBQ_OPEN_CREATE
                                                      | VDBQ_OPEN_NO_SYNC,
-                                            .files = &os_files,
+                                            .files = files,
                                             .settings = settings };
     struct database *database;
 
     if (database_open(&params, &database, ERROR) != VDBQ_OK)
         fail_msg("%s", ERROR->message);
     return database;
+}
+
+static struct database *open_it(const struct settings *settings)
+{
+    return open_by(&os_files, settings);
 }
 
 static struct transaction *begin(struct database *database)
@@ -123,6 +130,46 @@ static void the_place_is_taken_when_it_is_free(void **state)
     database_close(one);
     database_close(two);
 }
+
+#ifdef __linux__
+/* Looks only where it is woken. */
+static void wait_long(struct os_file *file, unsigned place, uint64_t ns)
+{
+    (void)ns;
+    os_files.wait(file, place, LONG_WAIT_NS);
+}
+
+static void *begin_and_end(void *context)
+{
+    transaction_abort(begin(context));
+    return NULL;
+}
+
+/* One waits for the writer, the next one for his place in line. */
+static void who_lets_a_place_go_wakes_who_waits(void **state)
+{
+    struct os_file_calls calls = os_files;
+    struct database *one = open_it(&hasty), *two, *three;
+    struct transaction *transaction = begin(one);
+    uint64_t start = os_time_ns();
+    pthread_t threads[2];
+
+    (void)state;
+    calls.wait = wait_long;
+    two = open_by(&calls, &patient);
+    three = open_by(&calls, &patient);
+    assert_int_equal(
+        pthread_create(&threads[0], NULL, commit_soon, transaction), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, begin_and_end, two), 0);
+    begin_and_end(three);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    assert_true(os_time_ns() - start < LONG_WAIT_NS);
+    database_close(one);
+    database_close(two);
+    database_close(three);
+}
+#endif
 
 static void a_cancel_ends_the_wait(void **state)
 {
@@ -274,6 +321,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(who_waits_for_himself_is_told),
         TEST(the_place_is_taken_when_it_is_free),
+#ifdef __linux__
+        TEST(who_lets_a_place_go_wakes_who_waits),
+#endif
         TEST(a_cancel_ends_the_wait),
         TEST(a_process_is_named_and_may_be_killed),
         TEST(other_connections_do_not_let_it_go),
