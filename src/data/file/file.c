@@ -59,7 +59,9 @@
  *     that is read in projections, its head is looked at first, to find them
  *     (rule 11). One that was checked whole is afterwards checked by sums of
  *     its columns that were taken then (proof.h).
- *  5. Whoever has byte 0 locked exclusively is the writer. Whoever reads what
+ *  5. Whoever has byte 0 locked exclusively is the writer, until his head is
+ *     written: then he may let it go, as long as he has byte 32 locked exclusively
+ *     until he knows that the head is durable (rule 8). Whoever reads what
  *     no head leads to, or by a head without FILE_MARKS in features_write, has
  *     byte 1 locked shared, and locks it before he reads the heads: so did all
  *     readers of vdbq 0.2. Who waits to be the writer stands in line, in bytes
@@ -146,6 +148,8 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
 
     if (status == VDBQ_OK)
         status = file_sync(file, error);
+    if (status == VDBQ_OK)
+        status = file_lock_unconfirmed(file, error);
     if (status != VDBQ_OK)
         return status;
     if (file->heads[which].format == FILE_FORMAT_FIRST)
@@ -153,16 +157,28 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
     head->copies = file->copies;
     head->features_write = FILE_MARKS;
     file_seal_head(head, FILE_FORMAT);
+    file->unconfirmed = *head;
     status = write_head(file, which, head, error);
-    if (status == VDBQ_OK)
-        status = file_sync(file, error);
     if (status != VDBQ_OK) {
         put_back(file, which);
-        return status;
+        file_unlock_unconfirmed(file);
     }
-    take_head(file, which, head);
-    file_tell_durable(file);
-    return VDBQ_OK;
+    return status;
+}
+
+enum vdbq_status file_confirm(struct file *file, struct error *error)
+{
+    unsigned which = 1 - file->current;
+    enum vdbq_status status = file_sync(file, error);
+
+    if (status == VDBQ_OK) {
+        take_head(file, which, &file->unconfirmed);
+        file_tell_durable(file);
+    } else {
+        put_back(file, which);
+    }
+    file_unlock_unconfirmed(file);
+    return status;
 }
 
 enum vdbq_status file_write_block(struct file *file, const struct block *block,
@@ -228,26 +244,56 @@ static void take_head(struct file *file, unsigned which,
     error_clear(&file->warning);
 }
 
-/* File rule 8. */
-static enum vdbq_status settle(struct file *file, struct error *error)
+/* File rule 8: waits for the commit before. */
+static enum vdbq_status await_confirmed(const struct file *file,
+                                        struct error *error)
+{
+    enum vdbq_status status = file_await_confirmed(file, error);
+    bool stay = true;
+
+    if (status == VDBQ_OK)
+        status = file_heads_stay(file, &stay, error);
+    if (status != VDBQ_OK || stay)
+        return status;
+    error_set(error, VDBQ_IO,
+              "%s: the disk did not confirm the commit before this one",
+              file->path);
+    return error_hint(error, "nothing of this transaction was kept; it may be "
+                             "tried again");
+}
+
+/* Writes both heads again, durably. */
+static enum vdbq_status write_heads_again(struct file *file,
+                                          struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
-    if (!file->settled && !file->no_sync)
-        file->settled = file_are_durable(file);
-    if (file->settled || file->no_sync)
-        return VDBQ_OK;
     for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++) {
         status = write_head(file, i, &file->heads[i], error);
         file->first[i] = file->heads[i];
     }
     if (status == VDBQ_OK)
         status = file_sync(file, error);
-    file->settled = status == VDBQ_OK;
     if (status == VDBQ_OK)
         file_tell_durable(file);
     else
         put_back(file, 1 - file->current);
+    return status;
+}
+
+/* File rule 8. */
+static enum vdbq_status settle(struct file *file, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (file->settled || (!file->no_sync && file_are_durable(file))) {
+        file->settled = true;
+        return VDBQ_OK;
+    }
+    status = await_confirmed(file, error);
+    if (status == VDBQ_OK && !file->no_sync && !file_are_durable(file))
+        status = write_heads_again(file, error);
+    file->settled = status == VDBQ_OK;
     return status;
 }
 
@@ -276,6 +322,9 @@ enum vdbq_status file_double_head(struct file *file, struct error *error)
 
     if (memcmp(&file->heads[which], head, sizeof *head) == 0)
         return VDBQ_OK;
+    status = settle(file, error);
+    if (status != VDBQ_OK)
+        return status;
     file->settled = false; /* until all copies are durable */
     status = write_head(file, which, head, error);
     file->first[which] = file->heads[which] = *head;

@@ -83,6 +83,7 @@ struct file {
     struct file_head first[FILE_HEADS]; /* first copies, as last read     */
     struct file_head heads[FILE_HEADS]; /* of each, the copy that counts  */
     enum head_state states[FILE_HEADS]; /* of these                       */
+    struct file_head unconfirmed; /* written, and not yet durable          */
     uint64_t copies;                    /* where second copies are; 0: there are
                                   none yet                                */
     unsigned current;    /* the head whose state is being used; set
@@ -129,10 +130,13 @@ bool file_is_first_format(const struct file *file);
  * `copies`: free space for second copies of the heads. */
 enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
                               struct error *error);
-/* Makes all blocks durable, then the head, which is completed here, and
- * then that it is the current one. */
+/* Makes all blocks durable, then writes the head, which is completed here. From
+ * then on another connection may become the writer, if it is let to. */
 enum vdbq_status file_commit(struct file *file, struct file_head *head,
                              struct error *error);
+/* Follows it, whoever writes by then: makes that head durable, and then the
+ * current one. */
+enum vdbq_status file_confirm(struct file *file, struct error *error);
 /* Has both heads lead to the current state, so that the file may be cut where
  * that ends. */
 enum vdbq_status file_double_head(struct file *file, struct error *error);
@@ -147,6 +151,9 @@ enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
 
 /* Reads the heads where they are not those that were read last. */
 enum vdbq_status file_read_heads(struct file *file, bool *changed,
+                                 struct error *error);
+/* Whether the heads are those that were read last. */
+enum vdbq_status file_heads_stay(const struct file *file, bool *stay,
                                  struct error *error);
 /* The head of the newest state. Fails with CORRUPT: says why none will do. */
 enum vdbq_status file_newest(const struct file *file, unsigned *newest,
@@ -185,6 +192,12 @@ enum vdbq_status file_lock_writer(struct file *file, struct error *error);
 /* Likewise, of a file that may be being created at this moment. */
 enum vdbq_status file_lock_creator(struct file *file, struct error *error);
 void file_unlock_writer(struct file *file);
+/* File rule 5: for the writer whose head is not durable yet. */
+enum vdbq_status file_lock_unconfirmed(struct file *file, struct error *error);
+void file_unlock_unconfirmed(struct file *file);
+/* Waits until no other connection has that lock. Fails with CANCELLED. */
+enum vdbq_status file_await_confirmed(const struct file *file,
+                                      struct error *error);
 /* Keeps whatever there is readable. */
 enum vdbq_status file_lock_reader(struct file *file, struct error *error);
 void file_unlock_reader(struct file *file);

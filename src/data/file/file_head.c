@@ -143,14 +143,14 @@ static enum vdbq_status read_pairs(struct file *file,
 /* Whether the first copies, which every commit writes first, are those that
  * were read last: every query asks that, so both are read at once. A file that
  * is too short for it is not. */
-static enum vdbq_status check_unchanged(const struct file *file, bool *same,
-                                        struct error *error)
+enum vdbq_status file_heads_stay(const struct file *file, bool *stay,
+                                 struct error *error)
 {
     char bytes[PAGE_BYTES + sizeof(struct file_head)];
     uint64_t size;
     enum vdbq_status status;
 
-    *same = false;
+    *stay = false;
     if (!file->known || file->size_bytes < sizeof bytes)
         return VDBQ_OK;
     status = file_read(file, bytes, sizeof bytes, 0, error);
@@ -160,7 +160,7 @@ static enum vdbq_status check_unchanged(const struct file *file, bool *same,
             file_size(file, &size, &ignored) == VDBQ_OK && size < sizeof bytes;
         return is_short ? VDBQ_OK : status;
     }
-    *same =
+    *stay =
         memcmp(bytes, &file->first[0], sizeof file->first[0]) == 0
         && memcmp(bytes + PAGE_BYTES, &file->first[1], sizeof file->first[1])
                == 0;
@@ -195,7 +195,7 @@ enum vdbq_status file_read_heads(struct file *file, bool *changed,
     bool same;
 
     *changed = false;
-    status = check_unchanged(file, &same, error);
+    status = file_heads_stay(file, &same, error);
     if (status != VDBQ_OK || same)
         return status;
     status = read_pairs(file, pairs, error);

@@ -28,6 +28,7 @@ enum {
     READER_BYTE = 1,
     LINE_BYTE = 2, /* the first place in line */
     LINE_LENGTH = 30,
+    UNCONFIRMED_BYTE = LINE_BYTE + LINE_LENGTH,
     MOMENT_MS = 5000 /* longer than whoever is not stuck takes */
 };
 
@@ -92,6 +93,13 @@ static bool is_cancelled(const struct wait *wait)
     return wait->may_end && stop_asked();
 }
 
+/* Where those wait who wait for a byte: there are fewer places than bytes, so one
+ * has two, and who waits for the one is woken for the other, too. */
+static unsigned meeting_place(unsigned byte)
+{
+    return byte == UNCONFIRMED_BYTE ? READER_BYTE : byte;
+}
+
 /* Waits until that byte is let go, or a little. False: it has waited for long
  * enough. */
 static bool wait_more(const struct wait *wait, unsigned byte)
@@ -104,7 +112,7 @@ static bool wait_more(const struct wait *wait, unsigned byte)
     if (pause > wait->most_ns - waited)
         pause = wait->most_ns - waited;
     if (file->calls->wait != NULL)
-        file->calls->wait(file->os, byte, pause);
+        file->calls->wait(file->os, meeting_place(byte), pause);
     else
         wake_sleep(pause);
     return true;
@@ -115,7 +123,7 @@ static void let_go(const struct file *file, unsigned byte)
 {
     file->calls->lock(file->os, byte, OS_UNLOCKED);
     if (file->calls->wake != NULL)
-        file->calls->wake(file->os, byte);
+        file->calls->wake(file->os, meeting_place(byte));
 }
 
 /* What to say where waiting has ended for nothing. */
@@ -201,6 +209,34 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
     if (file->calls->sign != NULL)
         file->calls->sign(file->os, true);
     file->writer_ms = (uint64_t)os_clock_us() / 1000;
+    return VDBQ_OK;
+}
+
+/* --------------------------------------------------- not durable yet -- */
+
+enum vdbq_status file_lock_unconfirmed(struct file *file, struct error *error)
+{
+    int failure =
+        file->calls->lock(file->os, UNCONFIRMED_BYTE, OS_LOCK_EXCLUSIVE);
+
+    return failure == 0 ? VDBQ_OK : cannot_lock(file, failure, error);
+}
+
+void file_unlock_unconfirmed(struct file *file)
+{
+    let_go(file, UNCONFIRMED_BYTE);
+}
+
+/* As long as a sync takes: whoever is killed lets it go. */
+enum vdbq_status file_await_confirmed(const struct file *file,
+                                      struct error *error)
+{
+    struct wait wait = wait_start(file, 0);
+
+    wait.most_ns = UINT64_MAX;
+    while (file->calls->locked(file->os, UNCONFIRMED_BYTE, 1))
+        if (!wait_more(&wait, UNCONFIRMED_BYTE))
+            return error_cancelled(error);
     return VDBQ_OK;
 }
 

@@ -113,7 +113,8 @@ static void end(struct transaction *transaction)
     savepoints_finish(&transaction->savepoints);
     database->transaction = NULL;
     database_unlock_reader(database);
-    file_unlock_writer(&database->file);
+    if (!transaction->passed_on)
+        file_unlock_writer(&database->file);
     memory_release(transaction);
 }
 
@@ -294,6 +295,38 @@ enum vdbq_status transaction_snapshot(struct transaction *transaction,
 
 /* ------------------------------------------------------------- commit -- */
 
+/* What was committed is the connection's current state. */
+static void take_state(const struct transaction *transaction)
+{
+    struct database *database = transaction->writer.database;
+
+    states_pass(database, database->current);
+    catalogue_release(database->current);
+    database->current = catalogue_hold(transaction->draft);
+    database->current_bytes = transaction->catalogue_bytes;
+    database->listed.count = 0; /* they are among the older ones */
+}
+
+/* Makes the head that was written durable. Meanwhile the next one may become the
+ * writer, unless this one is to cut the file. */
+static enum vdbq_status confirm(struct transaction *transaction,
+                                struct error *error)
+{
+    struct file *file = &transaction->writer.database->file;
+    bool may_cut = transaction_may_cut(transaction, &file->unconfirmed);
+    enum vdbq_status status;
+
+    transaction->passed_on = !may_cut;
+    if (transaction->passed_on)
+        file_unlock_writer(file);
+    status = file_confirm(file, error);
+    if (status == VDBQ_OK)
+        take_state(transaction);
+    if (status == VDBQ_OK && may_cut)
+        transaction_cut(transaction);
+    return status;
+}
+
 /* From here on nobody stops it: who does is told that it is done. */
 static enum vdbq_status write_surely(struct transaction *transaction,
                                      struct error *error)
@@ -301,6 +334,8 @@ static enum vdbq_status write_surely(struct transaction *transaction,
     struct stop_work former = stop_help(&stop_never);
     enum vdbq_status status =
         write_catalogue(transaction, transaction->draft, error);
+    if (status == VDBQ_OK)
+        status = confirm(transaction, error);
     stop_leave(former);
     return status;
 }
@@ -321,17 +356,11 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
         status = stop_pause(error);
     if (status == VDBQ_OK)
         status = write_surely(transaction, error);
-    if (status != VDBQ_OK) {
+    if (status == VDBQ_OK)
+        end(transaction);
+    else
         transaction_abort(transaction);
-        return status;
-    }
-    states_pass(database, database->current);
-    catalogue_release(database->current);
-    database->current = catalogue_hold(transaction->draft);
-    if (transaction->all_known)
-        transaction_cut(database, transaction->writer.space.taken);
-    end(transaction);
-    return VDBQ_OK;
+    return status;
 }
 
 /* Finds room for second copies of the heads where there are none, in a file
@@ -441,9 +470,6 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
     block_destroy(&block);
     if (status == VDBQ_OK)
         status = file_commit(file, &head, error);
-    if (status == VDBQ_OK) {
-        database->current_bytes = size;
-        database->listed.count = 0; /* they are among the older ones */
-    }
+    transaction->catalogue_bytes = size;
     return status;
 }

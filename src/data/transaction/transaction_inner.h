@@ -27,16 +27,21 @@ struct transaction {
     struct vector new_rows;   /* struct new_rows: of tables that rows come to */
     bool waiting; /* of these, there are some of statements that are done  */
     uint64_t size_before;    /* of the file                               */
+    uint64_t catalogue_bytes; /* that were written, with the lists behind  */
     bool all_known;          /* it is known what all others read          */
+    bool passed_on;          /* somebody else may be the writer by now    */
     enum vdbq_status failed; /* of an earlier call, or OK                 */
 };
 
 /* Finds where it may write (file rules 6 and 7). */
 enum vdbq_status transaction_find_space(struct transaction *transaction,
                                         struct error *error);
-/* Right after a commit that has taken so much space, cuts the file where its
- * end is free and that pays. May fail. */
-void transaction_cut(struct database *database, uint64_t written);
+/* Whether it may pay to cut the file once that head is durable. */
+bool transaction_may_cut(const struct transaction *transaction,
+                         const struct file_head *head);
+/* Right after a commit, as the writer still: cuts the file where its end is free
+ * and that pays. May fail. */
+void transaction_cut(const struct transaction *transaction);
 /* Likewise where nothing was committed, however little it pays. */
 void transaction_cut_all(struct transaction *transaction);
 

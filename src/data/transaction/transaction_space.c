@@ -124,17 +124,26 @@ static uint64_t find_cut(struct database *database)
     return find_end(database);
 }
 
-void transaction_cut(struct database *database, uint64_t written)
+bool transaction_may_cut(const struct transaction *transaction,
+                         const struct file_head *head)
 {
-    const struct file *file = &database->file;
     struct error ignored = { 0 };
-    uint64_t size, end;
+    uint64_t size;
 
-    if (file_size(file, &size, &ignored) != VDBQ_OK
-        || !pays(size, file->heads[file->current].end, written))
-        return;
-    end = find_cut(database);
-    if (pays(size, end, written))
+    return transaction->all_known
+           && file_size(&transaction->writer.database->file, &size, &ignored)
+                  == VDBQ_OK
+           && pays(size, head->end, transaction->writer.space.taken);
+}
+
+void transaction_cut(const struct transaction *transaction)
+{
+    struct database *database = transaction->writer.database;
+    struct error ignored = { 0 };
+    uint64_t end = find_cut(database), size;
+
+    if (file_size(&database->file, &size, &ignored) == VDBQ_OK
+        && pays(size, end, transaction->writer.space.taken))
         cut(database, end);
 }
 

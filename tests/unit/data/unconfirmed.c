@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One commits, and the other writes already while the disk has not confirmed it:
+ * what comes of the one comes of the other, too.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/database/database.h"
+#include "fixtures/disk.h"
+#include "fixtures/sample_tables.h"
+
+enum { UNCONFIRMED_BYTE = 32, FULL_ROWS = 64, FEW_ROWS = 5 };
+
+static struct os_file_calls calls; /* those of the disk, but for: */
+static struct database *one, *two;
+static struct os_file *of_one;
+
+/* What happens while a head of the first one becomes durable. */
+static void (*meanwhile)(void);
+static struct transaction *other; /* of the second one */
+static unsigned syncs, waits;     /* syncs of the first one's commit */
+
+static void fail_next_sync(void)
+{
+    disk.fail_calls = DISK_SYNC;
+    disk.fail_code = EIO;
+    disk.calls = 0;
+    disk.fail_at = 1;
+}
+
+/* A commit syncs twice: its blocks, then its head. */
+static int sync_crossed(struct os_file *file)
+{
+    if (file == of_one && meanwhile != NULL && ++syncs == 2) {
+        void (*now)(void) = meanwhile;
+        meanwhile = NULL;
+        now();
+    }
+    return disk_calls.sync(file);
+}
+
+static int lock_noted(struct os_file *file, unsigned byte,
+                      enum os_lock_kind kind)
+{
+    if (byte == UNCONFIRMED_BYTE && kind == OS_LOCK_EXCLUSIVE && of_one == NULL)
+        of_one = file;
+    return disk_calls.lock(file, byte, kind);
+}
+
+/* The first one is killed as soon as he is waited for. */
+static void wait_killing(struct os_file *file, unsigned place, uint64_t ns)
+{
+    (void)file;
+    (void)place;
+    (void)ns;
+    waits++;
+    disk_calls.lock(of_one, UNCONFIRMED_BYTE, OS_UNLOCKED);
+}
+
+static struct database *connect(void)
+{
+    struct database_params params = params_on_disk(FULL_ROWS);
+    struct database *database = NULL;
+
+    params.files = &calls;
+    assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+    return database;
+}
+
+static enum vdbq_status append(struct database *database, int32_t first,
+                               uint32_t count, bool creates)
+{
+    struct transaction *transaction;
+    enum vdbq_status status = transaction_begin(database, &transaction, ERROR);
+
+    if (status == VDBQ_OK && creates)
+        status = create_sample_table(transaction, "t", true);
+    if (status == VDBQ_OK)
+        status = append_sample_rows(transaction, "t", first, count, 1);
+    if (status == VDBQ_OK)
+        return transaction_commit(transaction, ERROR);
+    transaction_abort(transaction);
+    return status;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    disk_start(NULL, 0);
+    calls = disk_calls;
+    calls.sync = sync_crossed;
+    calls.lock = lock_noted;
+    calls.wait = wait_killing;
+    of_one = NULL;
+    meanwhile = NULL;
+    syncs = waits = 0;
+    one = connect();
+    two = connect();
+    return append(one, 0, FEW_ROWS, true) == VDBQ_OK ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    database_close(one);
+    database_close(two);
+    disk_end();
+    return 0;
+}
+
+/* The rows that somebody sees who comes later. */
+static void expect_rows(uint64_t rows)
+{
+    struct database *later = connect();
+    struct snapshot snapshot;
+    struct text text = { 0 };
+
+    assert_int_equal(snapshot_open(later, &snapshot, ERROR), VDBQ_OK);
+    assert_int_equal(snapshot.catalogue->tables[0].rows, rows);
+    assert_int_equal(print_snapshot(&snapshot, &text), VDBQ_OK);
+    text_finish(&text);
+    snapshot_close(&snapshot);
+    database_close(later);
+}
+
+static void begin_other(void)
+{
+    assert_int_equal(transaction_begin(two, &other, ERROR), VDBQ_OK);
+    assert_int_equal(transaction_catalogue(other)->tables[0].rows,
+                     2 * FEW_ROWS);
+    assert_int_equal(append_sample_rows(other, "t", 100, FEW_ROWS, 1), VDBQ_OK);
+}
+
+/* --------------------------------------------------------------- tests -- */
+
+static void the_next_one_begins_before_a_head_is_durable(void **state)
+{
+    unsigned before;
+
+    (void)state;
+    meanwhile = begin_other;
+    assert_int_equal(append(one, 50, FEW_ROWS, false), VDBQ_OK);
+    assert_non_null(other);
+    before = disk.syncs;
+    assert_int_equal(transaction_commit(other, ERROR), VDBQ_OK);
+    assert_int_equal(disk.syncs - before, 2); /* the heads were durable */
+    assert_int_equal(waits, 0);
+    expect_rows(3 * FEW_ROWS);
+}
+
+static void begin_other_and_fail(void)
+{
+    begin_other();
+    fail_next_sync();
+}
+
+static void what_is_built_on_a_commit_falls_with_it(void **state)
+{
+    (void)state;
+    meanwhile = begin_other_and_fail;
+    assert_int_equal(append(one, 50, FEW_ROWS, false), VDBQ_IO);
+    assert_int_equal(transaction_commit(other, ERROR), VDBQ_IO);
+    assert_non_null(strstr(ERROR->message, "the commit before this one"));
+    expect_rows(FEW_ROWS);
+    assert_int_equal(append(one, 70, FEW_ROWS, false), VDBQ_IO);
+    assert_int_equal(append(two, 90, FEW_ROWS, false), VDBQ_OK);
+    expect_rows(2 * FEW_ROWS);
+}
+
+/* The first one is as good as dead from then on: his sync fails. */
+static void commit_other(void)
+{
+    unsigned before = disk.syncs;
+
+    begin_other();
+    assert_int_equal(transaction_commit(other, ERROR), VDBQ_OK);
+    assert_int_equal(disk.syncs - before, 3); /* the heads once more */
+    fail_next_sync();
+}
+
+static void who_is_killed_is_not_waited_for(void **state)
+{
+    (void)state;
+    meanwhile = commit_other;
+    assert_int_equal(append(one, 50, FEW_ROWS, false), VDBQ_IO);
+    assert_int_equal(waits, 1);
+    expect_rows(3 * FEW_ROWS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_next_one_begins_before_a_head_is_durable),
+        TEST(what_is_built_on_a_commit_falls_with_it),
+        TEST(who_is_killed_is_not_waited_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
