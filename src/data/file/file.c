@@ -129,7 +129,6 @@
 
 #include "base/memory.h"
 
-static enum vdbq_status settle(struct file *file, struct error *error);
 static enum vdbq_status write_head(struct file *file, unsigned which,
                                    const struct file_head *head,
                                    struct error *error);
@@ -144,8 +143,10 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
 {
     assert(file->current < FILE_HEADS && !file->read_only);
     unsigned which = 1 - file->current;
-    enum vdbq_status status = settle(file, error);
+    enum vdbq_status status = file_settle(file, error);
 
+    if (status == VDBQ_OK)
+        status = file_write_waiting(file, error);
     if (status == VDBQ_OK)
         status = file_sync(file, error);
     if (status == VDBQ_OK)
@@ -179,18 +180,6 @@ enum vdbq_status file_confirm(struct file *file, struct error *error)
     }
     file_unlock_unconfirmed(file);
     return status;
-}
-
-enum vdbq_status file_write_block(struct file *file, const struct block *block,
-                                  uint64_t offset, struct error *error)
-{
-    assert(offset % PAGE_BYTES == 0);
-    enum vdbq_status status = settle(file, error);
-
-    if (status != VDBQ_OK)
-        return status;
-    return file_write(file, block->bytes, (size_t)page_round(block->size),
-                      offset, error);
 }
 
 void file_cut(struct file *file, uint64_t size_bytes)
@@ -282,7 +271,7 @@ static enum vdbq_status write_heads_again(struct file *file,
 }
 
 /* File rule 8. */
-static enum vdbq_status settle(struct file *file, struct error *error)
+enum vdbq_status file_settle(struct file *file, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
@@ -322,7 +311,7 @@ enum vdbq_status file_double_head(struct file *file, struct error *error)
 
     if (memcmp(&file->heads[which], head, sizeof *head) == 0)
         return VDBQ_OK;
-    status = settle(file, error);
+    status = file_settle(file, error);
     if (status != VDBQ_OK)
         return status;
     file->settled = false; /* until all copies are durable */
@@ -365,7 +354,7 @@ enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
 {
     unsigned which = 1 - file->current;
     struct file_head head = file->heads[file->current];
-    enum vdbq_status status = settle(file, error);
+    enum vdbq_status status = file_settle(file, error);
 
     if (head.end < copies + FILE_FIRST)
         head.end = copies + FILE_FIRST;
@@ -415,16 +404,17 @@ enum vdbq_status file_open(const struct database_params *params,
         return error_no_memory(error);
     strcpy(file->path, path);
     failure = file->calls->open(path, flags, &file->os);
-    if (failure == 0)
+    if (failure == 0 && file_waiting_create(file, error) == VDBQ_OK)
         return VDBQ_OK;
-    no_memory_or_io(file, failure, "cannot open the file", error);
-    memory_release(file->path);
-    *file = (struct file){ 0 };
+    if (failure != 0)
+        no_memory_or_io(file, failure, "cannot open the file", error);
+    file_close(file);
     return error->status;
 }
 
 void file_close(struct file *file)
 {
+    file_waiting_destroy(file);
     if (file->os != NULL)
         file->calls->close(file->os);
     memory_release(file->path);
@@ -444,7 +434,9 @@ static enum vdbq_status no_memory_or_io(const struct file *file, int failure,
 enum vdbq_status file_read(const struct file *file, void *bytes, size_t size,
                            uint64_t offset, struct error *error)
 {
-    int failure = file->calls->read(file->os, bytes, size, offset);
+    int failure = file_read_waiting(file, bytes, size, offset)
+                      ? 0
+                      : file->calls->read(file->os, bytes, size, offset);
 
     if (failure == 0)
         return VDBQ_OK;

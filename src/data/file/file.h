@@ -71,30 +71,31 @@ enum head_state {
 struct file {
     const struct os_file_calls *calls; /* how the system is asked */
     struct os_file *os;                /* the open file */
-    char *path;      /* for messages                            */
-    bool read_only;  /* opened so, or the system allows no more */
-    bool no_sync;    /* the caller trusts the system not to fail */
-    bool older;      /* VDBQ_OPEN_OLDER: may be used            */
-    bool uses_older; /* ... and is; set by database.c           */
-    bool poisoned;   /* rule 9                                  */
-    bool settled;    /* rule 8: the heads below are durable     */
-    bool alike;      /* of both, both copies were whole, and the same */
-    bool known;      /* heads have been read                    */
+    struct waiting *waiting; /* blocks to be written: file_blocks.c     */
+    char *path;              /* for messages                            */
+    bool read_only;          /* opened so, or the system allows no more */
+    bool no_sync;            /* the caller trusts the system not to fail */
+    bool older;              /* VDBQ_OPEN_OLDER: may be used            */
+    bool uses_older;         /* ... and is; set by database.c           */
+    bool poisoned;           /* rule 9                                  */
+    bool settled;            /* rule 8: the heads below are durable     */
+    bool alike;              /* of both, both copies were whole, and the same */
+    bool known;              /* heads have been read                    */
     struct file_head first[FILE_HEADS]; /* first copies, as last read     */
     struct file_head heads[FILE_HEADS]; /* of each, the copy that counts  */
     enum head_state states[FILE_HEADS]; /* of these                       */
     struct file_head unconfirmed; /* written, and not yet durable          */
-    uint64_t copies;                    /* where second copies are; 0: there are
+    uint64_t copies;              /* where second copies are; 0: there are
                                   none yet                                */
-    unsigned current;    /* the head whose state is being used; set
+    unsigned current;             /* the head whose state is being used; set
                                   by database.c                           */
-    uint64_t size_bytes; /* when the heads were read                */
-    bool introduced;     /* `tag` was drawn, and its process told   */
-    uint64_t tag;        /* of this connection's marks              */
-    unsigned marks;      /* of states, that it has set              */
-    uint64_t durable;    /* its mark of heads that are durable; 0: none */
-    uint64_t since_ms;   /* when the first of these was set, since 1970 */
-    uint64_t writer_ms;  /* when it last became the writer, likewise    */
+    uint64_t size_bytes;          /* when the heads were read                */
+    bool introduced;              /* `tag` was drawn, and its process told   */
+    uint64_t tag;                 /* of this connection's marks              */
+    unsigned marks;               /* of states, that it has set              */
+    uint64_t durable;   /* its mark of heads that are durable; 0: none */
+    uint64_t since_ms;  /* when the first of these was set, since 1970 */
+    uint64_t writer_ms; /* when it last became the writer, likewise    */
     const struct settings *settings; /* of the params                       */
     struct error warning;            /* what the user is to know of the heads;
                                   status OK: nothing                      */
@@ -121,9 +122,8 @@ enum vdbq_status file_draw_identities(const struct file *file,
                                       struct identity_source *identities,
                                       struct error *error);
 
-/* Writes a block, whole pages, to free space. */
-enum vdbq_status file_write_block(struct file *file, const struct block *block,
-                                  uint64_t offset, struct error *error);
+/* File rule 8: before anything is written on top of the current head. */
+enum vdbq_status file_settle(struct file *file, struct error *error);
 /* Whether heads have no second copies yet: file_upgrade() comes first then. */
 bool file_is_first_format(const struct file *file);
 /* Makes a file of format 1 one of this format, in the same state (rule 13).
@@ -146,6 +146,25 @@ void file_cut(struct file *file, uint64_t size_bytes);
 enum vdbq_status file_sync(struct file *file, struct error *error);
 enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
                             uint64_t offset, struct error *error);
+
+/* ----------------------------------------------- blocks (file_blocks.c) -- */
+
+/* Writes a block, whole pages, to free space, at the latest with the commit. */
+enum vdbq_status file_write_block(struct file *file, const struct block *block,
+                                  uint64_t offset, struct error *error);
+/* Writes all blocks that wait for that. */
+enum vdbq_status file_write_waiting(struct file *file, struct error *error);
+/* What was to be written there, or anywhere, need not be any more. */
+void file_forget_block(struct file *file, uint64_t offset, uint64_t size);
+void file_forget_blocks(struct file *file);
+/* Whether the block of that place waits, and is nowhere in the file. */
+bool file_block_waits(const struct file *file, uint64_t offset);
+/* Reads of one that waits; false: none does there. */
+bool file_read_waiting(const struct file *file, void *bytes, size_t size,
+                       uint64_t offset);
+/* For file_open() and file_close(). */
+enum vdbq_status file_waiting_create(struct file *file, struct error *error);
+void file_waiting_destroy(struct file *file);
 
 /* ------------------------------------------------- heads (file_head.c) -- */
 

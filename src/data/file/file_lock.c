@@ -214,12 +214,20 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
 
 /* --------------------------------------------------- not durable yet -- */
 
+/* The one before tells that his head is durable, and then lets it go. */
 enum vdbq_status file_lock_unconfirmed(struct file *file, struct error *error)
 {
-    int failure =
-        file->calls->lock(file->os, UNCONFIRMED_BYTE, OS_LOCK_EXCLUSIVE);
+    struct wait wait = wait_start(file, MOMENT_MS);
+    int failure;
 
-    return failure == 0 ? VDBQ_OK : cannot_lock(file, failure, error);
+    do
+        failure =
+            file->calls->lock(file->os, UNCONFIRMED_BYTE, OS_LOCK_EXCLUSIVE);
+    while (failure == EAGAIN && wait_more(&wait, UNCONFIRMED_BYTE));
+    if (failure == 0)
+        return VDBQ_OK;
+    return failure == EAGAIN ? give_up(&wait, error)
+                             : cannot_lock(file, failure, error);
 }
 
 void file_unlock_unconfirmed(struct file *file)

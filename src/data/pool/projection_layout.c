@@ -127,8 +127,11 @@ enum vdbq_status projection_bound(const struct projection *base,
 
 bool projection_may_stay(const struct projection *projection)
 {
-    return file_maps(&projection->database->file) && !projection->copied
-           && !projection_wants_texts(projection);
+    const struct file *file = &projection->database->file;
+
+    return file_maps(file) && !projection->copied
+           && !projection_wants_texts(projection)
+           && !file_block_waits(file, projection->tablet->offset);
 }
 
 /* Bytes of the pages that an area lies in. */

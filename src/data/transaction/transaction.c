@@ -99,11 +99,24 @@ void transaction_forget_rows(struct transaction *transaction)
     transaction->waiting = false;
 }
 
+/* Blocks that nobody reads are not written; those that snapshots read are, as long
+ * as this is the writer: who comes next is to find them in the file. */
+static void end_blocks(struct transaction *transaction)
+{
+    struct file *file = &transaction->writer.database->file;
+    struct error ignored = { 0 };
+
+    if (transaction->generation > 0 && transaction_is_read(transaction))
+        file_write_waiting(file, &ignored);
+    file_forget_blocks(file);
+}
+
 /* Lets the writer's place go and frees the transaction. */
 static void end(struct transaction *transaction)
 {
     struct database *database = transaction->writer.database;
 
+    end_blocks(transaction);
     transaction_forget_rows(transaction);
     unique_sets_settle(database, NULL);
     vector_finish(&transaction->new_rows);

@@ -26,11 +26,11 @@ struct transaction {
                                  newest last                             */
     struct vector new_rows;   /* struct new_rows: of tables that rows come to */
     bool waiting; /* of these, there are some of statements that are done  */
-    uint64_t size_before;    /* of the file                               */
+    uint64_t size_before;     /* of the file                               */
     uint64_t catalogue_bytes; /* that were written, with the lists behind  */
-    bool all_known;          /* it is known what all others read          */
-    bool passed_on;          /* somebody else may be the writer by now    */
-    enum vdbq_status failed; /* of an earlier call, or OK                 */
+    bool all_known;           /* it is known what all others read          */
+    bool passed_on;           /* somebody else may be the writer by now    */
+    enum vdbq_status failed;  /* of an earlier call, or OK                 */
 };
 
 /* Finds where it may write (file rules 6 and 7). */

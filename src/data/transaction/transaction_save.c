@@ -45,7 +45,7 @@ static bool add_kept(const struct transaction *transaction,
 }
 
 /* Gives back what of `old` is not in `now`; both are sorted. */
-static void give_apart(struct space *space, const struct vector *old,
+static void give_apart(struct writer *writer, const struct vector *old,
                        const struct vector *now)
 {
     const struct extent *gone = old->items, *kept = now->items;
@@ -56,7 +56,9 @@ static void give_apart(struct space *space, const struct vector *old,
             k++;
         if (k < now->count && kept[k].offset == gone[i].offset)
             continue;
-        if (!space_give(space, gone[i].offset, gone[i].size))
+        file_forget_block(&writer->database->file, gone[i].offset,
+                          gone[i].size);
+        if (!space_give(&writer->space, gone[i].offset, gone[i].size))
             return;
     }
 }
@@ -76,7 +78,7 @@ static void give_back(struct transaction *transaction,
     if (add_own(transaction, old, &before) && add_kept(transaction, &now)) {
         extents_sort(&before);
         extents_sort(&now);
-        give_apart(&transaction->writer.space, &before, &now);
+        give_apart(&transaction->writer, &before, &now);
     }
     vector_finish(&before);
     vector_finish(&now);

@@ -270,10 +270,10 @@ static void an_abort_changes_nothing(void **state)
     append(database, "t", 0, 10);
     size = disk.size;
     transaction = begin(database);
-    assert_int_equal(append_sample_rows(transaction, "t", 10, 1000, 1),
+    assert_int_equal(append_sample_rows(transaction, "t", 10, 4000, 1),
                      VDBQ_OK);
     assert_int_equal(create_sample_table(transaction, "other", false), VDBQ_OK);
-    assert_true(disk.size > size);
+    assert_true(disk.size > size); /* these are more than wait in memory */
     transaction_abort(transaction);
     transaction_abort(NULL);
     assert_int_equal(disk.size, size);
@@ -282,6 +282,29 @@ static void an_abort_changes_nothing(void **state)
     database_close(database);
     database = open_sized(8);
     assert_ids(database, "t", 0, 20, 4); /* 8, 2, 8, 2 rows */
+    stop(database);
+}
+
+/* Statements one after the other make tablets in place of those before. */
+static void what_is_replaced_is_not_written(void **state)
+{
+    struct database *database = start(64);
+    struct transaction *transaction;
+    unsigned writes;
+
+    (void)state;
+    create(database, "t", true);
+    writes = disk.writes;
+    transaction = begin(database);
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(transaction_mark(transaction, ERROR), VDBQ_OK);
+        assert_int_equal(append_sample_rows(transaction, "t", i, 1, 1),
+                         VDBQ_OK);
+    }
+    assert_int_equal(disk.writes, writes);
+    commit(transaction);
+    assert_in_range(disk.writes - writes, 3, 5); /* 2 of them are heads */
+    assert_ids(database, "t", 0, 40, 2);
     stop(database);
 }
 
@@ -735,6 +758,7 @@ int main(void)
         cmocka_unit_test(limits_of_tables_hold),
         cmocka_unit_test(drop_and_create_in_one_commit),
         cmocka_unit_test(an_abort_changes_nothing),
+        cmocka_unit_test(what_is_replaced_is_not_written),
         cmocka_unit_test(an_empty_transaction_writes_nothing),
         cmocka_unit_test(rows_fill_tablets_exactly),
         cmocka_unit_test(pieces_of_any_size_keep_their_order),
