@@ -138,6 +138,30 @@ static enum vdbq_status fill_plan(vdbq_query *query,
     return make_plan(query, catalogue, true);
 }
 
+/* Plans anew a statement whose tables have outgrown its plan: with room for more, if
+ * the plan is one for which that makes no other difference. */
+static enum vdbq_status plan_outgrown(vdbq_query *query,
+                                      const struct catalogue *catalogue)
+{
+    struct catalogue *wider = catalogue_wider(catalogue);
+    if (wider == NULL)
+        return error_no_memory(&query->db->error);
+    enum vdbq_status status = make_plan(query, wider, false);
+    catalogue_release(wider);
+    return status == VDBQ_OK && !plan_lasts(&query->plan)
+               ? make_plan(query, catalogue, false)
+               : status;
+}
+
+static enum vdbq_status plan_again(vdbq_query *query,
+                                   const struct catalogue *catalogue)
+{
+    bool outgrown = query->planned && !query->replan && !query->plan.of_now
+                    && plan_lasts(&query->plan);
+    return outgrown ? plan_outgrown(query, catalogue)
+                    : make_plan(query, catalogue, false);
+}
+
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue)
 {
@@ -146,7 +170,7 @@ enum vdbq_status query_plan(vdbq_query *query,
     if (status != VDBQ_OK)
         return status;
     if (!has_plan(query, joined))
-        status = make_plan(query, joined, false);
+        status = plan_again(query, joined);
     if (status == VDBQ_OK)
         status = fill_plan(query, joined);
     catalogue_release(joined);

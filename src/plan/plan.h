@@ -244,6 +244,8 @@ bool plan_insert_fill(struct plan_insert *insert,
  * gives what a new plan would give. */
 bool plan_holds(const struct plan *plan, const struct catalogue *from,
                 const struct catalogue *to);
+/* Whether it may do for other rows than those that it was made for. */
+bool plan_lasts(const struct plan *plan);
 
 /* What columns have in a row that says nothing of them: of each a vector of one
  * value, in `arena`. Fails with NO_MEMORY, CORRUPT (a DEFAULT of the file). */

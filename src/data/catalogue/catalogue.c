@@ -89,6 +89,8 @@ struct column_facts table_facts(const struct table *table, unsigned column)
     assert(column < table->column_count);
     struct column_facts all = { .empty = true };
 
+    if (table->bounds != NULL)
+        return table->bounds[column];
     for (size_t i = 0; i < table->tablet_count; i++)
         join_facts(&all, &table->tablets[i].facts[column]);
     return all;
@@ -97,7 +99,7 @@ struct column_facts table_facts(const struct table *table, unsigned column)
 bool table_facts_exact(const struct table *table, unsigned column)
 {
     assert(column < table->column_count);
-    bool exact = true;
+    bool exact = table->bounds == NULL;
 
     for (size_t i = 0; i < table->tablet_count && exact; i++) {
         const struct edit *edit = table->tablets[i].edit;

@@ -88,6 +88,8 @@ struct table {
     struct defaults *defaults;  /* held; NULL: no column has a tree */
     struct sample *sample;      /* held; of all rows; NULL: there is none, as
                               in files of vdbq 0.3                          */
+    const struct column_facts *bounds; /* of each column, wider than what is so:
+                              catalogue_wider(); else NULL                   */
 };
 #define NO_KEY TABLET_NO_KEY
 
@@ -186,6 +188,11 @@ unsigned table_column(const struct table *table, const char *name);
 
 /* Whether there can be such a column: its type, precision and scale. */
 bool column_valid(const struct column *column);
+
+/* One of which a plan can be made that lasts longer: the same tables, but with more
+ * rows, and values farther apart, than they have. The caller holds it; NULL: there is
+ * no memory. */
+struct catalogue *catalogue_wider(const struct catalogue *catalogue);
 
 /* Facts of a column over all tablets of a table. */
 struct column_facts table_facts(const struct table *table, unsigned column);

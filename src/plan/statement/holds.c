@@ -7,7 +7,8 @@
  * estimates. So one for wider facts and more rows gives the same rows. But it might
  * give them in another order than a new plan would, whose estimates are others:
  * therefore only one that gives rows of one table in its order is used for other
- * rows than those it was made for.
+ * rows than those it was made for. One whose tables outgrow it is made anew with
+ * room for more (catalogue_wider()).
  */
 #include <string.h>
 
@@ -92,11 +93,15 @@ static bool column_within(const struct table *from, const struct table *to,
     return facts_within(to->columns[column].type, &facts, &bounds);
 }
 
+/* Fewer rows than this one are few whatever they are a share of. */
+enum { ROWS_FEW = 64 };
+
 /* Whether rows are within what a plan was made for, and not so few that another
  * plan is likely to be better. */
 static bool rows_within(const struct table *from, const struct table *to)
 {
-    bool within = to->rows <= from->rows && to->rows >= from->rows / 2;
+    bool within =
+        to->rows <= from->rows && to->rows + ROWS_FEW >= from->rows / 4;
 
     for (unsigned i = 0; within && i < to->column_count; i++)
         within = column_within(from, to, i);
@@ -118,10 +123,15 @@ static bool keeps_order(const struct plan *plan)
     return keeps;
 }
 
+bool plan_lasts(const struct plan *plan)
+{
+    return plan->stands && !plan->exact && keeps_order(plan);
+}
+
 static bool stands(const struct plan *plan, const struct catalogue *from,
                    const struct catalogue *to)
 {
-    bool may_change = !plan->exact && keeps_order(plan);
+    bool may_change = plan_lasts(plan);
     bool same = same_views(from, to) && same_indexes(from, to);
 
     for (unsigned i = 0; same && i < plan->table_count; i++) {

@@ -236,7 +236,8 @@ static uint64_t planned(vdbq_query *query)
 }
 
 /* Rows whose values are within what they were have no statement planned again;
- * others have, and those of which the plan itself tells. */
+ * others have, for so much more that it lasts, and those of which the plan itself
+ * tells. */
 static void plans_are_kept(void **state)
 {
     vdbq_query *by_key = kept[0], *change = kept[12], *counts = kept[4];
@@ -253,6 +254,12 @@ static void plans_are_kept(void **state)
     assert_int_equal(planned(change), before[1]);
     assert_int_not_equal(planned(counts), before[2]);
     must(there, "update t set a = 70000 where id = 5");
+    assert_int_not_equal(planned(by_key), before[0]);
+    before[0] = planned(by_key);
+    must(there, "update t set a = -70000, b = -b where id = 5");
+    must(there, "insert into t values (50, 80000, 1, 'new')");
+    assert_int_equal(planned(by_key), before[0]); /* it has room for more */
+    must(there, "update t set a = 1000000 where id = 5");
     assert_int_not_equal(planned(by_key), before[0]);
     before[0] = planned(by_key);
     must(there, "insert into u values (10, 10)");
