@@ -184,8 +184,31 @@ class Changes:
             text = self.rng.choice((f'p = {low}', f'p > {low}', f'p % 5 = {low % 5}',
                                     f'p BETWEEN {low} AND {low + 20}', f'p < {low}'))
             return optional('WHERE {0}', Node(text, type='B'))
+        if chance < 0.7:
+            others = self.about_others(shape)
+            if others:
+                return optional('WHERE {0}', others)
         return optional('WHERE {0}', Queries(self.rng, [], 'sqlite').expressions.make(
             'B', self.rng.choice((1, 2)), scope))
+
+    def about_others(self, shape):
+        """Rows that others have something to do with, by a column that both have."""
+        rng = self.rng
+        pairs = [(other.name, c) for other in self.schema.tables.values()
+                 if other.name != shape.name and self.count(other.name) < 2000
+                 for c in other.columns if c in shape.columns]
+        if not pairs:
+            return None
+        other, c = rng.choice(pairs)
+        low = rng.randrange(self.values.last + 1)
+        some = f' WHERE p BETWEEN {low} AND {low + 9}' * (
+            'p' in self.schema.tables[other].columns and rng.random() < 0.6)
+        return Node(rng.choice((
+            f'{c} IN (SELECT {c} FROM {other}{some})',
+            f'{c} NOT IN (SELECT {c} FROM {other}{some})',
+            f'{c} = (SELECT max({c}) FROM {other}{some})',
+            f'EXISTS (SELECT 1 FROM {other} AS o WHERE o.{c} = {shape.name}.{c})',
+            f'NOT EXISTS (SELECT 1 FROM {other} AS o WHERE o.{c} = {shape.name}.{c})')), type='B')
 
     def about_text(self, column):
         value = literal('T', self.values.text(), '')

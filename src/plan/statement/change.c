@@ -250,14 +250,14 @@ static void note_order(const struct binder *binder, struct plan *plan)
         !reads_alone(&plan->steps, steps_last(&plan->steps), table);
 }
 
-/* Whether they do, and give few rows. */
+/* Whether the steps give few rows. */
 static bool gives_some(const struct binder *binder, const struct plan *plan)
 {
     const struct table *table =
         catalogue_table_id(binder->catalogue, plan->change.table_id);
     const struct step *last = steps_last(&plan->steps);
 
-    return !plan->change.joined && last->rows >= 0
+    return last->rows >= 0
            && (table->rows <= ROWS_FEW
                || last->rows * ROWS_SHARE <= (double)table->rows);
 }
