@@ -505,6 +505,7 @@ static struct run_ref write_run(const struct run *run, uint32_t page_rows)
     assert_non_null(written.bytes);
     assert_int_equal(file_write_block(&database->file, &written, RUN_AT, ERROR),
                      VDBQ_OK);
+    assert_int_equal(file_write_waiting(&database->file, ERROR), VDBQ_OK);
     block_destroy(&written);
     for (unsigned i = 0; i < run->column_count; i++)
         ref.columns[i] = run->columns[i].column;
