@@ -71,6 +71,17 @@ static enum vdbq_status add(struct bounds *bounds,
                : error_no_memory(bounds->binder->error);
 }
 
+/* Whether one of two expressions reads one side, and the other one the other. */
+static bool are_apart(const struct bounds *bounds, struct expression *one,
+                      struct expression *other)
+{
+    int sides = expression_sides(one, bounds->middle);
+
+    return (sides == SIDE_LEFT || sides == SIDE_RIGHT)
+           && expression_sides(other, bounds->middle)
+                  == (SIDE_LEFT | SIDE_RIGHT) - sides;
+}
+
 /* ---------------------------------------------------------------- sums -- */
 
 /* An integer without the casts that keep it. */
@@ -222,9 +233,7 @@ static enum vdbq_status add_difference(struct bounds *bounds,
 
     if (e->kind != EXPRESSION_OPERATOR || e->operation.op != AST_SUB
         || from->right->kind != EXPRESSION_CONSTANT
-        || expression_sides(e->left, bounds->middle)
-                   + expression_sides(e->right, bounds->middle)
-               != (SIDE_LEFT | SIDE_RIGHT))
+        || !are_apart(bounds, e->left, e->right))
         return VDBQ_OK;
     value = from->negative ? -from->right->constant.real
                            : from->right->constant.real;
@@ -246,12 +255,9 @@ static enum vdbq_status add_difference(struct bounds *bounds,
 static enum vdbq_status add_direct(struct bounds *bounds,
                                    const struct comparison *from)
 {
-    int left = expression_sides(from->left, bounds->middle);
-    int right = expression_sides(from->right, bounds->middle);
     enum vdbq_status status;
 
-    if (from->negative || left == 0 || right == 0
-        || left + right != (SIDE_LEFT | SIDE_RIGHT))
+    if (from->negative || !are_apart(bounds, from->left, from->right))
         return VDBQ_OK;
     status = add(bounds, from, from->operator, true, from->left, from->right);
     return status == VDBQ_OK
