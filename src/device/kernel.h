@@ -71,7 +71,8 @@ enum device_kernel {
 
 enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 8 };
 
-/* A kernel's arguments: memories, which the device must hold, then numbers.
+/* A kernel's arguments: memories, which the device must hold, then numbers, then
+ * a struct, if the kernel has one.
  * Unused memories are NULL behind the first; the kernel reads none there. */
 struct device_call {
     enum device_kernel kernel; /* to run */
@@ -80,6 +81,9 @@ struct device_call {
     unsigned memory_count;              /* of `memories` */
     uint64_t numbers[CALL_NUMBERS_MAX]; /* arguments behind the memories */
     unsigned number_count;              /* of `numbers` */
+    const void *value;    /* the last argument, a struct; NULL: there is none */
+    size_t value_bytes;   /* of it; a device takes 512 at least              */
+    unsigned group_items; /* that the kernel is built for; 0: the device's  */
     uint64_t items; /* work-items of use; some more may run, and many items
                        may have to share fewer                            */
 };

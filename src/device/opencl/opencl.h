@@ -23,6 +23,13 @@ enum opencl_text {
     OPENCL_TEXTS
 };
 
+/* The arguments that a kernel has: a call sets those that differ. */
+struct opencl_set {
+    bool all; /* they were set, and no memory was freed since */
+    cl_mem memories[CALL_MEMORIES_MAX];
+    uint64_t numbers[CALL_NUMBERS_MAX];
+};
+
 /* Queues that keep times, or that do not. Zeroed: not open. */
 struct opencl_queues {
     cl_command_queue run;    /* kernels, and all that is waited for      */
@@ -44,6 +51,7 @@ struct opencl {
                                          asked for                         */
     struct opencl_queues queues;      /* in use                               */
     struct opencl_queues others;      /* idle, opened when first needed       */
+    bool keeps_times;                 /* those in use do                      */
     bool turn;                        /* the next kernel of jobs that may run
                                   beside one another goes beside         */
     uint64_t busy_until;            /* the device's clock when the last of them
@@ -53,11 +61,14 @@ struct opencl {
                                        opencl_apart.c                         */
     cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
     cl_kernel kernels[KERNELS];     /* ... of them                       */
+    struct opencl_set sets[KERNELS]; /* ... and their arguments           */
     bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
     struct vector calls; /* struct opencl_call: those since the last wait  */
+    bool started;        /* ... and others, of which no time is kept       */
 };
 
-/* A command whose time is wanted. */
+/* A command whose time is kept. An event takes the host time, and so do questions
+ * to it: without times there is none. */
 struct opencl_call {
     cl_event event;
     bool moves; /* bytes; else it computes */
@@ -267,6 +278,9 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
 enum vdbq_status opencl_calls_wait(struct device *device,
                                    struct device_times *times,
                                    struct error *error);
+/* The next calls set all arguments: a buffer that is made may have the name of one
+ * that is gone. */
+void opencl_sets_forget(struct opencl *opencl);
 /* Frees a text's program and kernels, of which no call is under way: the next
  * call builds them anew. */
 void opencl_text_drop(struct opencl *opencl, enum opencl_text text);

@@ -198,8 +198,10 @@ void opencl_memory_destroy(struct device_memory *memory)
 
     if (memory->host != NULL)
         unmap(opened, &time_ns, &ignored);
-    if (opened->buffer != NULL)
+    if (opened->buffer != NULL) {
+        opencl_sets_forget(opencl_of(memory));
         opencl_calls.ReleaseMemObject(opened->buffer);
+    }
     memory_release(opened);
 }
 
@@ -226,30 +228,51 @@ enum vdbq_status opencl_memory_take(struct device_memory *memory,
     return map((struct opencl_memory *)memory, &times->transfer_ns, error);
 }
 
+/* Waits for a copy that was put into the queue; without an event for all that is
+ * there, which ends sooner than a blocking copy (H100: by 1.5 us). */
+static enum vdbq_status wait_copy(struct opencl *opencl, cl_int code,
+                                  const char *call, cl_event event,
+                                  uint64_t *time_ns, struct error *error)
+{
+    enum vdbq_status status;
+
+    if (event != NULL)
+        return opencl_wait(code, call, event, time_ns, error);
+    status = opencl_check(code, call, error);
+    if (status == VDBQ_OK)
+        status =
+            opencl_check(opencl_calls.Finish(opencl->queues.run), call, error);
+    if (status == VDBQ_OK)
+        opencl->started = false;
+    return status;
+}
+
 enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
                               const void *bytes, uint64_t size,
                               struct device_times *times, struct error *error)
 {
+    struct opencl *opencl = opencl_of(memory);
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueWriteBuffer(
-        opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
-        CL_TRUE, offset, size, bytes, 0, NULL, &event);
+        opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_TRUE,
+        offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);
 
     times->bytes_in += size;
-    return opencl_wait(code, "clEnqueueWriteBuffer", event, &times->transfer_ns,
-                       error);
+    return wait_copy(opencl, code, "clEnqueueWriteBuffer", event,
+                     &times->transfer_ns, error);
 }
 
 enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
                              void *bytes, uint64_t size,
                              struct device_times *times, struct error *error)
 {
+    struct opencl *opencl = opencl_of(memory);
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueReadBuffer(
-        opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
-        CL_TRUE, offset, size, bytes, 0, NULL, &event);
+        opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_FALSE,
+        offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);
 
     times->bytes_out += size;
-    return opencl_wait(code, "clEnqueueReadBuffer", event, &times->transfer_ns,
-                       error);
+    return wait_copy(opencl, code, "clEnqueueReadBuffer", event,
+                     &times->transfer_ns, error);
 }

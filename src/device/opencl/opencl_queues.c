@@ -79,5 +79,6 @@ enum vdbq_status opencl_times_keep(struct device *device, bool keep,
     opencl_queues_wait(&used);
     opencl->queues = opencl->others;
     opencl->others = used;
+    opencl->keeps_times = keep;
     return VDBQ_OK;
 }
