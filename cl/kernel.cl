@@ -12,7 +12,9 @@
 #pragma OPENCL FP_CONTRACT OFF
 #define GLOBAL __global
 #define LOCAL __local
-#define KERNEL __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1)))
+#define KERNEL_OF(items) \
+    __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
+#define KERNEL KERNEL_OF(VDBQ_GROUP)
 
 #if VDBQ_GROUP > 1
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE)

@@ -16,41 +16,30 @@
  *   ROWS      several columns: `width` bytes of words without a sign, the first
  *             one first (search_row_code() makes them)
  *
- * Both ways keep candidates, [first, first + left), and halve them or cut them
- * to a part in the same steps for every key, since `left` follows from `count`
- * alone: no branch depends on a value, but for texts with equal words.
+ * Ways to search, none of which has a branch that depends on a value, but for
+ * texts with equal words:
  *
- *   binary  An item has a key of its own. On a CPU it has many: it takes each
- *           step for several at once, so that they wait for memory together.
- *           Where there are thousands, it first puts them in the order of some
- *           hundred parts of the column, by values that it has copied to one
- *           place: then those side by side find the same memory in the cache.
- *           Keys that are in order need that not: those taken in step lie between
- *           the bounds of the first and the last of them.
- *   p-ary   All items of a team have one key. A step reads the p - 1 values
- *           that separate p parts, one an item; what each says of the key is
- *           told in local memory, so that neighbours share the boundary between
- *           them: none is read twice. On a CPU an item is alone, and reads some
- *           separators itself.
- *
- * p-ary search takes fewer steps and reads more: it is for few keys.
+ *   binary  An item has a key of its own. It keeps candidates, [first, first +
+ *           left), and halves them in the same steps for every key. On a CPU it has
+ *           many keys: it takes each step for several at once, so that they wait
+ *           for memory together. Where there are thousands, it first puts them in
+ *           the order of some hundred parts of the column, by values that it has
+ *           copied to one place: then those side by side find the same memory in
+ *           the cache. Keys that are in order need that not: those taken in step
+ *           lie between the bounds of the first and the last of them.
+ *   tree    An item has a key of its own, and finds its leaf of the column by the
+ *           directory (directory.cl): few steps, most of them in memory that
+ *           caches hold.
+ *   p-ary   All items of a team have one key, and read what separates the parts
+ *           together. It is for few keys.
  */
 #include "cl/types.h"
 #include "cl/kernel.cl"
 #include "cl/order.h"
 #include "cl/search/search.h"
 
-#if VDBQ_GROUP > 1
-#define TEAM 32 /* items that share a key */
-#define SEPARATORS TEAM
-#else
-#define TEAM 1
-#define SEPARATORS 8
-#define KEYS_TOGETHER 32 /* that an item takes in step in binary search */
+#define KEYS_TOGETHER 32 /* that an item which is alone takes in step */
 #define KEYS_FEW 4       /* ... if it has more than these */
-#endif
-#define TEAMS (VDBQ_GROUP / TEAM)
-#define PARTS (SEPARATORS + 1)
 #define PART_OF(left, parts) (((left) + (parts) - 1) / (parts))
 
 /* ------------------------------------------------------------- values -- */
@@ -68,6 +57,7 @@ struct search {
     u64 searches;
     u64 flags;
     u64 width; /* of a value, in bytes                   */
+    GLOBAL const u8 *directory; /* where there is one                   */
     GLOBAL const u8 *steps; /* copies of the last of each SEARCH_STEP values,
                                which are so few that caches hold them; 0:
                                there are none                           */
@@ -103,32 +93,86 @@ static inline u32 place_of(const struct search *s, u64 number, u64 first)
 /*
  * Each type T has:
  *   key_T      a key, or the part of it that most values differ in
- *   read_T     the key of a search
- *   less_T     whether a value lies before it, as far as that part tells
- *   refine_T   the bound, from the place that those lead to on
+ *   whole_T    all of a key
+ *   load_T     that of a search
+ *   part_T     its part, for the upper bound or the lower one
+ *   read_T     the part of a search's key
+ *   value_T    that of a value
+ *   less_T     whether a value lies before a key, as far as that part tells
+ *   fours_T    how many of four keys of a directory do
+ *   greatest_T the greatest key there is
+ *   refined_T  the bound, from the place that those lead to on
+ *   refine_T   that of a search
  * A number's key is all of it, and an upper bound that of the next number.
  */
-#define NUMBER_TYPE(T, type, order, ordered, greatest)                       \
-    typedef order key_##T;                                                   \
-    static inline order read_##T(const struct search *s, u64 number)         \
-    {                                                                        \
-        order key = ordered(((GLOBAL const type *)s->keys)[key_of(s, number)]); \
-        return key + (order)(key != (greatest) && upper_of(s, number));      \
-    }                                                                        \
+#ifdef __OPENCL_C_VERSION__
+#define four_i32 int4
+#define four_i64 long4
+#define four_u32 uint4
+#define four_u64 ulong4
+#define COUNT_FOUR(order)                                                    \
+    four_##order four = *(GLOBAL const four_##order *)keys;                  \
+    return (u32)(four.x < key) + (u32)(four.y < key) + (u32)(four.z < key)   \
+           + (u32)(four.w < key);
+#else
+#define COUNT_FOUR(order)                                                    \
+    u32 less = 0;                                                            \
+    for (u32 i = 0; i < 4; i++)                                              \
+        less += keys[i] < key;                                               \
+    return less;
+#endif
+
+#define COMPARED(T, order, greatest)                                         \
     static inline u32 less_##T(const struct search *s, GLOBAL const u8 *from, \
                                u64 at, order key)                            \
     {                                                                        \
-        (void)s;                                                             \
-        return ordered(((GLOBAL const type *)from)[at]) < key;               \
+        return value_##T(s, from, at) < key;                                 \
+    }                                                                        \
+    static inline u32 fours_##T(GLOBAL const order *keys, order key)         \
+    {                                                                        \
+        COUNT_FOUR(order)                                                    \
+    }                                                                        \
+    static inline order greatest_##T(void)                                   \
+    {                                                                        \
+        return greatest;                                                     \
+    }                                                                        \
+    static inline order read_##T(const struct search *s, u64 number)         \
+    {                                                                        \
+        return part_##T(load_##T(s, number), upper_of(s, number));           \
     }                                                                        \
     static inline u64 refine_##T(const struct search *s,                     \
                                  GLOBAL const u8 *from, u64 count,           \
                                  u64 number, u64 first)                      \
     {                                                                        \
-        order key = ordered(((GLOBAL const type *)s->keys)[key_of(s, number)]); \
-        (void)from;                                                          \
-        return key == (greatest) && upper_of(s, number) ? count : first;     \
+        return refined_##T(s, from, count, load_##T(s, number),              \
+                           upper_of(s, number), first);                      \
     }
+
+#define NUMBER_TYPE(T, type, order, ordered, greatest)                       \
+    typedef order key_##T;                                                   \
+    typedef order whole_##T;                                                 \
+    static inline order load_##T(const struct search *s, u64 number)         \
+    {                                                                        \
+        return ordered(((GLOBAL const type *)s->keys)[key_of(s, number)]);   \
+    }                                                                        \
+    static inline order part_##T(order key, u32 upper)                       \
+    {                                                                        \
+        return key + (order)(key != (greatest) && upper);                    \
+    }                                                                        \
+    static inline order value_##T(const struct search *s,                    \
+                                  GLOBAL const u8 *from, u64 at)             \
+    {                                                                        \
+        (void)s;                                                             \
+        return ordered(((GLOBAL const type *)from)[at]);                     \
+    }                                                                        \
+    static inline u64 refined_##T(const struct search *s,                    \
+                                  GLOBAL const u8 *from, u64 count,          \
+                                  order key, u32 upper, u64 first)           \
+    {                                                                        \
+        (void)s, (void)from;                                                 \
+        return key == (greatest) && upper ? count : first;                   \
+    }                                                                        \
+    COMPARED(T, order, greatest)
 
 #define AS_IT_IS(value) (value)
 #define GREATEST_32 0x7fffffff
@@ -143,24 +187,24 @@ NUMBER_TYPE(U32, u32, u32, AS_IT_IS, ALL_ONES_32)
 NUMBER_TYPE(U64, u64, u64, AS_IT_IS, ALL_ONES_64)
 
 /* Types of words without a sign, of which the first one is looked at. */
-#define WORD_TYPE(T, words)                                                  \
+#define WORD_TYPE(T, each)                                                   \
     typedef u64 key_##T;                                                     \
-    static inline u64 read_##T(const struct search *s, u64 number)           \
+    static inline u64 part_##T(whole_##T key, u32 upper)                     \
     {                                                                        \
-        return ((GLOBAL const u64 *)s->keys)[key_of(s, number) * (words)];   \
+        (void)upper;                                                         \
+        return key.words[0];                                                 \
     }                                                                        \
-    static inline u32 less_##T(const struct search *s, GLOBAL const u8 *from, \
-                               u64 at, u64 key)                              \
+    static inline u64 value_##T(const struct search *s,                      \
+                                GLOBAL const u8 *from, u64 at)               \
     {                                                                        \
         (void)s;                                                             \
-        return ((GLOBAL const u64 *)from)[at * (words)] < key;               \
+        return ((GLOBAL const u64 *)from)[at * (each)];                      \
     }                                                                        \
-    static inline u64 refine_##T(const struct search *s,                     \
-                                 GLOBAL const u8 *from, u64 count,           \
-                                 u64 number, u64 first)                      \
+    static inline u64 refined_##T(const struct search *s,                    \
+                                  GLOBAL const u8 *from, u64 count,          \
+                                  whole_##T key, u32 upper, u64 first)       \
     {                                                                        \
-        u64 key = key_of(s, number), step = 1;                               \
-        u32 upper = upper_of(s, number);                                     \
+        u64 step = 1;                                                        \
         if (first >= count || !before_##T(s, from, first, key, upper))       \
             return first;                                                    \
         while (step < count - first                                          \
@@ -173,33 +217,60 @@ NUMBER_TYPE(U64, u64, u64, AS_IT_IS, ALL_ONES_64)
             first += left / 2                                                \
                      * before_##T(s, from, first + left / 2 - 1, key, upper); \
         return first;                                                        \
+    }                                                                        \
+    COMPARED(T, u64, ALL_ONES_64)
+
+/* Types of two words. */
+#define TWO_WORDS(T)                                                         \
+    typedef struct {                                                         \
+        u64 words[2];                                                        \
+    } whole_##T;                                                             \
+    static inline whole_##T load_##T(const struct search *s, u64 number)     \
+    {                                                                        \
+        GLOBAL const u64 *words =                                            \
+            (GLOBAL const u64 *)s->keys + 2 * key_of(s, number);             \
+        whole_##T key = { { words[0], words[1] } };                          \
+        return key;                                                          \
     }
+TWO_WORDS(PAIR)
+TWO_WORDS(TEXT)
+
+typedef struct {
+    GLOBAL const u64 *words;
+} whole_ROWS;
+
+static inline whole_ROWS load_ROWS(const struct search *s, u64 number)
+{
+    whole_ROWS key = {
+        (GLOBAL const u64 *)(s->keys + key_of(s, number) * s->width)
+    };
+    return key;
+}
 
 /* before_T(s, from, at, key, upper): whether value `at` lies before the bound of
  * a key, as all of it tells. */
 static inline u32 before_PAIR(const struct search *s, GLOBAL const u8 *from,
-                              u64 at, u64 key, u32 upper)
+                              u64 at, whole_PAIR key, u32 upper)
 {
     GLOBAL const u64 *value = (GLOBAL const u64 *)from + 2 * at;
-    GLOBAL const u64 *other = (GLOBAL const u64 *)s->keys + 2 * key;
-    if (value[0] != other[0])
-        return value[0] < other[0];
-    return value[1] < other[1] || (value[1] == other[1] && upper);
+    (void)s;
+    if (value[0] != key.words[0])
+        return value[0] < key.words[0];
+    return value[1] < key.words[1] || (value[1] == key.words[1] && upper);
 }
 
 /* Behind the first 8 bytes, which have 0 behind the end of shorter ones; of two
  * texts of which one begins with the other, the shorter one comes first. */
 static inline u32 before_TEXT(const struct search *s, GLOBAL const u8 *from,
-                              u64 at, u64 key, u32 upper)
+                              u64 at, whole_TEXT key, u32 upper)
 {
     GLOBAL const u64 *value = (GLOBAL const u64 *)from + 2 * at;
-    GLOBAL const u64 *other = (GLOBAL const u64 *)s->keys + 2 * key;
     GLOBAL const u8 *a = s->sorted_text + (u32)value[1];
-    GLOBAL const u8 *b = s->key_text + (u32)other[1];
-    u32 a_length = (u32)(value[1] >> 32), b_length = (u32)(other[1] >> 32);
+    GLOBAL const u8 *b = s->key_text + (u32)key.words[1];
+    u32 a_length = (u32)(value[1] >> 32), b_length = (u32)(key.words[1] >> 32);
     u32 both = a_length < b_length ? a_length : b_length;
-    if (value[0] != other[0])
-        return value[0] < other[0];
+    if (value[0] != key.words[0])
+        return value[0] < key.words[0];
     for (u32 i = 8; i < both; i++)
         if (a[i] != b[i])
             return a[i] < b[i];
@@ -207,13 +278,12 @@ static inline u32 before_TEXT(const struct search *s, GLOBAL const u8 *from,
 }
 
 static inline u32 before_ROWS(const struct search *s, GLOBAL const u8 *from,
-                              u64 at, u64 key, u32 upper)
+                              u64 at, whole_ROWS key, u32 upper)
 {
     GLOBAL const u64 *value = (GLOBAL const u64 *)(from + at * s->width);
-    GLOBAL const u64 *other = (GLOBAL const u64 *)(s->keys + key * s->width);
     for (u32 i = 0; i < s->width / 8; i++)
-        if (value[i] != other[i])
-            return value[i] < other[i];
+        if (value[i] != key.words[i])
+            return value[i] < key.words[i];
     return upper;
 }
 
@@ -233,17 +303,15 @@ WORD_TYPE(ROWS, s->width / 8)
 #define SEARCH_MADE                                                          \
     {                                                                        \
         sorted + nulls * width, sorted_text, keys + keys_at, key_text,       \
-            key_nulls, count - nulls, nulls,                                            \
+            key_nulls, count - nulls, nulls,                                 \
             (flags & SEARCH_RANGE) == SEARCH_RANGE ? 2 * key_count           \
                                                    : key_count,              \
-            flags, width, 0                                                  \
+            flags, width, sorted + search_directory_at(count, width), 0      \
     }
 
-/* Candidates are counted with the one behind the last value. A separator says
- * whether the values up to it all lie before the bound. */
-
 /*
- * bound  of a search, among `left` candidates from `first` on
+ * bound  of a search, among `left` candidates from `first` on: they are counted
+ *        with the one behind the last value
  * one    an item's search by itself
  */
 #define ONE(T)                                                               \
@@ -282,51 +350,6 @@ WORD_TYPE(ROWS, s->width / 8)
         for (u64 number = get_global_id(0); number < s.searches;             \
              number += get_global_size(0))                                   \
             one_##T(&s, number, places);                                     \
-    }
-
-/* A flag of each item of a group; others read four at a time. */
-union group_flags {
-    u8 one[VDBQ_GROUP];
-    u32 four[VDBQ_GROUP / 4];
-};
-
-/* All items of the group take part to the end, those without a key, too. An item
- * tells the others of its team whether its separator is less, in two sets of
- * flags by turns, so that nobody writes what others still read. Those that are
- * less are the team's first ones: how many there are says which part is next. */
-#define PARY(T)                                                              \
-    KERNEL void vdbq_search_pary_##T(SEARCH_ARGUMENTS)                       \
-    {                                                                        \
-        LOCAL union group_flags less[2];                                     \
-        struct search s = SEARCH_MADE;                                       \
-        places += places_at;                                                 \
-        u32 item = (u32)get_local_id(0), turn = 0;                           \
-        u32 team = item / TEAM, member = item % TEAM;                        \
-        (void)scratch, (void)sorters;                                        \
-        for (u64 from = get_group_id(0) * TEAMS; from < s.searches;          \
-             from += get_num_groups(0) * TEAMS) {                            \
-            u64 number = from + team < s.searches ? from + team : from;      \
-            key_##T key = read_##T(&s, number);                              \
-            u64 first = 0, part;                                             \
-            for (u64 left = s.count + 1; left > 1; left = part) {            \
-                part = PART_OF(left, PARTS);                                 \
-                u64 behind = first + (member + 1) * part;                    \
-                u32 own = 0;                                                 \
-                if (behind <= s.count)                                       \
-                    own = less_##T(&s, s.sorted, behind - 1, key);           \
-                less[turn].one[item] = (u8)own;                              \
-                WAIT;                                                        \
-                for (u32 i = 0; i < TEAM / 4; i++)                           \
-                    first += part                                            \
-                             * bits_count(                                   \
-                                 less[turn].four[team * TEAM / 4 + i]);      \
-                turn ^= 1;                                                   \
-            }                                                                \
-            if (member == 0 && from + team < s.searches)                     \
-                places[number] = place_of(                                   \
-                    &s, number,                                              \
-                    refine_##T(&s, s.sorted, s.count, number, first));       \
-        }                                                                    \
     }
 
 #else
@@ -531,7 +554,7 @@ static inline void fetch_step(const struct search *s, u32 step)
         u64 last = s->count + 1 - part;                                      \
         for (u64 at = from; at < to; at += KEYS_TOGETHER) {                  \
             struct searches_together together;                               \
-            take(order, at, to, &together);                               \
+            take(order, at, to, &together);                                  \
             for (u32 k = 0; k < KEYS_TOGETHER && order; k++) {               \
                 u64 first = places[together.number[k]] * part;               \
                 together.first[k] = (u32)(first < last ? first : last);      \
@@ -555,7 +578,7 @@ static inline void fetch_step(const struct search *s, u32 step)
             starts[i] = 0;                                                   \
         for (u64 at = from; at < to; at += KEYS_TOGETHER) {                  \
             struct searches_together together;                               \
-            take(0, at, to, &together);                                   \
+            take(0, at, to, &together);                                      \
             narrow_##T(s, (GLOBAL const u8 *)own, separators + 1,            \
                        &together);                                           \
             for (u32 k = 0; k < KEYS_TOGETHER; k++)                          \
@@ -606,35 +629,10 @@ static inline void fetch_step(const struct search *s, u32 step)
         searched_##T(&s, order, from, to, part, places);                     \
     }
 
-#define LAST_OF(behind, count) (((behind) <= (count) ? (behind) : (count)) - 1)
-
-#define PARY(T)                                                              \
-    KERNEL void vdbq_search_pary_##T(SEARCH_ARGUMENTS)                       \
-    {                                                                        \
-        struct search s = SEARCH_MADE;                                       \
-        places += places_at;                                                 \
-        (void)scratch, (void)sorters;                                        \
-        for (u64 number = get_global_id(0); number < s.searches;             \
-             number += get_global_size(0)) {                                 \
-            key_##T key = read_##T(&s, number);                              \
-            u64 first = 0, part;                                             \
-            for (u64 left = s.count + 1; left > 1; left = part) {            \
-                u64 less = 0;                                                \
-                part = PART_OF(left, PARTS);                                 \
-                for (u32 i = 1; i <= SEPARATORS; i++) {                      \
-                    u64 behind = first + i * part;                           \
-                    less += (behind <= s.count)                              \
-                            & less_##T(&s, s.sorted,                         \
-                                       LAST_OF(behind, s.count), key);       \
-                }                                                            \
-                first += less * part;                                        \
-            }                                                                \
-            first = refine_##T(&s, s.sorted, s.count, number, first);        \
-            places[number] = place_of(&s, number, first);                    \
-        }                                                                    \
-    }
-
 #endif
 
-#define BOTH(T) ONE(T) BINARY(T) PARY(T)
-SEARCH_TYPES(BOTH)
+#include "cl/search/directory.cl"
+
+#define EVERY_WAY(T) ONE(T) BINARY(T) DIRECTORY(T) TREE(T) PARY(T)
+SEARCH_TYPES(EVERY_WAY)
+SEARCH_FEW_TYPES(FEW)

@@ -228,7 +228,7 @@ struct device_tuning {
     uint64_t launch_ns;        /* of a launch over few rows, all in all    */
     uint64_t host_rows_max;    /* fewer run faster on the host, where the
                                   device must be opened first              */
-    uint64_t pary_keys_max;    /* a look-up of more keys is a binary search */
+    uint64_t pary_keys_max;    /* a look-up of more keys walks the tree      */
     uint64_t look_ups_min;     /* so many keys of an index at least are looked
                                   up on the device, fewer on the host      */
     struct vdbq_limits limits; /* 0: not measured                          */

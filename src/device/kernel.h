@@ -46,20 +46,45 @@
     _(SEARCH_BINARY_I64, vdbq_search_binary_I64, SEARCH)                      \
     _(SEARCH_BINARY_F32, vdbq_search_binary_F32, SEARCH)                      \
     _(SEARCH_BINARY_F64, vdbq_search_binary_F64, SEARCH)                      \
+    _(SEARCH_BINARY_U32, vdbq_search_binary_U32, SEARCH)                      \
+    _(SEARCH_BINARY_U64, vdbq_search_binary_U64, SEARCH)                      \
     _(SEARCH_BINARY_PAIR, vdbq_search_binary_PAIR, SEARCH)                    \
     _(SEARCH_BINARY_TEXT, vdbq_search_binary_TEXT, SEARCH)                    \
     _(SEARCH_BINARY_ROWS, vdbq_search_binary_ROWS, SEARCH)                    \
-    _(SEARCH_BINARY_U32, vdbq_search_binary_U32, SEARCH)                      \
-    _(SEARCH_BINARY_U64, vdbq_search_binary_U64, SEARCH)                      \
     _(SEARCH_PARY_I32, vdbq_search_pary_I32, SEARCH)                          \
     _(SEARCH_PARY_I64, vdbq_search_pary_I64, SEARCH)                          \
     _(SEARCH_PARY_F32, vdbq_search_pary_F32, SEARCH)                          \
     _(SEARCH_PARY_F64, vdbq_search_pary_F64, SEARCH)                          \
+    _(SEARCH_PARY_U32, vdbq_search_pary_U32, SEARCH)                          \
+    _(SEARCH_PARY_U64, vdbq_search_pary_U64, SEARCH)                          \
     _(SEARCH_PARY_PAIR, vdbq_search_pary_PAIR, SEARCH)                        \
     _(SEARCH_PARY_TEXT, vdbq_search_pary_TEXT, SEARCH)                        \
     _(SEARCH_PARY_ROWS, vdbq_search_pary_ROWS, SEARCH)                        \
-    _(SEARCH_PARY_U32, vdbq_search_pary_U32, SEARCH)                          \
-    _(SEARCH_PARY_U64, vdbq_search_pary_U64, SEARCH)
+    _(SEARCH_TREE_I32, vdbq_search_tree_I32, SEARCH)                          \
+    _(SEARCH_TREE_I64, vdbq_search_tree_I64, SEARCH)                          \
+    _(SEARCH_TREE_F32, vdbq_search_tree_F32, SEARCH)                          \
+    _(SEARCH_TREE_F64, vdbq_search_tree_F64, SEARCH)                          \
+    _(SEARCH_TREE_U32, vdbq_search_tree_U32, SEARCH)                          \
+    _(SEARCH_TREE_U64, vdbq_search_tree_U64, SEARCH)                          \
+    _(SEARCH_TREE_PAIR, vdbq_search_tree_PAIR, SEARCH)                        \
+    _(SEARCH_TREE_TEXT, vdbq_search_tree_TEXT, SEARCH)                        \
+    _(SEARCH_TREE_ROWS, vdbq_search_tree_ROWS, SEARCH)                        \
+    _(SEARCH_DIRECTORY_I32, vdbq_search_directory_I32, SEARCH)                \
+    _(SEARCH_DIRECTORY_I64, vdbq_search_directory_I64, SEARCH)                \
+    _(SEARCH_DIRECTORY_F32, vdbq_search_directory_F32, SEARCH)                \
+    _(SEARCH_DIRECTORY_F64, vdbq_search_directory_F64, SEARCH)                \
+    _(SEARCH_DIRECTORY_U32, vdbq_search_directory_U32, SEARCH)                \
+    _(SEARCH_DIRECTORY_U64, vdbq_search_directory_U64, SEARCH)                \
+    _(SEARCH_DIRECTORY_PAIR, vdbq_search_directory_PAIR, SEARCH)              \
+    _(SEARCH_DIRECTORY_TEXT, vdbq_search_directory_TEXT, SEARCH)              \
+    _(SEARCH_DIRECTORY_ROWS, vdbq_search_directory_ROWS, SEARCH)              \
+    _(SEARCH_FEW_I32, vdbq_search_few_I32, SEARCH)                            \
+    _(SEARCH_FEW_I64, vdbq_search_few_I64, SEARCH)                            \
+    _(SEARCH_FEW_F32, vdbq_search_few_F32, SEARCH)                            \
+    _(SEARCH_FEW_F64, vdbq_search_few_F64, SEARCH)                            \
+    _(SEARCH_FEW_U32, vdbq_search_few_U32, SEARCH)                            \
+    _(SEARCH_FEW_U64, vdbq_search_few_U64, SEARCH)                            \
+    _(SEARCH_FEW_PAIR, vdbq_search_few_PAIR, SEARCH)
 /* clang-format on */
 
 enum device_kernel {

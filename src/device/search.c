@@ -11,16 +11,14 @@
 #include "device/kernel.h"
 #include "device/kind.h"
 
-/* As cl/search/search.cl has them where a group has several items. */
-enum { TEAM_ITEMS = 32 };
-
 /* Columns that are searched together, and what all their keys take. Texts and
  * NULLs among keys are of one column alone. */
 struct batch {
     const struct search_params *parts;
     unsigned count; /* of `parts` */
     uint64_t key_bytes, searches;
-    uint64_t scratch_words; /* of the launch that needs most */
+    uint64_t scratch_words;       /* of the launch that needs most */
+    const struct search_few *few; /* the keys, if the launch carries them */
 };
 
 /* What a launch needs beside the column. */
@@ -72,8 +70,23 @@ void search_row_words(uint32_t type, uint64_t value, bool null,
 enum search_algorithm search_choose(const struct device *device,
                                     uint64_t key_count)
 {
-    return key_count <= device_tuning(device)->pary_keys_max ? SEARCH_PARY
-                                                             : SEARCH_BINARY;
+    if (key_count <= device_tuning(device)->pary_keys_max)
+        return SEARCH_PARY;
+    return device_group_items(device) <= 1
+                   && key_count / device_facts(device)->cores
+                          >= SEARCH_SORTED_LEAST
+               ? SEARCH_BINARY
+               : SEARCH_TREE;
+}
+
+const char *search_name(enum search_algorithm algorithm)
+{
+    static const char *const names[] = { [SEARCH_AUTO] = "no",
+                                         [SEARCH_BINARY] = "binary",
+                                         [SEARCH_PARY] = "p-ary",
+                                         [SEARCH_TREE] = "tree" };
+
+    return names[algorithm];
 }
 
 /* ------------------------------------------------------------- memories -- */
@@ -92,9 +105,10 @@ static uint64_t key_bytes(const struct search_params *params)
 static enum search_algorithm algorithm_of(const struct device *device,
                                           const struct search_params *params)
 {
-    return params->algorithm != SEARCH_AUTO
-               ? params->algorithm
-               : search_choose(device, params->key_count);
+    if (params->algorithm != SEARCH_AUTO)
+        return params->algorithm;
+    return params->directory ? search_choose(device, params->key_count)
+                             : SEARCH_BINARY;
 }
 
 /* Items that are alone and have many keys sort them: how many such items there
@@ -187,25 +201,40 @@ static enum vdbq_status write_keys(const struct batch *batch,
     return status;
 }
 
-/* One launch over keys that are there, from these on. */
-static enum vdbq_status launch(struct device *device,
+/* The kernel for values of a type. */
+static enum device_kernel kernel_of(enum search_algorithm algorithm,
+                                    enum search_type type, bool is_few)
+{
+    static const enum device_kernel firsts[] = {
+        [SEARCH_BINARY] = KERNEL_SEARCH_BINARY_I32,
+        [SEARCH_PARY] = KERNEL_SEARCH_PARY_I32,
+        [SEARCH_TREE] = KERNEL_SEARCH_TREE_I32,
+    };
+    enum device_kernel first =
+        is_few ? KERNEL_SEARCH_FEW_I32 : firsts[algorithm];
+
+    return (enum device_kernel)((unsigned)first + type);
+}
+
+/* One launch over keys that are there, from these on, or that it carries. */
+static enum vdbq_status launch(struct device *device, const struct batch *batch,
                                const struct search_params *params,
                                const struct call_memories *made,
                                uint64_t keys_at, uint64_t places_at,
                                struct device_times *times, struct error *error)
 {
-    bool pary = algorithm_of(device, params) == SEARCH_PARY;
-    enum device_kernel first =
-        pary ? KERNEL_SEARCH_PARY_I32 : KERNEL_SEARCH_BINARY_I32;
+    enum search_algorithm algorithm = algorithm_of(device, params);
     uint64_t flags = (uint64_t)params->bound
                      | (params->ascending ? SEARCH_ASCENDING : 0)
                      | (params->key_nulls != NULL ? SEARCH_KEY_NULLS : 0);
     uint64_t sorters = count_sorters(device, params);
+    bool is_team = algorithm == SEARCH_PARY && device_group_items(device) > 1;
 
+    assert(algorithm == SEARCH_BINARY || params->directory);
     return device_call(
         device,
         &(struct device_call){
-            .kernel = (enum device_kernel)((unsigned)first + params->type),
+            .kernel = kernel_of(algorithm, params->type, batch->few != NULL),
             .memories = { params->sorted, made->keys, made->places,
                           made->scratch, params->text, made->key_text,
                           made->key_nulls },
@@ -214,9 +243,13 @@ static enum vdbq_status launch(struct device *device,
                          search_width(params->type, params->columns), sorters,
                          keys_at, places_at },
             .number_count = 8,
+            .value = batch->few,
+            .value_bytes = sizeof *batch->few,
+            .group_items =
+                is_team ? SEARCH_TEAMS_ITEMS(device_group_items(device)) : 0,
             .items = sorters > 0
                          ? sorters
-                         : searches_of(params) * (pary ? TEAM_ITEMS : 1) },
+                         : searches_of(params) * (is_team ? SEARCH_TEAM : 1) },
         times, error);
 }
 
@@ -233,25 +266,33 @@ static enum vdbq_status launch_all(struct device *device,
     for (unsigned i = 0; i < batch->count && status == VDBQ_OK; i++) {
         const struct search_params *part = &batch->parts[i];
         if (part->count > 0 && part->key_count > 0)
-            status =
-                launch(device, part, made, keys_at, places_at, times, error);
+            status = launch(device, batch, part, made, keys_at, places_at,
+                            times, error);
         keys_at += key_bytes(part);
         places_at += searches_of(part);
     }
     return status;
 }
 
-/* The whole way, in which the host waits for the answers alone. */
+/* The whole way, in which the host waits for the answers alone, but where there are
+ * few: a copy that begins when the kernel has ended takes less than one that has to
+ * wait for it (H100: 19 and 21 us in all). */
 static enum vdbq_status run(struct device *device, const struct batch *batch,
                             const struct call_memories *made, uint32_t *places,
                             struct search_times *times, struct error *error)
 {
     struct device_times ran = { 0 };
     struct error ignored;
-    enum vdbq_status status = write_keys(batch, made, &times->in, error);
+    enum vdbq_status status = batch->few == NULL
+                                  ? write_keys(batch, made, &times->in, error)
+                                  : VDBQ_OK;
 
+    if (batch->few != NULL)
+        times->in.bytes_in += batch->key_bytes;
     if (status == VDBQ_OK)
         status = launch_all(device, batch, made, &times->kernel, error);
+    if (status == VDBQ_OK && batch->few != NULL)
+        status = device_calls_wait(device, &ran, error);
     if (status == VDBQ_OK)
         status =
             device_read(made->places, 0, places,
@@ -299,6 +340,36 @@ static struct batch batch_of(const struct device *device,
     return batch;
 }
 
+/* Words that a launch needs to carry all keys. */
+static uint64_t few_words(const struct search_params *params)
+{
+    return params->key_count * (params->type == SEARCH_PAIR ? 2 : 1);
+}
+
+/* Whether one does: those of one p-ary search that need nothing beside them. */
+static bool is_carried(const struct device *device, const struct batch *batch)
+{
+    const struct search_params *first = batch->parts;
+
+    return batch->count == 1 && device_group_items(device) > 1
+           && first->type < SEARCH_TEXT && first->key_nulls == NULL
+           && few_words(first) <= SEARCH_FEW_WORDS
+           && algorithm_of(device, first) == SEARCH_PARY;
+}
+
+static void carry(const struct search_params *params, struct search_few *few)
+{
+    const uint32_t *halves = params->keys;
+
+    memset(few, 0, sizeof *few);
+    if (search_width(params->type, 0) >= sizeof *few->words)
+        memcpy(few->words, params->keys,
+               few_words(params) * sizeof *few->words);
+    else
+        for (uint64_t i = 0; i < params->key_count; i++)
+            few->words[i] = halves[i];
+}
+
 /* Whether there is anything to be searched. */
 static bool is_empty(const struct batch *batch)
 {
@@ -316,8 +387,13 @@ enum vdbq_status search_parts(struct device *device,
 {
     struct batch batch = batch_of(device, parts, count);
     struct call_memories made = { 0 };
+    struct search_few few;
     enum vdbq_status status = VDBQ_OK;
 
+    if (is_carried(device, &batch)) {
+        carry(parts, &few);
+        batch.few = &few;
+    }
     if (!is_empty(&batch)) {
         status = create_all(device, &batch, &made, error);
         if (status == VDBQ_OK)
@@ -334,4 +410,54 @@ enum vdbq_status search_keys(struct device *device,
                              struct error *error)
 {
     return search_parts(device, params, 1, places, times, error);
+}
+
+/* ---------------------------------------------------------- directory -- */
+
+static uint64_t directory_entries(uint64_t count)
+{
+    uint64_t entries = 0;
+
+    for (uint32_t level = search_levels((uint32_t)count); level-- > 0;)
+        entries += search_room((uint32_t)count, level);
+    return entries;
+}
+
+uint64_t search_directory_size(enum search_type type, unsigned columns,
+                               uint64_t count)
+{
+    uint64_t width = search_width(type, columns);
+    uint64_t entry = width < sizeof(uint64_t) ? width : sizeof(uint64_t);
+
+    return search_directory_at(count, width) + directory_entries(count) * entry;
+}
+
+enum vdbq_status search_directory_make(struct device *device,
+                                       const struct search_params *params,
+                                       struct device_times *times,
+                                       struct error *error)
+{
+    uint64_t entries = directory_entries(params->count - params->nulls);
+    uint64_t width = search_width(params->type, params->columns);
+    struct error ignored;
+    enum vdbq_status status = device_call(
+        device,
+        &(struct device_call){
+            .kernel = (enum device_kernel)((unsigned)KERNEL_SEARCH_DIRECTORY_I32
+                                           + params->type),
+            .memories = { params->sorted, NULL, params->sorted },
+            .memory_count = 7,
+            .numbers = { params->count, entries, params->nulls, 0, width, 0, 0,
+                         search_directory_at(params->count, width)
+                             / sizeof(uint32_t) },
+            .number_count = 8,
+            .items = entries },
+        times, error);
+
+    assert(params->count > 0);
+    if (status != VDBQ_OK)
+        device_calls_wait(device, times, &ignored);
+    else
+        status = device_calls_wait(device, times, error);
+    return status;
 }

@@ -15,8 +15,8 @@
 #include "cl/bits.h"
 #include "device/search.h"
 
-/* Some more than 33 * 33 parts of 33, so that p-ary search takes four steps;
- * enough keys for items of a CPU to sort them. */
+/* So many that a directory has four levels, of which a team reads two; enough keys
+ * for items of a CPU to sort them. */
 enum {
     VALUES = 36000,
     NULLS = 100, /* of these, the first */
@@ -34,6 +34,7 @@ struct searches {
     uint32_t below[STEPS + 1]; /* how many values are of lower steps */
     uint64_t values[WORDS_MAX * VALUES];
     char texts[TEXT_BYTES * VALUES];
+    uint32_t first_key; /* of those that are searched */
     uint32_t key_steps[KEYS];
     uint64_t keys[WORDS_MAX * KEYS];
     char key_texts[TEXT_BYTES * KEYS];
@@ -141,14 +142,15 @@ static void fill(struct searches *searches, enum search_type type)
 
 /* -------------------------------------------------------------- search -- */
 
-/* A copy of bytes on a device. */
+/* A copy of bytes on a device, with room for more. */
 static enum vdbq_status bring(struct device *device, const void *bytes,
-                              uint64_t size, struct device_memory **memory,
+                              uint64_t size, uint64_t room,
+                              struct device_memory **memory,
                               struct error *error)
 {
     struct device_times ignored = { 0 };
     enum vdbq_status status =
-        device_memory_create(device, MEMORY_DEVICE, size, memory, error);
+        device_memory_create(device, MEMORY_DEVICE, room, memory, error);
     return status == VDBQ_OK
                ? device_write(*memory, 0, bytes, size, &ignored, error)
                : status;
@@ -161,14 +163,13 @@ static enum vdbq_status compare(const struct selftest *test,
     bool both = params->bound == SEARCH_BOUND_BOTH;
     for (uint32_t i = 0; i < params->key_count << both; i++) {
         uint32_t upper = both ? i & 1 : params->bound == SEARCH_BOUND_UPPER;
-        uint32_t step = searches->key_steps[i >> both];
+        uint32_t step = searches->key_steps[searches->first_key + (i >> both)];
         if (searches->places[i] != searches->below[step + upper])
             return error_set(
                 test->error, VDBQ_DEVICE,
                 "%s search of %s for the %s bounds of %u keys: "
                 "answer %u is %u instead of %u",
-                params->algorithm == SEARCH_PARY ? "p-ary" : "binary",
-                type_names[searches->type],
+                search_name(params->algorithm), type_names[searches->type],
                 both    ? "lower and upper"
                 : upper ? "upper"
                         : "lower",
@@ -178,7 +179,8 @@ static enum vdbq_status compare(const struct selftest *test,
     return VDBQ_OK;
 }
 
-/* Every bound, by both algorithms; of few keys and of many. */
+/* Every bound, by every algorithm; of few keys, which a launch may carry, of more,
+ * and of many. */
 static enum vdbq_status search_all(struct selftest *test,
                                    struct searches *searches,
                                    struct search_params *params)
@@ -186,12 +188,21 @@ static enum vdbq_status search_all(struct selftest *test,
     static const enum search_bound bounds[] = { SEARCH_BOUND_LOWER,
                                                 SEARCH_BOUND_UPPER,
                                                 SEARCH_BOUND_BOTH };
+    static const enum search_algorithm algorithms[] = { SEARCH_BINARY,
+                                                        SEARCH_PARY,
+                                                        SEARCH_TREE };
+    static const uint32_t counts[] = { 13, 999, KEYS };
+    const void *key_nulls = params->key_nulls;
+    uint64_t width = search_width(params->type, params->columns);
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; i < 12 && status == VDBQ_OK; i++) {
+    for (unsigned i = 0; i < 27 && status == VDBQ_OK; i++) {
         struct search_times times = { 0 };
         params->bound = bounds[i % 3];
-        params->algorithm = i % 2 == 0 ? SEARCH_BINARY : SEARCH_PARY;
-        params->key_count = i < 6 ? 999 : KEYS;
+        params->algorithm = algorithms[i / 3 % 3];
+        params->key_count = counts[i / 9];
+        searches->first_key = i < 9; /* the first one is NULL */
+        params->keys = (const char *)searches->keys + (i < 9) * width;
+        params->key_nulls = i < 9 ? NULL : key_nulls;
         status = search_keys(test->device.device, params, searches->places,
                              &times, test->error);
         if (status == VDBQ_OK)
@@ -208,6 +219,7 @@ static enum vdbq_status test_type(struct selftest *test,
     bool rows = type == SEARCH_ROWS, text = type == SEARCH_TEXT;
     struct search_params params = {
         .count = VALUES,
+        .directory = true,
         .nulls = rows ? 0 : NULLS,
         .type = type,
         .columns = rows ? 2 : 0,
@@ -217,12 +229,17 @@ static enum vdbq_status test_type(struct selftest *test,
         .key_text_bytes = text ? sizeof searches->key_texts : 0,
     };
     fill(searches, type);
-    enum vdbq_status status = bring(device, searches->values,
-                                    VALUES * search_width(type, params.columns),
-                                    &params.sorted, test->error);
+    uint64_t width = search_width(type, params.columns);
+    struct device_times ignored = { 0 };
+    enum vdbq_status status =
+        bring(device, searches->values, VALUES * width,
+              search_directory_size(type, params.columns, VALUES),
+              &params.sorted, test->error);
+    if (status == VDBQ_OK)
+        status = search_directory_make(device, &params, &ignored, test->error);
     if (status == VDBQ_OK && text)
         status = bring(device, searches->texts, sizeof searches->texts,
-                       &params.text, test->error);
+                       sizeof searches->texts, &params.text, test->error);
     if (status == VDBQ_OK)
         status = search_all(test, searches, &params);
     device_memory_destroy(params.sorted);
@@ -243,8 +260,8 @@ enum vdbq_status selftest_search(struct selftest *test)
     if (status != VDBQ_OK)
         return status;
     snprintf(line, sizeof line,
-             "ok: binary and p-ary search of %d types, every bound, %d values, "
-             "up to %d keys",
+             "ok: binary, p-ary and tree search of %d types, every bound, %d "
+             "values, up to %d keys",
              SEARCH_TYPE_COUNT, VALUES, KEYS);
     test->report(test->context, line);
     return VDBQ_OK;

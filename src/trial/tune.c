@@ -399,10 +399,10 @@ static void report_rates(const struct tuning_run *run,
     text_finish(&lines);
     if (best->pary_keys_max > 0)
         text_print(&lines,
-                   "look-ups of up to %llu keys are p-ary, of more binary",
+                   "look-ups of up to %llu keys are p-ary, of more by tree",
                    (unsigned long long)best->pary_keys_max);
     else
-        text_print(&lines, "look-ups are binary, however few keys there are");
+        text_print(&lines, "look-ups are by tree, however few keys there are");
     if (!lines.failed)
         run->params->report(run->params->context, lines.bytes);
     text_finish(&lines);

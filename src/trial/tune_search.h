@@ -9,8 +9,8 @@
 #include "trial/tune.h"
 
 /* Searches a made-up column for batches of keys both ways, reports a table of
- * what the kernels took, and gives the largest batch up to which p-ary search
- * took less; 0: it never did. On a device with memory of its own also the least
+ * what the kernels took, and gives the largest batch for which p-ary search took
+ * less than that by tree; 0: it never did. On a device with memory of its own also the least
  * batch from which on it takes less than the host's threads do, with the ways
  * there and back; LOOK_UPS_NEVER: none does. Fails with DEVICE, NO_MEMORY,
  * CANCELLED. */

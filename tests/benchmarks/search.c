@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures searches in a sorted column of different texts of 15 characters, on
- * one device: batches of keys of random rows, binary and p-ary, and beside them
- * on the host a plain binary search on one core, and one without branches on as
- * many cores as the device has. Prints a line of JSON for each;
+ * one device: batches of keys of random rows, binary, p-ary and by tree, and beside
+ * them on the host a plain binary search on one core, and one without branches on
+ * as many cores as the device has. Prints a line of JSON for each;
  * tools/benchmark-search makes a table of them. Every answer is compared with the
  * row that its key was taken from.
  *
@@ -33,9 +33,9 @@ enum {
 };
 
 /* How keys are searched: the first two on the host. */
-enum way { SERIAL, BRANCH_FREE, BINARY, PARY, WAYS };
+enum way { SERIAL, BRANCH_FREE, BINARY, PARY, TREE, WAYS };
 static const char *const names[WAYS] = { "serial", "branch-free", "binary",
-                                         "p-ary" };
+                                         "p-ary", "tree" };
 
 struct text16 {
     uint64_t high, low; /* characters; the first is the highest byte */
@@ -113,21 +113,22 @@ static struct device_memory *pinned(uint64_t size)
     return memory;
 }
 
-/* Opens the device and gives it the column, where it lies if it can be. */
+/* Opens the device and gives it the column, with its directory. */
 static void open_device(void)
 {
     struct device_params params = { .choice = options.device,
                                     .cores = options.cores };
-    uint64_t size = options.rows * sizeof *sorted;
+    uint64_t size = search_directory_size(SEARCH_PAIR, 0, options.rows);
     struct device_times times = { 0 };
     need(device_open(&params, &device, &failure));
-    if (device_facts(device)->shares_memory) {
-        need(device_memory_wrap(device, sorted, size, &column, &failure));
-    } else {
-        need(device_memory_create(device, MEMORY_DEVICE, size, &column,
-                                  &failure));
-        need(device_write(column, 0, sorted, size, &times, &failure));
-    }
+    need(device_memory_create(device, MEMORY_DEVICE, size, &column, &failure));
+    need(device_write(column, 0, sorted, options.rows * sizeof *sorted, &times,
+                      &failure));
+    need(search_directory_make(device,
+                               &(struct search_params){ .sorted = column,
+                                                        .count = options.rows,
+                                                        .type = SEARCH_PAIR },
+                               &times, &failure));
 }
 
 static void draw_keys(struct device_memory *memory)
@@ -235,16 +236,18 @@ static void search(enum way way, unsigned run, uint64_t batch,
     else if (way == BRANCH_FREE)
         search_without_branches(from, batch);
     else
-        need(search_keys(
-            device,
-            &(struct search_params){ .sorted = column,
-                                     .count = options.rows,
-                                     .type = SEARCH_PAIR,
-                                     .keys = keys + from,
-                                     .key_count = batch,
-                                     .algorithm = way == PARY ? SEARCH_PARY
-                                                              : SEARCH_BINARY },
-            places, times, &failure));
+        need(search_keys(device,
+                         &(struct search_params){
+                             .sorted = column,
+                             .directory = true,
+                             .count = options.rows,
+                             .type = SEARCH_PAIR,
+                             .keys = keys + from,
+                             .key_count = batch,
+                             .algorithm = way == TREE   ? SEARCH_TREE
+                                          : way == PARY ? SEARCH_PARY
+                                                        : SEARCH_BINARY },
+                         places, times, &failure));
     times_ns[WHOLE][run] = os_time_ns() - start;
     if (memcmp(places, drawn + from, batch * sizeof *places) != 0)
         need(error_set(&failure, VDBQ_CORRUPT, "a search gave a wrong row"));

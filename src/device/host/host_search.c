@@ -31,6 +31,12 @@ static search_kernel *const kernels[] = {
 #define PARY_KERNEL(T) vdbq_search_pary_##T,
         SEARCH_TYPES(PARY_KERNEL)
 #undef PARY_KERNEL
+#define TREE_KERNEL(T) vdbq_search_tree_##T,
+            SEARCH_TYPES(TREE_KERNEL)
+#undef TREE_KERNEL
+#define DIRECTORY_KERNEL(T) vdbq_search_directory_##T,
+                SEARCH_TYPES(DIRECTORY_KERNEL)
+#undef DIRECTORY_KERNEL
 };
 
 /* A call whose items are shared out. */
@@ -72,7 +78,8 @@ enum vdbq_status host_call(struct device *device,
 
     assert(call->memory_count == 7 && call->number_count == 8);
     assert(call->kernel >= KERNEL_SEARCH_BINARY_I32
-           && call->kernel <= KERNEL_SEARCH_PARY_U64);
+           && call->kernel <= KERNEL_SEARCH_DIRECTORY_ROWS
+           && call->value == NULL);
     (void)error;
     parallel_run(share.threads, run_item, &share);
     times->kernel_ns += os_time_ns() - start;

@@ -270,8 +270,7 @@ static void tell_where(struct seek_stream *seek)
     const struct seek_work *work = &seek->work;
 
     if (work->there.runs > 0)
-        add_where(seek, &work->there,
-                  work->algorithm == SEARCH_PARY ? "p-ary" : "binary",
+        add_where(seek, &work->there, search_name(work->algorithm),
                   device_facts(work->place.device)->name);
     add_where(seek, &work->here, "binary", "host");
 }

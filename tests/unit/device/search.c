@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches in sorted columns, against plain C: both algorithms, integers and
+ * Searches in sorted columns, against plain C: all algorithms, integers and
  * pairs of words, on the host and on the tested device; and the kernels' form
  * for groups, with a thread for each item, whatever devices there are. Other
  * types and bounds are those of the self-test.
@@ -30,6 +30,7 @@ static u32 group_id;
 #define GLOBAL
 #define LOCAL                      static
 #define KERNEL                     static
+#define KERNEL_OF(items)           static
 #define WAIT                       pthread_barrier_wait(&barrier)
 #define get_local_id(dimension)    local_id
 #define get_group_id(dimension)    ((u64)group_id)
@@ -38,17 +39,20 @@ static u32 group_id;
 #define get_global_size(dimension) ((u64)GROUPS * ITEMS)
 #include "cl/search/search.cl"
 
-/* One, and around powers of 2, 9, 32 and 33. */
+/* One, and around powers of 2, blocks, nodes of whole blocks, and nodes of
+ * these: there are up to four levels. */
 static const uint32_t sizes[] = {
-    0,    1,    2,    3,    4,    7,    8,    9,     10,    15,    16,   17,
-    31,   32,   33,   34,   80,   81,   82,   255,   256,   257,   728,  729,
-    1023, 1024, 1025, 1087, 1088, 1089, 1090, 32767, 32768, 35936, 35937
+    0,    1,    2,     3,     4,     7,     8,     9,     10,    15,   16,
+    17,   31,   32,    33,    80,    112,   127,   128,   129,   143,  144,
+    255,  256,  257,   1007,  1008,  1023,  1024,  1025,  1040,  1152, 8191,
+    8192, 8193, 16383, 16384, 32767, 32768, 35937, 65535, 65536, 65553
 };
 enum {
     SIZES = sizeof sizes / sizeof *sizes,
-    COUNT_MAX = 35937,
+    COUNT_MAX = 65553,
     KEYS_MAX = 5000,
-    KEYS_SORTED = 3 * SEARCH_SORTED_LEAST /* of one item, or of two */
+    KEYS_SORTED = 3 * SEARCH_SORTED_LEAST, /* of one item, or of two */
+    ALGORITHMS = SEARCH_TREE + 1
 };
 
 static struct error failure;
@@ -153,31 +157,43 @@ static void each_column(uint32_t key_count, void (*search)(void *),
 struct searched {
     struct device *device;
     enum search_algorithm algorithm;
+    bool directory;
 };
+
+/* Values on a device, with their directory or without it. */
+static void bring(struct device *device, const void *values, uint64_t bytes,
+                  struct search_params *params)
+{
+    struct device_times ignored = { 0 };
+    uint64_t size =
+        search_directory_size(params->type, params->columns, params->count);
+
+    ok(device_memory_create(device, MEMORY_DEVICE,
+                            params->directory ? size : bytes, &params->sorted,
+                            &failure));
+    ok(device_write(params->sorted, 0, values, bytes, &ignored, &failure));
+    if (params->directory)
+        ok(search_directory_make(device, params, &ignored, &failure));
+}
 
 static void search_on(void *context)
 {
     const struct searched *searched = context;
-    struct device_memory *sorted = NULL;
     struct search_times times = { 0 };
-    uint64_t bytes = test.count * words() * sizeof(u64);
-    if (test.count > 0) {
-        ok(device_memory_create(searched->device, MEMORY_DEVICE, bytes, &sorted,
-                                &failure));
-        ok(device_write(sorted, 0, test.values, bytes, &times.in, &failure));
-    }
-    ok(search_keys(searched->device,
-                   &(struct search_params){ .sorted = sorted,
-                                            .count = test.count,
-                                            .type = test.type,
-                                            .columns = test.type == SEARCH_ROWS,
-                                            .keys = test.keys,
-                                            .key_count = test.key_count,
-                                            .algorithm = searched->algorithm },
-                   test.places, &times, &failure));
+    struct search_params params = { .count = test.count,
+                                    .type = test.type,
+                                    .columns = test.type == SEARCH_ROWS,
+                                    .directory = searched->directory,
+                                    .keys = test.keys,
+                                    .key_count = test.key_count,
+                                    .algorithm = searched->algorithm };
+    if (test.count > 0)
+        bring(searched->device, test.values, test.count * words() * sizeof(u64),
+              &params);
+    ok(search_keys(searched->device, &params, test.places, &times, &failure));
     assert_int_equal(times.kernel.launches,
                      test.count > 0 && test.key_count > 0);
-    device_memory_release(sorted);
+    device_memory_release(params.sorted);
 }
 
 static void search_devices(const char *choice)
@@ -187,10 +203,12 @@ static void search_devices(const char *choice)
     struct searched searched;
     ok(device_open(&(struct device_params){ .choice = choice },
                    &searched.device, &failure));
-    for (int a = SEARCH_AUTO; a <= SEARCH_PARY; a++)
+    for (unsigned a = 0; a < 2 * ALGORITHMS; a++)
         for (unsigned i = 0; i < sizeof key_counts / sizeof *key_counts; i++) {
-            searched.algorithm = (enum search_algorithm)a;
-            each_column(key_counts[i], search_on, &searched);
+            searched.algorithm = (enum search_algorithm)(a / 2);
+            searched.directory = a % 2;
+            if (searched.directory || searched.algorithm <= SEARCH_BINARY)
+                each_column(key_counts[i], search_on, &searched);
         }
     device_close(searched.device);
 }
@@ -236,6 +254,7 @@ static void test_times(void **state)
     assert_int_equal(times.kernel.launches, 1);
     assert_true(times.kernel.kernel_ns > 0);
     assert_int_equal(search_choose(device, UINT64_MAX), SEARCH_BINARY);
+    assert_int_equal(search_choose(device, 1), SEARCH_TREE);
     device_memory_destroy(sorted);
     device_close(device);
 }
@@ -307,24 +326,20 @@ static void bring_parts(struct device *device, struct search_params params[],
                         uint32_t ranges)
 {
     const char *keys = (const char *)parts.keys;
-    struct device_times ignored = { 0 };
 
     for (unsigned p = 0; p < COLUMNS; p++) {
         const void *values = p == 0 ? (void *)parts.narrow : parts.wide;
         u64 bytes = p == 0 ? sizeof parts.narrow : sizeof parts.wide;
         params[p] = (struct search_params){ .type = part_type(p),
+                                            .directory = true,
                                             .count = p == 1 ? 0 : PART_VALUES,
                                             .keys = keys,
                                             .key_count = 2 * ranges,
                                             .ascending = true,
                                             .bound = SEARCH_BOUND_PAIRS };
         keys += search_keys_size(part_type(p), 0, 2 * ranges);
-        if (p == 1)
-            continue;
-        ok(device_memory_create(device, MEMORY_DEVICE, bytes, &params[p].sorted,
-                                &failure));
-        ok(device_write(params[p].sorted, 0, values, bytes, &ignored,
-                        &failure));
+        if (p != 1)
+            bring(device, values, bytes, &params[p]);
     }
 }
 
@@ -357,7 +372,7 @@ static void search_parts_on(const char *choice)
 
     ok(device_open(&(struct device_params){ .choice = choice }, &device,
                    &failure));
-    for (int a = SEARCH_AUTO; a <= SEARCH_PARY; a++)
+    for (int a = SEARCH_AUTO; a < ALGORITHMS; a++)
         for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
             search_parts_of(device, 1 + i % 3 * 20, counts[i],
                             (enum search_algorithm)a);
@@ -403,25 +418,82 @@ static void test_here(void **state)
 
 /* ------------------------------------------------------------- groups -- */
 
+/* Kernels by the types of values; some take keys with them. */
 typedef void search_kernel(SEARCH_ARGUMENTS);
-#define BINARY_KERNEL(T) vdbq_search_binary_##T,
-#define PARY_KERNEL(T)   vdbq_search_pary_##T,
+typedef void few_kernel(SEARCH_ARGUMENTS, struct search_few);
+#define KERNEL_OF_TYPE(T, way) [SEARCH_##T] = vdbq_search_##way##_##T
+#define BINARY_KERNEL(T)       KERNEL_OF_TYPE(T, binary),
+#define TREE_KERNEL(T)         KERNEL_OF_TYPE(T, tree),
+#define DIRECTORY_KERNEL(T)    KERNEL_OF_TYPE(T, directory),
+#define PARY_KERNEL(T)         KERNEL_OF_TYPE(T, pary),
+#define FEW_KERNEL(T)          KERNEL_OF_TYPE(T, few),
 static search_kernel *const binary[] = { SEARCH_TYPES(BINARY_KERNEL) };
+static search_kernel *const tree[] = { SEARCH_TYPES(TREE_KERNEL) };
+static search_kernel *const directory[] = { SEARCH_TYPES(DIRECTORY_KERNEL) };
 static search_kernel *const pary[] = { SEARCH_TYPES(PARY_KERNEL) };
+static few_kernel *const few_kernels[] = { SEARCH_FEW_TYPES(FEW_KERNEL) };
+
+/* The column with room for a directory, and keys that come with a launch. */
+static u64 column[4 * COUNT_MAX];
+static struct search_few few;
+
+static u64 width(void)
+{
+    return words() * sizeof(u64);
+}
 
 /* The test's searches, by the kernel for its type. */
 static void call(search_kernel *const kernels[])
 {
-    kernels[test.type]((const u8 *)test.values, (const u8 *)test.keys,
-                       test.places, NULL, NULL, NULL, NULL, test.count,
-                       test.key_count, 0, SEARCH_BOUND_LOWER,
-                       words() * sizeof(u64), 0, 0, 0);
+    kernels[test.type]((const u8 *)column, (const u8 *)test.keys, test.places,
+                       NULL, NULL, NULL, NULL, test.count, test.key_count, 0,
+                       SEARCH_BOUND_LOWER, width(), 0, 0, 0);
+}
+
+static bool is_carried(void)
+{
+    return test.type != SEARCH_ROWS && test.key_count * width() <= sizeof few;
+}
+
+static void call_team(void)
+{
+    if (is_carried())
+        few_kernels[test.type]((const u8 *)column, NULL, test.places, NULL,
+                               NULL, NULL, NULL, test.count, test.key_count, 0,
+                               SEARCH_BOUND_LOWER, width(), 0, 0, 0, few);
+    else
+        call(pary);
+}
+
+/* A kernel whose items do not wait. */
+static void run_alone(void *kernels)
+{
+    for (group_id = 0; group_id < GROUPS && test.count > 0; group_id++)
+        for (local_id = 0; local_id < ITEMS; local_id++)
+            call(kernels);
+}
+
+/* What a launch finds: the column, its directory, and few keys with it. */
+static void prepare(void)
+{
+    u64 at = search_directory_at(test.count, width());
+    uint32_t *places = (uint32_t *)column + at / sizeof(uint32_t);
+    memcpy(column, test.values, test.count * width());
+    if (is_carried())
+        memcpy(&few, test.keys, test.key_count * width());
+    if (test.count == 0)
+        memset(test.places, 0, sizeof test.places);
+    for (group_id = 0; group_id < GROUPS && test.count > 0; group_id++)
+        for (local_id = 0; local_id < ITEMS; local_id++)
+            directory[test.type]((const u8 *)column, NULL, places, NULL, NULL,
+                                 NULL, NULL, test.count, 0, 0, 0, width(), 0, 0,
+                                 0);
 }
 
 static void *run_item(void *item)
 {
     local_id = (u32)(uintptr_t)item;
-    call(pary);
+    call_team();
     return NULL;
 }
 
@@ -429,8 +501,7 @@ static void run_groups(void *context)
 {
     pthread_t threads[ITEMS];
     (void)context;
-    if (test.count == 0)
-        memset(test.places, 0, sizeof test.places);
+    prepare();
     for (group_id = 0; group_id < GROUPS && test.count > 0; group_id++) {
         for (uintptr_t i = 0; i < ITEMS; i++)
             assert_int_equal(
@@ -440,39 +511,37 @@ static void run_groups(void *context)
     }
 }
 
-/* Teams without a key wait with the others: 7 keys are for two groups of two
- * teams. */
+/* Teams without a key wait with the others: 11 keys are for two groups of four
+ * teams, and come with the launch; 67 do not. */
 static void test_group(void **state)
 {
     (void)state;
     pthread_barrier_init(&barrier, NULL, ITEMS);
-    each_column(7, run_groups, NULL);
+    each_column(11, run_groups, NULL);
+    each_column(67, run_groups, NULL);
     pthread_barrier_destroy(&barrier);
 }
 
-static void run_binary(void *context)
+static void run_prepared(void *kernels)
 {
-    (void)context;
-    if (test.count == 0)
-        memset(test.places, 0, sizeof test.places);
-    for (group_id = 0; group_id < GROUPS && test.count > 0; group_id++)
-        for (local_id = 0; local_id < ITEMS; local_id++)
-            call(binary);
+    prepare();
+    run_alone(kernels);
 }
 
-/* A binary search of a group's items, which do not wait. */
-static void test_group_binary(void **state)
+/* Searches of a group's items that do not wait. */
+static void test_group_alone(void **state)
 {
     (void)state;
-    each_column(1000, run_binary, NULL);
+    each_column(1000, run_prepared, (void *)(uintptr_t)binary);
+    each_column(1000, run_prepared, (void *)(uintptr_t)tree);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host),         cmocka_unit_test(test_device),
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_group),
-        cmocka_unit_test(test_group_binary), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_host),        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_times),       cmocka_unit_test(test_group),
+        cmocka_unit_test(test_group_alone), cmocka_unit_test(test_parts),
         cmocka_unit_test(test_here),
     };
 

@@ -693,7 +693,7 @@ static void tuning_is_kept(void **state)
     assert_true(device_tuning(device)->limits.copy_both == 77.25);
     assert_true(device_tuning(device)->limits.memory_read == 0);
     assert_int_equal(search_choose(device, 256), SEARCH_PARY);
-    assert_int_equal(search_choose(device, 257), SEARCH_BINARY);
+    assert_int_equal(search_choose(device, 257), SEARCH_TREE);
     assert_int_equal(device_tuning(device)->look_ups_min, 654321);
     fake_close(device);
     assert_int_equal(device_host_rows_max(), 4321);
