@@ -17,6 +17,8 @@ HOST = ('serial', 'branch-free')  # searches that no device makes
 PARTS = {'in': 'keys to the device', 'kernel': 'kernel', 'out': 'answers back',
          'rest': 'launch and waiting'}
 
+LINES = (*COLOURS, '#6b8e23', '#8b4513', '#4b0082')  # of three searches on three devices
+
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM, ROW = 720, 400, 70, 200, 40, 60, 120
 
 
@@ -59,9 +61,19 @@ def times_table(records):
                                                 for batch in batches)]
 
 
+def significant(value, digits):
+    """So many digits that count, without an exponent."""
+    return f'{float(f"{value:.{digits}g}"):,.10g}'
+
+
+def ratio(of, search, batch):
+    """How many times as fast as the serial search."""
+    return of['serial', batch]['whole_us'] / of[search, batch]['whole_us']
+
+
 def whole(record):
     us = record['whole_us']
-    return f'{number(us)} ({record["batch"] / us:.3g} M/s)'
+    return f'{number(us)} ({significant(record["batch"] / us, 3)} M/s)'
 
 
 def speedups_table(records):
@@ -72,8 +84,7 @@ def speedups_table(records):
         of = by_search(records, device)
         for search in dict.fromkeys(name for name, _ in of if name != 'serial'):
             yield [f'{search}, {"beside " if search in HOST else ""}{device}', *(
-                f'{of["serial", batch]["whole_us"] / of[search, batch]["whole_us"]:.2g}x'
-                for batch in batches)]
+                f'{significant(ratio(of, search, batch), 2)}x' for batch in batches)]
     for name, speedups in PAPER.items():
         said = dict(zip(PAPER_BATCHES, speedups))
         yield [f'paper: {name}', *(f'{said[batch]}x' if batch in said else ''
@@ -133,7 +144,7 @@ def line_plot(title, across, lines, points=()):
 
     yield from axes(title, across, xs, ys)
     for i, (name, line) in enumerate(lines.items()):
-        colour = COLOURS[i % len(COLOURS)]
+        colour = LINES[i % len(LINES)]
         path = ' '.join(f'{x:.1f},{y:.1f}' for x, y in (place(*at) for at in line))
         yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
         yield text(WIDTH - RIGHT + 12, TOP + 16 + 18 * i, name, 'start', colour)
