@@ -406,7 +406,8 @@ enum ast_statement_kind {
     AST_RELEASE,
     AST_ROLLBACK_TO,
     AST_VACUUM,
-    AST_COPY, /* TO */
+    AST_CHECK, /* PRAGMA integrity_check */
+    AST_COPY,  /* TO */
     AST_COPY_FROM,
     AST_DESCRIBE,
     AST_SUMMARIZE /* of a table: SELECT * FROM it */

@@ -265,6 +265,8 @@ struct ast_statement *ast_query_made(struct parse *parse,
 /* BEGIN, COMMIT, ROLLBACK, VACUUM. */
 struct ast_statement *ast_simple(struct parse *parse,
                                  enum ast_statement_kind kind);
+/* PRAGMA: there is but one. */
+struct ast_statement *ast_pragma(struct parse *parse, struct ast_name name);
 /* SAVEPOINT, RELEASE, ROLLBACK TO. */
 struct ast_statement *ast_savepoint(struct parse *parse,
                                     enum ast_statement_kind kind,

@@ -182,6 +182,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     REPLACE     "REPLACE"
     RIGHT_WORD  "RIGHT"
     ROLLBACK    "ROLLBACK"
+    PRAGMA      "PRAGMA"
     SAVEPOINT   "SAVEPOINT"
     START       "START"
     SUMMARIZE   "SUMMARIZE"
@@ -675,6 +676,7 @@ transaction:
   | SAVEPOINT name
         { $$ = ast_savepoint(parse, AST_SAVEPOINT, $name); }
   | VACUUM                   { $$ = ast_simple(parse, AST_VACUUM); }
+  | PRAGMA name              { $$ = ast_pragma(parse, $name); }
 
 savepoint:
     name
@@ -931,7 +933,7 @@ free_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | DATE
   | DEFERRED | DESC | DESCRIBE | DO | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
   | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS | OFFSET
-  | PARTITION | REINDEX | RELEASE | REPLACE | ROLLBACK | SAVEPOINT | START
+  | PARTITION | PRAGMA | REINDEX | RELEASE | REPLACE | ROLLBACK | SAVEPOINT | START
   | SUMMARIZE | TIMESTAMP | TREE | VACUUM | VIEW
 
 kept_word:

@@ -33,7 +33,7 @@ OPTIONAL = {
 # Calls that return a status whatever they are given, or none of theirs.
 OTHER_STATUS = {'vdbq_fail'}
 # Calls that may well give NULL.
-MAY_BE_NULL = {'vdbq_get', 'vdbq_connection', 'vdbq_query_copy', 'vdbq_query_copy_file',
+MAY_BE_NULL = {'vdbq_get', 'vdbq_connection', 'vdbq_fault', 'vdbq_query_copy', 'vdbq_query_copy_file',
                'vdbq_devices'}
 # What calls say that have all they need, on an object in some state.
 EXPECTED = {

@@ -165,8 +165,8 @@ REFUSED = {
     '.skip': ('x', ''), '.timeout': ('-1', 'x', '', '99999999999'), '.timer': ('x', ''),
 }
 TELLS_NOTHING = ('.output',)
-NO_SETTING = ('.connections', '.devices', '.exit', '.help', '.import', '.nullvalue', '.parameter',
-              '.print', '.quit', '.read', '.schema', '.tables', '.tablets', '.vacuum')
+NO_SETTING = ('.check', '.connections', '.devices', '.exit', '.help', '.import', '.nullvalue',
+              '.parameter', '.print', '.quit', '.read', '.schema', '.tables', '.tablets', '.vacuum')
 
 
 def case_refused_settings_change_nothing(folder):
@@ -703,6 +703,21 @@ def case_vacuum(folder):
     result = run(folder, text='vacuum; select 1 as a;\n.vacuum\n')
     assert result.code == 0 and result.out.startswith('a\n1\n'), result
     expect(run(folder, '--readonly', 'one.vdb', '.vacuum'), 1, '', 'for reading only')
+
+
+def case_check(folder):
+    expect(run(folder, 'one.vdb', '-c', TABLE, '-c', '.check', '-c', 'pragma integrity_check'), 0,
+           'ok\nintegrity_check\nok\n')
+    path = os.path.join(folder, 'one.vdb')
+    with open(path, 'rb') as file:
+        at = file.read().index(b'VDBQTABL')
+    flip(folder, 'one.vdb', at + 70)
+    told = rf'one\.vdb: table t: the tablet at byte {at} is damaged: .*'
+    result = run(folder, 'one.vdb', '.check')
+    assert result.code == 3 and re.fullmatch(told + '\n', result.out), result
+    result = run(folder, 'one.vdb', 'pragma integrity_check')
+    assert result.code == 0 and re.fullmatch(rf'integrity_check\n"?{told}\n', result.out), result
+    expect(run(folder, 'one.vdb', 'pragma cache_size'), 1, '', 'no such pragma: cache_size')
 
 
 def case_skipped_tablets(folder):

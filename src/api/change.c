@@ -261,6 +261,7 @@ bool query_changes(const vdbq_query *query)
     case AST_COPY:
     case AST_DESCRIBE:
     case AST_SUMMARIZE:
+    case AST_CHECK:
         return false;
     default:
         return true;

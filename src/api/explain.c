@@ -13,6 +13,12 @@ bool query_explains(const vdbq_query *query)
     return query->planned && query->plan.explain != AST_RUN;
 }
 
+bool query_has_lines(const vdbq_query *query)
+{
+    return query_explains(query)
+           || (query->planned && query->plan.kind == PLAN_CHECK);
+}
+
 static double milliseconds(uint64_t ns)
 {
     return (double)ns / 1e6;
@@ -247,6 +253,17 @@ static bool split_lines(const struct text *text, struct vector *lines)
     return true;
 }
 
+enum vdbq_status query_lines_end(vdbq_query *query)
+{
+    query->line_texts.count = 0;
+    if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))
+        return error_no_memory(&query->db->error);
+    query->line_vector =
+        (struct vdbq_vector){ .type = VDBQ_TEXT,
+                              .values = query->line_texts.items };
+    return VDBQ_OK;
+}
+
 /* The limits of the device that a query ran on; all 0: it ran on none. */
 static const struct vdbq_limits *limits_of(const vdbq_query *query)
 {
@@ -289,7 +306,6 @@ enum vdbq_status explain_lines(vdbq_query *query)
 {
     enum vdbq_status status = VDBQ_OK;
     text_finish(&query->lines);
-    query->line_texts.count = 0;
     print_steps(query);
     print_change(&query->plan, &query->lines);
     if (query->plan.kind == PLAN_INSERT)
@@ -303,10 +319,5 @@ enum vdbq_status explain_lines(vdbq_query *query)
         print_stand_in(query->stands_in, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(query, limits_of(query), &query->lines);
-    if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))
-        return error_no_memory(&query->db->error);
-    query->line_vector =
-        (struct vdbq_vector){ .type = VDBQ_TEXT,
-                              .values = query->line_texts.items };
-    return VDBQ_OK;
+    return query_lines_end(query);
 }

@@ -386,6 +386,8 @@ static enum vdbq_status start(vdbq_query *query)
         status = query_snapshot(query);
     if (status != VDBQ_OK)
         return status;
+    if (query->plan.kind == PLAN_CHECK && runs)
+        return query_check(query);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         status = run_through(query);
     if (status == VDBQ_OK && query_explains(query))
@@ -428,7 +430,7 @@ static enum vdbq_status run_query(vdbq_query *query)
     query->state = QUERY_RUNNING;
     query->failed = status != VDBQ_OK;
     if (status != VDBQ_OK
-        || (query->plan.kind != PLAN_SELECT && !query_explains(query)
+        || (query->plan.kind != PLAN_SELECT && !query_has_lines(query)
             && !query_returns(query)))
         query_end(query);
     status = session_ended_by(db, status);

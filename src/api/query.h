@@ -189,7 +189,13 @@ void query_texts_finish(struct query_texts *texts); /* accepts zeroed */
 
 /* Makes the lines of EXPLAIN for a planned query; with ANALYZE it has run. */
 enum vdbq_status explain_lines(vdbq_query *query);
-/* Whether its rows are lines of EXPLAIN. */
+/* Whether it is EXPLAIN. */
 bool query_explains(const vdbq_query *query);
+/* Whether its rows are lines of text: those of EXPLAIN, or of a check. */
+bool query_has_lines(const vdbq_query *query);
+/* Has the query's lines, each of which ends with a newline, be its rows. */
+enum vdbq_status query_lines_end(vdbq_query *query);
+/* Makes those of PRAGMA integrity_check. */
+enum vdbq_status query_check(vdbq_query *query);
 
 #endif

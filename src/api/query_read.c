@@ -41,7 +41,7 @@ static enum vdbq_status next_batch(vdbq_query *query)
                          "the query has failed: only a new run gives rows");
     if (query->state == QUERY_ENDED)
         return VDBQ_OK;
-    if (query_explains(query)) {
+    if (query_has_lines(query)) {
         *batch = (struct vdbq_batch){ .rows = query->line_texts.count,
                                       .columns = 1,
                                       .column = &query->line_vector };

@@ -12,7 +12,7 @@ unsigned vdbq_query_columns(const vdbq_query *query)
 {
     if (query == NULL)
         return 0;
-    if (query_explains(query))
+    if (query_has_lines(query))
         return 1;
     if (!query->planned)
         return 0;
@@ -33,8 +33,8 @@ const char *vdbq_query_column_name(const vdbq_query *query, unsigned column)
 {
     if (column >= vdbq_query_columns(query))
         return "";
-    if (query_explains(query))
-        return "program";
+    if (query_has_lines(query))
+        return query_explains(query) ? "program" : "integrity_check";
     return column_of(query, column)->name;
 }
 
@@ -42,14 +42,14 @@ enum vdbq_type vdbq_query_column_type(const vdbq_query *query, unsigned column)
 {
     if (column >= vdbq_query_columns(query))
         return VDBQ_TYPE_NONE;
-    if (query_explains(query))
+    if (query_has_lines(query))
         return VDBQ_TEXT;
     return column_of(query, column)->type;
 }
 
 unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
 {
-    if (column >= vdbq_query_columns(query) || query_explains(query))
+    if (column >= vdbq_query_columns(query) || query_has_lines(query))
         return 0;
     return column_of(query, column)->scale;
 }

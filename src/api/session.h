@@ -84,6 +84,7 @@ struct vdbq {
                                  found them                               */
     struct vdbq_connection user; /* one of them, as the caller sees it    */
     char user_name[OS_NAME_MAX]; /* ... and its program's name            */
+    struct vector faults; /* of struct text: as vdbq_check() found them   */
     struct text schema_text;
 };
 
@@ -144,6 +145,13 @@ enum vdbq_status session_vacuum(vdbq *db, struct vacuum *done);
 
 /* The connection that a table belongs to: this one, or that of its files. */
 vdbq *session_of(vdbq *db, const struct table *table);
+
+/* Frees the lines that vdbq_check() has found. */
+void session_forget_faults(vdbq *db);
+
+/* How the connection's database is opened, from that path (NULL: in memory). */
+struct database_params session_params(vdbq *db, const char *path,
+                                      unsigned flags);
 
 /* First values of the options, from the environment. */
 enum vdbq_status options_init(vdbq *db);

@@ -23,18 +23,24 @@ static enum vdbq_status parse_default(const char *sql, struct arena *arena,
     return sql_parse_expression(sql, strlen(sql), arena, tree, error);
 }
 
-static enum vdbq_status open_database(vdbq *db, const char *path,
+struct database_params session_params(vdbq *db, const char *path,
                                       unsigned flags)
 {
     bool in_memory =
         path == NULL || path[0] == '\0' || strcmp(path, ":memory:") == 0;
-    struct database_params params = {
+    return (struct database_params){
         .path = in_memory ? ":memory:" : path,
         .flags = in_memory ? flags | VDBQ_OPEN_CREATE : flags,
         .files = in_memory ? &os_memory_files : &os_files,
         .settings = &db->options.settings,
         .parse_default = parse_default,
     };
+}
+
+static enum vdbq_status open_database(vdbq *db, const char *path,
+                                      unsigned flags)
+{
+    const struct database_params params = session_params(db, path, flags);
     return database_open(&params, &db->database, &db->error);
 }
 
@@ -47,6 +53,7 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
         return VDBQ_NO_MEMORY;
     made->process = os_process();
     made->users = VECTOR(struct database_user);
+    made->faults = VECTOR(struct text);
     enum vdbq_status status = options_init(made);
     if (status == VDBQ_OK)
         status = open_database(made, path, flags);
@@ -81,6 +88,8 @@ void vdbq_close(vdbq *db)
     text_finish(&db->source);
     text_finish(&db->schema_text);
     vector_finish(&db->users);
+    session_forget_faults(db);
+    vector_finish(&db->faults);
     memory_release(db);
     slabs_forget();
 }

@@ -701,6 +701,12 @@ struct vdbq_vacuum {
  * moved until then stays so. */
 VDBQ_API enum vdbq_status vdbq_vacuum(vdbq *db, struct vdbq_vacuum *done);
 
+/* Proves all that the newest commit, or the open transaction, has in the file, and
+ * says how many faults there are; 0 also on failure (CANCELLED, IO, NO_MEMORY). */
+VDBQ_API unsigned vdbq_check(vdbq *db);
+/* Fault `number`, from 0 on, as a line, until the next vdbq_check(); NULL: no more. */
+VDBQ_API const char *vdbq_fault(vdbq *db, unsigned number);
+
 /* What a connection does with the database's file at a moment. */
 struct vdbq_connection {
     int process;           /* that has it; 0: one of another machine or

@@ -45,7 +45,8 @@ enum plan_kind {
     PLAN_SAVEPOINT,
     PLAN_RELEASE,
     PLAN_ROLLBACK_TO,
-    PLAN_VACUUM
+    PLAN_VACUUM,
+    PLAN_CHECK /* PRAGMA integrity_check */
 };
 
 struct plan_create {

@@ -26,12 +26,17 @@ static bool run_read(struct shell *shell, const struct shell_call *call);
 static bool run_schema(struct shell *shell, const struct shell_call *call);
 static bool run_tables(struct shell *shell, const struct shell_call *call);
 static bool run_tablets(struct shell *shell, const struct shell_call *call);
+static bool run_check(struct shell *shell, const struct shell_call *call);
 static bool run_connections(struct shell *shell, const struct shell_call *call);
 static bool run_vacuum(struct shell *shell, const struct shell_call *call);
 
 static const struct shell_command commands[] = {
     { ".build", "[BUILD]", "auto, interpreted or specialised programs",
       shell_set_option, 0, 1, "build" },
+    { ".check", "",
+      "reads all of the file and proves it: ok, or a line for each\n"
+      "fault",
+      run_check, 0, 0, NULL },
     { ".connection", "[close] [N]",
       "goes to connection N of the database, "
       "opens or closes it;\nlists those that are open",
@@ -445,6 +450,21 @@ static bool run_connections(struct shell *shell, const struct shell_call *call)
     for (unsigned i = 0; i < count; i++)
         write_connection(&shell->out, vdbq_connection(shell->db, i));
     return true;
+}
+
+/* A file with faults is a failure: scripts look at the exit code. */
+static bool run_check(struct shell *shell, const struct shell_call *call)
+{
+    unsigned count = vdbq_check(shell->db);
+    if (vdbq_error(shell->db)->status != VDBQ_OK)
+        return shell_fail_db(shell, call->place);
+    for (unsigned i = 0; i < count; i++)
+        out_print(&shell->out, "%s\n", vdbq_fault(shell->db, i));
+    if (count == 0)
+        out_text(&shell->out, "ok\n");
+    else
+        shell_raise(shell, EXIT_FILE);
+    return count == 0;
 }
 
 static bool run_vacuum(struct shell *shell, const struct shell_call *call)

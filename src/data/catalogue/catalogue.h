@@ -88,6 +88,7 @@ struct table {
     struct defaults *defaults;  /* held; NULL: no column has a tree */
     struct sample *sample;      /* held; of all rows; NULL: there is none, as
                               in files of vdbq 0.3                          */
+    bool sample_lost; /* the file has one that is not what it should be   */
     const struct column_facts *bounds; /* of each column, wider than what is so:
                               catalogue_wider(); else NULL                   */
 };

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "base/threads/stop.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/catalogue/facts.h"
 #include "data/catalogue/sample.h"
@@ -229,7 +230,7 @@ static enum vdbq_status decode(const struct table *table,
     }
     rows_finish(&rows);
     arena_finish(&arena);
-    return room ? VDBQ_OK : error_no_memory(error);
+    return room ? VDBQ_OK : stop_or_no_memory(error);
 }
 
 /* Reads a block, if it is where one can be and its checksum is right; else
@@ -344,14 +345,15 @@ enum vdbq_status samples_load(const struct database *database,
     list = block_create(size);
     if (list.bytes == NULL)
         return error_no_memory(error);
-    if (!read_list(file, head->catalogue + end - size, &list))
-        count = 0;
+    bool whole = read_list(file, head->catalogue + end - size, &list);
     for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
         const uint64_t *entry =
             (const uint64_t *)list.bytes + i * ENTRY_NUMBERS;
         struct table *table = &catalogue->tables[i];
-        if (table->rows > 0)
+        if (whole && table->rows > 0)
             status = load(database, head->end, table, entry, error);
+        table->sample_lost = table->rows > 0 && table->sample == NULL
+                             && (!whole || entry[0] != 0);
     }
     block_destroy(&list);
     return status;

@@ -43,6 +43,8 @@ static enum plan_kind plain_kind(enum ast_statement_kind kind)
         return PLAN_ROLLBACK_TO;
     case AST_VACUUM:
         return PLAN_VACUUM;
+    case AST_CHECK:
+        return PLAN_CHECK;
     default:
         return PLAN_EMPTY;
     }
@@ -105,6 +107,7 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_RELEASE:
     case AST_ROLLBACK_TO:
     case AST_VACUUM:
+    case AST_CHECK:
         break;
     }
     plan->kind = plain_kind(statement->kind);

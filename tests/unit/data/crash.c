@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/check/check.h"
 #include "data/database/database.h"
 #include "fixtures/chance.h"
 #include "fixtures/crash/workloads.h"
@@ -179,6 +180,21 @@ static int run_until_death(const struct workload *work)
     return done;
 }
 
+/* All that the state leads to is as it should be. */
+static void assert_sound(struct database *database)
+{
+    struct vector faults = VECTOR(struct text);
+    struct snapshot snapshot;
+
+    if (snapshot_open(database, &snapshot, ERROR) != VDBQ_OK
+        || check_snapshot(&snapshot, &faults, ERROR) != VDBQ_OK)
+        fail_msg("%s", ERROR->message);
+    if (faults.count > 0)
+        fail_msg("%s", VECTOR_ITEMS(&faults, struct text)[0].bytes);
+    vector_finish(&faults);
+    snapshot_close(&snapshot);
+}
+
 /* The database is in the state after `done` steps or, where one more had
  * begun, after that; which one. */
 static unsigned assert_state(struct database *database,
@@ -194,6 +210,7 @@ static unsigned assert_state(struct database *database,
         fail_msg("%s: after %d steps there is\n%s\nexpected\n%s", work->name,
                  done, found, states[first]);
     memory_release(found);
+    assert_sound(database);
     return state;
 }
 

@@ -199,6 +199,7 @@ static const struct {
     { "rollback to one", "rollback to one" },
     { "rollback transaction to savepoint one", "rollback to one" },
     { "vacuum", "vacuum" },
+    { "pragma Integrity_Check", "check" },
     { "copy t to 'it''s.csv'", "copy 'it's.csv' {select * from t}" },
     { "copy (select 1) to 'x'", "copy 'x' {select 1}" },
     { "copy t (a, b) to 'x' (header, null '')",

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "data/check/check.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "base/threads/stop.h"
+#include "data/check/check_run.h"
+#include "data/database/database_inner.h"
+#include "data/index/unique.h"
+#include "data/tablet/block.h"
+
+/* A check that goes on. */
+struct check {
+    struct database *database;
+    const struct catalogue *catalogue;
+    struct vector *faults;
+    struct error *error;
+};
+
+/* ------------------------------------------------------------ what is told -- */
+
+/* Adds what is wrong as a line. */
+static enum vdbq_status tell(const struct check *check, const char *what)
+{
+    struct text line = { 0 };
+
+    if (check->faults->count == CHECK_FAULTS_MAX)
+        return VDBQ_OK;
+    text_add(&line, what, strlen(what));
+    if (!line.failed && vector_append(check->faults, &line, 1))
+        return VDBQ_OK;
+    text_finish(&line);
+    return error_no_memory(check->error);
+}
+
+/* What a look has come to: what is wrong with the file is told, and no failure. */
+static enum vdbq_status judge(const struct check *check,
+                              enum vdbq_status status)
+{
+    if (status != VDBQ_CORRUPT && status != VDBQ_IO
+        && status != VDBQ_CONSTRAINT)
+        return status;
+    const struct error found = *check->error;
+    error_clear(check->error);
+    return tell(check, found.message);
+}
+
+/* ------------------------------------------------------------------ runs -- */
+
+/* The runs of a tablet, whose block is there as it was written. */
+static enum vdbq_status check_runs(const struct check *check,
+                                   const struct table *table,
+                                   const struct tablet_ref *tablet,
+                                   const struct block *block)
+{
+    const struct identity written = tablet_written(tablet);
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < check->catalogue->run_count && status == VDBQ_OK;
+         i++) {
+        const struct run_ref *run = &check->catalogue->runs[i];
+        bool sound = true;
+        if (!identity_equal(run->tablet, written))
+            continue;
+        status = check_run(check->database, run, tablet->rows, block->bytes,
+                           &sound, check->error);
+        if (status == VDBQ_OK && !sound)
+            status = error_set(
+                check->error, VDBQ_CORRUPT,
+                "%s: table %s: the run at byte %llu is damaged: it is "
+                "not what its tablet has",
+                database_path(check->database), table->name,
+                (unsigned long long)run->offset);
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------- tablets -- */
+
+/* Columns that are NOT NULL; the primary key is. */
+static enum vdbq_status check_nulls(const struct check *check,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    const void *block)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        if ((table->columns[i].not_null || i == table->key)
+            && tablet_column(block, i)->null_count > 0)
+            status = error_set(
+                check->error, VDBQ_CORRUPT,
+                "%s: table %s, column %s: the tablet at byte %llu has "
+                "a NULL",
+                database_path(check->database), table->name,
+                table->columns[i].name, (unsigned long long)tablet->offset);
+    return status;
+}
+
+/* A tablet as it was written, and its runs. */
+static enum vdbq_status check_written(const struct check *check,
+                                      const struct table *table,
+                                      const struct tablet_ref *tablet)
+{
+    const struct tablet_ref written =
+        tablet->edit != NULL ? tablet_base(tablet) : *tablet;
+    struct block block = { 0 };
+    enum vdbq_status status =
+        tablet_load(check->database, table, &written, &block, check->error);
+
+    if (status == VDBQ_OK && tablet->edit == NULL)
+        status = check_nulls(check, table, tablet, block.bytes);
+    if (status == VDBQ_OK)
+        status = check_runs(check, table, &written, &block);
+    block_destroy(&block);
+    return judge(check, status);
+}
+
+/* A tablet with its edit. */
+static enum vdbq_status check_edited(const struct check *check,
+                                     const struct table *table,
+                                     const struct tablet_ref *tablet)
+{
+    struct block block = { 0 };
+    enum vdbq_status status =
+        tablet_load(check->database, table, tablet, &block, check->error);
+
+    if (status == VDBQ_OK)
+        status = check_nulls(check, table, tablet, block.bytes);
+    block_destroy(&block);
+    return judge(check, status);
+}
+
+/* ---------------------------------------------------------------- tables -- */
+
+/* Rows that are alike where a rule says that none are; `keyed` as of
+ * unique_rules(). */
+static enum vdbq_status check_unique(const struct check *check,
+                                     const struct table *table)
+{
+    struct vector rules = VECTOR(struct unique_rule);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!unique_rules(check->catalogue, table, table->key != NO_KEY, &rules))
+        status = error_no_memory(check->error);
+    for (size_t i = 0; i < rules.count && status == VDBQ_OK; i++) {
+        struct unique_set *set;
+        status = judge(check,
+                       unique_set_of(check->database, table,
+                                     vector_at(&rules, i), &set, check->error));
+    }
+    vector_finish(&rules);
+    return status;
+}
+
+static enum vdbq_status check_table(const struct check *check,
+                                    const struct table *table)
+{
+    size_t before = check->faults->count;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
+        const struct tablet_ref *tablet = &table->tablets[i];
+        status = stop_pause(check->error);
+        size_t sound = check->faults->count;
+        if (status == VDBQ_OK)
+            status = check_written(check, table, tablet);
+        if (status == VDBQ_OK && tablet->edit != NULL
+            && check->faults->count == sound)
+            status = check_edited(check, table, tablet);
+    }
+    if (status == VDBQ_OK && table->sample_lost)
+        status = judge(check,
+                       error_set(check->error, VDBQ_CORRUPT,
+                                 "%s: table %s: its sample is damaged",
+                                 database_path(check->database), table->name));
+    if (status == VDBQ_OK && check->faults->count == before)
+        status = check_unique(check, table); /* all of its rows can be read */
+    return status;
+}
+
+/* Heads of which one copy is whole, and lists behind the catalogue, which may be
+ * ignored. */
+static enum vdbq_status check_heads(const struct check *check)
+{
+    const struct file *file = &check->database->file;
+    const struct catalogue *catalogue = check->catalogue;
+    uint64_t features = file->heads[file->current].features;
+    const char *warning = database_warning(check->database);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (warning[0] != '\0')
+        status = tell(check, warning);
+    if (status != VDBQ_OK)
+        return status;
+    if (catalogue->runs_listed > catalogue->run_count
+        || ((features & FILE_RUNS) != 0 && catalogue->runs_listed == 0))
+        status = judge(check, error_set(check->error, VDBQ_CORRUPT,
+                                        "%s: the list of runs is damaged",
+                                        database_path(check->database)));
+    if (status == VDBQ_OK && (features & FILE_STATES) != 0
+        && check->database->listed.count == 0)
+        status =
+            judge(check, error_set(check->error, VDBQ_CORRUPT,
+                                   "%s: the list of older states is damaged",
+                                   database_path(check->database)));
+    return status;
+}
+
+enum vdbq_status check_snapshot(const struct snapshot *snapshot,
+                                struct vector *faults, struct error *error)
+{
+    const struct check check = { .database = snapshot->database,
+                                 .catalogue = snapshot->catalogue,
+                                 .faults = faults,
+                                 .error = error };
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0;
+         i < snapshot->catalogue->table_count && status == VDBQ_OK; i++)
+        status = check_table(&check, &snapshot->catalogue->tables[i]);
+    return status;
+}
+
+enum vdbq_status check_file(const struct database_params *params,
+                            struct vector *faults, struct error *error)
+{
+    struct check check = { .faults = faults, .error = error };
+    struct snapshot snapshot = { 0 };
+    enum vdbq_status status = database_open(params, &check.database, error);
+
+    if (status == VDBQ_OK)
+        status = snapshot_open(check.database, &snapshot, error);
+    if (status == VDBQ_CORRUPT)
+        status = judge(&check, status);
+    else if (status == VDBQ_OK) {
+        check.catalogue = snapshot.catalogue;
+        status = check_heads(&check);
+        if (status == VDBQ_OK)
+            status = check_snapshot(&snapshot, faults, error);
+    }
+    snapshot_close(&snapshot);
+    database_close(check.database);
+    return status;
+}
