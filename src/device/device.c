@@ -90,30 +90,47 @@ struct loop_pool *device_loop_pool(struct device *device)
 
 /* ------------------------------------------------------------- memory -- */
 
-/* What is kept at most: a share of the device's memory, and no more than a
- * ring of launches over full tablets of a dozen columns takes. */
-#define KEPT_BYTES_MAX (4ull << 30)
-enum { KEPT_SHARE = 16, KEPT_SMALL = 64 << 10 };
+/* What is kept of each place at most: a share of the device's memory, and no
+ * more than a ring of launches over full tablets of a dozen columns takes; of
+ * the device's own, what tables of groups take. */
+#define KEPT_PINNED_MAX (4ull << 30)
+#define KEPT_DEVICE_MAX (8ull << 30)
+enum { KEPT_SHARE = 16, KEPT_DEVICE_SHARE = 8, KEPT_SMALL = 64 << 10 };
 
-/* Destroys the oldest of the kept memories until `bytes` are left. */
-static void kept_limit(struct device *device, uint64_t bytes)
+static uint64_t kept_most(const struct device *device, enum memory_place place)
+{
+    bool own = place == MEMORY_DEVICE && !device->facts.shares_memory;
+    uint64_t share = own ? KEPT_DEVICE_SHARE : KEPT_SHARE;
+    uint64_t most = own ? KEPT_DEVICE_MAX : KEPT_PINNED_MAX;
+    return device->facts.memory_bytes / share < most
+               ? device->facts.memory_bytes / share
+               : most;
+}
+
+/* Destroys the oldest of the memories of a place that are kept, until `bytes`
+ * are left: those of the other place, which take long to make again, stay. */
+static void kept_limit(struct device *device, enum memory_place place,
+                       uint64_t bytes)
 {
     struct device_memory **kept =
         VECTOR_ITEMS(&device->kept, struct device_memory *);
-    size_t gone = 0;
+    size_t left = 0;
 
-    while (gone < device->kept.count && device->kept_bytes > bytes) {
-        device->kept_bytes -= kept[gone]->size_bytes;
-        device->backend->memory_destroy(kept[gone++]);
+    for (size_t i = 0; i < device->kept.count; i++) {
+        if (kept[i]->place != place || device->kept_bytes[place] <= bytes) {
+            kept[left++] = kept[i];
+            continue;
+        }
+        device->kept_bytes[place] -= kept[i]->size_bytes;
+        device->backend->memory_destroy(kept[i]);
     }
-    if (gone > 0)
-        memmove(kept, kept + gone, (device->kept.count - gone) * sizeof *kept);
-    device->kept.count -= gone;
+    device->kept.count = left;
 }
 
 void device_kept_finish(struct device *device)
 {
-    kept_limit(device, 0);
+    kept_limit(device, MEMORY_DEVICE, 0);
+    kept_limit(device, MEMORY_PINNED, 0);
     vector_finish(&device->kept);
 }
 
@@ -122,17 +139,16 @@ void device_memory_release(struct device_memory *memory)
     if (memory == NULL)
         return;
     struct device *device = memory->device;
-    uint64_t most = device->facts.memory_bytes / KEPT_SHARE;
+    enum memory_place place = memory->place;
+    uint64_t most = kept_most(device, place);
 
-    if (most > KEPT_BYTES_MAX)
-        most = KEPT_BYTES_MAX;
     if (memory->size_bytes > most
         || !vector_append(&device->kept, &memory, 1)) {
         device_memory_destroy(memory);
         return;
     }
-    device->kept_bytes += memory->size_bytes;
-    kept_limit(device, most);
+    device->kept_bytes[place] += memory->size_bytes;
+    kept_limit(device, place, most);
 }
 
 /* Whether a memory serves for `size` bytes without wasting much. */
@@ -161,7 +177,7 @@ static bool kept_find(struct device *device, enum memory_place place,
     if (best == SIZE_MAX)
         return false;
     *memory = kept[best];
-    device->kept_bytes -= (*memory)->size_bytes;
+    device->kept_bytes[place] -= (*memory)->size_bytes;
     memmove(kept + best, kept + best + 1,
             (--device->kept.count - best) * sizeof *kept);
     if (place == MEMORY_DEVICE
@@ -202,7 +218,8 @@ enum vdbq_status device_memory_create(struct device *device,
         return VDBQ_OK;
     if (device->kept.count == 0)
         return error->status;
-    kept_limit(device, 0);
+    kept_limit(device, MEMORY_DEVICE, 0);
+    kept_limit(device, MEMORY_PINNED, 0);
     return device->backend->memory_create(device, place, size_bytes, memory,
                                           error);
 }

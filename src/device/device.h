@@ -61,7 +61,8 @@ struct loop_pool *device_loop_pool(struct device *device);
 enum memory_place {
     MEMORY_PINNED, /* host memory that the device can reach; has a host
                       pointer while the host holds it                    */
-    MEMORY_DEVICE  /* the device's own; moved by device_write/read       */
+    MEMORY_DEVICE, /* the device's own; moved by device_write/read       */
+    MEMORY_PLACES
 };
 struct device_memory;
 
