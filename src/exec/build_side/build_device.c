@@ -1,120 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a scan, kept on its device: see build_device.h. While they come
- * there is room for all that may; what is left of it goes when they have been
- * copied to where they are probed.
+ * Rows of a stream, kept on its device: see build_device.h. What is left of
+ * them goes when they have been copied to where they are probed.
  */
 #include "exec/build_side/build_device.h"
 
 #include <assert.h>
 
-#include "cl/tablet.h"
 #include "device/kernel.h"
 #include "exec/build_side/key_index.h"
+#include "exec/launch/device_store.h"
 #include "exec/stream/stream_inner.h"
 
 enum { MEMORY_SHARE = 4 }; /* of the device's memory that may be used */
-
-/* Where a column is; values UINT64_MAX: it is not kept, nulls likewise. */
-struct kept {
-    /* byte offset of the first value, and of the NULL flags; UINT64_MAX: not
-       kept */
-    uint64_t values, nulls;
-    unsigned width; /* of a value in bytes */
-};
+/* Bytes of which there is room for as many rows as may come; of more for about
+ * as many as are expected. */
+#define ROOM_SURE ((uint64_t)256 << 20)
 
 struct build_device {
-    struct sink sink;              /* first */
-    struct device *device;         /* it holds the rows */
+    struct device_store store;     /* first: takes them */
     struct device_column *columns; /* of the stream; owned */
-    struct kept *kept;             /* one a column; owned */
-    unsigned column_count;         /* of the stream */
-    struct device_memory *memory;  /* owned; NULL: no room was made */
-    uint64_t rows_most;        /* the stream's bound: there is room for these */
-    uint64_t rows;             /* taken so far */
-    struct device_times times; /* of the calls so far */
+    struct device_times times;     /* of the calls so far */
 };
 
 /* ---------------------------------------------------------------- taking -- */
 
-/* Copies `count` values of `width` bytes, as the kernel says. */
-static enum vdbq_status copy(struct build_device *rows,
-                             struct device_memory *from,
-                             struct device_memory *to,
-                             const uint64_t numbers[6], struct error *error)
+/* Whether so many rows fit into one buffer and a fair share of the memory. */
+static bool has_room(const struct build_device *rows, const bool *wanted,
+                     uint64_t most)
 {
-    struct device_call call = { .kernel = KERNEL_SORT_KEEP,
-                                .memories = { from, to },
-                                .memory_count = 2,
-                                .number_count = 6,
-                                .items = numbers[4] };
-    for (unsigned i = 0; i < 6; i++)
-        call.numbers[i] = numbers[i];
-    return numbers[4] > 0
-               ? device_call(rows->device, &call, &rows->times, error)
-               : VDBQ_OK;
-}
-
-static enum vdbq_status
-sink_take(struct sink *sink, const struct sink_rows *from, struct error *error)
-{
-    struct build_device *rows = (struct build_device *)sink;
-    enum vdbq_status status = VDBQ_OK;
-    if (rows->rows + from->count > rows->rows_most)
-        return error_set(error, VDBQ_LIMIT, "more rows came than were read");
-    for (unsigned i = 0; i < rows->column_count && status == VDBQ_OK; i++) {
-        const struct kept *kept = &rows->kept[i];
-        if (kept->values != UINT64_MAX)
-            status = copy(rows, from->memory, rows->memory,
-                          (uint64_t[6]){ from->outputs[i].values, kept->values,
-                                         kept->width, from->start, from->count,
-                                         rows->rows },
-                          error);
-        if (status == VDBQ_OK && kept->nulls != UINT64_MAX)
-            status = copy(rows, from->memory, rows->memory,
-                          (uint64_t[6]){ from->outputs[i].nulls, kept->nulls, 1,
-                                         from->start, from->count, rows->rows },
-                          error);
-    }
-    rows->rows += from->count;
-    return status;
-}
-
-static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
-{
-    struct build_device *rows = (struct build_device *)sink;
-    return device_calls_wait(rows->device, &rows->times, error);
-}
-
-/* Places the columns that are wanted; the bytes in all. */
-static uint64_t place(struct build_device *rows, const bool *wanted)
-{
-    uint64_t at = 0;
-    for (unsigned i = 0; i < rows->column_count; i++) {
-        const struct device_column *column = &rows->columns[i];
-        struct kept *kept = &rows->kept[i];
-        *kept = (struct kept){ UINT64_MAX, UINT64_MAX,
-                               row_set_width(column->type) };
-        if (!wanted[i])
-            continue;
-        kept->values = at;
-        at = TABLET_ALIGNED(at + rows->rows_most * kept->width);
-        if (!column->nullable)
-            continue;
-        kept->nulls = at;
-        at = TABLET_ALIGNED(at + rows->rows_most);
-    }
-    return at > 0 ? at : 1;
-}
-
-/* Whether the rows fit into one buffer and a fair share of the memory. */
-static bool has_room(const struct build_device *rows, uint64_t bytes)
-{
-    const struct device_facts *facts = device_facts(rows->device);
-    return device_has_kernels(rows->device) && rows->rows_most > 0
-           && rows->rows_most <= KEY_ROWS_MAX
+    const struct device_store *store = &rows->store;
+    const struct device_facts *facts = device_facts(store->device);
+    uint64_t bytes =
+        device_places(rows->columns, wanted, store->column_count, most, NULL);
+    return device_has_kernels(store->device) && most > 0 && most <= KEY_ROWS_MAX
            && bytes <= facts->buffer_max_bytes
            && bytes <= facts->memory_bytes / MEMORY_SHARE;
+}
+
+/* Rows to make room for before the first comes. */
+static uint64_t rows_expected(const struct build_device *rows,
+                              const struct stream *stream)
+{
+    const struct device_store *store = &rows->store;
+    uint64_t most = stream->rows_most;
+    double expected = stream->step->rows + stream->step->rows / 4 + 1;
+    return device_places(rows->columns, store->sink.reads, store->column_count,
+                         most, NULL)
+                       <= ROOM_SURE
+                   || expected >= (double)most
+               ? most
+               : (uint64_t)expected;
 }
 
 /* Prepares to take the stream's rows; `*can`: there is room. */
@@ -123,20 +59,18 @@ static enum vdbq_status prepare(struct build_device *rows,
                                 struct stream *stream, bool *can,
                                 struct error *error)
 {
-    rows->sink = (struct sink){ .reads = params->wanted,
-                                .take = sink_take,
-                                .wait = sink_wait };
-    rows->device = params->device;
-    rows->rows_most = stream->rows_most;
-    rows->column_count = stream->step->column_count;
     rows->columns = stream_device_columns(stream);
-    rows->kept = memory_zeroed(rows->column_count, sizeof *rows->kept);
-    if (rows->columns == NULL || rows->kept == NULL)
+    if (rows->columns == NULL)
         return error_no_memory(error);
-    uint64_t bytes = place(rows, params->wanted);
-    *can = has_room(rows, bytes);
-    return *can ? device_memory_create(rows->device, MEMORY_DEVICE, bytes,
-                                       &rows->memory, error)
+    enum vdbq_status status =
+        device_store_init(&rows->store, params->device, rows->columns,
+                          stream->step->column_count, &rows->times, error);
+    if (status != VDBQ_OK)
+        return status;
+    rows->store.sink.reads = params->wanted;
+    *can = has_room(rows, params->wanted, stream->rows_most);
+    return *can ? device_store_room(&rows->store, rows_expected(rows, stream),
+                                    error)
                 : VDBQ_OK;
 }
 
@@ -144,10 +78,11 @@ static enum vdbq_status prepare(struct build_device *rows,
 static enum vdbq_status take_all(struct build_device *rows,
                                  struct stream *stream, struct error *error)
 {
-    stream_sink(stream, &rows->sink);
+    struct sink *sink = &rows->store.sink;
+    stream_sink(stream, sink);
     enum vdbq_status status = stream_drain(stream, error);
-    assert(rows->rows <= rows->rows_most || status != VDBQ_OK);
-    return status == VDBQ_OK ? sink_wait(&rows->sink, error) : status;
+    assert(rows->store.rows <= stream->rows_most || status != VDBQ_OK);
+    return status == VDBQ_OK ? sink->wait(sink, error) : status;
 }
 
 enum vdbq_status build_device_take(const struct build_device_params *params,
@@ -179,24 +114,22 @@ void build_device_free(struct build_device *rows)
     struct error ignored;
     if (rows == NULL)
         return;
-    if (rows->memory != NULL) {
-        device_calls_wait(rows->device, &rows->times, &ignored);
-        device_memory_release(rows->memory);
-    }
+    if (rows->store.memory != NULL)
+        device_calls_wait(rows->store.device, &rows->times, &ignored);
+    device_store_finish(&rows->store);
     memory_release(rows->columns);
-    memory_release(rows->kept);
     memory_release(rows);
 }
 
 uint64_t build_device_rows(const struct build_device *rows)
 {
-    return rows->rows;
+    return rows->store.rows;
 }
 
 const struct device_column *build_device_column(const struct build_device *rows,
                                                 unsigned column)
 {
-    assert(column < rows->column_count);
+    assert(column < rows->store.column_count);
     return &rows->columns[column];
 }
 
@@ -208,21 +141,9 @@ enum vdbq_status build_device_copy(struct build_device *rows, unsigned column,
                                    const struct build_input *place,
                                    struct error *error)
 {
-    assert(first + count <= rows->rows);
-    assert(column < rows->column_count
-           && rows->kept[column].values != UINT64_MAX);
-    const struct kept *kept = &rows->kept[column];
-    enum vdbq_status status =
-        copy(rows, rows->memory, to,
-             (uint64_t[6]){ kept->values, place->values, kept->width, first,
-                            count, 0 },
-             error);
-    if (status == VDBQ_OK && place->nulls != 0)
-        status =
-            copy(rows, rows->memory, to,
-                 (uint64_t[6]){ kept->nulls, place->nulls, 1, first, count, 0 },
-                 error);
-    return status;
+    return device_store_copy(
+        &rows->store, column, first, count, to, place->values,
+        place->nulls != 0 ? place->nulls : UINT64_MAX, error);
 }
 
 /* Marks all slots of the index as free. */
@@ -233,7 +154,7 @@ static enum vdbq_status clear(struct build_device *rows,
     uint64_t width = index->kind == INDEX_DENSE ? 1 : 2;
     uint64_t count = index->count * width;
     return device_call(
-        rows->device,
+        rows->store.device,
         &(struct device_call){ .kernel = KERNEL_INDEX_CLEAR,
                                .memories = { to },
                                .memory_count = 1,
@@ -249,7 +170,7 @@ enum vdbq_status build_device_index(struct build_device *rows,
                                     const struct build_input *keys,
                                     unsigned width, struct error *error)
 {
-    assert(rows->memory != NULL);
+    assert(rows->store.memory != NULL);
     bool dense = index->kind == INDEX_DENSE;
     assert(dense || index->kind == INDEX_HASHED);
     struct device_call call = {
@@ -257,17 +178,17 @@ enum vdbq_status build_device_index(struct build_device *rows,
         .memories = { to },
         .memory_count = 1,
         .numbers = { keys->values, keys->nulls,
-                     rows->rows | (uint64_t)width << 32, index->slots,
+                     rows->store.rows | (uint64_t)width << 32, index->slots,
                      index->count, (uint64_t)index->base },
         .number_count = dense ? 6 : 5,
-        .items = rows->rows
+        .items = rows->store.rows
     };
     if (index->count == 0)
         return VDBQ_OK;
-    assert(rows->rows <= KEY_ROWS_MAX);
+    assert(rows->store.rows <= KEY_ROWS_MAX);
     enum vdbq_status status = clear(rows, index, to, error);
-    return status == VDBQ_OK && rows->rows > 0
-               ? device_call(rows->device, &call, &rows->times, error)
+    return status == VDBQ_OK && rows->store.rows > 0
+               ? device_call(rows->store.device, &call, &rows->times, error)
                : status;
 }
 
@@ -276,7 +197,7 @@ enum vdbq_status build_device_wait(struct build_device *rows,
                                    struct error *error)
 {
     enum vdbq_status status =
-        device_calls_wait(rows->device, &rows->times, error);
+        device_calls_wait(rows->store.device, &rows->times, error);
     times->kernel_ns += rows->times.kernel_ns;
     times->compile_ns += rows->times.compile_ns;
     times->launches += rows->times.launches;

@@ -267,24 +267,11 @@ static uint64_t row_bytes(const struct device_join *join)
 /* Places the columns that are read for `rows` rows; the bytes of all. */
 static uint64_t place_columns(struct device_join *join, uint64_t rows)
 {
-    uint64_t end = 0, at;
-    for (unsigned i = 0; i < join->column_count; i++) {
-        struct device_place *place = &join->places[i];
-        *place = (struct device_place){ 0 };
-        at = end;
-        if (join->reads[i]) {
-            end += device_places(&join->columns[i], 1, rows, place);
-            place->values += at;
-            place->nulls += place->nulls != UINT64_MAX ? at : 0;
-        }
-        join->outputs[i] = (struct output){
-            .values = place->values,
-            .nulls = place->nulls != UINT64_MAX ? place->nulls : 0,
-            .null_register = join->columns[i].nullable ? 0 : -1,
-            .width = row_set_width(join->columns[i].type),
-        };
-    }
-    return end > 0 ? end : TABLET_ALIGN;
+    uint64_t bytes = device_places(join->columns, join->reads,
+                                   join->column_count, rows, join->places);
+    for (unsigned i = 0; i < join->column_count; i++)
+        join->outputs[i] = device_place_output(&join->places[i]);
+    return bytes;
 }
 
 /* Tells the device what goes where. */

@@ -42,7 +42,7 @@ bool device_join_fits(const struct device *device,
 {
     uint64_t most = device_facts(device)->buffer_max_bytes;
     uint64_t slots = hash_slots(rows < SLOTS_MAX ? rows : 1);
-    uint64_t stored = device_places(right, count, rows, NULL);
+    uint64_t stored = device_places(right, NULL, count, rows, NULL);
     uint64_t index = slots * sizeof(u64);
     return rows < SLOTS_MAX / 2 && stored <= most && index <= most
            && stored + index + slots * sizeof(u32)

@@ -305,7 +305,8 @@ static enum vdbq_status device_join_batch(struct stream *stream,
     if (status != VDBQ_OK || rows.count == 0)
         return status;
     status = host_room(
-        join, device_places(columns, count, rows.count, join->places), error);
+        join, device_places(columns, NULL, count, rows.count, join->places),
+        error);
     for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
         status = bring(join, &rows, i, &join->places[i], error);
     batch->column = join->vectors;

@@ -17,16 +17,18 @@ static enum vdbq_status
 sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error);
 static enum vdbq_status sink_wait(struct sink *sink, struct error *error);
 
-uint64_t device_places(const struct device_column *columns, unsigned count,
-                       uint64_t rows, struct device_place *places)
+uint64_t device_places(const struct device_column *columns, const bool *reads,
+                       unsigned count, uint64_t rows,
+                       struct device_place *places)
 {
     uint64_t at = 0;
     for (unsigned i = 0; i < count; i++) {
+        bool read = reads == NULL || reads[i];
         struct device_place own = { .values = at,
                                     .nulls = UINT64_MAX,
                                     .width = row_set_width(columns[i].type) };
-        at = TABLET_ALIGNED(at + rows * own.width);
-        if (columns[i].nullable) {
+        at = read ? TABLET_ALIGNED(at + rows * own.width) : at;
+        if (read && columns[i].nullable) {
             own.nulls = at;
             at = TABLET_ALIGNED(at + rows);
         }
@@ -34,6 +36,28 @@ uint64_t device_places(const struct device_column *columns, unsigned count,
             places[i] = own;
     }
     return at > 0 ? at : TABLET_ALIGN;
+}
+
+struct output device_place_output(const struct device_place *place)
+{
+    bool nulls = place->nulls != UINT64_MAX;
+    return (struct output){ .values = place->values,
+                            .nulls = nulls ? place->nulls : 0,
+                            .null_register = nulls ? 0 : -1,
+                            .width = place->width };
+}
+
+/* Places the columns of a store for so many rows. */
+static uint64_t place_all(const struct device_store *store, uint64_t rows,
+                          struct device_place *places)
+{
+    return device_places(store->columns, store->sink.reads, store->column_count,
+                         rows, places);
+}
+
+static bool is_read(const struct device_store *store, unsigned column)
+{
+    return store->sink.reads == NULL || store->sink.reads[column];
 }
 
 enum vdbq_status
@@ -61,21 +85,71 @@ void device_store_finish(struct device_store *store)
 
 /* ----------------------------------------------------------------- room -- */
 
+/* Copies `count` values of `width` bytes from row `first` on to row `to_row`
+ * of what begins at `to_at`. */
+struct copying {
+    struct device_memory *from, *to;
+    uint64_t from_at, to_at; /* bytes */
+    unsigned width;
+    uint64_t first, count, to_row;
+};
+
+static enum vdbq_status copy(struct device_store *store,
+                             const struct copying *copying, struct error *error)
+{
+    return device_call(
+        store->device,
+        &(struct device_call){ .kernel = KERNEL_SORT_KEEP,
+                               .memories = { copying->from, copying->to },
+                               .memory_count = 2,
+                               .numbers = { copying->from_at, copying->to_at,
+                                            copying->width, copying->first,
+                                            copying->count, copying->to_row },
+                               .number_count = 6,
+                               .items = copying->count },
+        store->times, error);
+}
+
 /* Copies values that the device has to the store's memory, behind its rows. */
 static enum vdbq_status keep(struct device_store *store,
                              const struct sink_rows *rows, uint64_t from,
                              uint64_t to, unsigned width, struct error *error)
 {
-    return device_call(
-        store->device,
-        &(struct device_call){ .kernel = KERNEL_SORT_KEEP,
-                               .memories = { rows->memory, store->memory },
-                               .memory_count = 2,
-                               .numbers = { from, to, width, rows->start,
-                                            rows->count, store->rows },
-                               .number_count = 6,
-                               .items = rows->count },
-        store->times, error);
+    return copy(store,
+                &(struct copying){ .from = rows->memory,
+                                   .to = store->memory,
+                                   .from_at = from,
+                                   .to_at = to,
+                                   .width = width,
+                                   .first = rows->start,
+                                   .count = rows->count,
+                                   .to_row = store->rows },
+                error);
+}
+
+enum vdbq_status device_store_copy(struct device_store *store, unsigned column,
+                                   uint64_t first, uint64_t count,
+                                   struct device_memory *to, uint64_t values_at,
+                                   uint64_t nulls_at, struct error *error)
+{
+    assert(column < store->column_count && is_read(store, column));
+    assert(first + count <= store->rows);
+    const struct device_place *place = &store->places[column];
+    struct copying copying = { .from = store->memory,
+                               .to = to,
+                               .from_at = place->values,
+                               .to_at = values_at,
+                               .width = place->width,
+                               .first = first,
+                               .count = count };
+    enum vdbq_status status = copy(store, &copying, error);
+    if (status != VDBQ_OK || nulls_at == UINT64_MAX)
+        return status;
+    assert(place->nulls != UINT64_MAX);
+    copying.from_at = place->nulls;
+    copying.to_at = nulls_at;
+    copying.width = 1;
+    return copy(store, &copying, error);
 }
 
 /* Moves the rows from where they were. */
@@ -88,8 +162,9 @@ static enum vdbq_status move(struct device_store *store,
     enum vdbq_status status = VDBQ_OK;
     store->rows = 0;
     for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
-        status = keep(store, &rows, places[i].values, store->places[i].values,
-                      places[i].width, error);
+        if (is_read(store, i))
+            status = keep(store, &rows, places[i].values,
+                          store->places[i].values, places[i].width, error);
         if (status == VDBQ_OK && places[i].nulls != UINT64_MAX)
             status = keep(store, &rows, places[i].nulls, store->places[i].nulls,
                           1, error);
@@ -115,16 +190,15 @@ enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
                          ROW_SET_ROWS_MAX);
     room = room > rows ? room : rows;
     room = room > ROWS_ROOM_FIRST ? room : ROWS_ROOM_FIRST;
-    if (device_places(store->columns, store->column_count, room, NULL)
+    if (place_all(store, room, NULL)
         > device_facts(store->device)->buffer_max_bytes)
         room = rows;
     places = memory_zeroed(store->column_count + 1, sizeof *places);
     if (places == NULL)
         return error_no_memory(error);
-    status = device_memory_create(
-        store->device, MEMORY_DEVICE,
-        device_places(store->columns, store->column_count, room, places),
-        &store->memory, error);
+    status = device_memory_create(store->device, MEMORY_DEVICE,
+                                  place_all(store, room, places),
+                                  &store->memory, error);
     if (status != VDBQ_OK) {
         store->memory = before;
         memory_release(places);
@@ -152,8 +226,9 @@ sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
         device_store_room(store, store->rows + rows->count, error);
     for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
         const struct device_place *place = &store->places[i];
-        status = keep(store, rows, rows->outputs[i].values, place->values,
-                      place->width, error);
+        if (is_read(store, i))
+            status = keep(store, rows, rows->outputs[i].values, place->values,
+                          place->width, error);
         if (status == VDBQ_OK && place->nulls != UINT64_MAX)
             status = keep(store, rows, rows->outputs[i].nulls, place->nulls, 1,
                           error);

@@ -16,16 +16,20 @@ struct device_place {
     unsigned width;  /* of a value                      */
 };
 
-/* Places columns for `rows` rows, one behind the other; the bytes of all, not
- * 0. `places` may be NULL. */
-uint64_t device_places(const struct device_column *columns, unsigned count,
-                       uint64_t rows, struct device_place *places);
+/* Places the columns that are read (`reads` NULL: all are) for `rows` rows, one
+ * behind the other; the bytes of all, not 0. `places` may be NULL. */
+uint64_t device_places(const struct device_column *columns, const bool *reads,
+                       unsigned count, uint64_t rows,
+                       struct device_place *places);
+/* The same place, as who takes rows is told of it. */
+struct output device_place_output(const struct device_place *place);
 
 struct device_store {
     struct sink sink;      /* first: takes rows behind those that are there */
     struct device *device; /* owns the memory */
     struct device_times *times; /* added to                  */
-    /* of the sender; they outlive the store */
+    /* of the sender; they outlive the store. Those that the sink does not read
+     * take no room */
     const struct device_column *columns;
     unsigned column_count;
     struct device_memory *memory; /* owned; NULL: no row came yet */
@@ -46,6 +50,13 @@ void device_store_finish(struct device_store *store);
  * is in flight where they are moved. */
 enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
                                    struct error *error);
+/* Copies rows [first, first + count) of a column that is read to another
+ * memory of the device: the values, and, unless `nulls_at` is UINT64_MAX, the
+ * NULL flags, which the column has. */
+enum vdbq_status device_store_copy(struct device_store *store, unsigned column,
+                                   uint64_t first, uint64_t count,
+                                   struct device_memory *to, uint64_t values_at,
+                                   uint64_t nulls_at, struct error *error);
 /* Copies the rows of a row set, whose columns are the store's, into an empty
  * one. */
 enum vdbq_status device_store_fill(struct device_store *store,

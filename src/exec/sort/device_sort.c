@@ -40,7 +40,7 @@ struct device_sort {
 bool device_sort_can(const struct device_sort_params *params)
 {
     const struct device_facts *facts = device_facts(params->device);
-    uint64_t bytes = device_places(params->columns, params->column_count,
+    uint64_t bytes = device_places(params->columns, NULL, params->column_count,
                                    params->rows, NULL);
     return device_has_kernels(params->device) && params->rows > 0
            && params->rows < ROW_SET_ROWS_MAX
@@ -409,7 +409,8 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
     count = count < step->limit ? count : step->limit;
     if (placed == NULL)
         return error_no_memory(error);
-    bytes = device_places(params->columns, params->out_count, count, placed);
+    bytes =
+        device_places(params->columns, NULL, params->out_count, count, placed);
     if (count > 0)
         status = sort_all(sort, first + count, &radix, error);
     if (status == VDBQ_OK && count > 0)
