@@ -41,7 +41,6 @@ struct scan_grid {
                                     read, the oldest first                */
     uint64_t cells_done;                            /* for the statistics */
     struct device *device;       /* that may take the rows; NULL: none    */
-    uint64_t room;               /* of its memory, for a step             */
     struct sink *sink;           /* takes them; NULL: batches give them   */
     bool fed;                    /* nothing is left to start              */
     struct error held;           /* ... since this happened; status OK: not */
@@ -196,9 +195,7 @@ static enum vdbq_status open_launcher(struct scan_grid *grid,
                                       struct error *error)
 {
     const struct run_place *place = &grid->place;
-    if (place->takes && device_has_kernels(place->device))
-        grid->device = place->device;
-    grid->room = stream_place_room(place);
+    grid->device = stream_taker(place);
     grid->left = (struct grid_left){ .axis = &grid->axes[0], .place = place };
     grid->build_side = (struct grid_build){ .axes = grid->axes,
                                             .axis_count = grid->axis_count };
@@ -429,12 +426,10 @@ static enum vdbq_status scan_grid_batch(struct stream *stream,
 
 /* ---------------------------------------------------- rows on a device -- */
 
-static struct device *scan_grid_device(const struct stream *stream,
-                                       uint64_t *room)
+static const struct run_place *scan_grid_place(const struct stream *stream)
 {
     const struct scan_grid *grid = (const struct scan_grid *)stream;
-    *room = grid->room;
-    return grid->device;
+    return grid->device != NULL ? &grid->place : NULL;
 }
 
 static struct dictionary *scan_grid_dictionary(const struct stream *stream,
@@ -473,7 +468,7 @@ static enum vdbq_status scan_grid_advance(struct stream *stream, bool *more,
 }
 
 static const struct stream_device_calls device_calls = {
-    .device = scan_grid_device,
+    .place = scan_grid_place,
     .columns = scan_grid_columns,
     .sink = scan_grid_sink,
     .advance = scan_grid_advance,

@@ -109,12 +109,19 @@ enum vdbq_status condition_init(struct condition *condition,
     enum vdbq_status status = program_check(&condition->program, error);
     if (status != VDBQ_OK)
         return status;
+    const struct stream_params *stream = params->stream;
+    struct run_place place;
+    status = stream->choose(stream->choose_context, NULL, &condition->program,
+                            params->pairs, &place, error);
+    if (status != VDBQ_OK)
+        return status;
     struct dictionary **dictionaries = words_of_pairs(params);
     if (dictionaries == NULL)
         return error_no_memory(error);
     status = host_morsels_init(
         &condition->morsels,
-        &(struct host_morsels_params){ .stream = params->stream,
+        &(struct host_morsels_params){ .stream = stream,
+                                       .place = &place,
                                        .program = &condition->program,
                                        .dictionaries = dictionaries,
                                        .rows = params->pairs },

@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 #include "exec/join/device_join.h"
+#include "exec/launch/device_rows.h"
 #include "exec/stream/stream_inner.h"
 
 struct device_join_stream {
     struct stream head;                 /* first */
-    struct device *device;              /* that has the left rows        */
-    uint64_t room;                      /* of its memory                 */
+    struct run_place place;             /* whose device has the left rows */
     struct device_column *left, *right; /* what is known of the columns  */
     struct dictionary **dictionaries;   /* of the left ones, then of the
                                             right ones; held              */
@@ -20,10 +20,7 @@ struct device_join_stream {
     struct device_join *join;           /* on the device */
     struct sink *sink;                  /* takes the rows; NULL: none    */
     bool left_ended;                    /* the left side has no more rows */
-    struct device_memory *pinned;       /* a round, for the host         */
-    struct device_place *places;        /* ... the columns in it         */
-    struct vdbq_vector *vectors;        /* of the batch */
-    struct device_times times;          /* of bringing it                */
+    struct device_fetch fetch;          /* of a round, for the host      */
     char where[96];                     /* for stats                     */
 };
 
@@ -163,7 +160,7 @@ static enum vdbq_status make_join(struct device_join_stream *join,
     const struct stream *right = join->head.inputs[1];
     return device_join_create(
         &(struct device_join_params){ .step = &join->head.step->join,
-                                      .device = join->device,
+                                      .device = join->place.device,
                                       .left = join->left,
                                       .right = join->right,
                                       .left_count = left->step->column_count,
@@ -182,18 +179,17 @@ static enum vdbq_status device_join_open(struct stream *stream,
     struct device_join_stream *join = (struct device_join_stream *)stream;
     struct stream *left = stream->inputs[0], *right = stream->inputs[1];
     enum vdbq_status status;
-    join->device = stream_device(left, &join->room);
+    join->place = *stream_place(left);
     join->left = stream_device_columns(left);
-    join->right = right_columns(right, join->device);
-    join->vectors =
-        memory_zeroed(stream->step->column_count + 1, sizeof *join->vectors);
-    join->places =
-        memory_zeroed(stream->step->column_count + 1, sizeof *join->places);
-    if (!join->left || !join->right || !join->vectors || !join->places)
+    join->right = right_columns(right, join->place.device);
+    if (!join->left || !join->right)
         return error_no_memory(error);
     stream->rows_most =
         left->rows_most > right->rows_most ? left->rows_most : right->rows_most;
-    status = take_dictionary(join, error);
+    status = device_fetch_init(&join->fetch, join->place.device,
+                               stream->step->column_count, error);
+    if (status == VDBQ_OK)
+        status = take_dictionary(join, error);
     if (status == VDBQ_OK)
         status = make_join(join, error);
     if (status == VDBQ_OK)
@@ -210,15 +206,13 @@ static void device_join_close(struct stream *stream)
 {
     struct device_join_stream *join = (struct device_join_stream *)stream;
     device_join_destroy(join->join);
-    device_memory_release(join->pinned);
+    device_fetch_finish(&join->fetch);
     for (unsigned i = 0; join->dictionaries != NULL && i < join->word_count;
          i++)
         dictionary_release(join->dictionaries[i]);
-    memory_release(join->places);
     memory_release(join->dictionaries);
     memory_release(join->left);
     memory_release(join->right);
-    memory_release(join->vectors);
 }
 
 /* ----------------------------------------------------------------- rows -- */
@@ -228,8 +222,9 @@ static void note_where(struct device_join_stream *join)
 {
     uint64_t rounds = device_join_rounds(join->join);
     snprintf(join->where, sizeof join->where, "%s (join, %s, %llu round%s)",
-             device_facts(join->device)->name, device_join_text(join->join),
-             (unsigned long long)rounds, rounds == 1 ? "" : "s");
+             device_facts(join->place.device)->name,
+             device_join_text(join->join), (unsigned long long)rounds,
+             rounds == 1 ? "" : "s");
 }
 
 /* The next output rows; 0: the end. */
@@ -254,43 +249,6 @@ static enum vdbq_status next_rows(struct device_join_stream *join,
     return status;
 }
 
-/* Makes room for a round on the host. */
-static enum vdbq_status host_room(struct device_join_stream *join,
-                                  uint64_t bytes, struct error *error)
-{
-    if (join->pinned != NULL && device_memory_size(join->pinned) >= bytes)
-        return VDBQ_OK;
-    device_memory_release(join->pinned);
-    join->pinned = NULL;
-    return device_memory_create(join->device, MEMORY_PINNED, bytes,
-                                &join->pinned, error);
-}
-
-/* Brings a column of a round to the host. */
-static enum vdbq_status bring(struct device_join_stream *join,
-                              const struct sink_rows *rows, unsigned number,
-                              const struct device_place *place,
-                              struct error *error)
-{
-    const struct output *output = &rows->outputs[number];
-    uint8_t *host = device_memory_host(join->pinned);
-    struct vdbq_vector *vector = &join->vectors[number];
-    *vector = (struct vdbq_vector){
-        .type = join->head.step->columns[number].type,
-        .values = host + place->values,
-        .nulls = place->nulls != UINT64_MAX ? host + place->nulls : NULL,
-    };
-    assert(place->values + rows->count * place->width
-           <= device_memory_size(join->pinned));
-    enum vdbq_status status =
-        device_read(rows->memory, output->values, host + place->values,
-                    rows->count * place->width, &join->times, error);
-    if (status == VDBQ_OK && vector->nulls != NULL)
-        status = device_read(rows->memory, output->nulls, host + place->nulls,
-                             rows->count, &join->times, error);
-    return status;
-}
-
 /* Brings the next rows to the host. */
 static enum vdbq_status device_join_batch(struct stream *stream,
                                           struct vdbq_batch *batch,
@@ -302,16 +260,9 @@ static enum vdbq_status device_join_batch(struct stream *stream,
     const struct device_column *columns =
         device_join_columns(join->join, &count);
     enum vdbq_status status = next_rows(join, &rows, error);
-    if (status != VDBQ_OK || rows.count == 0)
-        return status;
-    status = host_room(
-        join, device_places(columns, NULL, count, rows.count, join->places),
-        error);
-    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
-        status = bring(join, &rows, i, &join->places[i], error);
-    batch->column = join->vectors;
-    batch->rows = rows.count;
-    return status;
+    return status == VDBQ_OK && rows.count > 0 ? device_fetch_rows(
+               &join->fetch, columns, NULL, &rows, batch, error)
+                                               : status;
 }
 
 /* Columns keep the dictionaries of their sides. */
@@ -328,20 +279,17 @@ static void device_join_stats(const struct stream *stream,
     const struct device_join_stream *join =
         (const struct device_join_stream *)stream;
     stats->steps = join->where;
-    stream_add_times(&join->times, stats);
+    stream_add_times(&join->fetch.times, stats);
     if (join->join != NULL)
         stream_add_times(device_join_times(join->join), stats);
 }
 
 /* ---------------------------------------------------- rows on a device -- */
 
-/* The device that may take the rows as they are. */
-static struct device *join_device(const struct stream *stream, uint64_t *room)
+/* Whose device may take the rows as they are. */
+static const struct run_place *join_place(const struct stream *stream)
 {
-    const struct device_join_stream *join =
-        (const struct device_join_stream *)stream;
-    *room = join->room;
-    return join->device;
+    return &((const struct device_join_stream *)stream)->place;
 }
 
 /* A copy: the caller frees it. */
@@ -380,7 +328,7 @@ static enum vdbq_status join_advance(struct stream *stream, bool *more,
 }
 
 static const struct stream_device_calls device_calls = {
-    .device = join_device,
+    .place = join_place,
     .columns = join_columns,
     .sink = join_sink,
     .advance = join_advance,

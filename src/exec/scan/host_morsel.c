@@ -137,13 +137,8 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
                                    const struct host_morsels_params *params,
                                    struct error *error)
 {
-    const struct stream_params *stream = params->stream;
-    *morsels = (struct host_morsels){ 0 };
-    enum vdbq_status status =
-        stream->choose(stream->choose_context, NULL, params->program,
-                       params->rows, &morsels->place, error);
-    if (status != VDBQ_OK)
-        return status;
+    enum vdbq_status status = VDBQ_OK;
+    *morsels = (struct host_morsels){ .place = *params->place };
     if (run_dictionary_needed(params->program))
         status = make_dictionary(morsels, params, error);
     if (status == VDBQ_OK)
@@ -151,7 +146,7 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
     if (status != VDBQ_OK)
         return status;
     morsels->pack = launcher_pack(morsels->launcher);
-    morsels->threads = stream_threads(stream);
+    morsels->threads = stream_threads(params->stream);
     morsels->rows_room = params->rows + ROWS_STEP - 1
                          - (params->rows + ROWS_STEP - 1) % ROWS_STEP;
     if (params->rows == 0 || params->rows > ROWS_FIRST)

@@ -47,7 +47,8 @@ struct host_morsels {
 };
 
 struct host_morsels_params {
-    const struct stream_params *stream;     /* for its choose              */
+    const struct stream_params *stream;     /* of the query's run          */
+    const struct run_place *place;          /* where the program runs; copied */
     const struct program *program;          /* checked; its first table is that
                                            of the rows                 */
     struct build_side *build_side;          /* rows that it probes, put in place

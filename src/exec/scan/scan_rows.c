@@ -7,6 +7,7 @@
 #include "exec/scan/host_morsel.h"
 
 #include <assert.h>
+
 #include "exec/stream/stream_inner.h"
 
 /* Rows that the device has. */
@@ -26,7 +27,6 @@ struct scan_rows {
     struct host_morsels morsels;   /* rows on their way through the program */
     struct taker taker;          /* where the device has the rows            */
     struct device *device;       /* ... that is it; NULL: batches come       */
-    uint64_t room;               /* of its memory, for a step                */
     struct sink *given;          /* takes the result rows there; NULL: none  */
     struct vdbq_batch pending;   /* of the input: rows that are not in a morsel
                                   yet, from `pending_next` on                     */
@@ -36,8 +36,10 @@ struct scan_rows {
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
 };
 
-/* Opens the program for rows with the input's words. */
+/* Opens the program for rows with the input's words, at the place that was
+ * chosen. */
 static enum vdbq_status open_morsels(struct scan_rows *scan,
+                                     const struct run_place *place,
                                      struct error *error)
 {
     const struct stream *input = scan->input;
@@ -52,6 +54,7 @@ static enum vdbq_status open_morsels(struct scan_rows *scan,
         &scan->morsels,
         &(struct host_morsels_params){
             .stream = scan->head.params,
+            .place = place,
             .program = &scan->head.step->scan.program,
             .build_side = scan->build_side,
             .dictionaries = dictionaries,
@@ -85,10 +88,9 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
 {
     struct stream *input = scan->input;
     struct taker *taker = &scan->taker;
-    struct device *device = stream_device(input, &scan->room);
+    struct device *device = stream_device(input, NULL);
     taker->rows = VECTOR(struct sink_rows);
-    if (device == NULL || device != scan->morsels.place.device
-        || !scan->morsels.place.takes)
+    if (device == NULL || device != stream_taker(&scan->morsels.place))
         return VDBQ_OK;
     taker->reads =
         memory_zeroed(input->step->column_count + 1, sizeof *taker->reads);
@@ -118,10 +120,15 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
         memory_zeroed(stream->step->column_count, sizeof *scan->vectors);
     if (scan->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status =
-        build_side_open(stream, NULL, &scan->build_side, error);
+    struct run_place place;
+    enum vdbq_status status = stream->params->choose(
+        stream->params->choose_context, NULL, &stream->step->scan.program,
+        scan->input->rows_most, &place, error);
     if (status == VDBQ_OK)
-        status = open_morsels(scan, error);
+        status = build_side_open(stream, stream_taker(&place),
+                                 &scan->build_side, error);
+    if (status == VDBQ_OK)
+        status = open_morsels(scan, &place, error);
     return status == VDBQ_OK ? take_rows(scan, error) : status;
 }
 
@@ -285,13 +292,11 @@ static bool scan_rows_stays(const struct stream *stream)
 
 /* ------------------------------------------- result rows that stay there -- */
 
-/* The device that may take the rows as they are. */
-static struct device *scan_rows_device(const struct stream *stream,
-                                       uint64_t *room)
+/* Whose device may take the rows as they are. */
+static const struct run_place *scan_rows_place(const struct stream *stream)
 {
     const struct scan_rows *scan = (const struct scan_rows *)stream;
-    *room = scan->room;
-    return scan->device;
+    return scan->device != NULL ? &scan->morsels.place : NULL;
 }
 
 /* The input's column of integers that a result column is a copy of; -1: it is
@@ -365,7 +370,7 @@ static enum vdbq_status scan_rows_advance(struct stream *stream, bool *more,
 }
 
 static const struct stream_device_calls device_calls = {
-    .device = scan_rows_device,
+    .place = scan_rows_place,
     .columns = scan_rows_columns,
     .sink = scan_rows_sink,
     .advance = scan_rows_advance,

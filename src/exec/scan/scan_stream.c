@@ -3,7 +3,6 @@
  * STEP_SCAN: a program over a table's tablets, or once. Rows that it probes
  * come first, from the step's inputs.
  */
-#include "device/kernel.h"
 #include "device/kind.h"
 #include "exec/scan/scan.h"
 #include "exec/stream/stream_inner.h"
@@ -15,7 +14,6 @@ struct scan_stream {
     struct build_side *build_side;
     struct run_place place;      /* where it runs */
     struct device *device;       /* that may take its rows; NULL: none        */
-    uint64_t room;               /* of its memory, for a step                 */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
 };
 
@@ -74,9 +72,7 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
                                              rows_most(stream), place, error);
     if (status != VDBQ_OK)
         return status;
-    if (place->takes && table != NULL && device_has_kernels(place->device))
-        made->device = place->device;
-    made->room = stream_place_room(place);
+    made->device = table != NULL ? stream_taker(place) : NULL;
     status = build_side_open(stream, made->device, &made->build_side, error);
     return status == VDBQ_OK ? open_scan(made, error) : status;
 }
@@ -134,13 +130,11 @@ static void scan_stream_close(struct stream *stream)
 
 /* ---------------------------------------------------- rows on a device -- */
 
-/* The device that may take the rows as they are. */
-static struct device *scan_stream_device(const struct stream *stream,
-                                         uint64_t *room)
+/* Whose device may take the rows as they are. */
+static const struct run_place *scan_stream_place(const struct stream *stream)
 {
     const struct scan_stream *scan = (const struct scan_stream *)stream;
-    *room = scan->room;
-    return scan->device;
+    return scan->device != NULL ? &scan->place : NULL;
 }
 
 /* From now on the sink takes the rows of all launches. */
@@ -236,7 +230,7 @@ static const struct stream_device_calls device_calls = {
     .bounds = scan_stream_bounds,
     .tables = scan_stream_tables,
     .bound = scan_stream_bound,
-    .device = scan_stream_device,
+    .place = scan_stream_place,
     .columns = scan_stream_columns,
     .sink = scan_stream_sink,
     .advance = scan_stream_advance,

@@ -6,22 +6,36 @@
 
 #include <assert.h>
 
+#include "device/kernel.h"
 #include "program/steps/sort_bound.h"
 
-struct device *stream_device(const struct stream *stream, uint64_t *room)
+struct device *stream_taker(const struct run_place *place)
 {
-    uint64_t unused;
-    if (stream->calls->device == NULL)
-        return NULL;
-    return stream->calls->device->device(stream, room ? room : &unused);
+    return place->takes && device_has_kernels(place->device) ? place->device
+                                                             : NULL;
 }
 
-uint64_t stream_place_room(const struct run_place *place)
+const struct run_place *stream_place(const struct stream *stream)
+{
+    const struct stream_device_calls *calls = stream->calls->device;
+    return calls != NULL ? calls->place(stream) : NULL;
+}
+
+/* What a step may take of the memory of a place's device. */
+static uint64_t place_room(const struct run_place *place)
 {
     uint64_t room = device_facts(place->device)->memory_bytes / 4;
     uint64_t budget =
         place->resident != NULL ? resident_budget(place->resident) : room;
     return budget < room ? budget : room;
+}
+
+struct device *stream_device(const struct stream *stream, uint64_t *room)
+{
+    const struct run_place *place = stream_place(stream);
+    if (room != NULL)
+        *room = place != NULL ? place_room(place) : 0;
+    return place != NULL ? place->device : NULL;
 }
 
 bool stream_bounded(const struct stream *stream)

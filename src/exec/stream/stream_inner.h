@@ -39,7 +39,7 @@ struct stream_calls {
 
 /* The same for rows on a device: as the functions below. */
 struct stream_device_calls {
-    struct device *(*device)(const struct stream *stream, uint64_t *room);
+    const struct run_place *(*place)(const struct stream *stream);
     struct device_column *(*columns)(struct stream *stream);
     void (*sink)(struct stream *stream, struct sink *sink);
     /* The program that may add rows to groups, each item of `*device` to a table
@@ -132,11 +132,14 @@ bool stream_most_live(const struct step *step, uint64_t rows);
 
 /* ---------------------------------------------------- rows on a device -- */
 
-/* The device that has a stream's rows and takes them itself; NULL: there is
- * none. `*room`: bytes of its memory that a step may take; may be NULL. */
+/* The device of a place that takes rows where they are; NULL: it takes none. */
+struct device *stream_taker(const struct run_place *place);
+/* The place whose device has a stream's rows and takes them itself; the
+ * stream's. NULL: there is none. */
+const struct run_place *stream_place(const struct stream *stream);
+/* That device, or NULL. `*room`: bytes of its memory that a step may take; may
+ * be NULL. */
 struct device *stream_device(const struct stream *stream, uint64_t *room);
-/* What a step may take of the memory of a place's device. */
-uint64_t stream_place_room(const struct run_place *place);
 /* Whether no more rows come than `rows_most`. */
 bool stream_bounded(const struct stream *stream);
 /* What is known of the columns, to be released; NULL: no memory. */
