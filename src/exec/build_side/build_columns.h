@@ -42,8 +42,8 @@ struct row_set_column *build_column_at(const struct build_side *build_side,
                                        unsigned i);
 uint64_t build_rows_at(const struct build_side *build_side, unsigned i);
 /* The rows of column i that are on the device; NULL: they are not. */
-struct build_device *build_device_at(const struct build_side *build_side,
-                                     unsigned i);
+struct device_rows *build_device_at(const struct build_side *build_side,
+                                    unsigned i);
 
 /* Lets the rows go, once they are where they are to be. */
 void build_release_rows(struct build_side *build_side);

@@ -20,35 +20,35 @@ static enum vdbq_status describe(struct build_rows *rows, struct stream *stream,
         if (step->columns[i].type == VDBQ_TEXT)
             row_set_dictionary(&rows->row_set, i,
                                dictionary_hold(stream_dictionary(stream, i)));
-    rows->row_set.rows = build_device_rows(rows->device_rows);
+    rows->row_set.rows = rows->device_rows.store.rows;
     return status;
 }
 
 enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
-                                 const struct build_device_params *params,
+                                 const struct build_rows_params *params,
                                  struct error *error)
 {
-    enum vdbq_status status =
-        build_device_take(params, stream, &rows->device_rows, error);
+    enum vdbq_status status = VDBQ_OK;
+    if (params->device != NULL && stream_device(stream, NULL) == params->device)
+        status = stream_keep(stream, params->wanted, &rows->device_rows,
+                             &rows->on_device, error);
     if (status != VDBQ_OK)
         return status;
-    return rows->device_rows != NULL
-               ? describe(rows, stream, error)
-               : stream_materialise(stream, &rows->row_set, error);
+    return rows->on_device ? describe(rows, stream, error)
+                           : stream_materialise(stream, &rows->row_set, error);
 }
 
 void build_rows_finish(struct build_rows *rows)
 {
     row_set_finish(&rows->row_set);
-    build_device_free(rows->device_rows);
+    device_rows_finish(&rows->device_rows);
     *rows = (struct build_rows){ 0 };
 }
 
 bool build_rows_nullable(const struct build_rows *rows, unsigned column)
 {
-    return rows->device_rows != NULL
-               ? build_device_column(rows->device_rows, column)->nullable
-               : rows->row_set.columns[column].nulls != NULL;
+    return rows->on_device ? rows->device_rows.columns[column].nullable
+                           : rows->row_set.columns[column].nulls != NULL;
 }
 
 struct build_input build_rows_place(uint64_t rows, unsigned width, bool nulls,
@@ -73,11 +73,11 @@ enum vdbq_status build_rows_write(struct build_rows *rows, unsigned column,
 {
     const struct row_set_column *from = &rows->row_set.columns[column];
     enum vdbq_status status;
-    if (rows->device_rows != NULL) {
-        status = build_device_copy(rows->device_rows, column, first, count, to,
+    if (rows->on_device) {
+        status = build_device_copy(&rows->device_rows, column, first, count, to,
                                    place, error);
         return status == VDBQ_OK
-                   ? build_device_wait(rows->device_rows, times, error)
+                   ? build_device_wait(&rows->device_rows, times, error)
                    : status;
     }
     assert(first + count <= rows->row_set.rows);

@@ -11,18 +11,25 @@
 #include "exec/build_side/build_device.h"
 #include "exec/rows/row_set.h"
 
+struct stream;
+
 struct build_rows {
     /* How many they are, and the words; and the rows, unless the device took
      * them. */
     struct row_set row_set;
-    struct build_device *device_rows; /* those it took; NULL: none       */
+    struct device_rows device_rows; /* those it took */
+    bool on_device;                 /* they are there */
 };
 
+struct build_rows_params {
+    struct device *device; /* NULL: none takes rows                          */
+    const bool *wanted;    /* one a column of the stream: it is to be kept   */
+};
 /* Takes all rows of a stream: on `device`, if they are and can be there (NULL:
  * they cannot), the columns that are wanted. build_rows_finish() is due
  * whatever it returns, and accepts a zeroed struct. */
 enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
-                                 const struct build_device_params *params,
+                                 const struct build_rows_params *params,
                                  struct error *error);
 void build_rows_finish(struct build_rows *rows);
 

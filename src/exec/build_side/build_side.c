@@ -32,10 +32,12 @@ uint64_t build_rows_at(const struct build_side *build_side, unsigned i)
     return build_side->rows[build_input_at(build_side, i)->cursor].row_set.rows;
 }
 
-struct build_device *build_device_at(const struct build_side *build_side,
-                                     unsigned i)
+struct device_rows *build_device_at(const struct build_side *build_side,
+                                    unsigned i)
 {
-    return build_side->rows[build_input_at(build_side, i)->cursor].device_rows;
+    struct build_rows *rows =
+        &build_side->rows[build_input_at(build_side, i)->cursor];
+    return rows->on_device ? &rows->device_rows : NULL;
 }
 
 /* -------------------------------------------------------------- rows -- */
@@ -75,7 +77,7 @@ static enum vdbq_status take_rows(struct build_side *build_side,
     bool can = find_wanted(build_side, cursor, wanted);
     enum vdbq_status status =
         build_rows_take(&build_side->rows[cursor], input,
-                        &(struct build_device_params){
+                        &(struct build_rows_params){
                             .device = can ? device : NULL, .wanted = wanted },
                         error);
     if (status != VDBQ_OK)

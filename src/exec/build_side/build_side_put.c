@@ -45,8 +45,8 @@ static struct input_range device_range(const struct build_side *build_side,
                                        const struct run_dictionary *dictionary)
 {
     const struct program_input *input = build_input_at(build_side, i);
-    const struct device_column *column = build_device_column(
-        build_device_at(build_side, i), (unsigned)input->column);
+    const struct device_column *column =
+        &build_device_at(build_side, i)->columns[input->column];
     struct input_range range = { .null = column->nullable, .not_null = true };
     range.value = interval_any(step_machine_type(column->type));
     if (column->type == VDBQ_TEXT && dictionary->dictionary != NULL)
@@ -329,7 +329,7 @@ static enum vdbq_status put_from_device(struct build_side *build_side,
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0;
          i < build_column_count(build_side) && status == VDBQ_OK; i++) {
-        struct build_device *rows = build_device_at(build_side, i);
+        struct device_rows *rows = build_device_at(build_side, i);
         const struct build_input *input = &build_side->inputs[i];
         bool index = i >= build_side->pack.build_count;
         unsigned number = i - build_side->pack.build_count;
@@ -381,7 +381,7 @@ static void name(struct build_side *build_side)
     size_t length = 0, size = sizeof build_side->text;
     unsigned on_device = 0;
     for (unsigned i = 0; i < build_side->cursors; i++)
-        on_device += build_side->rows[i].device_rows != NULL;
+        on_device += build_side->rows[i].on_device;
     for (unsigned i = 0; i < build_side->pack.index_count; i++) {
         static const char *const kinds[] = { [INDEX_DENSE] = "dense",
                                              [INDEX_HASHED] = "hashed",

@@ -116,7 +116,7 @@ enum vdbq_status axis_take_rows(struct axis *axis, struct stream *grid,
             wanted[axis->inputs[i].column] = true;
     enum vdbq_status status = build_rows_take(
         &axis->build_side, axis->rows,
-        &(struct build_device_params){ .device = device, .wanted = wanted },
+        &(struct build_rows_params){ .device = device, .wanted = wanted },
         error);
     memory_release(wanted);
     close_rows(axis, grid);

@@ -89,7 +89,7 @@ static enum vdbq_status take_axes(struct scan_grid *grid, struct error *error)
         status = axis_take_rows(&grid->axes[a], &grid->head,
                                 grid->place.takes ? grid->place.device : NULL,
                                 error);
-        on_device |= grid->axes[a].build_side.device_rows != NULL;
+        on_device |= grid->axes[a].build_side.on_device;
     }
     if (status != VDBQ_OK || !on_device)
         return status == VDBQ_OK ? choose(grid, error) : status;

@@ -76,7 +76,7 @@ static enum vdbq_status make_stream(const struct stream *head,
 }
 
 /* The time, where somebody asks for it. */
-static uint64_t clock_of(const struct stream_params *params)
+uint64_t stream_clock(const struct stream_params *params)
 {
     return params->stats != NULL && params->stats->counts != NULL ? os_time_ns()
                                                                   : 0;
@@ -99,7 +99,7 @@ static enum vdbq_status open_one(const struct opening *opening, int number,
         .texts =
             memory_zeroed(step->column_count + (size_t)1, sizeof *head.texts),
     };
-    uint64_t start = clock_of(params);
+    uint64_t start = stream_clock(params);
     *stream = NULL;
     enum vdbq_status status =
         head.inputs != NULL && head.reads != NULL && head.texts != NULL
@@ -113,7 +113,7 @@ static enum vdbq_status open_one(const struct opening *opening, int number,
     memcpy(head.texts, opening->texts[number], step->column_count);
     status = make_stream(&head, stream, error);
     if (status == VDBQ_OK)
-        (*stream)->time_ns = clock_of(params) - start;
+        (*stream)->time_ns = stream_clock(params) - start;
     return status;
 }
 
@@ -303,13 +303,13 @@ void stream_close(struct stream *stream)
 {
     if (stream == NULL)
         return;
-    uint64_t start = clock_of(stream->params);
+    uint64_t start = stream_clock(stream->params);
     keep_stats(stream);
     stream->calls->close(stream);
     account_give_all(&stream->memory);
     for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
         stream_close(stream->inputs[i]);
-    stream->time_ns += clock_of(stream->params) - start;
+    stream->time_ns += stream_clock(stream->params) - start;
     keep_count(stream);
     memory_release(stream->inputs);
     memory_release(stream->reads);
@@ -370,11 +370,11 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
         return tell_held(stream, error);
     if (stack_is_short())
         return stack_refuse(error, (struct position){ 0 });
-    uint64_t start = clock_of(stream->params);
+    uint64_t start = stream_clock(stream->params);
     bool held = stream->held != NULL;
     status = stream->calls->batch(stream, batch, error);
     stream->last = !held && stream->held != NULL;
-    stream->time_ns += clock_of(stream->params) - start;
+    stream->time_ns += stream_clock(stream->params) - start;
     if (status == VDBQ_OK && batch->rows == 0)
         status = tell_held(stream, error);
     if (status != VDBQ_OK)

@@ -39,7 +39,7 @@ struct stream_kind;
 struct stream_stats {
     struct vdbq_stats sum; /* of all steps so far */
     char build[64];  /* where sum.build points: the builds that ran, listed */
-    char steps[256]; /* ... and sum.steps                                   */
+    char steps[512]; /* ... and sum.steps                                   */
     struct vector *counts; /* of struct step_count: what each step came to;
                               NULL: nobody asks                             */
 };

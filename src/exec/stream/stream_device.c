@@ -38,9 +38,89 @@ struct device *stream_device(const struct stream *stream, uint64_t *room)
     return place != NULL ? place->device : NULL;
 }
 
+/* ----------------------------------------------------------------- keep -- */
+
+/* Bytes of which there is room for as many rows as may come; of more for about
+ * as many as are expected. */
+#define ROOM_SURE ((uint64_t)256 << 20)
+
+/* Whether all rows that may come fit into one buffer and a step's share of the
+ * memory. */
+static bool fits(const struct stream *stream, const struct device_rows *rows)
+{
+    const struct device_store *store = &rows->store;
+    uint64_t room = place_room(&rows->place);
+    uint64_t most = device_facts(store->device)->buffer_max_bytes;
+    uint64_t bytes =
+        device_places(rows->columns, store->sink.reads, store->column_count,
+                      stream->rows_most, NULL);
+    return stream->rows_most > 0 && stream->rows_most <= ROW_SET_ROWS_MAX
+           && bytes <= (room < most ? room : most);
+}
+
+/* Rows to make room for before the first comes. */
+static uint64_t rows_expected(const struct stream *stream,
+                              const struct device_rows *rows)
+{
+    const struct device_store *store = &rows->store;
+    uint64_t most = stream->rows_most;
+    double expected = stream->step->rows + stream->step->rows / 4 + 1;
+    uint64_t bytes = device_places(rows->columns, store->sink.reads,
+                                   store->column_count, most, NULL);
+    return bytes <= ROOM_SURE || expected >= (double)most ? most
+                                                          : (uint64_t)expected;
+}
+
+/* Has the rows taken; they are there however that ends. */
+static enum vdbq_status take_all(struct stream *stream,
+                                 struct device_rows *rows, struct error *error)
+{
+    struct sink *sink = &rows->store.sink;
+    struct error waited;
+    enum vdbq_status status =
+        device_store_room(&rows->store, rows_expected(stream, rows), error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_sink(stream, sink);
+    status = stream_drain(stream, error);
+    assert(rows->store.rows <= stream->rows_most || status != VDBQ_OK);
+    if (sink->wait(sink, &waited) != VDBQ_OK && status == VDBQ_OK) {
+        *error = waited;
+        status = error->status;
+    }
+    return status;
+}
+
+enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
+                             struct device_rows *rows, bool *can,
+                             struct error *error)
+{
+    const struct run_place *place = stream_place(stream);
+    uint64_t start = stream_clock(stream->params);
+    *rows = (struct device_rows){ 0 };
+    *can = false;
+    if (place == NULL || !stream_bounded(stream))
+        return VDBQ_OK;
+    enum vdbq_status status =
+        device_rows_init(rows, place, stream_device_columns(stream),
+                         stream->step->column_count, error);
+    if (status != VDBQ_OK)
+        return status;
+    rows->store.sink.reads = reads;
+    *can = fits(stream, rows);
+    if (*can)
+        status = take_all(stream, rows, error);
+    stream->time_ns += stream_clock(stream->params) - start;
+    return status;
+}
+
+/* ---------------------------------------------------------------- facts -- */
+
 bool stream_bounded(const struct stream *stream)
 {
-    if (stream->step->kind != STEP_SCAN || stream->rescans)
+    if (stream->rescans || stream->step->kind == STEP_GROUP)
+        return true; /* all rows were there when it was opened */
+    if (stream->step->kind != STEP_SCAN)
         return false;
     const struct program *program = &stream->step->scan.program;
     const struct program_table *first = program->tables.items;

@@ -10,6 +10,7 @@
 #include "exec/rows/batches.h"
 #include "exec/rows/row_set.h"
 #include "exec/launch/launch_bound.h"
+#include "exec/launch/device_rows.h"
 #include "exec/launch/launch_tables.h"
 #include "exec/launch/sink.h"
 #include "exec/stream/stream.h"
@@ -95,6 +96,9 @@ bool stream_stays(const struct stream *stream);
 enum vdbq_status stream_batches(struct stream *stream, struct batches *batches,
                                 struct error *error);
 
+/* The time where somebody asks what steps take; else 0. */
+uint64_t stream_clock(const struct stream_params *params);
+
 /* Closes an input whose rows are all taken, for what it holds. */
 void stream_close_input(struct stream *stream, unsigned number);
 
@@ -161,6 +165,13 @@ enum vdbq_status stream_advance(struct stream *stream, bool *more,
                                 struct error *error);
 /* The same to the end. */
 enum vdbq_status stream_drain(struct stream *stream, struct error *error);
+/* Has all rows of a stream stay on its device, the columns that are read
+ * (`reads` outlives them). `*can` false: they cannot, for want of room or since
+ * nobody knows how many may come, and none was asked for. A failure of a row
+ * leaves those before it. device_rows_finish() is due whatever it returns. */
+enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
+                             struct device_rows *rows, bool *can,
+                             struct error *error);
 
 /* -------------------------------------------------------- materialised -- */
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows that several steps read. All rows of the step are taken where the first
- * of its readers is opened; each reader is a stream that gives them out. Where
- * the account of memory has no room for them they wait in a temporary file.
+ * of its readers is opened; each reader is a stream that gives them out. Those
+ * that a device has stay there, if they fit. Where the account of memory has no
+ * room for others they wait in a temporary file.
  */
 #include "exec/stream/stream_share.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "exec/rows/rescan.h"
 #include "exec/rows/spill.h"
@@ -19,7 +21,11 @@ struct stream_share {
     const struct step *step; /* whose rows they are */
     unsigned holders;
     struct row_set rows;         /* all; where they are in the file, some, while
-                                they are taken                          */
+                                they are taken; where a device has them, their
+                                words alone                             */
+    struct device_rows device;   /* ... all of them                     */
+    bool on_device;              /* they are there                      */
+    char where[48];              /* ... for stats                       */
     struct account_share memory; /* of these                            */
     bool *reads;                 /* of each column: somebody reads it   */
     struct spill file;           /* rows that memory has no room for    */
@@ -29,10 +35,11 @@ struct stream_share {
 
 /* One of the readers. */
 struct shared_stream {
-    struct stream head;         /* first */
-    struct stream_share *share; /* held */
-    uint64_t next;              /* row to give out next */
-    struct spill_reader reader; /* of the file, if they are there */
+    struct stream head;          /* first */
+    struct stream_share *share;  /* held */
+    uint64_t next;               /* row to give out next */
+    struct spill_reader reader;  /* of the file, if they are there */
+    struct device_reader device; /* of the device, if they are there */
     struct vdbq_vector *vectors;
 };
 
@@ -105,23 +112,54 @@ static enum vdbq_status put_aside(struct stream_share *share,
     return status;
 }
 
+/* Adds the rows of a batch. */
+static enum vdbq_status add_batch(struct stream_share *share,
+                                  struct stream *stream,
+                                  const struct vdbq_batch *batch,
+                                  struct error *error)
+{
+    enum vdbq_status status =
+        row_set_append(&share->rows, batch, share->params->threads, error);
+    if (status == VDBQ_OK)
+        status = put_aside(share, stream, error);
+    return status == VDBQ_OK ? stop_pause(error) : status;
+}
+
 /* Takes all rows, up to the one that fails. */
 static enum vdbq_status take_rows(struct stream_share *share,
                                   struct stream *stream, struct error *error)
 {
-    unsigned threads = share->params->threads;
     struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status =
         stream_materialise_begin(stream, &share->rows, error);
-    while (status == VDBQ_OK && batch.rows > 0) {
+    if (status == VDBQ_OK)
+        status = stream_keep(stream, share->reads, &share->device,
+                             &share->on_device, error);
+    while (status == VDBQ_OK && !share->on_device && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)
-            status = row_set_append(&share->rows, &batch, threads, error);
-        if (status == VDBQ_OK)
-            status = put_aside(share, stream, error);
-        if (status == VDBQ_OK)
-            status = stop_pause(error);
+            status = add_batch(share, stream, &batch, error);
     }
+    return status;
+}
+
+/* Brings the rows to the host: the device's budget has no room for them. */
+static enum vdbq_status leave_device(struct stream_share *share,
+                                     struct stream *stream, struct error *error)
+{
+    struct device_reader reader;
+    struct vdbq_batch batch = { .columns = share->step->column_count,
+                                .rows = 1 };
+    enum vdbq_status status =
+        device_reader_init(&reader, &share->device, share->reads, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = device_reader_batch(&reader, &batch, error);
+        if (status == VDBQ_OK)
+            status = add_batch(share, stream, &batch, error);
+    }
+    device_reader_finish(&reader);
+    device_rows_finish(&share->device);
+    share->on_device = false;
     return status;
 }
 
@@ -129,10 +167,18 @@ static enum vdbq_status take_rows(struct stream_share *share,
 static enum vdbq_status end_rows(struct stream_share *share,
                                  struct stream *stream, struct error *error)
 {
+    struct error refused;
+    enum vdbq_status status = VDBQ_OK;
+    if (share->on_device
+        && device_rows_settle(&share->device, &refused) != VDBQ_OK)
+        status = leave_device(share, stream, error);
+    if (share->on_device)
+        snprintf(share->where, sizeof share->where, "%llu rows on the device",
+                 (unsigned long long)share->device.store.rows);
     atomic_fetch_add(&stream->memory.most_bytes, share->memory.most_bytes);
-    if (!share->in_file)
-        return VDBQ_OK;
-    enum vdbq_status status = spill_end(&share->file, error);
+    if (status != VDBQ_OK || !share->in_file)
+        return status;
+    status = spill_end(&share->file, error);
     row_set_clear(&share->rows);
     share->file.file.memory = NULL; /* the step's ends; nothing is added now */
     return status;
@@ -177,6 +223,7 @@ void stream_share_release(struct stream_share *share)
     if (--share->holders > 0)
         return;
     row_set_finish(&share->rows);
+    device_rows_finish(&share->device);
     account_give_all(&share->memory);
     spill_finish(&share->file);
     memory_release(share->reads);
@@ -193,6 +240,10 @@ static enum vdbq_status shared_batch(struct stream *stream,
     struct shared_stream *shared = (struct shared_stream *)stream;
     enum vdbq_status status;
 
+    if (shared->share->on_device) {
+        shared->device.reads = stream->reads;
+        return device_reader_batch(&shared->device, batch, error);
+    }
     if (!shared->share->in_file) {
         rescan_rows(&shared->share->rows, &shared->next, shared->vectors,
                     batch);
@@ -217,15 +268,72 @@ static void shared_close(struct stream *stream)
     struct shared_stream *shared = (struct shared_stream *)stream;
 
     spill_reader_finish(&shared->reader);
+    device_reader_finish(&shared->device);
     memory_release(shared->vectors);
     stream_share_release(shared->share);
 }
 
+static void shared_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    const struct shared_stream *shared = (const struct shared_stream *)stream;
+    stats->steps = shared->share->where;
+    stream_add_times(&shared->device.fetch.times, stats);
+}
+
+/* Whose device has the rows. */
+static const struct run_place *shared_place(const struct stream *stream)
+{
+    const struct stream_share *share =
+        ((const struct shared_stream *)stream)->share;
+    return share->on_device ? &share->device.place : NULL;
+}
+
+static struct device_column *shared_columns(struct stream *stream)
+{
+    return device_rows_columns(
+        &((struct shared_stream *)stream)->share->device);
+}
+
+static void shared_sink(struct stream *stream, struct sink *sink)
+{
+    ((struct shared_stream *)stream)->device.sink = sink;
+}
+
+/* Gives all rows. */
+static enum vdbq_status shared_advance(struct stream *stream, bool *more,
+                                       struct error *error)
+{
+    struct shared_stream *shared = (struct shared_stream *)stream;
+    const struct error *failed = shared->share->failed;
+    enum vdbq_status status = device_reader_give(&shared->device, error);
+    *more = false;
+    if (status != VDBQ_OK || failed == NULL)
+        return status;
+    *error = *failed;
+    return error->status;
+}
+
+static const struct stream_device_calls shared_device_calls = {
+    .place = shared_place,
+    .columns = shared_columns,
+    .sink = shared_sink,
+    .advance = shared_advance,
+};
+
 static const struct stream_calls shared_calls = {
     .batch = shared_batch,
     .dictionary = shared_dictionary,
+    .stats = shared_stats,
     .close = shared_close,
+    .device = &shared_device_calls,
 };
+
+static uint64_t row_count(const struct stream_share *share)
+{
+    return share->on_device ? share->device.store.rows
+           : share->in_file ? spill_rows(&share->file, 0)
+                            : share->rows.rows;
+}
 
 /* Gives the stream what it needs besides the rows. */
 static enum vdbq_status fill_stream(struct shared_stream *shared,
@@ -240,7 +348,10 @@ static enum vdbq_status fill_stream(struct shared_stream *shared,
         memory_zeroed(step->column_count + (size_t)1, sizeof *shared->vectors);
     if (shared->head.inputs == NULL || shared->vectors == NULL)
         return error_no_memory(error);
-    if (shared->share->in_file)
+    if (shared->share->on_device)
+        status = device_reader_init(&shared->device, &shared->share->device,
+                                    shared->share->reads, error);
+    else if (shared->share->in_file)
         status = spill_reader_init(
             &shared->reader,
             &(struct spill_range){ .spill = &shared->share->file,
@@ -266,9 +377,7 @@ enum vdbq_status stream_share_open(struct stream_share *share,
     made->head = (struct stream){ .calls = &shared_calls,
                                   .params = share->params,
                                   .step = share->step,
-                                  .rows_most = share->in_file
-                                                   ? spill_rows(&share->file, 0)
-                                                   : share->rows.rows,
+                                  .rows_most = row_count(share),
                                   .rescans = true };
     status = fill_stream(made, error);
     if (status != VDBQ_OK)
