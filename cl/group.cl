@@ -10,7 +10,8 @@
  * Rows are taken in three steps. vdbq_group_find makes the slots of codes, and
  * notes which `top` a group's sums of floats need and which row is its first.
  * vdbq_group_raise gives the sums that `top`, and room (group_find.cl). vdbq_group_add
- * does the rest (group_add.cl). What is done with whole slots is here.
+ * does the rest (group_add.cl). Groups go out as records, or become columns that
+ * stay (group_out.cl).
  */
 #include "group.h"
 #include "hash.h"
@@ -26,6 +27,7 @@
 #include "group_tile.cl"
 #include "group_find.cl"
 #include "group_add.cl"
+#include "group_out.cl"
 
 /* Puts the groups of a table into a larger one; the codes' `old` slots. */
 KERNEL void vdbq_group_grow(CONTROL control,
@@ -49,34 +51,5 @@ KERNEL void vdbq_group_grow(CONTROL control,
         for (u32 k = 0; k < control->width / 8; k++)
             ((GLOBAL u64 *)record_at(control, records, slot))[k] =
                 ((GLOBAL const u64 *)(old_records + i * control->width))[k];
-    }
-}
-
-/* Copies the groups among slots [0, slots), in any order: a struct group_out
- * each, then the record. */
-KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
-                           GLOBAL const u64 *restrict codes,
-                           GLOBAL u64 *restrict out,
-                           volatile GLOBAL struct group_state *state,
-                           u64 slots, u64 room)
-{
-    u64 words = control->out / 8;
-    for (u64 slot = get_global_id(0); slot < slots;
-         slot += get_global_size(0)) {
-        GLOBAL const u64 *record =
-            (GLOBAL const u64 *)(records + slot * control->width);
-        u64 place;
-        if (record[1] == 0)
-            continue;
-        place = atomic_inc(&state->count);
-        if (place >= room)
-            continue;
-        out[place * (words + 2)] = !control->hashed         ? slot
-                                   : slot >= control->slots ? GROUP_EMPTY
-                                                            : codes[slot];
-        out[place * (words + 2) + 1] =
-            control->hashed && slot > control->slots;
-        for (u64 k = 0; k < words; k++)
-            out[place * (words + 2) + 2 + k] = record[k];
     }
 }

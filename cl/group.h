@@ -89,8 +89,10 @@ struct group_raise {
 
 /* What happened; zeroed before. */
 struct group_state {
-    u32 full;  /* a code found no slot: nothing was added */
-    u32 count; /* of groups that went out                 */
+    u32 full;   /* a code found no slot: nothing was added            */
+    u32 count;  /* of groups that were listed                         */
+    u32 failed; /* of groups that stay: a sum does not fit 64 bits    */
+    u32 unused;
 };
 
 /* In front of a record that goes out. */
@@ -99,6 +101,20 @@ struct group_out {
     u64 null; /* 1: the key is NULL, `code` says nothing */
 };
 
+/* A column of groups that stay on the device: a key's or an aggregate's values,
+ * and where they go; the bytes for NULL likewise. GROUP_NOWHERE: nobody reads
+ * it, or none is NULL. */
+struct group_result {
+    u64 values;
+    u64 nulls;
+    u32 is_key;
+    u32 number; /* of the key, or of the aggregate */
+    u32 is_sum; /* ... it is a sum of integers     */
+    u32 type;   /* TYPE_... of the values          */
+};
+#define GROUP_NOWHERE 0xffffffffffffffffUL
+
+VDBQ_ASSERT_LAYOUT(group_result, sizeof(struct group_result) == 32);
 VDBQ_ASSERT_LAYOUT(group_column, sizeof(struct group_column) == 24);
 VDBQ_ASSERT_LAYOUT(group_key, sizeof(struct group_key) == 48);
 VDBQ_ASSERT_LAYOUT(group_aggregate, sizeof(struct group_aggregate) == 104);

@@ -77,4 +77,15 @@ static inline u64 value_code(u32 type, u64 value)
     return order_code((i64)value);
 }
 
+/* The value of a code, as value_code() takes it; a NaN's is one NaN. */
+static inline u64 code_value(u32 type, u64 code)
+{
+    i64 order = order_of_code(code);
+    if (type == TYPE_F64)
+        return bits_of_f64(order_to_f64(order));
+    if (type == TYPE_F32)
+        return bits_of_f32(order_to_f32((i32)order));
+    return (u64)order;
+}
+
 #endif

@@ -259,24 +259,3 @@ KERNEL void vdbq_sort_pick(GLOBAL const u8 *restrict from,
             to[to_at + i] = from[from_at + row];
     }
 }
-
-/* Copies records of `words` words of 64 bits by elements [0, count). */
-KERNEL void vdbq_sort_records(GLOBAL const u64 *restrict from,
-                              GLOBAL const u64 *restrict elements,
-                              GLOBAL u64 *restrict to, u64 words, u64 count)
-{
-    for (u64 i = get_global_id(0); i < count * words;
-         i += get_global_size(0)) {
-        u64 record = i / words;
-        to[i] = from[(u64)(u32)elements[record] * words + i % words];
-    }
-}
-
-/* Makes elements of records by the complement of one of their words. */
-KERNEL void vdbq_sort_firsts(GLOBAL const u64 *restrict records,
-                             GLOBAL u64 *restrict elements, u64 words,
-                             u64 word, u64 count)
-{
-    for (u64 i = get_global_id(0); i < count; i += get_global_size(0))
-        elements[i] = ~records[i * words + word] << 32 | i;
-}

@@ -46,7 +46,7 @@ ROOMS = {
                  'unnest', 'simplify', 'index', 'rewrite', 'lower', 'statement'),
     'src/api': ('alone', '.', 'file', 'keys'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
-                 'aggregate', 'group', 'gather', 'window', 'join', 'operator'),
+                 'aggregate', 'device_group', 'group', 'gather', 'window', 'join', 'operator'),
     'tools': ('.', 'generate', 'web', 'changes', 'shell'),
     'src/io': ('packed', '.', 'import'),
 }

@@ -20,7 +20,9 @@
     _(GROUP_ADD, vdbq_group_add, GROUP)                                       \
     _(GROUP_ADD_LOCAL, vdbq_group_add, GROUP_LOCAL)                           \
     _(GROUP_GROW, vdbq_group_grow, GROUP)                                     \
+    _(GROUP_LIST, vdbq_group_list, GROUP)                                     \
     _(GROUP_OUT, vdbq_group_out, GROUP)                                       \
+    _(GROUP_COLUMNS, vdbq_group_columns, GROUP)                               \
     _(SORT_CODES, vdbq_sort_codes, SORT)                                      \
     _(SORT_BINS, vdbq_sort_bins, SORT)                                        \
     _(SORT_UNDER, vdbq_sort_under, SORT)                                      \
@@ -29,8 +31,6 @@
     _(SORT_MOVE, vdbq_sort_move, SORT)                                        \
     _(SORT_KEEP, vdbq_sort_keep, SORT)                                        \
     _(SORT_PICK, vdbq_sort_pick, SORT)                                        \
-    _(SORT_RECORDS, vdbq_sort_records, SORT)                                  \
-    _(SORT_FIRSTS, vdbq_sort_firsts, SORT)                                    \
     _(JOIN_FIND, vdbq_join_find, JOIN)                                        \
     _(JOIN_STARTS, vdbq_join_starts, JOIN)                                    \
     _(JOIN_COUNT, vdbq_join_count, JOIN)                                      \

@@ -143,6 +143,8 @@ enum vdbq_status group_take(struct group *group, uint8_t *records,
     return VDBQ_OK;
 }
 
+/* -------------------------------------------------------------- device -- */
+
 /* Copies what an aggregate keeps. */
 static void copy_state(const struct aggregate *from, const uint8_t *record,
                        const struct aggregate *to, uint8_t *extra)
@@ -154,29 +156,74 @@ static void copy_state(const struct aggregate *from, const uint8_t *record,
         memcpy(extra + to->skipped, record + from->skipped, sizeof(uint64_t));
 }
 
-enum vdbq_status group_take_states(struct group *group,
-                                   const struct group_states *states,
-                                   struct error *error)
+/* Takes a block of groups that it does not have, with these keys. */
+static enum vdbq_status take_states(struct group *group,
+                                    const struct device_groups *block,
+                                    const struct vdbq_vector *keys,
+                                    struct error *error)
 {
     struct group_store *store = &group->parts[0].groups;
     uint32_t numbers[GROUP_BLOCK] = { 0 };
     enum vdbq_status status = VDBQ_OK;
     if (group->keys > 0)
-        status = group_store_room(group, store, states->count, error);
+        status = group_store_room(group, store, block->count, error);
     if (status == VDBQ_OK && group->keys > 0)
-        status = group_table_find(&store->table, states->keys, 0, states->count,
-                                  0, numbers, error);
-    for (unsigned i = 0; status == VDBQ_OK && i < states->count; i++) {
-        const uint8_t *record = states->records + i * states->width;
+        status = group_table_find(&store->table, keys, 0, block->count, 0,
+                                  numbers, error);
+    for (unsigned i = 0; status == VDBQ_OK && i < block->count; i++) {
+        const uint8_t *record =
+            block->bytes + i * block->width + block->record_at;
         const uint64_t *from = (const void *)record;
         uint8_t *extra = group_extra(&store->table, numbers[i]);
         struct group_head *head = (void *)extra;
         head->first = ~from[0];
         head->rows = from[1];
         for (unsigned k = 0; k < group->aggregate_count; k++)
-            copy_state(&states->aggregates[k], record, &group->aggregates[k],
+            copy_state(&block->aggregates[k], record, &group->aggregates[k],
                        extra);
     }
+    return status;
+}
+
+/* Keys of a block of groups, as columns. */
+struct key_columns {
+    struct vdbq_vector vectors[DEVICE_GROUP_KEYS_MAX];
+    uint64_t values[DEVICE_GROUP_KEYS_MAX][AGGREGATE_BLOCK];
+    uint8_t nulls[DEVICE_GROUP_KEYS_MAX][AGGREGATE_BLOCK];
+};
+
+static void read_keys(const struct device_groups *block,
+                      struct key_columns *columns)
+{
+    for (unsigned k = 0; k < block->keys; k++) {
+        struct row_set_column column = { .values = columns->values[k],
+                                         .nulls = columns->nulls[k] };
+        device_groups_key(block, k, &column);
+        columns->vectors[k] = (struct vdbq_vector){ .values = column.values,
+                                                    .nulls = column.nulls };
+    }
+}
+
+enum vdbq_status group_take_device(struct group *group,
+                                   const struct device_groups *groups,
+                                   uint64_t rows, struct error *error)
+{
+    struct key_columns *columns = memory_zeroed(1, sizeof *columns);
+    struct device_groups block = *groups;
+    enum vdbq_status status =
+        columns != NULL ? VDBQ_OK : error_no_memory(error);
+    group_took_rows(group, rows);
+    for (uint32_t at = 0; status == VDBQ_OK && at < groups->count;
+         at += block.count) {
+        uint32_t left = groups->count - at;
+        block.bytes = groups->bytes + at * groups->width;
+        block.count = left < AGGREGATE_BLOCK ? left : AGGREGATE_BLOCK;
+        read_keys(&block, columns);
+        status = take_states(group, &block, columns->vectors, error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
+    }
+    memory_release(columns);
     return status;
 }
 

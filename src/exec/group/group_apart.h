@@ -10,6 +10,7 @@
 #define VDBQ_EXEC_GROUP_APART_H
 
 #include "exec/aggregate/aggregate.h"
+#include "exec/device_group/device_group.h"
 #include "exec/group/group.h"
 #include "exec/stream/stream.h"
 
@@ -44,22 +45,12 @@ enum vdbq_status group_give(struct group *group, struct group_taker *taker,
 enum vdbq_status group_take(struct group *group, uint8_t *records,
                             uint32_t count, uint64_t first,
                             struct error *error);
-/* Groups that something else made: their keys as columns, and of each a record
- * with ~ the number of the first row, how many rows there are, and states at the
- * places that `aggregates` say. */
-struct group_states {
-    const struct vdbq_vector *keys;
-    const uint8_t *records;
-    size_t width;   /* from one record to the next                         */
-    unsigned count; /* AGGREGATE_BLOCK at most                             */
-    const struct aggregate *aggregates;
-};
-/* Takes groups that it does not have. */
-enum vdbq_status group_take_states(struct group *group,
-                                   const struct group_states *states,
-                                   struct error *error);
 /* They were of so many rows more. */
 void group_took_rows(struct group *group, uint64_t rows);
+/* Takes groups, none of which it has, that a device made of so many rows. */
+enum vdbq_status group_take_device(struct group *group,
+                                   const struct device_groups *groups,
+                                   uint64_t rows, struct error *error);
 
 /* Gives the texts of a column of the result other numbers, in records that are
  * to be taken. */

@@ -10,7 +10,8 @@
 
 #include "base/threads/parallel.h"
 #include "exec/aggregate/aggregate_state.h"
-#include "exec/group/device_group_inner.h"
+#include "exec/device_group/device_group_inner.h"
+#include "exec/group/group_apart.h"
 #include "cl/order.h"
 #include "program/steps/group_sink.h"
 
@@ -258,11 +259,12 @@ enum vdbq_status machine_group_finish(struct machine_group *group,
         spread_states(group, to + sizeof(struct group_out));
         count++;
     }
+    struct device_groups groups = device_groups_of(&group->shape);
+    groups.bytes = group->merged;
+    groups.count = count;
     if (apart != NULL)
-        return device_group_move(&group->shape, group->merged, count,
-                                 group->numbers, apart, error);
+        return group_take_device(apart, &groups, group->numbers, error);
     if (count == 0)
         return row_set_room(row_set, 0, error);
-    return device_group_write(&group->shape, group->merged, count, false,
-                              group->threads, row_set, error);
+    return device_groups_write(&groups, group->threads, row_set, error);
 }

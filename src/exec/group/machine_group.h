@@ -7,7 +7,7 @@
 #ifndef VDBQ_EXEC_MACHINE_GROUP_H
 #define VDBQ_EXEC_MACHINE_GROUP_H
 
-#include "exec/group/device_group.h"
+#include "exec/device_group/device_group.h"
 #include "exec/launch/launch_tables.h"
 #include "program/program.h"
 
@@ -22,7 +22,9 @@ enum vdbq_status machine_group_create(const struct device_group_params *params,
 void machine_group_destroy(struct machine_group *group);
 /* For the scan. */
 struct launch_tables *machine_group_tables(struct machine_group *group);
-/* As device_group_finish(). */
+/* Writes the groups, as group_finish(); or where `apart` is not NULL, makes them
+ * those of that group, which has none yet. */
+struct group;
 enum vdbq_status machine_group_finish(struct machine_group *group,
                                       struct group *apart,
                                       struct row_set *row_set,

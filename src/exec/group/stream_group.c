@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_GROUP as a stream: all rows go in while it is opened. Where a
- * device has the rows and takes them itself, that groups them, if it can; else
- * the host does.
+ * device has the rows and takes them itself, that groups them, if it can, and
+ * many groups stay there; else the host does.
  */
 #include <stdio.h>
 
-#include "exec/group/device_group.h"
+#include "exec/device_group/device_group.h"
 #include "exec/group/group_apart.h"
 #include "exec/group/machine_group.h"
 #include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
 
+enum { KEEP_MIN = 1 << 13 }; /* groups that stay on a device */
+
 struct group_stream {
-    struct stream head;        /* first */
-    struct rescan groups;      /* the result's rows, owned */
-    struct reorder spilled;    /* ... where they do not fit into memory */
-    bool is_spilled;           /* the rows are there */
-    struct device_times times; /* of grouping on a device */
-    char where[96];            /* for stats               */
-    struct group *group;       /* on the host; owned; NULL: none           */
-    bool *nullable;            /* ... that it reads                        */
+    struct stream head;          /* first */
+    struct rescan groups;        /* the result's rows, owned */
+    struct device_rows kept;     /* ... where they stay on a device */
+    struct device_reader reader; /* of these                      */
+    bool is_kept;                /* the rows are there */
+    struct reorder spilled;      /* ... where they do not fit into memory */
+    bool is_spilled;             /* the rows are there */
+    struct device_times times;   /* of grouping on a device */
+    char where[96];              /* for stats               */
+    struct group *group;         /* on the host; owned; NULL: none           */
+    bool *nullable;              /* ... that it reads                        */
 };
 
 /* The input's column that a column of the groups takes its words from. */
@@ -143,6 +148,59 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
 
 /* -------------------------------------------------------- on the device -- */
 
+/* Whether groups are worth a launch of what reads them: of few the host has
+ * made use before that is under way. */
+static bool stay(const struct run_place *place, uint64_t groups)
+{
+    return groups >= KEEP_MIN || place->settings->steps == STEPS_DEVICE;
+}
+
+/* Has the groups stay on the device; false: they cannot. */
+static enum vdbq_status keep_groups(struct group_stream *stream,
+                                    struct device_group *group,
+                                    struct error *error)
+{
+    struct stream *head = &stream->head;
+    const struct run_place *place = stream_place(head->inputs[0]);
+    if (!stay(place, device_group_count(group)))
+        return VDBQ_OK;
+    enum vdbq_status status =
+        device_group_keep(group, place, head->step->columns, head->reads,
+                          &stream->kept, &stream->is_kept, error);
+    if (status == VDBQ_OK && stream->is_kept)
+        return device_reader_init(&stream->reader, &stream->kept, head->reads,
+                                  error);
+    device_rows_finish(&stream->kept);
+    return status;
+}
+
+/* Makes the groups those of a group apart. */
+static enum vdbq_status give_groups(struct group_stream *stream,
+                                    struct device_group *group,
+                                    struct error *error)
+{
+    struct device_groups groups;
+    enum vdbq_status status = device_group_read(group, &groups, error);
+    return status == VDBQ_OK ? group_take_device(
+               stream->group, &groups, device_group_rows(group), error)
+                             : status;
+}
+
+/* Does with the groups what is to be done with them. */
+static enum vdbq_status end_groups(struct group_stream *stream,
+                                   struct device_group *group,
+                                   struct error *error)
+{
+    enum vdbq_status status = device_group_end(group, error);
+    if (status == VDBQ_OK && stream->group != NULL)
+        return give_groups(stream, group, error);
+    if (status == VDBQ_OK)
+        status = keep_groups(stream, group, error);
+    return status == VDBQ_OK && !stream->is_kept
+               ? device_group_finish(group, &stream->groups.row_set, error)
+               : status;
+}
+
 /* The device takes the input's rows where they are. */
 static enum vdbq_status run_on_device(struct group_stream *stream,
                                       const struct device_group_params *params,
@@ -155,11 +213,11 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
     stream_sink(stream->head.inputs[0], device_group_sink(group));
     status = stream_drain(stream->head.inputs[0], error);
     if (status == VDBQ_OK)
-        status = device_group_finish(group, stream->group,
-                                     &stream->groups.row_set, error);
+        status = end_groups(stream, group, error);
     stream->times = *device_group_times(group);
-    snprintf(stream->where, sizeof stream->where, "%s (%s)",
-             device_facts(params->device)->name, device_group_text(group));
+    snprintf(stream->where, sizeof stream->where, "%s (%s%s)",
+             device_facts(params->device)->name, device_group_text(group),
+             stream->is_kept ? ", groups stay" : "");
     device_group_destroy(group);
     return status;
 }
@@ -174,13 +232,13 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
         .step = &stream->head.step->group,
         .inputs = input->step->columns,
         .column_count = input->step->column_count,
-        .device = stream_device(input, NULL),
         .rows = input->rows_most,
         .threads = stream_threads(stream->head.params)
     };
     struct device_column *columns;
     enum vdbq_status status = VDBQ_OK;
     *done = false;
+    params.device = stream_device(input, &params.room);
     if (params.device == NULL)
         return VDBQ_OK;
     params.columns = columns = stream_device_columns(input);
@@ -297,7 +355,9 @@ static enum vdbq_status group_open(struct stream *stream, struct error *error)
         return status;
     take_dictionary(group);
     stream_close_input(stream, 0);
-    stream->rows_most = group->is_spilled ? group->spilled.rows : groups->rows;
+    stream->rows_most = group->is_kept      ? group->kept.store.rows
+                        : group->is_spilled ? group->spilled.rows
+                                            : groups->rows;
     return VDBQ_OK;
 }
 
@@ -306,16 +366,20 @@ static enum vdbq_status group_batch(struct stream *stream,
                                     struct error *error)
 {
     struct group_stream *group = (struct group_stream *)stream;
+    if (group->is_kept)
+        return device_reader_batch(&group->reader, batch, error);
     if (group->is_spilled)
         return reorder_batch(&group->spilled, batch, error);
     rescan_batch(&group->groups, batch);
     return VDBQ_OK;
 }
 
-/* What was spilled is read range by range. */
+/* What was spilled is read range by range, what a device has some rows at a
+ * time. */
 static bool group_stays(const struct stream *stream)
 {
-    return !((const struct group_stream *)stream)->is_spilled;
+    const struct group_stream *group = (const struct group_stream *)stream;
+    return !group->is_spilled && !group->is_kept;
 }
 
 static struct dictionary *group_dictionary(const struct stream *stream,
@@ -329,6 +393,8 @@ static struct dictionary *group_dictionary(const struct stream *stream,
 static void group_close(struct stream *stream)
 {
     drop_group((struct group_stream *)stream);
+    device_reader_finish(&((struct group_stream *)stream)->reader);
+    device_rows_finish(&((struct group_stream *)stream)->kept);
     rescan_finish(&((struct group_stream *)stream)->groups);
     reorder_finish(&((struct group_stream *)stream)->spilled);
 }
@@ -338,7 +404,44 @@ static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
     const struct group_stream *group = (const struct group_stream *)stream;
     stats->steps = group->where;
     stream_add_times(&group->times, stats);
+    stream_add_times(&group->reader.fetch.times, stats);
 }
+
+/* ---------------------------------------------------- rows on a device -- */
+
+/* Whose device has the groups. */
+static const struct run_place *group_place(const struct stream *stream)
+{
+    const struct group_stream *group = (const struct group_stream *)stream;
+    return group->is_kept ? &group->kept.place : NULL;
+}
+
+static struct device_column *group_columns(struct stream *stream)
+{
+    return device_rows_columns(&((struct group_stream *)stream)->kept);
+}
+
+static void group_sink(struct stream *stream, struct sink *sink)
+{
+    ((struct group_stream *)stream)->reader.sink = sink;
+}
+
+/* Gives all groups. */
+static enum vdbq_status group_advance(struct stream *stream, bool *more,
+                                      struct error *error)
+{
+    struct group_stream *group = (struct group_stream *)stream;
+    *more = false;
+    stream->rows = group->kept.store.rows;
+    return device_reader_give(&group->reader, error);
+}
+
+static const struct stream_device_calls device_calls = {
+    .place = group_place,
+    .columns = group_columns,
+    .sink = group_sink,
+    .advance = group_advance,
+};
 
 const struct stream_kind group_stream = {
     .size = sizeof(struct group_stream),
@@ -346,6 +449,7 @@ const struct stream_kind group_stream = {
                .stays = group_stays,
                .dictionary = group_dictionary,
                .stats = group_stats,
-               .close = group_close },
+               .close = group_close,
+               .device = &device_calls },
     .open = group_open,
 };

@@ -8,22 +8,28 @@
 
 enum { DIGIT_BITS = 4, DIGITS = 1 << DIGIT_BITS, ITEM_ELEMENTS = 8 };
 
+/* Gives each group a span of so many elements. */
+static void share_out(struct device_radix *radix, uint64_t count)
+{
+    uint64_t block =
+        (uint64_t)device_group_items(radix->device) * ITEM_ELEMENTS;
+    uint64_t most = device_groups_most(radix->device);
+    uint64_t blocks = (count + block - 1) / block;
+    radix->count = count;
+    radix->span = (blocks + most - 1) / most * block;
+    radix->spans =
+        radix->span > 0 ? (count + radix->span - 1) / radix->span : 0;
+}
+
 enum vdbq_status device_radix_init(struct device_radix *radix,
                                    struct device *device, uint64_t count,
                                    struct device_times *times,
                                    struct error *error)
 {
-    uint64_t block = (uint64_t)device_group_items(device) * ITEM_ELEMENTS;
-    uint64_t most = device_groups_most(device), blocks;
     enum vdbq_status status;
 
-    *radix = (struct device_radix){ .device = device,
-                                    .times = times,
-                                    .count = count };
-    blocks = (count + block - 1) / block;
-    radix->span = (blocks + most - 1) / most * block;
-    radix->spans =
-        radix->span > 0 ? (count + radix->span - 1) / radix->span : 0;
+    *radix = (struct device_radix){ .device = device, .times = times };
+    share_out(radix, count);
     if (count == 0)
         return VDBQ_OK;
     status = device_memory_create(device, MEMORY_DEVICE, count * 8,
@@ -36,6 +42,12 @@ enum vdbq_status device_radix_init(struct device_radix *radix,
                                       (radix->spans + 1) * DIGITS * 4,
                                       &radix->counts, error);
     return status;
+}
+
+void device_radix_shrink(struct device_radix *radix, uint64_t count)
+{
+    assert(count <= radix->count);
+    share_out(radix, count);
 }
 
 void device_radix_finish(struct device_radix *radix)

@@ -24,6 +24,8 @@ enum vdbq_status device_radix_init(struct device_radix *radix,
                                    struct device *device, uint64_t count,
                                    struct device_times *times,
                                    struct error *error);
+/* There are fewer elements than there is room for. */
+void device_radix_shrink(struct device_radix *radix, uint64_t count);
 void device_radix_finish(struct device_radix *radix);
 /* Sorts by the lowest `bits` of the 32; what is equal there keeps its order. */
 enum vdbq_status device_radix_sort(struct device_radix *radix, unsigned bits,

@@ -3,39 +3,16 @@
  * Grouping on a device: see device_group.h. Rows are only put into the queue;
  * the host waits where a hashed table may have become full, and at the end.
  */
-#include "exec/group/device_group.h"
+#include "exec/device_group/device_group.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "device/kernel.h"
-#include "exec/group/device_group_inner.h"
-#include "exec/sort/device_radix.h"
+#include "exec/device_group/device_group_inner.h"
 #include "cl/sum.h"
 
-enum {
-    GROW = 4,
-    PINNED_MIN = 1 << 20, /* bytes that are worth it                     */
-    ORDER_MIN = 1 << 12   /* groups that the device orders by first rows */
-};
-
-struct device_group {
-    struct sink sink; /* first */
-    /* of the caller; what they point to outlives this */
-    struct device_group_params params;
-    struct device_group_shape shape; /* how records look */
-    struct group_control sent;       /* what `control` holds           */
-    struct device_memory *control;   /* the device's copy of shape.control */
-    struct device_memory *records;   /* one a slot */
-    struct device_memory *codes;     /* hashed: one a slot; else NULL  */
-    struct device_memory *slots;     /* hashed: one a row; else NULL   */
-    struct device_memory *bits;      /* or NULL                        */
-    struct device_memory *state;     /* what the kernels report */
-    bool *reads;                     /* a column: whether it is needed */
-    uint64_t rows;                   /* taken so far                   */
-    uint64_t added; /* to sums since there was room for SUM_DIGITS_MAX */
-    struct device_times times; /* of all calls so far */
-};
+enum { GROW = 4 };
 
 static enum vdbq_status
 sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error);
@@ -50,9 +27,9 @@ bool device_group_can(const struct device_group_params *params)
 
 /* ---------------------------------------------------- create, destroy -- */
 
-/* Memory of the device, for one of the arrays above. */
-static enum vdbq_status memory(struct device_group *group, uint64_t size,
-                               struct device_memory **made, struct error *error)
+enum vdbq_status device_group_memory(struct device_group *group, uint64_t size,
+                                     struct device_memory **made,
+                                     struct error *error)
 {
     return device_memory_create(group->params.device, MEMORY_DEVICE, size, made,
                                 error);
@@ -64,13 +41,14 @@ static enum vdbq_status make_table(struct device_group *group,
 {
     const struct group_control *control = &group->shape.control;
     uint64_t bytes = device_group_bytes(control);
-    enum vdbq_status status = memory(group, bytes, &group->records, error);
+    enum vdbq_status status =
+        device_group_memory(group, bytes, &group->records, error);
     if (status == VDBQ_OK)
         status = device_fill(group->records, bytes, 0, error);
     if (status != VDBQ_OK || !control->hashed)
         return status;
     bytes = control->slots * sizeof(u64);
-    status = memory(group, bytes, &group->codes, error);
+    status = device_group_memory(group, bytes, &group->codes, error);
     return status == VDBQ_OK ? device_fill(group->codes, bytes, 0xff, error)
                              : status;
 }
@@ -83,7 +61,7 @@ static enum vdbq_status make_bits(struct device_group *group,
     enum vdbq_status status = VDBQ_OK;
     if (bytes == 0)
         return VDBQ_OK;
-    status = memory(group, bytes, &group->bits, error);
+    status = device_group_memory(group, bytes, &group->bits, error);
     return status == VDBQ_OK ? device_fill(group->bits, bytes, 0, error)
                              : status;
 }
@@ -138,10 +116,11 @@ enum vdbq_status device_group_create(const struct device_group_params *params,
     assert(device_group_can(params));
     status = make_reads(group, error);
     if (status == VDBQ_OK)
-        status = memory(group, sizeof group->sent, &group->control, error);
+        status = device_group_memory(group, sizeof group->sent, &group->control,
+                                     error);
     if (status == VDBQ_OK)
-        status =
-            memory(group, sizeof(struct group_state), &group->state, error);
+        status = device_group_memory(group, sizeof(struct group_state),
+                                     &group->state, error);
     if (status == VDBQ_OK)
         status =
             device_fill(group->state, sizeof(struct group_state), 0, error);
@@ -168,6 +147,9 @@ void device_group_destroy(struct device_group *group)
     device_memory_release(group->slots);
     device_memory_release(group->bits);
     device_memory_release(group->state);
+    device_radix_finish(&group->listed);
+    device_memory_release(group->pinned);
+    memory_release(group->small);
     memory_release(group->reads);
     memory_release(group);
 }
@@ -222,10 +204,9 @@ static enum vdbq_status send_control(struct device_group *group,
                         &group->times, error);
 }
 
-/* Calls a kernel; its time is added to the group's. */
-static enum vdbq_status call(struct device_group *group,
-                             const struct device_call *call,
-                             struct error *error)
+enum vdbq_status device_group_call(struct device_group *group,
+                                   const struct device_call *call,
+                                   struct error *error)
 {
     return device_call(group->params.device, call, &group->times, error);
 }
@@ -235,24 +216,23 @@ static enum vdbq_status find(struct device_group *group,
                              const struct sink_rows *rows, struct error *error)
 {
     assert(rows->count > 0 && group->records != NULL);
-    return call(group,
-                &(struct device_call){
-                    .kernel = group->shape.control.copies > 0
-                                  ? KERNEL_GROUP_FIND_LOCAL
-                                  : KERNEL_GROUP_FIND,
-                    .memories = { group->control, rows->memory, group->records,
-                                  group->codes, group->slots, group->state },
-                    .memory_count = 6,
-                    .numbers = { rows->start, rows->count, group->rows },
-                    .number_count = 3,
-                    .items = rows->count },
-                error);
+    return device_group_call(
+        group,
+        &(struct device_call){
+            .kernel = group->shape.control.copies > 0 ? KERNEL_GROUP_FIND_LOCAL
+                                                      : KERNEL_GROUP_FIND,
+            .memories = { group->control, rows->memory, group->records,
+                          group->codes, group->slots, group->state },
+            .memory_count = 6,
+            .numbers = { rows->start, rows->count, group->rows },
+            .number_count = 3,
+            .items = rows->count },
+        error);
 }
 
-/* Waits, and reads what happened. */
-static enum vdbq_status read_state(struct device_group *group,
-                                   struct group_state *state,
-                                   struct error *error)
+enum vdbq_status device_group_state(struct device_group *group,
+                                    struct group_state *state,
+                                    struct error *error)
 {
     enum vdbq_status status = device_read(group->state, 0, state, sizeof *state,
                                           &group->times, error);
@@ -281,17 +261,17 @@ static enum vdbq_status grow(struct device_group *group, struct error *error)
         status = device_write(group->control, 0, &group->sent,
                               sizeof group->sent, &group->times, error);
     if (status == VDBQ_OK)
-        status =
-            call(group,
-                 &(struct device_call){
-                     .kernel = KERNEL_GROUP_GROW,
-                     .memories = { group->control, records, codes,
-                                   group->records, group->codes, group->state },
-                     .memory_count = 6,
-                     .numbers = { slots },
-                     .number_count = 1,
-                     .items = slots + 2 },
-                 error);
+        status = device_group_call(
+            group,
+            &(struct device_call){ .kernel = KERNEL_GROUP_GROW,
+                                   .memories = { group->control, records, codes,
+                                                 group->records, group->codes,
+                                                 group->state },
+                                   .memory_count = 6,
+                                   .numbers = { slots },
+                                   .number_count = 1,
+                                   .items = slots + 2 },
+            error);
     if (status == VDBQ_OK)
         status = sink_wait(&group->sink, error);
     device_memory_release(records);
@@ -311,12 +291,12 @@ static enum vdbq_status find_slots(struct device_group *group,
     if (group->slots == NULL || device_memory_size(group->slots) < bytes) {
         device_memory_release(group->slots);
         group->slots = NULL;
-        status = memory(group, bytes, &group->slots, error);
+        status = device_group_memory(group, bytes, &group->slots, error);
     }
     while (status == VDBQ_OK && state.full) {
         status = find(group, rows, error);
         if (status == VDBQ_OK)
-            status = read_state(group, &state, error);
+            status = device_group_state(group, &state, error);
         if (status == VDBQ_OK && state.full)
             status = grow(group, error);
     }
@@ -329,7 +309,7 @@ static enum vdbq_status raise(struct device_group *group, struct error *error)
 {
     assert(group->records != NULL);
     uint64_t slots = device_group_slots(&group->shape.control);
-    return call(
+    return device_group_call(
         group,
         &(struct device_call){
             .kernel = KERNEL_GROUP_RAISE,
@@ -346,18 +326,18 @@ static enum vdbq_status add(struct device_group *group,
                             const struct sink_rows *rows, struct error *error)
 {
     assert(rows->count > 0 && group->records != NULL);
-    return call(group,
-                &(struct device_call){
-                    .kernel = group->shape.control.copies > 0
-                                  ? KERNEL_GROUP_ADD_LOCAL
-                                  : KERNEL_GROUP_ADD,
-                    .memories = { group->control, rows->memory, group->records,
-                                  group->slots, group->bits, group->state },
-                    .memory_count = 6,
-                    .numbers = { rows->start, rows->count, group->rows },
-                    .number_count = 3,
-                    .items = rows->count },
-                error);
+    return device_group_call(
+        group,
+        &(struct device_call){
+            .kernel = group->shape.control.copies > 0 ? KERNEL_GROUP_ADD_LOCAL
+                                                      : KERNEL_GROUP_ADD,
+            .memories = { group->control, rows->memory, group->records,
+                          group->slots, group->bits, group->state },
+            .memory_count = 6,
+            .numbers = { rows->start, rows->count, group->rows },
+            .number_count = 3,
+            .items = rows->count },
+        error);
 }
 
 /* Takes so many rows as a sum has room for. */
@@ -399,162 +379,4 @@ static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
 {
     struct device_group *group = (struct device_group *)sink;
     return device_calls_wait(group->params.device, &group->times, error);
-}
-
-/* --------------------------------------------------------------- the end -- */
-
-/* Collects the groups in the device's memory, as far as there is room; how
- * many there are. */
-static enum vdbq_status collect(struct device_group *group,
-                                struct device_memory *out, uint64_t room,
-                                uint32_t *count, struct error *error)
-{
-    uint64_t slots = device_group_slots(&group->shape.control);
-    struct group_state state;
-    enum vdbq_status status = device_fill(group->state, sizeof state, 0, error);
-    if (status == VDBQ_OK)
-        status = call(group,
-                      &(struct device_call){
-                          .kernel = KERNEL_GROUP_OUT,
-                          .memories = { group->control, group->records,
-                                        group->codes, out, group->state },
-                          .memory_count = 5,
-                          .numbers = { slots, room },
-                          .number_count = 2,
-                          .items = slots },
-                      error);
-    if (status == VDBQ_OK)
-        status = read_state(group, &state, error);
-    *count = state.count;
-    return status;
-}
-
-/* Puts the groups in `*out` into the order of their first rows, in other
- * memory. */
-static enum vdbq_status order_groups(struct device_group *group, uint32_t count,
-                                     struct device_memory **out,
-                                     struct error *error)
-{
-    uint64_t dictionary =
-        (sizeof(struct group_out) + group->shape.control.out) / 8;
-    struct device_memory *ordered = NULL, *from = *out;
-    struct device_radix radix;
-    enum vdbq_status status = device_radix_init(&radix, group->params.device,
-                                                count, &group->times, error);
-    if (status == VDBQ_OK)
-        status = memory(group, count * dictionary * 8, &ordered, error);
-    if (status == VDBQ_OK)
-        status = call(
-            group,
-            &(struct device_call){
-                .kernel = KERNEL_SORT_FIRSTS,
-                .memories = { from, radix.elements },
-                .memory_count = 2,
-                .numbers = { dictionary, sizeof(struct group_out) / 8, count },
-                .number_count = 3,
-                .items = count },
-            error);
-    if (status == VDBQ_OK)
-        status =
-            device_radix_sort(&radix, device_radix_bits(group->rows), error);
-    if (status == VDBQ_OK)
-        status = call(group,
-                      &(struct device_call){
-                          .kernel = KERNEL_SORT_RECORDS,
-                          .memories = { from, radix.elements, ordered },
-                          .memory_count = 3,
-                          .numbers = { dictionary, count },
-                          .number_count = 2,
-                          .items = count * dictionary },
-                      error);
-    if (status == VDBQ_OK)
-        status = sink_wait(&group->sink, error);
-    device_radix_finish(&radix);
-    device_memory_release(status == VDBQ_OK ? from : ordered);
-    *out = status == VDBQ_OK ? ordered : from;
-    return status;
-}
-
-/* Copies bytes from the device and writes the groups that they are. */
-static enum vdbq_status write_groups(struct device_group *group,
-                                     struct device_memory *out, uint32_t count,
-                                     bool ordered, struct group *apart,
-                                     struct row_set *row_set,
-                                     struct error *error)
-{
-    const struct device_group_shape *shape = &group->shape;
-    uint64_t bytes =
-        (uint64_t)count * (sizeof(struct group_out) + shape->control.out);
-    struct device_memory *pinned = NULL;
-    uint8_t *small = NULL, *groups;
-    enum vdbq_status status = VDBQ_OK;
-
-    if (bytes >= PINNED_MIN)
-        status = device_memory_create(group->params.device, MEMORY_PINNED,
-                                      bytes, &pinned, error);
-    else
-        small = memory_zeroed(1, bytes + 1);
-    groups = pinned != NULL ? device_memory_host(pinned) : small;
-    if (status == VDBQ_OK && groups == NULL)
-        status = error_no_memory(error);
-    if (status == VDBQ_OK && count > 0)
-        status = device_read(out, 0, groups, bytes, &group->times, error);
-    if (status == VDBQ_OK && apart != NULL)
-        status =
-            device_group_move(shape, groups, count, group->rows, apart, error);
-    else if (status == VDBQ_OK)
-        status = device_group_write(shape, groups, count, ordered,
-                                    group->params.threads, row_set, error);
-    memory_release(small);
-    device_memory_release(pinned);
-    return status;
-}
-
-/* The group of no keys is there without rows, too. */
-static enum vdbq_status write_nothing(struct device_group *group,
-                                      struct row_set *row_set,
-                                      struct error *error)
-{
-    const struct device_group_shape *shape = &group->shape;
-    size_t bytes = sizeof(struct group_out) + shape->control.out;
-    uint8_t *nothing = memory_zeroed(1, bytes);
-    enum vdbq_status status = error_no_memory(error);
-    if (nothing != NULL)
-        status = device_group_write(shape, nothing, 1, true, 1, row_set, error);
-    memory_release(nothing);
-    return status;
-}
-
-enum vdbq_status device_group_finish(struct device_group *group,
-                                     struct group *apart,
-                                     struct row_set *row_set,
-                                     struct error *error)
-{
-    const struct group_control *control = &group->shape.control;
-    uint64_t room = device_group_slots(control), width;
-    struct device_memory *out = NULL;
-    uint32_t count = 0;
-    bool ordered;
-    enum vdbq_status status;
-
-    if (group->rows == 0 && apart != NULL)
-        return VDBQ_OK;
-    if (group->rows == 0 && control->keys == 0)
-        return write_nothing(group, row_set, error);
-    if (group->rows == 0)
-        return row_set_room(row_set, 0, error);
-    room = room < group->rows ? room : group->rows;
-    width = sizeof(struct group_out) + control->out;
-    assert(room > 0);
-    status = memory(group, room * width, &out, error);
-    if (status == VDBQ_OK)
-        status = collect(group, out, room, &count, error);
-    ordered = count >= ORDER_MIN && group->rows <= UINT32_MAX;
-    if (status == VDBQ_OK && ordered)
-        status = order_groups(group, count, &out, error);
-    if (status == VDBQ_OK)
-        status =
-            write_groups(group, out, count, ordered, apart, row_set, error);
-    device_memory_release(out);
-    return status;
 }

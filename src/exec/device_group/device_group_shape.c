@@ -2,7 +2,7 @@
 /*
  * How groups are kept on a device: codes of keys, slots, records.
  */
-#include "exec/group/device_group_inner.h"
+#include "exec/device_group/device_group_inner.h"
 
 #include <assert.h>
 

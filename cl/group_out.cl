@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The groups of a table: they are listed, as elements that cl/sort.cl brings
+ * into the order of their first rows, and then copied as records, for the host,
+ * or written as columns, which stay. Part of cl/group.cl.
+ */
+SUM_BEFORE(u32)
+
+/* Makes elements of the slots that are groups, in any order: the upper half is
+ * the number of the first row, the lower one the slot. */
+KERNEL void vdbq_group_list(CONTROL control, GLOBAL const u8 *restrict records,
+                            GLOBAL u64 *restrict elements,
+                            volatile GLOBAL struct group_state *state,
+                            u64 slots, u64 room)
+{
+    LOCAL u32 counts[VDBQ_GROUP];
+    LOCAL u32 start;
+    for (u64 first = get_group_id(0) * VDBQ_GROUP; first < slots;
+         first += get_num_groups(0) * VDBQ_GROUP) {
+        u64 slot = first + get_local_id(0);
+        GLOBAL const u64 *record =
+            (GLOBAL const u64 *)(records + slot * control->width);
+        u32 is_group = slot < slots && record[1] != 0, all;
+        u32 place = sum_before(counts, is_group, &all);
+        if (get_local_id(0) == 0)
+            start = atomic_add(&state->count, all);
+        WAIT;
+        place += start;
+        if (is_group && place < room)
+            elements[place] = ~record[0] << 32 | slot;
+        WAIT;
+    }
+}
+
+/* The code of a slot's keys; `*null`: it stands for the only key's NULL. */
+static u64 slot_code(CONTROL control, GLOBAL const u64 *restrict codes,
+                     u64 slot, u32 *null)
+{
+    *null = control->hashed && slot > control->slots;
+    return !control->hashed         ? slot
+           : slot >= control->slots ? GROUP_EMPTY
+                                    : codes[slot];
+}
+
+/* Copies groups in the order of elements [0, count): a struct group_out each,
+ * then the record. */
+KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
+                           GLOBAL const u64 *restrict codes,
+                           GLOBAL const u64 *restrict elements,
+                           GLOBAL u64 *restrict out, u64 count)
+{
+    u64 words = control->out / 8;
+    for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
+        u64 slot = (u32)elements[i];
+        GLOBAL const u64 *record =
+            (GLOBAL const u64 *)(records + slot * control->width);
+        GLOBAL u64 *to = out + i * (words + 2);
+        u32 null;
+        to[0] = slot_code(control, codes, slot, &null);
+        to[1] = null;
+        for (u64 k = 0; k < words; k++)
+            to[2 + k] = record[k];
+    }
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+#define RESULTS GLOBAL const struct group_result *restrict
+
+/* Writes a value, 0 for NULL, where somebody reads it. */
+static void put_result(GLOBAL u8 *out, RESULTS to, u64 row, u64 value, u32 null)
+{
+    if (to->values == GROUP_NOWHERE)
+        return;
+    if (TYPE_IS_WIDE(to->type))
+        ((GLOBAL u64 *)(out + to->values))[row] = null ? 0 : value;
+    else
+        ((GLOBAL u32 *)(out + to->values))[row] = null ? 0 : (u32)value;
+    if (to->nulls != GROUP_NOWHERE)
+        out[to->nulls + row] = (u8)null;
+}
+
+/* A group's key: its part of the code. */
+static void put_key(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
+                    u64 code, u32 null)
+{
+    GLOBAL const struct group_key *key = &control->key[to->number];
+    if (key->size > 0) {
+        code = code / key->stride % (key->size + key->column.nullable);
+        null = code == key->size;
+    }
+    put_result(out, to, row, code_value(key->column.type, code + key->base),
+               null);
+}
+
+/* The sum of integers of a state; whether it fits 64 bits. */
+static bool sum_of(u32 kind, GLOBAL const u64 *state, u64 *sum)
+{
+    u64 low = state[1];
+    i64 high = (i64)state[2];
+    if (kind == GROUP_NARROW) {
+        u64 more = (u64)high << SUM_CARRY_BITS;
+        high = (high >> (64 - SUM_CARRY_BITS)) + ((i64)low >> 63);
+        low += more;
+        high += low < more;
+    }
+    *sum = low;
+    return high == (i64)low >> 63;
+}
+
+/* What comes of an aggregate: as aggregate_result() has it. */
+static void put_aggregate(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
+                          GLOBAL const u8 *record,
+                          volatile GLOBAL struct group_state *state)
+{
+    GLOBAL const struct group_aggregate *aggregate =
+        &control->aggregate[to->number];
+    GLOBAL const u64 *from = (GLOBAL const u64 *)(record + aggregate->at);
+    u64 counted = ((GLOBAL const u64 *)record)[1] - from[0];
+    u32 kind = aggregate->kind;
+    u64 value = counted;
+    u32 null = kind != GROUP_ROWS && counted == 0;
+    if (to->is_sum && !sum_of(kind, from, &value))
+        state->failed = 1;
+    if (kind == GROUP_BEST)
+        value = code_value(to->type, from[1] ^ aggregate->flip);
+    if (kind == GROUP_EARLIEST) {
+        null = from[1] == 0 || from[2] != 0;
+        value = from[3];
+    }
+    put_result(out, to, row, value, null);
+}
+
+/* Writes groups, in the order of elements [0, count), as columns. */
+KERNEL void vdbq_group_columns(CONTROL control,
+                               GLOBAL const u8 *restrict records,
+                               GLOBAL const u64 *restrict codes,
+                               GLOBAL const u64 *restrict elements,
+                               RESULTS results, GLOBAL u8 *restrict out,
+                               volatile GLOBAL struct group_state *state,
+                               u64 count, u64 columns)
+{
+    for (u64 row = get_global_id(0); row < count; row += get_global_size(0)) {
+        u64 slot = (u32)elements[row];
+        u32 null;
+        u64 code = slot_code(control, codes, slot, &null);
+        for (u64 i = 0; i < columns; i++)
+            if (results[i].is_key)
+                put_key(control, out, &results[i], row, code, null);
+            else
+                put_aggregate(control, out, &results[i], row,
+                              records + slot * control->width, state);
+    }
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of grouping on a device: the groups are listed, brought into the order
+ * of their first rows, and then copied to the host or written as columns.
+ */
+#include <assert.h>
+
+#include "cl/tablet.h"
+#include "exec/device_group/device_group_inner.h"
+#include "exec/sort/sort.h"
+
+enum {
+    PINNED_MIN = 1 << 20, /* bytes that are worth it                     */
+    ORDER_MIN = 1 << 12,  /* groups that the device orders by first rows */
+    LIST_SURE = 1 << 20   /* slots of a table that may all be listed     */
+};
+#define RESULTS_MAX (GROUP_KEYS_MAX + GROUP_AGGREGATES_MAX)
+
+/* ----------------------------------------------------------------- list -- */
+
+/* Lists groups, as far as there is room; how many there are. */
+static enum vdbq_status list(struct device_group *group, uint64_t room,
+                             uint32_t *count, struct error *error)
+{
+    uint64_t slots = device_group_slots(&group->shape.control);
+    struct group_state state;
+    struct device_memory *elements =
+        room > 0 ? group->listed.elements : group->state;
+    enum vdbq_status status = device_fill(group->state, sizeof state, 0, error);
+    if (status == VDBQ_OK)
+        status = device_group_call(
+            group,
+            &(struct device_call){ .kernel = KERNEL_GROUP_LIST,
+                                   .memories = { group->control, group->records,
+                                                 elements, group->state },
+                                   .memory_count = 4,
+                                   .numbers = { slots, room },
+                                   .number_count = 2,
+                                   .items = slots },
+            error);
+    if (status == VDBQ_OK)
+        status = device_group_state(group, &state, error);
+    *count = state.count;
+    return status;
+}
+
+/* Groups that there is to be room for: those of a large table are counted. */
+static enum vdbq_status list_room(struct device_group *group, uint64_t *room,
+                                  struct error *error)
+{
+    uint32_t count = 0;
+    *room = device_group_slots(&group->shape.control);
+    if (*room > group->rows)
+        *room = group->rows;
+    if (*room <= LIST_SURE)
+        return VDBQ_OK;
+    enum vdbq_status status = list(group, 0, &count, error);
+    *room = count;
+    return status;
+}
+
+enum vdbq_status device_group_end(struct device_group *group,
+                                  struct error *error)
+{
+    struct device *device = group->params.device;
+    struct device_radix *listed = &group->listed;
+    uint64_t room;
+    uint32_t count = 0;
+    if (group->rows == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = list_room(group, &room, error);
+    if (status == VDBQ_OK)
+        status = device_radix_init(listed, device, room, &group->times, error);
+    if (status == VDBQ_OK)
+        status = list(group, room, &count, error);
+    if (status != VDBQ_OK)
+        return status;
+    assert(count <= room);
+    device_radix_shrink(listed, count);
+    group->ordered = count >= ORDER_MIN && group->rows <= UINT32_MAX;
+    return group->ordered ? device_radix_sort(
+               listed, device_radix_bits(group->rows), error)
+                          : VDBQ_OK;
+}
+
+uint64_t device_group_count(const struct device_group *group)
+{
+    return group->listed.count;
+}
+
+uint64_t device_group_rows(const struct device_group *group)
+{
+    return group->rows;
+}
+
+/* ----------------------------------------------------------------- keep -- */
+
+/* What is known of a column of the groups; false: the device does not make it
+ * of what it keeps. */
+static bool describe(const struct device_group *group, unsigned number,
+                     const struct step_column *result,
+                     struct device_column *column)
+{
+    const struct device_group_params *params = &group->params;
+    if (number < params->step->keys) {
+        *column = params->columns[number];
+        return true;
+    }
+    const struct aggregate *aggregate =
+        &group->shape.aggregates[number - params->step->keys];
+    int value = aggregate->step.column;
+    bool sum = aggregate->kind == AGGREGATE_NARROW
+               || aggregate->kind == AGGREGATE_WIDE;
+    if (aggregate->kind == AGGREGATE_BEST
+        || aggregate->kind == AGGREGATE_EARLIEST)
+        *column = params->columns[value];
+    else
+        *column = (struct device_column){ .type = result->type };
+    column->nullable =
+        aggregate->kind != AGGREGATE_ROWS
+        && (aggregate->step.filter >= 0 || params->step->keys == 0
+            || params->columns[value].nullable);
+    return aggregate->kind != AGGREGATE_REAL
+           && (!sum || aggregate->step.function == AGGREGATE_SUM);
+}
+
+/* Describes all columns; false: some cannot stay, or there is no memory. */
+static bool describe_all(const struct device_group *group,
+                         const struct step_column *results, unsigned count,
+                         struct device_column **columns)
+{
+    *columns = memory_zeroed(count + 1, sizeof **columns);
+    bool can = *columns != NULL;
+    for (unsigned i = 0; can && i < count; i++)
+        can = describe(group, i, &results[i], &(*columns)[i]);
+    if (!can) {
+        memory_release(*columns);
+        *columns = NULL;
+    }
+    return can;
+}
+
+/* Tells the device where the columns go. */
+static enum vdbq_status send_results(struct device_group *group,
+                                     const struct device_rows *rows,
+                                     struct device_memory **sent,
+                                     struct error *error)
+{
+    const struct device_store *store = &rows->store;
+    struct group_result results[RESULTS_MAX] = { { 0 } };
+    unsigned keys = group->params.step->keys;
+    assert(store->column_count <= RESULTS_MAX);
+    for (unsigned i = 0; i < store->column_count; i++) {
+        const struct device_place *place = &store->places[i];
+        bool key = i < keys;
+        int kind =
+            key ? AGGREGATE_ROWS : group->shape.aggregates[i - keys].kind;
+        bool read = store->sink.reads == NULL || store->sink.reads[i];
+        results[i] = (struct group_result){
+            .values = read ? place->values : GROUP_NOWHERE,
+            .nulls = place->nulls != UINT64_MAX ? place->nulls : GROUP_NOWHERE,
+            .is_key = key,
+            .number = key ? i : i - keys,
+            .is_sum = kind == AGGREGATE_NARROW || kind == AGGREGATE_WIDE,
+            .type = (u32)sort_type(rows->columns[i].type),
+        };
+    }
+    enum vdbq_status status =
+        device_group_memory(group, sizeof results, sent, error);
+    return status == VDBQ_OK ? device_write(*sent, 0, results, sizeof results,
+                                            &group->times, error)
+                             : status;
+}
+
+/* Writes the columns; `*failed`: a sum does not fit. */
+static enum vdbq_status write_columns_there(struct device_group *group,
+                                            struct device_rows *rows,
+                                            bool *failed, struct error *error)
+{
+    uint64_t count = group->listed.count;
+    struct device_memory *sent = NULL;
+    struct group_state state = { 0 };
+    enum vdbq_status status = send_results(group, rows, &sent, error);
+    if (status == VDBQ_OK)
+        status = device_group_call(
+            group,
+            &(struct device_call){
+                .kernel = KERNEL_GROUP_COLUMNS,
+                .memories = { group->control, group->records, group->codes,
+                              group->listed.elements, sent, rows->store.memory,
+                              group->state },
+                .memory_count = 7,
+                .numbers = { count, rows->store.column_count },
+                .number_count = 2,
+                .items = count },
+            error);
+    if (status == VDBQ_OK)
+        status = device_group_state(group, &state, error);
+    device_memory_release(sent);
+    rows->store.rows = count;
+    *failed = state.failed != 0;
+    return status;
+}
+
+/* Makes room for the columns and writes them; `*kept` false: there is none, or
+ * the host is to tell which sum failed. */
+static enum vdbq_status keep(struct device_group *group,
+                             struct device_rows *rows, bool *kept,
+                             struct error *error)
+{
+    struct error refused;
+    bool failed = false;
+    enum vdbq_status status =
+        device_store_room(&rows->store, group->listed.count, error);
+    if (status == VDBQ_OK)
+        status = write_columns_there(group, rows, &failed, error);
+    *kept = status == VDBQ_OK && !failed
+            && device_rows_settle(rows, &refused) == VDBQ_OK;
+    return status;
+}
+
+enum vdbq_status device_group_keep(struct device_group *group,
+                                   const struct run_place *place,
+                                   const struct step_column *results,
+                                   const bool *reads, struct device_rows *rows,
+                                   bool *kept, struct error *error)
+{
+    unsigned count = group->params.step->keys
+                     + (unsigned)group->params.step->aggregates.count;
+    uint64_t most = device_facts(place->device)->buffer_max_bytes;
+    struct device_column *columns;
+    *rows = (struct device_rows){ 0 };
+    *kept = false;
+    if (group->rows > UINT32_MAX || group->listed.count == 0
+        || !describe_all(group, results, count, &columns))
+        return VDBQ_OK;
+    uint64_t bytes =
+        device_places(columns, reads, count, group->listed.count, NULL);
+    enum vdbq_status status =
+        device_rows_init(rows, place, columns, count, error);
+    rows->store.sink.reads = reads;
+    if (status == VDBQ_OK && !group->ordered)
+        status = device_radix_sort(&group->listed,
+                                   device_radix_bits(group->rows), error);
+    group->ordered |= status == VDBQ_OK;
+    return status == VDBQ_OK && bytes <= most && bytes <= group->params.room
+               ? keep(group, rows, kept, error)
+               : status;
+}
+
+/* ------------------------------------------------------------- the host -- */
+
+/* Makes room for bytes on the host. */
+static enum vdbq_status host_room(struct device_group *group, uint64_t bytes,
+                                  uint8_t **made, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (bytes >= PINNED_MIN)
+        status = device_memory_create(group->params.device, MEMORY_PINNED,
+                                      bytes, &group->pinned, error);
+    else
+        group->small = memory_zeroed(1, bytes + 1);
+    *made = group->pinned != NULL ? device_memory_host(group->pinned)
+                                  : group->small;
+    return status == VDBQ_OK && *made == NULL ? error_no_memory(error) : status;
+}
+
+/* Copies the groups that are listed, and brings them to the host. */
+static enum vdbq_status bring(struct device_group *group, uint8_t *to,
+                              uint64_t bytes, struct error *error)
+{
+    uint64_t count = group->listed.count;
+    struct device_memory *out = NULL;
+    enum vdbq_status status = device_group_memory(group, bytes, &out, error);
+    if (status == VDBQ_OK)
+        status = device_group_call(
+            group,
+            &(struct device_call){ .kernel = KERNEL_GROUP_OUT,
+                                   .memories = { group->control, group->records,
+                                                 group->codes,
+                                                 group->listed.elements, out },
+                                   .memory_count = 5,
+                                   .numbers = { count },
+                                   .number_count = 1,
+                                   .items = count },
+            error);
+    if (status == VDBQ_OK)
+        status = device_read(out, 0, to, bytes, &group->times, error);
+    if (status == VDBQ_OK)
+        status = group->sink.wait(&group->sink, error);
+    device_memory_release(out);
+    return status;
+}
+
+enum vdbq_status device_group_read(struct device_group *group,
+                                   struct device_groups *groups,
+                                   struct error *error)
+{
+    *groups = device_groups_of(&group->shape);
+    groups->count = (uint32_t)group->listed.count;
+    groups->ordered = group->ordered;
+    uint64_t bytes = groups->count * groups->width;
+    uint8_t *host;
+    enum vdbq_status status = host_room(group, bytes, &host, error);
+    groups->bytes = host;
+    return status == VDBQ_OK && bytes > 0 ? bring(group, host, bytes, error)
+                                          : status;
+}
+
+enum vdbq_status device_group_finish(struct device_group *group,
+                                     struct row_set *row_set,
+                                     struct error *error)
+{
+    struct device_groups groups;
+    enum vdbq_status status = device_group_read(group, &groups, error);
+    if (status != VDBQ_OK)
+        return status;
+    /* The group of no keys is there without rows, too. */
+    if (group->rows == 0 && group->shape.control.keys == 0) {
+        memory_release(group->small);
+        group->small = memory_zeroed(1, groups.width);
+        if (group->small == NULL)
+            return error_no_memory(error);
+        groups.bytes = group->small;
+        groups.count = 1;
+        groups.ordered = true;
+    }
+    if (groups.count == 0)
+        return row_set_room(row_set, 0, error);
+    return device_groups_write(&groups, group->params.threads, row_set, error);
+}
