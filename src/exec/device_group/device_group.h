@@ -19,9 +19,10 @@ struct device_group_params {
     const struct step_column *inputs;    /* the same, as the plan has them */
     unsigned column_count;               /* of both */
     struct device *device;               /* holds the input's rows */
-    uint64_t room;    /* bytes of its memory that may be taken   */
-    uint64_t rows;    /* that there may be, about              */
-    unsigned threads; /* of the host to work with at most      */
+    uint64_t room;        /* bytes of its memory that may be taken   */
+    uint64_t rows;        /* that there may be, about              */
+    double rows_expected; /* ... as the plan has it                */
+    unsigned threads;     /* of the host to work with at most      */
 };
 struct device_group;
 

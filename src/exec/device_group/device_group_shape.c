@@ -10,7 +10,9 @@
 #include "exec/sort/sort.h"
 
 enum {
-    DENSE_SLOTS_MAX = 1 << 24, /* more are hashed                         */
+    DENSE_SLOTS_MAX = 1 << 24,  /* more are hashed ...                     */
+    DENSE_SLOTS_FULL = 1 << 28, /* ... or where most may be groups, these */
+    DENSE_SPARE = 2,            /* slots for each row that is expected     */
     HASH_SLOTS_MIN = 1 << 12,
     HASH_SLOTS_FIRST = 1 << 21, /* grows from there                       */
     LOCAL_COPIES_MAX = 32
@@ -163,6 +165,18 @@ static bool place_bits(struct device_group_shape *shape)
     return true;
 }
 
+/* Whether codes are slots: that takes no search, and no table that grows, but
+ * all slots are cleared and looked through. */
+static bool is_dense(const struct device_group_params *params, u64 codes,
+                     u64 width)
+{
+    if (codes == 0 || codes / 16 > params->rows)
+        return false;
+    return codes <= DENSE_SLOTS_MAX
+           || (codes <= DENSE_SLOTS_FULL && codes <= params->room / width
+               && (double)codes <= DENSE_SPARE * params->rows_expected);
+}
+
 /* Slots of a hashed table for so many rows, to start with: many rows mostly
  * are of fewer groups. */
 static u64 hash_slots(uint64_t rows)
@@ -206,8 +220,7 @@ bool device_group_shape(const struct device_group_params *params,
     if (!place_keys(params, control, &codes)
         || !place_aggregates(params, shape))
         return false;
-    control->hashed =
-        codes == 0 || codes > DENSE_SLOTS_MAX || codes / 16 > params->rows;
+    control->hashed = !is_dense(params, codes, control->width);
     control->slots = control->hashed ? hash_slots(params->rows) : codes;
     shape->finds |= control->hashed != 0;
     control->copies = copies_of(control);

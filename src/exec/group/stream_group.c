@@ -233,6 +233,7 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
         .inputs = input->step->columns,
         .column_count = input->step->column_count,
         .rows = input->rows_most,
+        .rows_expected = input->step->rows,
         .threads = stream_threads(stream->head.params)
     };
     struct device_column *columns;
