@@ -7,6 +7,7 @@
 #ifndef VDBQ_DEVICE_OPENCL_H
 #define VDBQ_DEVICE_OPENCL_H
 
+#include "base/hostile.h"
 #include "base/vector.h"
 #include "device/backend.h"
 #include "device/opencl/find.h"
@@ -138,6 +139,12 @@ enum vdbq_status opencl_memory_over(struct device *device, void *bytes,
                                     struct device_memory **memory,
                                     struct error *error);
 void opencl_memory_destroy(struct device_memory *memory);
+/* Puts the filling of some bytes into the queue, OPENCL_FILL_BYTES at most: a
+ * driver that was asked for 2.4 GB at once worked for 83 seconds and then failed
+ * (NVIDIA: -9999). */
+enum { OPENCL_FILL_BYTES = HOSTILE(1 << 16, 1 << 30) };
+cl_int opencl_fill_part(struct device_memory *memory, uint64_t at,
+                        uint64_t size, uint8_t byte, cl_event *event);
 enum vdbq_status opencl_memory_give(struct device_memory *memory,
                                     struct device_times *times,
                                     struct error *error);

@@ -239,14 +239,17 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
                              uint8_t byte, struct error *error)
 {
     struct opencl *opencl = (struct opencl *)memory->device;
-    cl_mem buffer = ((struct opencl_memory *)memory)->buffer;
-    cl_event event;
-    cl_int code = opencl_calls.EnqueueFillBuffer(
-        opencl->queues.run, buffer, &byte, sizeof byte, 0, size, 0, NULL,
-        event_of(opencl, &event));
-
-    return note(opencl, code, "clEnqueueFillBuffer",
-                (struct opencl_call){ event, false }, error);
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t at = 0, some; at < size && status == VDBQ_OK; at += some) {
+        cl_event event;
+        cl_int code;
+        some = size - at < OPENCL_FILL_BYTES ? size - at : OPENCL_FILL_BYTES;
+        code = opencl_fill_part(memory, at, some, byte,
+                                event_of(opencl, &event));
+        status = note(opencl, code, "clEnqueueFillBuffer",
+                      (struct opencl_call){ event, false }, error);
+    }
+    return status;
 }
 
 enum vdbq_status opencl_calls_wait(struct device *device,

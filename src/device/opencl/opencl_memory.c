@@ -135,11 +135,8 @@ static void clear_part(void *context, unsigned i)
 /* Zeroes new memory; pinned memory is mapped for it, and stays so. */
 static enum vdbq_status clear(struct opencl_memory *memory, struct error *error)
 {
-    static const cl_uchar zero;
     uint64_t ignored = 0, size = memory->head.size_bytes;
-    cl_event event = NULL;
-    enum vdbq_status status;
-    cl_int code;
+    enum vdbq_status status = VDBQ_OK;
 
     if (memory->head.place == MEMORY_PINNED) {
         status = map(memory, &ignored, error);
@@ -151,10 +148,27 @@ static enum vdbq_status clear(struct opencl_memory *memory, struct error *error)
                      &memory->head);
         return VDBQ_OK;
     }
-    code = opencl_calls.EnqueueFillBuffer(opencl_of(&memory->head)->queues.run,
-                                          memory->buffer, &zero, sizeof zero, 0,
-                                          size, 0, NULL, &event);
-    return opencl_wait(code, "clEnqueueFillBuffer", event, &ignored, error);
+    for (uint64_t at = 0, some; at < size && status == VDBQ_OK; at += some) {
+        cl_event event = NULL;
+        cl_int code;
+        some = size - at < OPENCL_FILL_BYTES ? size - at : OPENCL_FILL_BYTES;
+        code = opencl_fill_part(&memory->head, at, some, 0, &event);
+        status =
+            opencl_wait(code, "clEnqueueFillBuffer", event, &ignored, error);
+    }
+    return status;
+}
+
+cl_int opencl_fill_part(struct device_memory *memory, uint64_t at,
+                        uint64_t size, uint8_t byte, cl_event *event)
+{
+    const cl_uchar four[] = { byte, byte, byte, byte };
+    size_t pattern = at % sizeof four == 0 && size % sizeof four == 0
+                         ? sizeof four
+                         : sizeof byte;
+    return opencl_calls.EnqueueFillBuffer(
+        opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
+        four, pattern, at, size, 0, NULL, event);
 }
 
 /* Does not wait for launches that are under way. */
