@@ -91,7 +91,8 @@ struct group_raise {
 struct group_state {
     u32 full;   /* a code found no slot: nothing was added            */
     u32 count;  /* of groups that were listed                         */
-    u32 failed; /* of groups that stay: a sum does not fit 64 bits    */
+    u32 failed; /* of groups that stay: a sum has no room in 64 bits, or a
+                   quotient takes more than a division of reals          */
     u32 unused;
 };
 
@@ -108,13 +109,16 @@ struct group_result {
     u64 values;
     u64 nulls;
     u32 is_key;
-    u32 number; /* of the key, or of the aggregate */
-    u32 is_sum; /* ... it is a sum of integers     */
-    u32 type;   /* TYPE_... of the values          */
+    u32 number;  /* of the key, or of the aggregate                        */
+    u32 is_sum;  /* ... it comes of a sum of integers                      */
+    u32 type;    /* TYPE_... of the values                                 */
+    u64 divisor; /* ... which is divided by this, as a real; 0: it is not  */
+    u32 by_rows; /* ... and by the number of values                        */
+    u32 zero;    /* ... of no values it is 0, not NULL                     */
 };
 #define GROUP_NOWHERE 0xffffffffffffffffUL
 
-VDBQ_ASSERT_LAYOUT(group_result, sizeof(struct group_result) == 32);
+VDBQ_ASSERT_LAYOUT(group_result, sizeof(struct group_result) == 48);
 VDBQ_ASSERT_LAYOUT(group_column, sizeof(struct group_column) == 24);
 VDBQ_ASSERT_LAYOUT(group_key, sizeof(struct group_key) == 48);
 VDBQ_ASSERT_LAYOUT(group_aggregate, sizeof(struct group_aggregate) == 104);

@@ -108,6 +108,20 @@ static bool sum_of(u32 kind, GLOBAL const u64 *state, u64 *sum)
     return high == (i64)low >> 63;
 }
 
+/* Integers up to here are reals of 64 bits. */
+#define EXACT_MAX (1UL << 53)
+
+/* The quotient of a sum, which is rounded once, as bits; whether a division of
+ * reals gives it. */
+static bool quotient_of(RESULTS to, i64 sum, u64 counted, u64 *value)
+{
+    u64 size = sum < 0 ? -(u64)sum : (u64)sum;
+    u64 parts = to->by_rows && counted > 0 ? counted : 1;
+    f64 quotient = (f64)size / (f64)(to->divisor * parts);
+    *value = bits_of_f64(sum < 0 ? -quotient : quotient);
+    return size <= EXACT_MAX && parts <= EXACT_MAX / to->divisor;
+}
+
 /* What comes of an aggregate: as aggregate_result() has it. */
 static void put_aggregate(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
                           GLOBAL const u8 *record,
@@ -119,8 +133,10 @@ static void put_aggregate(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
     u64 counted = ((GLOBAL const u64 *)record)[1] - from[0];
     u32 kind = aggregate->kind;
     u64 value = counted;
-    u32 null = kind != GROUP_ROWS && counted == 0;
+    u32 null = kind != GROUP_ROWS && counted == 0 && !to->zero;
     if (to->is_sum && !sum_of(kind, from, &value))
+        state->failed = 1;
+    if (to->divisor > 0 && !quotient_of(to, (i64)value, counted, &value))
         state->failed = 1;
     if (kind == GROUP_BEST)
         value = code_value(to->type, from[1] ^ aggregate->flip);

@@ -59,6 +59,18 @@ enum vdbq_status device_times_hold(struct device *device, struct error *error)
     return status;
 }
 
+void device_times_add(struct device_times *to, const struct device_times *from)
+{
+    to->kernel_ns += from->kernel_ns;
+    to->transfer_ns += from->transfer_ns;
+    to->compile_ns += from->compile_ns;
+    to->bytes_in += from->bytes_in;
+    to->bytes_out += from->bytes_out;
+    to->launches += from->launches;
+    to->builds += from->builds;
+    to->builds_cached += from->builds_cached;
+}
+
 void device_times_release(struct device *device)
 {
     struct error ignored;

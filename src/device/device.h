@@ -111,6 +111,8 @@ struct device_times {
                                were made before                           */
 };
 
+void device_times_add(struct device_times *to, const struct device_times *from);
+
 /* From the first hold to the last release the device keeps the times of what
  * it does. Before and after, OpenCL devices add 0 to kernel_ns and transfer_ns
  * (unless their driver tells times unasked), since keeping them makes every

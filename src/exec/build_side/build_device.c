@@ -72,9 +72,7 @@ enum vdbq_status build_device_wait(struct device_rows *rows,
 {
     enum vdbq_status status =
         device_calls_wait(rows->store.device, &rows->times, error);
-    times->kernel_ns += rows->times.kernel_ns;
-    times->compile_ns += rows->times.compile_ns;
-    times->launches += rows->times.launches;
+    device_times_add(times, &rows->times);
     rows->times = (struct device_times){ 0 };
     return status;
 }

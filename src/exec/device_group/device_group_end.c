@@ -5,7 +5,7 @@
  */
 #include <assert.h>
 
-#include "cl/tablet.h"
+#include "base/type.h"
 #include "exec/device_group/device_group_inner.h"
 #include "exec/sort/sort.h"
 
@@ -95,6 +95,20 @@ uint64_t device_group_rows(const struct device_group *group)
 
 /* ----------------------------------------------------------------- keep -- */
 
+/* Whether it keeps a sum of integers. */
+static bool is_sum(const struct aggregate *aggregate)
+{
+    return aggregate->kind == AGGREGATE_NARROW
+           || aggregate->kind == AGGREGATE_WIDE;
+}
+
+/* Whether a real comes of a sum: an average, or a total. */
+static bool gives_real(const struct aggregate *aggregate)
+{
+    return aggregate_row(aggregate->step.function)->gives
+           == AGGREGATE_GIVES_DOUBLE;
+}
+
 /* What is known of a column of the groups; false: the device does not make it
  * of what it keeps. */
 static bool describe(const struct device_group *group, unsigned number,
@@ -109,8 +123,6 @@ static bool describe(const struct device_group *group, unsigned number,
     const struct aggregate *aggregate =
         &group->shape.aggregates[number - params->step->keys];
     int value = aggregate->step.column;
-    bool sum = aggregate->kind == AGGREGATE_NARROW
-               || aggregate->kind == AGGREGATE_WIDE;
     if (aggregate->kind == AGGREGATE_BEST
         || aggregate->kind == AGGREGATE_EARLIEST)
         *column = params->columns[value];
@@ -121,7 +133,8 @@ static bool describe(const struct device_group *group, unsigned number,
         && (aggregate->step.filter >= 0 || params->step->keys == 0
             || params->columns[value].nullable);
     return aggregate->kind != AGGREGATE_REAL
-           && (!sum || aggregate->step.function == AGGREGATE_SUM);
+           && (!is_sum(aggregate) || gives_real(aggregate)
+               || aggregate->step.function == AGGREGATE_SUM);
 }
 
 /* Describes all columns; false: some cannot stay, or there is no memory. */
@@ -140,6 +153,21 @@ static bool describe_all(const struct device_group *group,
     return can;
 }
 
+/* What is to be done with an aggregate's sum. */
+static void describe_sum(const struct aggregate *aggregate,
+                         struct group_result *result)
+{
+    const struct aggregate_row *function =
+        aggregate_row(aggregate->step.function);
+    if (!is_sum(aggregate))
+        return;
+    result->is_sum = 1;
+    result->by_rows = function->function == AGGREGATE_AVG;
+    result->zero = function->none != AGGREGATE_NULL;
+    if (gives_real(aggregate))
+        result->divisor = (u64)decimal_power(aggregate->scale);
+}
+
 /* Tells the device where the columns go. */
 static enum vdbq_status send_results(struct device_group *group,
                                      const struct device_rows *rows,
@@ -152,18 +180,16 @@ static enum vdbq_status send_results(struct device_group *group,
     assert(store->column_count <= RESULTS_MAX);
     for (unsigned i = 0; i < store->column_count; i++) {
         const struct device_place *place = &store->places[i];
-        bool key = i < keys;
-        int kind =
-            key ? AGGREGATE_ROWS : group->shape.aggregates[i - keys].kind;
         bool read = store->sink.reads == NULL || store->sink.reads[i];
         results[i] = (struct group_result){
             .values = read ? place->values : GROUP_NOWHERE,
             .nulls = place->nulls != UINT64_MAX ? place->nulls : GROUP_NOWHERE,
-            .is_key = key,
-            .number = key ? i : i - keys,
-            .is_sum = kind == AGGREGATE_NARROW || kind == AGGREGATE_WIDE,
+            .is_key = i < keys,
+            .number = i < keys ? i : i - keys,
             .type = (u32)sort_type(rows->columns[i].type),
         };
+        if (i >= keys)
+            describe_sum(&group->shape.aggregates[i - keys], &results[i]);
     }
     enum vdbq_status status =
         device_group_memory(group, sizeof results, sent, error);

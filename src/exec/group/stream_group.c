@@ -7,12 +7,16 @@
 #include <stdio.h>
 
 #include "exec/device_group/device_group.h"
+#include "exec/device_group/device_pairs.h"
 #include "exec/group/group_apart.h"
 #include "exec/group/machine_group.h"
 #include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
 
-enum { KEEP_MIN = 1 << 13 }; /* groups that stay on a device */
+enum {
+    KEEP_MIN = 1 << 10, /* groups that stay on a device            */
+    KEEP_MIN_ASKED = 2  /* ... where it is asked for               */
+};
 
 struct group_stream {
     struct stream head;          /* first */
@@ -152,7 +156,8 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
  * made use before that is under way. */
 static bool stay(const struct run_place *place, uint64_t groups)
 {
-    return groups >= KEEP_MIN || place->settings->steps == STEPS_DEVICE;
+    return groups >= (place->settings->steps == STEPS_DEVICE ? KEEP_MIN_ASKED
+                                                             : KEEP_MIN);
 }
 
 /* Has the groups stay on the device; false: they cannot. */
@@ -201,6 +206,17 @@ static enum vdbq_status end_groups(struct group_stream *stream,
                : status;
 }
 
+/* What EXPLAIN ANALYZE says of it. */
+static void note_device(struct group_stream *stream,
+                        const struct device_group *group, const char *way)
+{
+    const struct device *device = stream_device(stream->head.inputs[0], NULL);
+    stream->times = *device_group_times(group);
+    snprintf(stream->where, sizeof stream->where, "%s (%s%s%s)",
+             device_facts(device)->name, device_group_text(group), way,
+             stream->is_kept ? ", groups stay" : "");
+}
+
 /* The device takes the input's rows where they are. */
 static enum vdbq_status run_on_device(struct group_stream *stream,
                                       const struct device_group_params *params,
@@ -214,11 +230,34 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
     status = stream_drain(stream->head.inputs[0], error);
     if (status == VDBQ_OK)
         status = end_groups(stream, group, error);
-    stream->times = *device_group_times(group);
-    snprintf(stream->where, sizeof stream->where, "%s (%s%s)",
-             device_facts(params->device)->name, device_group_text(group),
-             stream->is_kept ? ", groups stay" : "");
+    note_device(stream, group, "");
     device_group_destroy(group);
+    return status;
+}
+
+/* The same by way of the pairs of groups and values that count once. */
+static enum vdbq_status run_pairs(struct group_stream *stream,
+                                  const struct device_group_params *params,
+                                  struct error *error)
+{
+    struct device_group *group = NULL;
+    struct device_pairs pairs;
+    struct sink_rows rows;
+    enum vdbq_status status =
+        device_pairs_take(&pairs, params, stream->head.inputs[0], error);
+    if (status == VDBQ_OK)
+        status = device_group_create(&pairs.params, &group, error);
+    rows = device_rows_all(&pairs.rows);
+    if (status == VDBQ_OK && rows.count > 0)
+        status = device_group_sink(group)->take(device_group_sink(group), &rows,
+                                                error);
+    if (status == VDBQ_OK)
+        status = end_groups(stream, group, error);
+    if (group != NULL)
+        note_device(stream, group, ", by pairs");
+    device_group_destroy(group);
+    device_times_add(&stream->times, &pairs.times);
+    device_pairs_finish(&pairs);
     return status;
 }
 
@@ -245,9 +284,13 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
     params.columns = columns = stream_device_columns(input);
     if (columns == NULL)
         return error_no_memory(error);
-    *done = device_group_can(&params);
+    bool can = device_group_can(&params);
+    *done = can
+            || (stream->group == NULL && stream_bounded(input)
+                && device_pairs_can(&params, input->rows_most));
     if (*done)
-        status = run_on_device(stream, &params, error);
+        status = can ? run_on_device(stream, &params, error)
+                     : run_pairs(stream, &params, error);
     memory_release(columns);
     return status;
 }

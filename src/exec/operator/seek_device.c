@@ -292,16 +292,6 @@ static void fill_parts(struct flight *flight, const struct together *together)
     flight->work->there.runs += flight->count;
 }
 
-static void add_times(const struct device_times *from, struct device_times *to)
-{
-    to->kernel_ns += from->kernel_ns;
-    to->transfer_ns += from->transfer_ns;
-    to->compile_ns += from->compile_ns;
-    to->bytes_in += from->bytes_in;
-    to->bytes_out += from->bytes_out;
-    to->launches += from->launches;
-}
-
 /* Finds the places of all ranges, and the rows there. */
 static enum vdbq_status search(struct flight *flight, struct error *error)
 {
@@ -319,9 +309,9 @@ static enum vdbq_status search(struct flight *flight, struct error *error)
     }
     if (status == VDBQ_OK)
         status = all_threads(flight, error);
-    add_times(&times.in, &work->times);
-    add_times(&times.kernel, &work->times);
-    add_times(&times.out, &work->times);
+    device_times_add(&work->times, &times.in);
+    device_times_add(&work->times, &times.kernel);
+    device_times_add(&work->times, &times.out);
     memory_release(together.parts);
     memory_release(together.keys);
     memory_release(together.places);

@@ -32,6 +32,7 @@ enum { FEW_SHARE = 16, FEW_MAX = 1 << 16 };
 struct device_sort {
     struct device_sort_params params; /* of the caller */
     struct device_store store;        /* all rows                        */
+    struct output *outputs;           /* where they are, one a column    */
     struct device_memory *pinned;     /* those that go out, for the host */
     bool fresh;                       /* no element was made yet         */
     struct device_times times;        /* of all calls so far */
@@ -64,6 +65,11 @@ enum vdbq_status device_sort_create(const struct device_sort_params *params,
                                params->column_count, &sort->times, error);
     if (status == VDBQ_OK)
         status = device_store_room(&sort->store, params->rows, error);
+    sort->outputs = memory_zeroed(params->column_count, sizeof *sort->outputs);
+    if (status == VDBQ_OK && sort->outputs == NULL)
+        status = error_no_memory(error);
+    for (unsigned i = 0; i < params->column_count && status == VDBQ_OK; i++)
+        sort->outputs[i] = device_place_output(&sort->store.places[i]);
     if (status == VDBQ_OK)
         *made = sort;
     else
@@ -79,12 +85,20 @@ void device_sort_destroy(struct device_sort *sort)
     device_calls_wait(sort->params.device, &sort->times, &ignored);
     device_store_finish(&sort->store);
     device_memory_release(sort->pinned);
+    memory_release(sort->outputs);
     memory_release(sort);
 }
 
 struct sink *device_sort_sink(struct device_sort *sort)
 {
     return &sort->store.sink;
+}
+
+struct sink_rows device_sort_rows(const struct device_sort *sort)
+{
+    return (struct sink_rows){ .memory = sort->store.memory,
+                               .outputs = sort->outputs,
+                               .count = sort->store.rows };
 }
 
 const struct device_times *device_sort_times(const struct device_sort *sort)

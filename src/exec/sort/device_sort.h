@@ -31,6 +31,8 @@ enum vdbq_status device_sort_create(const struct device_sort_params *params,
 void device_sort_destroy(struct device_sort *sort); /* accepts NULL */
 struct sink *device_sort_sink(struct device_sort *sort);
 
+/* The rows that it took, as they came; they live as long as the sort. */
+struct sink_rows device_sort_rows(const struct device_sort *sort);
 /* Sorts, and points an empty row set's columns to the rows that are asked
  * for: they live as long as the sort, which takes them back when it is
  * destroyed. */

@@ -19,7 +19,9 @@ enum {
     SORT_BATCH_MOST = 1 << 18, /* ... and at most                        */
     SORT_BYTES = 20,           /* that sorting takes for each row        */
     RUN_ROWS_MIN = 16,         /* of a run, whatever memory there is     */
-    BATCH_PART = 8             /* of memory, for a batch that is merged  */
+    BATCH_PART = 8,            /* of memory, for a batch that is merged  */
+    DEVICE_ROWS_FEW = 1 << 14, /* that the host sorts in a device's place */
+    ASKED_ROWS_FEW = 2         /* ... where the device is asked for      */
 };
 
 struct sort_stream {
@@ -231,20 +233,58 @@ static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 
 /* -------------------------------------------------------- on the device -- */
 
+/* Whether the host has sorted so few rows before the launches that do it are
+ * under way. */
+static bool is_few(const struct sort_stream *sort)
+{
+    const struct run_place *place = stream_place(sort->head.inputs[0]);
+    uint64_t few = place->settings->steps == STEPS_DEVICE ? ASKED_ROWS_FEW
+                                                          : DEVICE_ROWS_FEW;
+    return device_sort_rows(sort->device).count <= few;
+}
+
+/* Brings few rows to the host, which sorts them. */
+static enum vdbq_status fetch_few(struct sort_stream *sort,
+                                  const struct device_column *columns,
+                                  struct error *error)
+{
+    struct stream *input = sort->head.inputs[0];
+    struct sink_rows rows = device_sort_rows(sort->device);
+    struct vdbq_batch batch = { .columns = input->step->column_count };
+    struct device_fetch fetch = { 0 };
+    enum vdbq_status status =
+        stream_materialise_begin(input, &sort->materialised, error);
+    if (status == VDBQ_OK)
+        status = device_fetch_init(&fetch, stream_device(input, NULL),
+                                   input->step->column_count, error);
+    if (status == VDBQ_OK && rows.count > 0)
+        status = device_fetch_rows(&fetch, columns, NULL, &rows, &batch, error);
+    if (status == VDBQ_OK && rows.count > 0)
+        status = row_set_append(&sort->materialised, &batch, 1, error);
+    sort->times = *device_sort_times(sort->device);
+    device_times_add(&sort->times, &fetch.times);
+    device_fetch_finish(&fetch);
+    device_sort_destroy(sort->device);
+    sort->device = NULL;
+    return status == VDBQ_OK ? make_order(sort, error) : status;
+}
+
 /* The device takes the input's rows where they are. */
 static enum vdbq_status run_on_device(struct sort_stream *sort,
+                                      const struct device_column *columns,
                                       struct error *error)
 {
-    enum vdbq_status status =
-        row_set_init(&sort->materialised, sort->head.step->columns,
-                     sort->head.step->column_count, error);
     stream_sink(sort->head.inputs[0], device_sort_sink(sort->device));
+    enum vdbq_status status = stream_drain(sort->head.inputs[0], error);
+    sort->rows = &sort->materialised;
+    if (status == VDBQ_OK && is_few(sort))
+        return fetch_few(sort, columns, error);
     if (status == VDBQ_OK)
-        status = stream_drain(sort->head.inputs[0], error);
+        status = row_set_init(&sort->materialised, sort->head.step->columns,
+                              sort->head.step->column_count, error);
     if (status == VDBQ_OK)
         status = device_sort_finish(sort->device, &sort->materialised, error);
     sort->times = *device_sort_times(sort->device);
-    sort->rows = &sort->materialised;
     return status;
 }
 
@@ -272,11 +312,11 @@ static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
     *done = device_sort_can(&params);
     if (*done)
         status = device_sort_create(&params, &sort->device, error);
-    if (*done && status == VDBQ_OK) {
+    if (*done && status == VDBQ_OK)
+        status = run_on_device(sort, columns, error);
+    if (sort->device != NULL)
         snprintf(sort->where, sizeof sort->where, "%s (sorted)",
                  device_facts(params.device)->name);
-        status = run_on_device(sort, error);
-    }
     memory_release(columns);
     return status;
 }
@@ -346,7 +386,7 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     if (status == VDBQ_OK && !done)
         status =
             end < SORT_TOP_MAX ? open_top(sort, error) : open_all(sort, error);
-    if (!done)
+    if (sort->device == NULL)
         snprintf(sort->where, sizeof sort->where, "host%s",
                  sort->in_runs ? " (sorted in runs)" : "");
     if (status == VDBQ_OK)
@@ -363,7 +403,7 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     uint64_t rows = sort->in_runs ? sort->runs.rows : sort->rows->rows;
     sort->end = end < rows ? end : rows;
     sort->next = step->sort.offset < sort->end ? step->sort.offset : sort->end;
-    if (done) { /* the others never came */
+    if (sort->device != NULL) { /* the others never came */
         sort->next = 0;
         sort->end = sort->rows->rows;
     }
