@@ -171,11 +171,11 @@ void build_side_close(struct build_side *build_side)
 {
     if (build_side == NULL)
         return;
+    build_release_rows(build_side); /* waits for what is on its way from them */
     device_memory_release(build_side->run.memory);
     if (build_side->resident != NULL)
         resident_return(build_side->resident, build_side->bytes);
     account_give_all(&build_side->memory);
-    build_release_rows(build_side);
     arena_finish(&build_side->arena);
     memory_release(build_side);
 }

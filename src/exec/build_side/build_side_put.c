@@ -295,17 +295,14 @@ static enum vdbq_status send(struct build_side *build_side, const u8 *block,
     return status;
 }
 
-/* Into memory of the device's own. */
-static enum vdbq_status put_device(struct build_side *build_side,
-                                   struct device *device, struct error *error)
+/* Writes what the host has, and copies that to the device. */
+static enum vdbq_status send_host(struct build_side *build_side,
+                                  struct device *device, struct error *error)
 {
     struct device_memory *staging = NULL;
     u64 size = build_side->host_bytes;
     u8 *block = memory_resize(NULL, size);
     enum vdbq_status status = block == NULL ? error_no_memory(error) : VDBQ_OK;
-    if (status == VDBQ_OK)
-        status = device_memory_create(device, MEMORY_DEVICE, build_side->bytes,
-                                      &build_side->run.memory, error);
     if (status == VDBQ_OK)
         status = device_memory_create(
             device, MEMORY_PINNED, size < STAGING_BYTES ? size : STAGING_BYTES,
@@ -316,37 +313,60 @@ static enum vdbq_status put_device(struct build_side *build_side,
     }
     if (status == VDBQ_OK)
         status = send(build_side, block, staging, error);
-    if (staging != NULL)
-        device_memory_release(staging);
+    device_memory_release(staging);
     memory_release(block);
     return status;
 }
 
-/* Copies the columns that are on the device already, and makes indexes. */
+/* Into memory of the device's own; the host may have nothing of it. */
+static enum vdbq_status put_device(struct build_side *build_side,
+                                   struct device *device, struct error *error)
+{
+    enum vdbq_status status =
+        device_memory_create(device, MEMORY_DEVICE, build_side->bytes,
+                             &build_side->run.memory, error);
+    return status == VDBQ_OK && build_side->host_bytes > TABLET_ALIGN
+               ? send_host(build_side, device, error)
+               : status;
+}
+
+/* Copies a column that is on the device already, or makes an index. */
+static enum vdbq_status put_column(struct build_side *build_side, unsigned i,
+                                   struct device_rows *rows,
+                                   struct error *error)
+{
+    const struct build_input *input = &build_side->inputs[i];
+    bool index = i >= build_side->pack.build_count;
+    unsigned number = i - build_side->pack.build_count;
+    unsigned column = (unsigned)build_input_at(build_side, i)->column;
+    enum vdbq_status status = VDBQ_OK;
+    if (!index || needs_keys(build_side, number))
+        status =
+            build_device_copy(rows, column, 0, build_rows_at(build_side, i),
+                              build_side->run.memory, input, error);
+    if (index && status == VDBQ_OK)
+        status = build_device_index(
+            rows, &build_side->indexes[number], build_side->run.memory, input,
+            build_column_at(build_side, i)->width, error);
+    return status;
+}
+
+/* Puts what is on the device already in place, and waits for that. */
 static enum vdbq_status put_from_device(struct build_side *build_side,
                                         struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
+    struct device_rows *rows;
     for (unsigned i = 0;
          i < build_column_count(build_side) && status == VDBQ_OK; i++) {
-        struct device_rows *rows = build_device_at(build_side, i);
-        const struct build_input *input = &build_side->inputs[i];
-        bool index = i >= build_side->pack.build_count;
-        unsigned number = i - build_side->pack.build_count;
-        unsigned column = (unsigned)build_input_at(build_side, i)->column;
-        if (rows == NULL)
-            continue;
-        if (!index || needs_keys(build_side, number))
-            status =
-                build_device_copy(rows, column, 0, build_rows_at(build_side, i),
-                                  build_side->run.memory, input, error);
-        if (index && status == VDBQ_OK)
-            status = build_device_index(
-                rows, &build_side->indexes[number], build_side->run.memory,
-                input, build_column_at(build_side, i)->width, error);
-        if (status == VDBQ_OK)
-            status = build_device_wait(rows, &build_side->times, error);
+        rows = build_device_at(build_side, i);
+        if (rows != NULL)
+            status = put_column(build_side, i, rows, error);
     }
+    for (unsigned i = 0; i < build_side->cursors && status == VDBQ_OK; i++)
+        if (build_side->rows[i].on_device)
+            status = build_device_wait(&build_side->rows[i].device_rows,
+                                       &build_side->times, error);
     return status;
 }
 
