@@ -84,6 +84,8 @@ class Reader:
         for size, field, _ in PAGE['layout ' + layout]:
             if field == 'facts' and found['magic'] == int.from_bytes(b'VDBQCAT4', 'little'):
                 found |= self.record('tablet_edit', found)
+            if layout == 'index' and field == 'columns' and found['flags'] & 2:
+                return found | self.record('index_keys', found)
             found[field] = self.value(size, found)
         return found
 
@@ -468,14 +470,16 @@ def check_runs(checks, binary, path):
         checks.equal((run['origin'], run['number']), (entry['origin'], entry['number']),
                      'the tablet of a run')
         check_run(checks, data, run, rows)
-    check_damaged(checks, binary, path, data, runs)
+    check_damaged(checks, binary, path, data, runs, ASKED)
 
 
-def check_damaged(checks, binary, path, data, runs):
+ASKED = """select * from r where k = 17; select * from r where s = 'w9' and k > 9000;
+           select min(k), max(k) from r; select * from r where x = 2.5 and y = 7e300;
+           update r set k = 17 where k = 7919; select * from r where k = 17"""
+
+
+def check_damaged(checks, binary, path, data, runs, asked):
     """A run that is damaged, in its head or in a page, costs itself alone."""
-    asked = """select * from r where k = 17; select * from r where s = 'w9' and k > 9000;
-               select min(k), max(k) from r; select * from r where x = 2.5 and y = 7e300;
-               update r set k = 17 where k = 7919; select * from r where k = 17"""
     answers = []
     for where in ('sound', 'head', 'pages'):
         damaged = bytearray(data)
@@ -490,13 +494,83 @@ def check_damaged(checks, binary, path, data, runs):
     checks.equal(answers[1:], answers[:1] * 2, 'answers where runs are damaged')
 
 
-def read_run(checks, data, run, rows):
+KEYED = """select id from k where lower(s) = 'w9'; select id from k where a * 2 = 18 and s > 'w';
+           select id from k where a = 7 and b > 5; select min(a), max(a) from k where b > 5;
+           update k set s = 'W9', b = 9 where id = 5; select id from k where lower(s) = 'w9'"""
+
+
+def check_keyed(checks, binary, path):
+    """Indexes of expressions and of some rows: what the catalogue says, and their runs."""
+    ask(binary, path, 'create table digits (n integer); create table k (id integer, a integer, '
+                      'b integer, s text); insert into digits values '
+                      + ', '.join(f'({n})' for n in range(150)) + '; insert into k select '
+                      'x, nullif(x * 7919 % 1009, 3), x % 10, '
+                      "case when x % 11 > 0 then substr('wW', 1 + x % 2, 1) || (x % 97) end "
+                      'from (select a.n * 150 + b.n as x from digits a, digits b); '
+                      'create index kl on k (lower(s)); create index kd on k (a * 2, s desc); '
+                      'create index kp on k (a) where b > 5; create index kn on k (id) where b > 9')
+    data = path.read_bytes()
+    head = check_heads(checks, data)
+    checks.equal((head['features_read'] & 16, head['version_read']), (16, 3), 'features')
+    catalogue = Reader(data[head['catalogue']:]).record('catalogue')
+    described = {index['name']: index for index in catalogue['index']}
+    checks.equal([(name, [(key['sql'], TYPES[key['type']][0]) for key in index['key']],
+                   index['reads'], index['where']) for name, index in sorted(described.items())],
+                 [('kd', [('a * 2', 'BIGINT'), ('s', 'TEXT')], [1, 3], ''),
+                  ('kl', [('lower(s)', 'TEXT')], [3], ''),
+                  ('kn', [('id', 'INTEGER')], [0, 2], 'b > 9'),
+                  ('kp', [('a', 'INTEGER')], [1, 2], 'b > 5')], 'keys of indexes')
+    table = next(table for table in catalogue['table'] if table['name'] == 'k')
+    rows, _ = read_tablet(checks, data, table, table['tablet'][0])
+    rows = [[*row[:3], row[3] and row[3].strip("'")] for row in rows]
+    keys = {'kl': [[lower(row[3])] for row in rows],
+            'kd': [[row[1] and row[1] * 2, row[3]] for row in rows],
+            'kp': [[row[1]] if row[2] > 5 else None for row in rows],
+            'kn': [None for _ in rows]}
+    start = (head['catalogue'] + head['catalogue_size'] + 7) // 8 * 8
+    start += 24 * len(catalogue['table']) + 8
+    runs = [fixed('run', data, start + 8 + 64 * i) for i in range(number(data, start, 8))]
+    for name, index in described.items():
+        origin = table['tablet'][0]['origin'] ^ index['origin']
+        found = [run for run in runs if run['origin'] == origin]
+        checks.equal(len(found), 1, f'runs of {name}')
+        for run in found:
+            check_run_of_keys(checks, data, run, keys[name])
+    check_damaged(checks, binary, path, data, runs, KEYED)
+    ask(binary, path, 'drop index kl; drop index kd; drop index kp; drop index kn')
+    checks.equal(check_heads(checks, path.read_bytes())['features_read'] & 16, 0, 'features')
+
+
+def lower(text):
+    return text if text is None else text.lower()
+
+
+def digest(value):
+    """What stands for a text that is a key; other values stand for themselves."""
+    if not isinstance(value, str):
+        return value
+    data = value.encode()
+    head = int.from_bytes(data[:5].ljust(5, b'\0'), 'big')
+    return (head << 24 | xxh3(data) & 0xffffff) - 2 ** 63
+
+
+def check_run_of_keys(checks, data, run, keys):
+    """The run of some rows, whose keys are given."""
+    had = [n for n, key in enumerate(keys) if key is not None]
+    order, described, ranked = read_run(checks, data, run, len(keys), len(had))
+    made = {n: key_of([digest(value) for value in keys[n]], described, ranked) for n in had}
+    expected = sorted(had, key=lambda n: made[n])
+    checks.equal([row for _, row in order], expected, 'the order of a run of keys')
+    checks.equal([key for key, _ in order], [made[n] for n in expected], 'the keys of a run')
+
+
+def read_run(checks, data, run, tablet_rows, rows):
     """The keys of a run and the numbers of their rows, and what is said of the columns."""
     block = data[run['offset']:run['offset'] + run['size']]
     head = fixed('run_head', block)
     checks.equal(run['checksum'], xxh3(block[:run['head_size']]), 'checksum of a head of a run')
     checks.equal((block[:8], head['rows'], head['tablet_rows'], head['columns']),
-                 (b'VDBQRUNS', rows, rows, run['columns']), 'head of a run')
+                 (b'VDBQRUNS', rows, tablet_rows, run['columns']), 'head of a run')
     columns = [fixed('run_column', block, 24 + 32 * i) for i in range(3)]
     at = 24 + 32 * 3 + 8 * sum(column['ranked'] for column in columns)
     ranked = [number(block, i, 8) for i in range(24 + 32 * 3, at, 8)]
@@ -539,7 +613,7 @@ def key_of(values, columns, ranked):
 
 
 def check_run(checks, data, run, rows):
-    order, described, ranked = read_run(checks, data, run, len(rows))
+    order, described, ranked = read_run(checks, data, run, len(rows), len(rows))
     columns = (run['first'], run['second'], run['third'])[:run['columns']]
     words = [{word: i for i, word in enumerate(sorted({row[c] for row in rows
                                                        if isinstance(row[c], str)},
@@ -744,6 +818,7 @@ def main():
             check_edits(checks, binary, path)
             check_collations(checks, binary, pathlib.Path(folder) / 'collated.vdb')
             check_runs(checks, binary, pathlib.Path(folder) / 'runs.vdb')
+            check_keyed(checks, binary, pathlib.Path(folder) / 'keyed.vdb')
             check_states(checks, binary, path)
     check_page(checks, met)
     print(f'{checks.passed} passed, {checks.failed} failed')

@@ -216,7 +216,8 @@ static enum vdbq_status create_index(vdbq_query *query,
                            .unique = plan->unique,
                            .column_count = plan->column_count,
                            .columns = plan->columns,
-                           .collations = plan->collations };
+                           .collations = plan->collations,
+                           .keys = plan->keys };
     if (plan->if_not_exists && catalogue_index(now, plan->name) != NULL)
         return VDBQ_OK;
     return transaction_create_index(transaction, &index, &query->db->error);

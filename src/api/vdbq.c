@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/alone/index_keys.h"
 #include "api/query.h"
 #include "api/session.h"
 #include "base/slabs.h"
 #include "data/database/users.h"
 #include "data/index/run_cache.h"
+#include "exec/operator/kinds.h"
 
 /* --------------------------------------------------------- open, close -- */
 
@@ -21,6 +23,55 @@ static enum vdbq_status parse_default(const char *sql, struct arena *arena,
                                       struct error *error)
 {
     return sql_parse_expression(sql, strlen(sql), arena, tree, error);
+}
+
+/* Where keys of indexes are computed: on the host, for rows are few, or it is the
+ * commit of many, which its own threads share. */
+struct key_place {
+    vdbq *db;
+    struct settings settings;
+};
+
+static enum vdbq_status choose_key_place(void *context,
+                                         const struct table *table,
+                                         const struct program *program,
+                                         uint64_t rows, struct run_place *place,
+                                         struct error *error)
+{
+    struct key_place *of = context;
+    enum vdbq_status status =
+        place_choose(of->db, &of->settings, table, program, rows, place);
+
+    if (status != VDBQ_OK && error != &of->db->error)
+        *error = of->db->error;
+    return status;
+}
+
+/* An index_computer. */
+static enum vdbq_status compute_keys(void *context,
+                                     const struct index_request *request,
+                                     struct rows *keys, struct error *error)
+{
+    struct key_place place = { .db = context };
+    struct snapshot snapshot = { place.db->database,
+                                 (struct catalogue *)request->catalogue };
+    struct plan_limits limits = { .careful = true };
+    struct stream_stats stats;
+    struct stream_params params = { .snapshot = &snapshot,
+                                    .choose = choose_key_place,
+                                    .choose_context = &place,
+                                    .choose_kind = operator_kind,
+                                    .nested = true,
+                                    .stats = &stats };
+
+    place.settings = place.db->options.settings;
+    strcpy(place.settings.device, "host");
+    place.settings.build = BUILD_AUTO;
+    place.settings.mode = MODE_AUTO;
+    place.settings.steps = STEPS_AUTO;
+    params.threads = host_threads(place.db, &place.settings);
+    stream_stats_init(&stats);
+    return index_keys_run(request, &limits, &params, keys, error);
 }
 
 struct database_params session_params(vdbq *db, const char *path,
@@ -44,6 +95,13 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
     return database_open(&params, &db->database, &db->error);
 }
 
+/* What the data floor needs for the keys of indexes. */
+static void open_keys(vdbq *db)
+{
+    database_use_runs(db->database, db->runs);
+    database_use_computer(db->database, compute_keys, db);
+}
+
 enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
 {
     if (db == NULL)
@@ -59,7 +117,7 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
         status = open_database(made, path, flags);
     made->runs = run_cache_create(); /* or does without */
     if (status == VDBQ_OK)
-        database_use_runs(made->database, made->runs);
+        open_keys(made);
     return session_report(made, status, NULL, 0);
 }
 

@@ -73,8 +73,10 @@ struct plan_index {
     bool unique;
     bool if_not_exists;
     unsigned column_count;
-    unsigned *columns;          /* of the table */
+    unsigned *columns;          /* of the table; with `keys` their numbers */
     enum collation *collations; /* of each; NULL: the columns' own */
+    struct index_keys *keys;    /* without an origin; NULL: it is of columns
+                                   of all rows                          */
 };
 
 /* DROP TABLE, VIEW, INDEX; REINDEX. */

@@ -328,6 +328,11 @@ static enum vdbq_status find_column(vdbq *db, const struct catalogue *catalogue,
         return error_set(&db->error, VDBQ_TYPE,
                          "index %s has %u columns, and a look-up has one",
                          index->name, index->column_count);
+    if (index->keys != NULL)
+        return error_set(&db->error, VDBQ_TYPE,
+                         "index %s is of an expression or of some rows, and a "
+                         "look-up is by a column",
+                         index->name);
     *column = &table->columns[index->columns[0]];
     return VDBQ_OK;
 }

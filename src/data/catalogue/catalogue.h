@@ -104,7 +104,8 @@ struct view {
  * without it, it is made where it is needed. */
 enum { RUN_COLUMNS_MAX = 3 };
 struct run_ref {
-    struct identity tablet; /* that it belongs to                      */
+    struct identity tablet; /* that it belongs to, or whose tablet of keys:
+                               index_identity()                        */
     unsigned column_count;  /* of `columns`, at least 1                */
     unsigned columns[RUN_COLUMNS_MAX]; /* of the table; others are 0   */
     uint64_t offset;                   /* in the file                  */
@@ -113,15 +114,30 @@ struct run_ref {
     uint64_t checksum;                 /* XXH3 of the head             */
 };
 
+/* What an index is of that is more than columns of all rows: expressions, or
+ * rows that meet a condition. The keys of those rows of a tablet are a tablet of
+ * their own, the tablet of keys, of which runs alone are kept
+ * (data/index/index_values.h). */
+struct index_keys {
+    uint64_t origin; /* a random number, by which tablets of keys have names */
+    struct column
+        *columns;          /* what each key is: `name` is its SQL             */
+    const char *where_sql; /* the condition's SQL; NULL: it is of all rows    */
+    unsigned read_count;   /* of `reads` */
+    unsigned *reads;       /* columns of the table that all of it is made of,
+                        ascending                                           */
+};
+
 /* A named index: rows are found by the runs of its columns. One that is unique
  * says what rows the table may have. */
 struct index {
-    const char *name;           /* in the arena of the catalogue */
-    uint32_t table_id;          /* the table it belongs to */
-    bool unique;                /* CREATE UNIQUE INDEX */
-    unsigned column_count;      /* of `columns` */
-    unsigned *columns;          /* of the table */
+    const char *name;      /* in the arena of the catalogue */
+    uint32_t table_id;     /* the table it belongs to */
+    bool unique;           /* CREATE UNIQUE INDEX */
+    unsigned column_count; /* of `columns` */
+    unsigned *columns;     /* of the table; with `keys` 0, 1, ..., its keys */
     enum collation *collations; /* of each; NULL: the columns' own */
+    struct index_keys *keys;    /* NULL: it is of columns of all rows */
 };
 
 struct catalogue {
@@ -151,10 +167,12 @@ enum conflict {
     CONFLICT_IGNORE   /* it is left out                 */
 };
 
-/* Columns that are unique together, in any order: what ON CONFLICT is about. */
+/* Columns that are unique together, in any order, or the keys of a unique index:
+ * what ON CONFLICT is about. */
 struct conflict_target {
-    unsigned *columns;
-    unsigned count;
+    uint64_t origin;   /* of the index's keys; 0: it is about columns */
+    unsigned *columns; /* `count` of them; of keys none               */
+    unsigned count;    /* of columns, or keys; 0: there is no target  */
 };
 
 /* Ids of tables that catalogue_join() took from a second database. */
@@ -180,6 +198,21 @@ const struct view *catalogue_view(const struct catalogue *catalogue,
                                   const char *name);
 const struct index *catalogue_index(const struct catalogue *catalogue,
                                     const char *name);
+/* The index whose keys have that origin; NULL: there is none. */
+const struct index *catalogue_index_of(const struct catalogue *catalogue,
+                                       uint64_t origin);
+/* The columns that an index's numbers are of: those of its keys, or of its
+ * table. */
+const struct column *index_columns(const struct index *index,
+                                   const struct table *table);
+/* Whether an index reads one of the table's columns that are set. */
+bool index_reads(const struct index *index, const bool *columns);
+/* Whether it is of some rows; `index` may be NULL: it is not. */
+bool index_is_partial(const struct index *index);
+/* The identity of the tablet of keys that belongs to a tablet; of an index of
+ * columns, or NULL, the tablet's own. */
+struct identity index_identity(const struct index *index,
+                               struct identity tablet);
 /* The run of a tablet by these columns; NULL: there is none. */
 const struct run_ref *catalogue_run(const struct catalogue *catalogue,
                                     struct identity tablet,

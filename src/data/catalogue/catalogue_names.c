@@ -26,6 +26,49 @@ const struct index *catalogue_index(const struct catalogue *catalogue,
     return NULL;
 }
 
+const struct index *catalogue_index_of(const struct catalogue *catalogue,
+                                       uint64_t origin)
+{
+    for (size_t i = 0; i < catalogue->index_count; i++)
+        if (catalogue->indexes[i].keys != NULL
+            && catalogue->indexes[i].keys->origin == origin)
+            return &catalogue->indexes[i];
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- indexes -- */
+
+const struct column *index_columns(const struct index *index,
+                                   const struct table *table)
+{
+    return index->keys != NULL ? index->keys->columns : table->columns;
+}
+
+bool index_reads(const struct index *index, const bool *columns)
+{
+    const struct index_keys *keys = index->keys;
+    unsigned count = keys != NULL ? keys->read_count : index->column_count;
+    bool reads = false;
+
+    for (unsigned i = 0; i < count; i++)
+        reads |= columns[keys != NULL ? keys->reads[i] : index->columns[i]];
+    return reads;
+}
+
+bool index_is_partial(const struct index *index)
+{
+    return index != NULL && index->keys != NULL
+           && index->keys->where_sql != NULL;
+}
+
+struct identity index_identity(const struct index *index,
+                               struct identity tablet)
+{
+    if (index != NULL && index->keys != NULL)
+        tablet.origin ^= index->keys->origin;
+    return tablet;
+}
+
 /* ---------------------------------------------------------------- copies -- */
 
 /* Copies column numbers; none is no failure. */
@@ -85,6 +128,41 @@ static bool copy_collations(struct arena *arena, const struct index *from,
     return to->collations != NULL;
 }
 
+/* Copies what keys are; their DEFAULTs are of no use. */
+static struct column *
+copy_key_columns(struct arena *arena, const struct column *from, unsigned count)
+{
+    struct column *columns = arena_alloc(arena, count * sizeof *columns);
+
+    for (unsigned i = 0; columns != NULL && i < count; i++) {
+        columns[i] = from[i];
+        columns[i].name = arena_copy(arena, from[i].name, strlen(from[i].name));
+        if (columns[i].name == NULL)
+            return NULL;
+    }
+    return columns;
+}
+
+/* False: no memory. */
+static bool copy_keys(struct arena *arena, const struct index *from,
+                      struct index *to)
+{
+    const struct index_keys *keys = from->keys;
+    struct index_keys *copy = arena_alloc(arena, sizeof *copy);
+
+    if (keys == NULL || copy == NULL)
+        return keys == NULL;
+    *copy = *keys;
+    copy->columns = copy_key_columns(arena, keys->columns, from->column_count);
+    copy->reads = copy_numbers(arena, keys->reads, keys->read_count);
+    if (keys->where_sql != NULL)
+        copy->where_sql =
+            arena_copy(arena, keys->where_sql, strlen(keys->where_sql));
+    to->keys = copy;
+    return copy->columns != NULL && copy->reads != NULL
+           && (keys->where_sql == NULL || copy->where_sql != NULL);
+}
+
 bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
 {
     assert(index->column_count > 0);
@@ -96,7 +174,8 @@ bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
     place->columns =
         copy_numbers(&catalogue->arena, index->columns, index->column_count);
     if (place->name == NULL || place->columns == NULL
-        || !copy_collations(&catalogue->arena, index, place))
+        || !copy_collations(&catalogue->arena, index, place)
+        || !copy_keys(&catalogue->arena, index, place))
         return false;
     catalogue->index_count++;
     return true;

@@ -15,6 +15,7 @@
 static void print_columns(const struct table *table, const unsigned *columns,
                           const enum collation *collations, unsigned count,
                           struct text *text);
+static void print_keys(const struct index *index, struct text *text);
 static void print_collation(enum collation collation, enum collation meant,
                             struct text *text);
 static void print_type(const struct column *column, struct text *text);
@@ -55,8 +56,24 @@ void index_sql(const struct catalogue *catalogue, const struct index *index,
     text_print(text, " ON ");
     name_sql(table->name, text);
     text_print(text, " ");
-    print_columns(table, index->columns, index->collations, index->column_count,
-                  text);
+    if (index->keys != NULL)
+        print_keys(index, text);
+    else
+        print_columns(table, index->columns, index->collations,
+                      index->column_count, text);
+}
+
+/* What an index says itself. An expression is in parentheses, so that it is read
+ * as one whatever it is; a COLLATE behind it says what the index goes by. */
+static void print_keys(const struct index *index, struct text *text)
+{
+    const struct index_keys *keys = index->keys;
+
+    for (unsigned i = 0; i < index->column_count; i++)
+        text_print(text, "%s%s", i == 0 ? "(" : ", ", keys->columns[i].name);
+    text_print(text, ")");
+    if (keys->where_sql != NULL)
+        text_print(text, " WHERE %s", keys->where_sql);
 }
 
 /* Names of columns, in parentheses, with collations that are not their own;

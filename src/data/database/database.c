@@ -121,6 +121,13 @@ void database_use_runs(struct database *database, struct run_cache *runs)
     database->runs = runs;
 }
 
+void database_use_computer(struct database *database, index_computer compute,
+                           void *context)
+{
+    database->compute = compute;
+    database->compute_context = context;
+}
+
 /* File rule 7: nobody overwrites the catalogue while it is read. */
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error)

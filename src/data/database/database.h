@@ -33,6 +33,28 @@ bool database_maps(const struct database *database);
 struct run_cache;
 void database_use_runs(struct database *database, struct run_cache *runs);
 
+/* Rows of which the keys of an index are asked for (struct index_keys). */
+struct index_request {
+    const struct catalogue *catalogue; /* that has table and index */
+    const struct table *table;
+    const struct index *index;
+    uint64_t rows;                     /* at least 1                         */
+    const struct vdbq_vector *vectors; /* one a column of the table; those that
+                                          the index reads are there          */
+};
+/* Adds to rows, of those that the index has, in their order, the number of each
+ * from 0 on, and its keys. Fails as the index's expressions do, and with CORRUPT,
+ * NO_MEMORY, CANCELLED. */
+struct rows;
+typedef enum vdbq_status (*index_computer)(void *context,
+                                           const struct index_request *request,
+                                           struct rows *keys,
+                                           struct error *error);
+/* This floor knows no SQL: who opens a database brings what computes keys. It
+ * is called by threads that call this floor, one at a time. */
+void database_use_computer(struct database *database, index_computer compute,
+                           void *context);
+
 /* Adds the identities of all tablets that may be asked for: of the newest
  * commit seen, and of all snapshots that are open. A vector of struct identity.
  * False: no memory. */

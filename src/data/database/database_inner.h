@@ -38,6 +38,8 @@ struct database {
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;           /* counts uses of `unique_sets` */
     struct run_cache *runs;          /* the caller's, or NULL          */
+    index_computer compute;          /* of keys of indexes; NULL: nobody does */
+    void *compute_context;           /* for it                         */
 };
 
 /* Rows of a full tablet, as the settings have it now. It may have become less

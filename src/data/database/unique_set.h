@@ -24,9 +24,11 @@ struct unique_column {
 
 /* The rows that a table has, by the hashes of some of its columns. */
 struct unique_set {
-    uint32_t table_id;             /* of the rule's table */
+    uint32_t table_id; /* of the rule's table */
+    uint64_t origin;   /* of an index's keys that are hashed; 0: columns are */
     unsigned column_count;         /* of `columns` */
-    struct unique_column *columns; /* of the rule; owned */
+    struct unique_column *columns; /* of the rule, or that its keys are made
+                                      of; owned                          */
     bool made;          /* it holds the rows of the table's state `of`    */
     bool grown;         /* and rows that are in no tablet yet             */
     struct identity of; /* the state of the table that the set holds */

@@ -10,6 +10,7 @@
 #include "data/tablet/block.h"
 #include "data/file/catalogue_file.h"
 #include "data/file/decoder.h"
+#include "data/file/index_keys.h"
 #include "data/catalogue/facts.h"
 #include "data/file/space.h"
 
@@ -384,8 +385,13 @@ static void get_index(struct decoder *decoder, struct index *index)
     index->unique = (flags & INDEX_UNIQUE) != 0;
     index->name = decoder_name(decoder);
     table = catalogue_table_id(decoder->catalogue, index->table_id);
-    if (!decoder->failed && (table == NULL || flags > INDEX_UNIQUE))
+    if (!decoder->failed
+        && (table == NULL || flags > (INDEX_UNIQUE | INDEX_KEYS)))
         decoder_fail(decoder, "an index", NULL);
+    if (!decoder->failed && (flags & INDEX_KEYS) != 0) {
+        index_keys_decode(decoder, table, index);
+        return;
+    }
     if (!decoder->failed)
         index->columns = get_numbers(decoder, table, &index->column_count);
     if (!decoder->failed)

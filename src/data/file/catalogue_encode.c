@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "data/file/catalogue_file.h"
+#include "data/file/index_keys.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/catalogue/facts.h"
 
@@ -140,18 +141,31 @@ static bool any_edits(const struct catalogue *catalogue)
     return any;
 }
 
+/* Whether a key of an index is compared by another collation than BINARY. */
+static bool has_collations(const struct index *index)
+{
+    bool any = index->collations != NULL;
+
+    for (unsigned i = 0; index->keys != NULL && i < index->column_count; i++)
+        any |= index->keys->columns[i].collation != COLLATION_BINARY;
+    return any;
+}
+
 uint64_t catalogue_features(const struct catalogue *catalogue)
 {
-    bool any = false;
+    bool any = false, keys = false;
 
     for (size_t i = 0; i < catalogue->table_count; i++)
         for (unsigned k = 0; k < catalogue->tables[i].column_count; k++)
             any |=
                 catalogue->tables[i].columns[k].collation != COLLATION_BINARY;
-    for (size_t i = 0; i < catalogue->index_count; i++)
-        any |= catalogue->indexes[i].collations != NULL;
+    for (size_t i = 0; i < catalogue->index_count; i++) {
+        any |= has_collations(&catalogue->indexes[i]);
+        keys |= catalogue->indexes[i].keys != NULL;
+    }
     return (any ? FEATURE_COLLATIONS : 0)
-           | (any_edits(catalogue) ? FEATURE_EDITS : 0);
+           | (any_edits(catalogue) ? FEATURE_EDITS : 0)
+           | (keys ? FEATURE_KEYS : 0);
 }
 
 /* Views and indexes. */
@@ -166,9 +180,13 @@ static void put_names(struct text *text, const struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue->index_count; i++) {
         const struct index *index = &catalogue->indexes[i];
         put_32(text, index->table_id);
-        put_32(text, index->unique ? INDEX_UNIQUE : 0);
+        put_32(text, (index->unique ? INDEX_UNIQUE : 0)
+                         | (index->keys != NULL ? INDEX_KEYS : 0));
         put_name(text, index->name);
-        put_index_columns(text, catalogue, index);
+        if (index->keys != NULL)
+            index_keys_encode(index, text);
+        else
+            put_index_columns(text, catalogue, index);
     }
 }
 

@@ -11,9 +11,11 @@
  *                     * 4  views; that many follow: name and the CREATE VIEW
  *                          statement
  *                     * 4  indexes; that many follow: id of the table (4),
- *                          flags (4): 1 UNIQUE, name, numbers of columns; a
- *                          number's highest byte is 0 (the column's own
- *                          collation) or 1 more than the number of another
+ *                          flags (4): 1 UNIQUE, 2 it has keys; name, numbers
+ *                          of columns; a number's highest byte is 0 (the
+ *                          column's own collation) or 1 more than the number
+ *                          of another; of one with keys (index_keys.h) in
+ *                          place of the numbers
  *   a table             4  id
  *                       4  number of the primary key's column, or NO_KEY
  *                       4  columns, at least 1
@@ -80,7 +82,7 @@ enum {
 
 /* Flags of a column, and all of them; of an index. */
 enum { FLAG_NOT_NULL = 1, FLAG_UNIQUE = 2, FLAGS = 3 };
-enum { INDEX_UNIQUE = 1 };
+enum { INDEX_UNIQUE = 1, INDEX_KEYS = 2 };
 /* Where the collation of an index's column begins, above its number. */
 enum { COLLATION_SHIFT = 24 };
 
@@ -92,5 +94,10 @@ enum { COLLATION_SHIFT = 24 };
 /* The feature of files of which some tablet has an edit: its rows are not what
  * the tablet's block says. vdbq 0.3 was the first to know it. */
 #define FEATURE_EDITS (UINT64_C(1) << 3)
+
+/* The feature of files of which some index is of expressions or of some rows:
+ * who does not know what it is of finds no rows by it, and lets rows in that it
+ * refuses. vdbq 0.3 was the first to know it. */
+#define FEATURE_KEYS (UINT64_C(1) << 4)
 
 #endif

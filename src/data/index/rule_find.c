@@ -9,9 +9,11 @@
 #include <assert.h>
 
 #include "base/hostile.h"
+#include "base/memory.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/database/database_inner.h"
+#include "data/index/rule_values.h"
 #include "data/index/run_pages.h"
 #include "data/tablet/block.h"
 
@@ -19,7 +21,9 @@ enum {
     MEMORY_PART = 8, /* of the host's, for runs ... */
     RUNS_MAX = 1 << 28,
     SEARCHED_ROWS_MAX = 64,
-    SEARCHED_TABLE_MIN = HOSTILE(4, 1 << 16) /* rows */
+    SEARCHED_TABLE_MIN = HOSTILE(4, 1 << 16), /* rows ... */
+    COMPUTED_TABLE_MIN =
+        HOSTILE(4, 1 << 12) /* ... of which keys are computed */
 };
 
 /* A tablet that is looked into. */
@@ -27,6 +31,7 @@ struct looking {
     const struct rule_find *find;
     const unsigned *columns;                  /* of the rule */
     struct run_value values[RUN_COLUMNS_MAX]; /* one a column */
+    struct unique_hash hash; /* of the row, by a rule of keys        */
     const struct tablet_ref *tablet;
     struct block base; /* of the tablet; without bytes: it was not needed */
     struct vector *numbers;
@@ -39,13 +44,17 @@ bool rule_findable(const struct unique_rule *rule)
     bool findable = rule->column_count <= RUN_COLUMNS_MAX;
 
     for (unsigned i = 0; i < rule->column_count && findable; i++)
-        findable = rule->of[columns[i]].type != VDBQ_TEXT;
+        findable =
+            rule->keyed != NULL || rule->of[columns[i]].type != VDBQ_TEXT;
     return findable;
 }
 
 bool rule_is_searched(const struct rule_find *find, uint64_t rows)
 {
-    return rows <= SEARCHED_ROWS_MAX && find->table->rows > SEARCHED_TABLE_MIN;
+    uint64_t least =
+        find->rule->keyed != NULL ? COMPUTED_TABLE_MIN : SEARCHED_TABLE_MIN;
+
+    return rows <= SEARCHED_ROWS_MAX && find->table->rows > least;
 }
 
 /* --------------------------------------------------------------- values -- */
@@ -68,17 +77,34 @@ static struct run_value value_at(const struct vdbq_vector *vector, uint64_t row)
     }
 }
 
+/* The same of a key of an index. */
+static struct run_value key_at(const struct column *key,
+                               const struct vdbq_vector *vector, uint64_t row)
+{
+    const struct vdbq_text *texts = vector->values;
+
+    return vector->type == VDBQ_TEXT
+               ? run_value_integer(index_digest(key->collation, texts[row]))
+               : value_at(vector, row);
+}
+
 /* What is looked for; false: a value is NULL, and no row is like it. */
 static bool take_values(struct looking *looking,
                         const struct vdbq_vector *vectors, uint64_t row)
 {
-    for (unsigned i = 0; i < looking->find->rule->column_count; i++) {
+    const struct unique_rule *rule = looking->find->rule;
+
+    for (unsigned i = 0; i < rule->column_count; i++) {
         const struct vdbq_vector *vector = &vectors[looking->columns[i]];
         if (vector_null(vector, row))
             return false;
-        looking->values[i] = value_at(vector, row);
+        looking->values[i] =
+            rule->keyed != NULL
+                ? key_at(&rule->of[looking->columns[i]], vector, row)
+                : value_at(vector, row);
     }
-    return true;
+    return rule->keyed == NULL
+           || unique_hash_row(rule, vectors, row, &looking->hash);
 }
 
 /* ----------------------------------------------------------------- runs -- */
@@ -115,14 +141,14 @@ static struct run_keys keys_in(const struct looking *looking,
 
 /* Reads what is needed of a run in the file. NULL: there is nothing of use. */
 static enum vdbq_status read_part(const struct looking *looking,
-                                  const struct run_ref *ref, uint32_t rows,
-                                  struct run **run)
+                                  const struct run_ref *ref,
+                                  struct run_tablet of, struct run **run)
 {
     struct vector keys = VECTOR(struct run_keys);
     struct run_keys some;
     struct run_pages pages;
     bool sound;
-    enum vdbq_status status = run_pages_open(looking->find->database, ref, rows,
+    enum vdbq_status status = run_pages_open(looking->find->database, ref, of,
                                              &pages, &sound, looking->error);
 
     if (status == VDBQ_OK && sound) {
@@ -136,14 +162,27 @@ static enum vdbq_status read_part(const struct looking *looking,
     return status;
 }
 
+static struct index_of index_of(const struct rule_find *find)
+{
+    return (struct index_of){ .database = find->database,
+                              .catalogue = find->catalogue,
+                              .table = find->table,
+                              .index = find->rule->keyed };
+}
+
 /* Makes the run of the base. */
 static enum vdbq_status make_run(struct looking *looking,
                                  const struct run_want *want, struct run **run)
 {
+    const struct index_of of = index_of(looking->find);
+    const struct tablet_ref base = tablet_base(looking->tablet);
     enum vdbq_status status = read_base(looking);
 
     if (status != VDBQ_OK)
         return status;
+    if (of.index != NULL)
+        return index_run(&of, &base, looking->base.bytes, want->count, run,
+                         looking->error);
     *run = run_make(looking->base.bytes, want->columns, want->count);
     return *run != NULL ? VDBQ_OK : stop_or_no_memory(looking->error);
 }
@@ -157,15 +196,17 @@ static enum vdbq_status bring_run(struct looking *looking,
     struct run_cache *cache = find->database->runs;
     const struct run_ref *ref = catalogue_run(
         find->catalogue, want->tablet->identity, want->columns, want->count);
+    const struct run_tablet of = { want->tablet->rows,
+                                   index_is_partial(find->rule->keyed) };
     enum vdbq_status status = VDBQ_OK;
 
     *run = NULL;
     *whole =
         ref == NULL || (cache != NULL && run_cache_pays(cache, want, true));
     if (ref != NULL)
-        status = *whole ? run_load(find->database, ref, want->tablet->rows,
-                                   NULL, run, looking->error)
-                        : read_part(looking, ref, want->tablet->rows, run);
+        status = *whole ? run_load(find->database, ref, of, NULL, run,
+                                   looking->error)
+                        : read_part(looking, ref, of, run);
     if (status != VDBQ_OK || *run != NULL)
         return status;
     *whole = true;
@@ -179,13 +220,14 @@ static enum vdbq_status get_run(struct looking *looking, const struct run **run,
 {
     struct database *database = looking->find->database;
     struct run_cache *cache = database->runs;
-    const struct tablet_ref base = tablet_base(looking->tablet);
+    struct tablet_ref base = tablet_base(looking->tablet);
     const struct run_want want = { .tablet = &base,
                                    .columns = looking->columns,
                                    .count = looking->find->rule->column_count };
     enum vdbq_status status;
     bool whole;
 
+    base.identity = index_identity(looking->find->rule->keyed, base.identity);
     *own = NULL;
     *run = cache != NULL ? run_cache_find(cache, &want) : NULL;
     if (*run != NULL)
@@ -218,8 +260,12 @@ static enum vdbq_status add(const struct looking *looking, uint32_t place)
 static bool is_new(const struct looking *looking, unsigned columns,
                    uint32_t place)
 {
+    const struct index *keyed = looking->find->rule->keyed;
     bool found = false;
     uint32_t at;
+
+    if (keyed != NULL)
+        return index_is_edited(keyed, looking->tablet->edit, place);
 
     for (unsigned i = 0; i < columns && !found; i++) {
         const struct edit_column *news =
@@ -240,6 +286,63 @@ static bool is_left(const struct looking *looking, uint32_t place)
     return !gone && !is_new(looking, looking->find->rule->column_count, place);
 }
 
+/* Whether the row at a place has the keys that are looked for, and not only what
+ * runs have of them. */
+static enum vdbq_status has_keys(struct looking *looking, uint32_t place,
+                                 bool *has)
+{
+    const struct rule_source source = { looking->find->database,
+                                        looking->find->catalogue,
+                                        looking->find->table };
+    const struct index_of of = index_of(looking->find);
+    struct vector places = VECTOR(uint32_t);
+    struct arena arena = { 0 };
+    struct rule_values values = { 0 };
+    struct vdbq_vector *vectors =
+        memory_zeroed(source.table->column_count, sizeof *vectors);
+    struct unique_hash hash;
+    enum vdbq_status status = read_base(looking);
+
+    if (status == VDBQ_OK
+        && (vectors == NULL || !vector_append(&places, &place, 1)
+            || !index_edited_vectors(&of, looking->tablet->edit,
+                                     looking->base.bytes, &places, &arena,
+                                     vectors)))
+        status = error_no_memory(looking->error);
+    if (status == VDBQ_OK)
+        status = rule_values_make(&source, looking->find->rule, 1, vectors,
+                                  &values, looking->error);
+    *has = status == VDBQ_OK
+           && unique_hash_row(looking->find->rule, values.vectors, 0, &hash)
+           && hash.low == looking->hash.low && hash.high == looking->hash.high;
+    rule_values_finish(&values);
+    vector_finish(&places);
+    arena_finish(&arena);
+    memory_release(vectors);
+    return status;
+}
+
+/* Whether the keys of a rule are in runs as they are. */
+static bool is_exact(const struct unique_rule *rule)
+{
+    bool exact = true;
+
+    for (unsigned i = 0; rule->keyed != NULL && i < rule->column_count; i++)
+        exact &= rule->of[i].type != VDBQ_TEXT;
+    return exact;
+}
+
+/* Adds the row at a place that was found. */
+static enum vdbq_status add_found(struct looking *looking, uint32_t place)
+{
+    bool has = true;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!is_exact(looking->find->rule))
+        status = has_keys(looking, place, &has);
+    return status == VDBQ_OK && has ? add(looking, place) : status;
+}
+
 /* Adds rows of the base: those at places of its run. */
 static enum vdbq_status find_in_base(struct looking *looking)
 {
@@ -253,7 +356,7 @@ static enum vdbq_status find_in_base(struct looking *looking)
     end = run_find(run, keys_in(looking, run), 0, &begin);
     for (; begin < end && status == VDBQ_OK; begin++)
         if (is_left(looking, run_row(run, begin)))
-            status = add(looking, run_row(run, begin));
+            status = add_found(looking, run_row(run, begin));
     run_destroy(own);
     return status;
 }
@@ -323,10 +426,57 @@ static enum vdbq_status find_in_column(struct looking *looking, unsigned i)
     return status;
 }
 
+/* The run of rows with new keys, which the cache keeps, or (`*own`) the caller has
+ * to destroy. */
+static enum vdbq_status get_edited(struct looking *looking,
+                                   const struct run **run, struct run **own)
+{
+    const struct index_of of = index_of(looking->find);
+    struct database *database = of.database;
+    struct tablet_ref edited = *looking->tablet;
+    const struct run_want want = { .tablet = &edited,
+                                   .columns = looking->columns,
+                                   .count = looking->find->rule->column_count };
+    enum vdbq_status status;
+
+    edited.identity = index_identity(of.index, edited.identity);
+    *own = NULL;
+    *run =
+        database->runs != NULL ? run_cache_find(database->runs, &want) : NULL;
+    if (*run != NULL)
+        return VDBQ_OK;
+    status = index_run_edited(&of, looking->tablet, looking->base.bytes,
+                              want.count, own, looking->error);
+    *run = *own;
+    if (status == VDBQ_OK && database->runs != NULL
+        && run_cache_keep(database->runs, &want, *own, most_bytes(database)))
+        *own = NULL;
+    return status;
+}
+
+/* Adds rows with new keys. */
+static enum vdbq_status find_edited(struct looking *looking)
+{
+    const struct run *run;
+    struct run *own;
+    uint32_t begin, end;
+    enum vdbq_status status = get_edited(looking, &run, &own);
+
+    if (status != VDBQ_OK)
+        return status;
+    end = run_find(run, keys_in(looking, run), 0, &begin);
+    for (; begin < end && status == VDBQ_OK; begin++)
+        status = add_found(looking, run_row(run, begin));
+    run_destroy(own);
+    return status;
+}
+
 static enum vdbq_status find_in_edit(struct looking *looking)
 {
     enum vdbq_status status = VDBQ_OK;
 
+    if (looking->find->rule->keyed != NULL)
+        return looking->tablet->edit != NULL ? find_edited(looking) : VDBQ_OK;
     for (unsigned i = 0;
          looking->tablet->edit != NULL && i < looking->find->rule->column_count
          && status == VDBQ_OK;
@@ -342,6 +492,8 @@ static bool may_have(const struct looking *looking)
 {
     bool open = true;
 
+    if (looking->find->rule->keyed != NULL)
+        return true;
     for (unsigned i = 0; i < looking->find->rule->column_count && open; i++) {
         unsigned column = looking->columns[i];
         const struct column_facts *facts = &looking->tablet->facts[column];

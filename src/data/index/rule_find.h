@@ -19,14 +19,15 @@ struct rule_find {
     const struct unique_rule *rule; /* that is findable */
 };
 
-/* Whether rows are found so: none of the columns is a text, and a run has all
- * of them. */
+/* Whether rows are found so: none of the columns is a text, but of keys, and a run
+ * has all of them. */
 bool rule_findable(const struct unique_rule *rule);
 /* Whether to look for so many rows takes less time than to make a set of all rows
  * of the table. */
 bool rule_is_searched(const struct rule_find *find, uint64_t rows);
-/* Adds the numbers of the table's rows that are like a row, in whatever order, to
- * a vector of uint64_t. Fails with IO, CORRUPT, NO_MEMORY, CANCELLED. */
+/* Adds the numbers of the table's rows that are like a row, by the rule's vectors
+ * (rule_values.h), in whatever order, to a vector of uint64_t. Fails with IO,
+ * CORRUPT, NO_MEMORY, CANCELLED, and as keys that are computed. */
 enum vdbq_status rule_find(const struct rule_find *find,
                            const struct vdbq_vector *vectors, uint64_t row,
                            struct vector *numbers, struct error *error);

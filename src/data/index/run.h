@@ -58,8 +58,8 @@ void run_value_texts(const void *block, unsigned column,
                      const struct run_column *of, struct run_value *values);
 
 struct run {
-    uint32_t rows;        /* that it has: of one that was read in part, fewer
-                          than the tablet                                */
+    uint32_t rows;        /* that it has: of one that was read in part, or is of
+                          some rows, fewer than the tablet               */
     uint32_t tablet_rows; /* all numbers of rows are less                    */
     unsigned column_count;
     struct run_column columns[RUN_COLUMNS_MAX];
@@ -80,6 +80,8 @@ void run_order_values(uint64_t *values, uint32_t rows, uint32_t type);
  * most, are there. NULL: no memory, or the thread is to stop. */
 struct run *run_make(const void *block, const unsigned *columns,
                      unsigned count);
+/* A run by so many columns, without a row. NULL: no memory. */
+struct run *run_make_empty(unsigned count, uint32_t tablet_rows);
 /* Whether that costs next to nothing: it is a sequence. */
 bool run_is_cheap(const void *block, const unsigned *columns, unsigned count);
 /* The run takes over keys, of 64 bits, which ascend; its columns and `order` are

@@ -90,6 +90,27 @@ static struct run *make_sequence(const void *block, unsigned column)
     return run;
 }
 
+struct run *run_make_empty(unsigned count, uint32_t tablet_rows)
+{
+    struct run *run = memory_zeroed(1, sizeof *run);
+    uint64_t *keys = memory_zeroed(1, sizeof *keys);
+
+    if (run == NULL || keys == NULL) {
+        memory_release(run);
+        memory_release(keys);
+        return NULL;
+    }
+    run->tablet_rows = tablet_rows;
+    run->column_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        run->columns[i] = (struct run_column){ .column = i, .bits = 1 };
+        run->key_bits += run->columns[i].bits;
+    }
+    run->size_bytes = sizeof *run;
+    run_take_keys(run, keys);
+    return run;
+}
+
 /* Frees what only making needs; the run, if it is `done`. */
 static struct run *end(struct making *making, bool done)
 {

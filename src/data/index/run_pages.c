@@ -75,14 +75,14 @@ static bool check_page(const struct run_pages *pages, uint32_t number)
 
 /* Compares what the head says with the tablet's rows, and its size with what is
  * in it. */
-static bool check_counts(struct run_pages *pages, uint32_t rows)
+static bool check_counts(struct run_pages *pages, struct run_tablet of)
 {
     const struct run_block_head *head = pages->head.bytes;
     uint64_t ranked = 0;
 
     if (memcmp(head->magic, RUN_MAGIC, sizeof head->magic) != 0
-        || head->rows == 0 || head->rows != head->tablet_rows
-        || head->tablet_rows != rows || head->page_rows == 0
+        || head->tablet_rows != of.rows || head->rows > of.rows
+        || (head->rows < of.rows && !of.some) || head->page_rows == 0
         || head->page_rows > RUN_PAGE_ROWS_MAX
         || head->columns != pages->ref->column_count)
         return false;
@@ -94,9 +94,9 @@ static bool check_counts(struct run_pages *pages, uint32_t rows)
     return pages->head.size == run_head_size(ranked, pages->page_count);
 }
 
-static bool check_head(struct run_pages *pages, uint32_t rows)
+static bool check_head(struct run_pages *pages, struct run_tablet of)
 {
-    bool sound = check_counts(pages, rows) && take_columns(pages);
+    bool sound = check_counts(pages, of) && take_columns(pages);
 
     for (uint32_t i = 0; sound && i < pages->page_count; i++)
         sound = check_page(pages, i);
@@ -116,7 +116,7 @@ static bool read_bytes(const struct run_pages *pages, struct block *block,
 }
 
 enum vdbq_status run_pages_open(struct database *database,
-                                const struct run_ref *ref, uint32_t rows,
+                                const struct run_ref *ref, struct run_tablet of,
                                 struct run_pages *pages, bool *sound,
                                 struct error *error)
 {
@@ -129,7 +129,7 @@ enum vdbq_status run_pages_open(struct database *database,
     if (pages->head.bytes == NULL)
         return error_no_memory(error);
     *sound = read_bytes(pages, &pages->head, 0, ref->checksum)
-             && check_head(pages, rows);
+             && check_head(pages, of);
     return VDBQ_OK;
 }
 
@@ -253,6 +253,23 @@ static bool start(struct page_reading *reading, uint64_t rows)
            && reading->values != NULL;
 }
 
+/* Whether no row is there twice: of a run that is read in part this is seen where
+ * rows are found (run_terms.c). */
+static bool are_different(const struct run *run)
+{
+    size_t words = run->tablet_rows / 64 + (size_t)1;
+    uint64_t *bits = memory_zeroed(words, sizeof *bits);
+    bool different = bits != NULL; /* without memory a run is no loss */
+
+    for (uint32_t i = 0; i < run->rows && different; i++) {
+        uint64_t bit = UINT64_C(1) << run->order[i] % 64;
+        different = (bits[run->order[i] / 64] & bit) == 0;
+        bits[run->order[i] / 64] |= bit;
+    }
+    memory_release(bits);
+    return different;
+}
+
 /* Rows in the order of the tablet need no numbers. */
 static void drop_order(struct run *run)
 {
@@ -283,6 +300,9 @@ static enum vdbq_status read_pages(const struct run_pages *pages,
             status = stop_pause(error);
     }
     memory_release(reading.values);
+    if (status == VDBQ_OK && reading.sound
+        && reading.run->rows == pages->run.rows)
+        reading.sound = are_different(reading.run);
     if (status == VDBQ_OK && reading.sound) {
         drop_order(reading.run);
         run_take_keys(reading.run, reading.keys);
@@ -322,7 +342,7 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
                                 const struct vector *keys, struct run **run,
                                 struct error *error)
 {
-    bool *wanted = memory_zeroed(pages->page_count, sizeof *wanted);
+    bool *wanted = memory_zeroed(pages->page_count + (size_t)1, sizeof *wanted);
     enum vdbq_status status;
     uint64_t rows = 0;
 
@@ -345,23 +365,23 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
 }
 
 enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
-                          uint32_t rows, const void *tablet, struct run **run,
-                          struct error *error)
+                          struct run_tablet of, const void *block,
+                          struct run **run, struct error *error)
 {
     struct vector keys = VECTOR(struct run_keys);
     struct run_keys all = { 0, UINT64_MAX };
     struct run_pages pages;
     bool sound;
     enum vdbq_status status =
-        run_pages_open(database, ref, rows, &pages, &sound, error);
+        run_pages_open(database, ref, of, &pages, &sound, error);
 
     *run = NULL;
     if (status == VDBQ_OK && !vector_append(&keys, &all, 1))
         status = error_no_memory(error);
     if (status == VDBQ_OK && sound)
         status = run_pages_find(&pages, &keys, run, error);
-    if (*run != NULL && tablet != NULL)
-        run_add_heads(*run, tablet);
+    if (*run != NULL && block != NULL)
+        run_add_heads(*run, block);
     run_pages_close(&pages);
     vector_finish(&keys);
     return status;

@@ -12,6 +12,12 @@
 #include "data/index/run.h"
 #include "data/tablet/block.h"
 
+/* The tablet that a run belongs to. */
+struct run_tablet {
+    uint32_t rows; /* that it has                       */
+    bool some;     /* its runs may be of some of them   */
+};
+
 /* A run of which no key was read. */
 struct run_pages {
     struct database *database;
@@ -24,11 +30,11 @@ struct run_pages {
     const struct run_block_page *pages; /* the head's */
 };
 
-/* Reads the head of a run of a tablet of `rows` rows, which is there while this is
- * open. `*sound` is false with the status OK where it is not what it should be.
+/* Reads the head of a run of a tablet, which is there while this is open. `*sound`
+ * is false with the status OK where it is not what it should be.
  * run_pages_close() is due whatever it returns. Fails with NO_MEMORY. */
 enum vdbq_status run_pages_open(struct database *database,
-                                const struct run_ref *ref, uint32_t rows,
+                                const struct run_ref *ref, struct run_tablet of,
                                 struct run_pages *pages, bool *sound,
                                 struct error *error);
 void run_pages_close(struct run_pages *pages); /* accepts a zeroed one */
@@ -40,11 +46,11 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
                                 const struct vector *keys, struct run **run,
                                 struct error *error);
 
-/* Reads all of a run of a tablet of `rows` rows. `tablet`: a block with the columns
+/* Reads all of a run of a tablet. `block`: a block with the columns
  * of it that are texts, or NULL: a search for these takes longer then. Fails as
  * run_pages_find() does. */
 enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
-                          uint32_t rows, const void *tablet, struct run **run,
-                          struct error *error);
+                          struct run_tablet of, const void *block,
+                          struct run **run, struct error *error);
 
 #endif

@@ -24,7 +24,8 @@ static bool add_rows(const struct run *run, uint32_t begin, uint32_t end,
     return true;
 }
 
-/* Many rows, from `first` on, in order: by a bit for each of the tablet. */
+/* Many rows, from `first` on, in order and each once: by a bit for each of the
+ * tablet. */
 static bool order_by_bits(const struct run *run, struct vector *rows,
                           size_t first)
 {
@@ -41,13 +42,17 @@ static bool order_by_bits(const struct run *run, struct vector *rows,
     for (size_t i = 0; i < words; i++)
         for (uint64_t left = bits[i]; left != 0; left &= left - 1)
             *at++ = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(left);
+    rows->count = (size_t)(at - VECTOR_ITEMS(rows, uint32_t));
     memory_release(bits);
     return true;
 }
 
-/* Few rows in order: each goes to its place among those before it. */
-static void order_few(uint32_t *rows, size_t count)
+/* Few rows in order and each once: each goes to its place among those before it.
+ * Returns how many these are. */
+static size_t order_few(uint32_t *rows, size_t count)
 {
+    size_t kept = 0;
+
     for (size_t i = 1; i < count; i++) {
         uint32_t row = rows[i];
         size_t at = i;
@@ -55,10 +60,15 @@ static void order_few(uint32_t *rows, size_t count)
             rows[at] = rows[at - 1];
         rows[at] = row;
     }
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || rows[i] != rows[kept - 1])
+            rows[kept++] = rows[i];
+    return kept;
 }
 
 enum { FEW_ROWS = 64 };
 
+/* A run from a file that a fault has written may have a row twice. */
 static bool order_rows(const struct run *run, struct vector *rows, size_t first)
 {
     size_t count = rows->count - first;
@@ -74,7 +84,7 @@ static bool order_rows(const struct run *run, struct vector *rows, size_t first)
         return true;
     if (count > FEW_ROWS)
         return order_by_bits(run, rows, first);
-    order_few(added, count);
+    rows->count = first + order_few(added, count);
     return true;
 }
 
@@ -270,6 +280,12 @@ bool run_terms_find(const struct run_terms *terms, const struct run *run,
     assert(terms->equal_count <= run->column_count);
     done = ends ? find_ends(terms, run, rows) : find_ranges(terms, run, rows);
     return done && order_rows(run, rows, first);
+}
+
+bool run_terms_add(const struct run_terms *terms, const struct run *run,
+                   struct vector *rows)
+{
+    return run_terms_find(terms, run, rows) && order_rows(run, rows, 0);
 }
 
 /* --------------------------------------------------------------- keys -- */

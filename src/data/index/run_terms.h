@@ -33,6 +33,10 @@ struct run_terms {
  * memory, or the thread is to stop. */
 bool run_terms_find(const struct run_terms *terms, const struct run *run,
                     struct vector *rows);
+/* The same, among rows that are there already, which ascend, and none of which the
+ * run has. */
+bool run_terms_add(const struct run_terms *terms, const struct run *run,
+                   struct vector *rows);
 /* The same where something else searches the run: the ranges of keys that are
  * looked for, run_terms_most() of them at most, for which there is room, two keys
  * each; returns how many there are. Ends are not looked for so. */

@@ -18,6 +18,7 @@
 #include "base/type.h"
 #include "data/tablet/block.h"
 #include "data/database/rows.h"
+#include "data/index/rule_values.h"
 
 enum {
     HASHES_MOST = HOSTILE(70, 1 << 16), /* that are computed before they are
@@ -30,8 +31,7 @@ enum {
 };
 
 static enum vdbq_status fill_set(struct unique_set *set,
-                                 struct database *database,
-                                 const struct table *table,
+                                 const struct rule_source *source,
                                  const struct unique_rule *rule,
                                  struct error *error);
 
@@ -55,11 +55,12 @@ static enum collation rule_collation(const struct unique_rule *rule, unsigned i)
                                     : rule->of[rule_column(rule, i)].collation;
 }
 
-/* In the same order, too. */
+/* In the same order, too. What is computed is another rule each time. */
 static bool same_columns(const struct unique_rule *a,
                          const struct unique_rule *b)
 {
-    bool same = a->column_count == b->column_count;
+    bool same = a->column_count == b->column_count && a->keyed == NULL
+                && b->keyed == NULL;
 
     for (unsigned i = 0; same && i < a->column_count; i++)
         same = rule_column(a, i) == rule_column(b, i)
@@ -74,6 +75,17 @@ static bool add_rule(struct vector *rules, const struct unique_rule *rule)
         if (same_columns(vector_at(rules, i), rule))
             return true;
     return vector_append(rules, rule, 1);
+}
+
+struct unique_rule unique_rule_of(const struct index *index,
+                                  const struct table *table)
+{
+    return (struct unique_rule){ .index = index->name,
+                                 .keyed = index->keys != NULL ? index : NULL,
+                                 .column_count = index->column_count,
+                                 .columns = index->columns,
+                                 .of = index_columns(index, table),
+                                 .collations = index->collations };
 }
 
 bool unique_rules(const struct catalogue *catalogue, const struct table *table,
@@ -96,22 +108,18 @@ bool unique_rules(const struct catalogue *catalogue, const struct table *table,
                                 .of = table->columns });
     for (size_t i = 0; i < catalogue->index_count && added; i++) {
         const struct index *index = &catalogue->indexes[i];
+        const struct unique_rule rule = unique_rule_of(index, table);
         if (index->unique && index->table_id == table->id)
-            added = add_rule(rules, &(struct unique_rule){
-                                        .index = index->name,
-                                        .column_count = index->column_count,
-                                        .columns = index->columns,
-                                        .of = table->columns,
-                                        .collations = index->collations });
+            added = add_rule(rules, &rule);
     }
     return added;
 }
 
 bool unique_rule_reads(const struct unique_rule *rule, const bool *columns)
 {
-    bool reads = false;
+    bool reads = rule->keyed != NULL && index_reads(rule->keyed, columns);
 
-    for (unsigned i = 0; i < rule->column_count; i++)
+    for (unsigned i = 0; rule->keyed == NULL && i < rule->column_count; i++)
         reads |= columns[rule_column(rule, i)];
     return reads;
 }
@@ -210,11 +218,21 @@ int unique_hashed_compare(const void *left, const void *right)
 
 /* -------------------------------------------------------- of the database -- */
 
+/* What tells the keys of an index from those of others; 0: it has none. */
+static uint64_t rule_origin(const struct unique_rule *rule)
+{
+    return rule->keyed != NULL ? rule->keyed->keys->origin : 0;
+}
+
 /* Whether the set holds the hashes of this rule. */
 static bool is_for(const struct unique_set *set, const struct table *table,
                    const struct unique_rule *rule)
 {
-    if (set->table_id != table->id || set->column_count != rule->column_count)
+    if (set->table_id != table->id || set->origin != rule_origin(rule))
+        return false;
+    if (rule->keyed != NULL)
+        return true;
+    if (set->column_count != rule->column_count)
         return false;
     for (unsigned i = 0; i < rule->column_count; i++)
         if (set->columns[i].number != rule_column(rule, i)
@@ -237,6 +255,28 @@ static struct unique_set *oldest_set(const struct database *database)
     return oldest;
 }
 
+/* What a set is of: the columns that it reads. */
+static bool name_set(const struct table *table, const struct unique_rule *rule,
+                     struct unique_set *set)
+{
+    const struct index_keys *keys = rule->keyed ? rule->keyed->keys : NULL;
+    unsigned count = keys != NULL ? keys->read_count : rule->column_count;
+
+    set->columns = memory_zeroed(count + (size_t)1, sizeof *set->columns);
+    if (set->columns == NULL)
+        return false;
+    set->table_id = table->id;
+    set->origin = rule_origin(rule);
+    set->column_count = count;
+    for (unsigned i = 0; i < count; i++)
+        set->columns[i] =
+            keys != NULL
+                ? (struct unique_column){ keys->reads[i], COLLATION_BINARY }
+                : (struct unique_column){ rule_column(rule, i),
+                                          rule_collation(rule, i) };
+    return true;
+}
+
 /* Takes the place of the set that was not used for longest. */
 static struct unique_set *add_set(struct database *database,
                                   const struct table *table,
@@ -248,17 +288,7 @@ static struct unique_set *add_set(struct database *database,
         unique_set_finish(set);
     else
         set = vector_add(&database->unique_sets);
-    if (set == NULL)
-        return NULL;
-    set->columns = memory_zeroed(rule->column_count, sizeof *set->columns);
-    if (set->columns == NULL)
-        return NULL;
-    set->table_id = table->id;
-    set->column_count = rule->column_count;
-    for (unsigned i = 0; i < rule->column_count; i++)
-        set->columns[i] = (struct unique_column){ rule_column(rule, i),
-                                                  rule_collation(rule, i) };
-    return set;
+    return set != NULL && name_set(table, rule, set) ? set : NULL;
 }
 
 /* The set of this rule, or NULL. */
@@ -289,10 +319,12 @@ bool unique_set_known(const struct database *database,
 }
 
 enum vdbq_status unique_set_of(struct database *database,
+                               const struct catalogue *catalogue,
                                const struct table *table,
                                const struct unique_rule *rule,
                                struct unique_set **set, struct error *error)
 {
+    const struct rule_source source = { database, catalogue, table };
     struct unique_set *found = find_set(database, table, rule);
 
     *set = NULL;
@@ -304,7 +336,7 @@ enum vdbq_status unique_set_of(struct database *database,
     *set = found;
     if (is_of(found, table))
         return VDBQ_OK;
-    return fill_set(found, database, table, rule, error);
+    return fill_set(found, &source, rule, error);
 }
 
 /* Rows whose hashes threads compute. */
@@ -386,13 +418,37 @@ enum vdbq_status unique_set_take(struct unique_set *set,
     return status;
 }
 
+/* Adds the rows of a tablet. */
+static enum vdbq_status
+add_tablet(struct unique_set *set, const struct rule_source *source,
+           const struct unique_rule *rule, const struct tablet_ref *tablet,
+           struct vdbq_vector *vectors, struct error *error)
+{
+    struct rule_values values = { 0 };
+    struct rows rows;
+    enum vdbq_status status =
+        rows_load(&rows, source->database, source->table, tablet, error);
+
+    if (status == VDBQ_OK) {
+        rows_vectors(&rows, vectors);
+        status =
+            rule_values_make(source, rule, rows.count, vectors, &values, error);
+    }
+    if (status == VDBQ_OK)
+        status = unique_set_take(set, source->table, rule, values.vectors,
+                                 rows.count, false, error);
+    rule_values_finish(&values);
+    rows_finish(&rows);
+    return status;
+}
+
 /* Reads the columns of all tablets. */
 static enum vdbq_status fill_set(struct unique_set *set,
-                                 struct database *database,
-                                 const struct table *table,
+                                 const struct rule_source *source,
                                  const struct unique_rule *rule,
                                  struct error *error)
 {
+    const struct table *table = source->table;
     struct vdbq_vector *vectors =
         memory_zeroed(table->column_count, sizeof *vectors);
     enum vdbq_status status = vectors ? VDBQ_OK : error_no_memory(error);
@@ -403,16 +459,9 @@ static enum vdbq_status fill_set(struct unique_set *set,
     set->made = set->grown = false;
     if (status == VDBQ_OK && !unique_set_reserve(set, table->rows))
         status = stop_or_no_memory(error);
-    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
-        struct rows rows;
-        status = rows_load(&rows, database, table, &table->tablets[i], error);
-        if (status == VDBQ_OK) {
-            rows_vectors(&rows, vectors);
-            status = unique_set_take(set, table, rule, vectors, rows.count,
-                                     false, error);
-        }
-        rows_finish(&rows);
-    }
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++)
+        status =
+            add_tablet(set, source, rule, &table->tablets[i], vectors, error);
     memory_release(vectors);
     set->made = status == VDBQ_OK;
     set->of = table->state;
@@ -482,10 +531,9 @@ enum vdbq_status unique_twice(const struct table *table,
 
     for (unsigned i = 0; i < rule->column_count; i++) {
         unsigned column = rule_column(rule, i);
-        text_print(&names, "%s%s", i > 0 ? ", " : "",
-                   table->columns[column].name);
+        text_print(&names, "%s%s", i > 0 ? ", " : "", rule->of[column].name);
         text_print(&values, "%s", i > 0 ? ", " : "");
-        print_value(&table->columns[column], &vectors[column], row, &values);
+        print_value(&rule->of[column], &vectors[column], row, &values);
     }
     if (names.failed || values.failed)
         error_no_memory(error);

@@ -12,13 +12,17 @@
 #include "data/database/database_inner.h"
 #include "data/database/unique_set.h"
 
-/* Columns that are unique together, and what says so. */
+/* Columns that are unique together, and what says so. Functions that take vectors
+ * of rows take those of a rule's columns: of an index of keys these are its keys
+ * (rule_values.h), else the table's columns. */
 struct unique_rule {
-    const char *index;       /* its name; NULL: the table says so     */
-    unsigned column_count;   /* at least 1 */
-    const unsigned *columns; /* NULL: the one column `column`         */
-    unsigned column;         /* of a rule of one column */
-    const struct column *of; /* all columns of the table: texts are alike
+    const char *index;         /* its name; NULL: the table says so     */
+    const struct index *keyed; /* ... if it has keys; else NULL         */
+    unsigned column_count;     /* at least 1 */
+    const unsigned *columns;   /* NULL: the one column `column`         */
+    unsigned column;           /* of a rule of one column */
+    const struct column *of;   /* all columns of the table, or all keys: texts
+                                are alike
                                 in their collations ...               */
     const enum collation *collations; /* ... unless these say other ones;
                                          NULL: none do                */
@@ -29,9 +33,12 @@ struct unique_rule {
 bool unique_rules(const struct catalogue *catalogue, const struct table *table,
                   bool keyed, struct vector *rules);
 
+/* The rule of a unique index. */
+struct unique_rule unique_rule_of(const struct index *index,
+                                  const struct table *table);
 /* The numbers of a rule's columns. */
 const unsigned *unique_rule_columns(const struct unique_rule *rule);
-/* Whether a rule is about one of the columns that are set in `columns`. */
+/* Whether a rule is about one of the table's columns that are set in `columns`. */
 bool unique_rule_reads(const struct unique_rule *rule, const bool *columns);
 
 /* The hash of the columns of one row. False: one of them is NULL, which is
@@ -48,9 +55,11 @@ struct unique_hashed {
 /* For qsort(): by their hashes, then by their numbers. */
 int unique_hashed_compare(const void *left, const void *right);
 
-/* The set of all rows of a table. Fails with CONSTRAINT where two of them
- * are alike, IO, CORRUPT, NO_MEMORY. It lives until the next call. */
+/* The set of all rows of a table of the catalogue. Fails with CONSTRAINT where two
+ * of them are alike, IO, CORRUPT, NO_MEMORY, and as keys that are computed. It
+ * lives until the next call. */
 enum vdbq_status unique_set_of(struct database *database,
+                               const struct catalogue *catalogue,
                                const struct table *table,
                                const struct unique_rule *rule,
                                struct unique_set **set, struct error *error);

@@ -10,6 +10,7 @@
 #include "base/threads/stop.h"
 #include "data/database/rows_gather.h"
 #include "data/index/rule_find.h"
+#include "data/index/rule_values.h"
 #include "data/transaction/row_numbers.h"
 
 /* ----------------------------------------------------------------- rows -- */
@@ -19,10 +20,10 @@ static bool has_all(const struct changed_rules *of,
                     const struct unique_rule *rule)
 {
     const unsigned *columns = unique_rule_columns(rule);
-    bool all = true;
+    bool all = rule->keyed == NULL;
 
-    for (unsigned i = 0; i < rule->column_count; i++)
-        all &= of->changed[columns[i]];
+    for (unsigned i = 0; i < rule->column_count && all; i++)
+        all = of->changed[columns[i]];
     return all;
 }
 
@@ -108,10 +109,35 @@ static enum vdbq_status check_rows(const struct changed_rules *of,
     return status;
 }
 
-/* Also by columns that have no new values. */
+static struct rule_source source_of(const struct changed_rules *of)
+{
+    return (struct rule_source){ .database = of->transaction->writer.database,
+                                 .catalogue = of->transaction->draft,
+                                 .table = of->table };
+}
+
+/* By values that are perhaps computed of the rows'. */
+static enum vdbq_status check_values(const struct changed_rules *of,
+                                     const struct unique_rule *rule,
+                                     const struct vdbq_vector *vectors)
+{
+    const struct rule_source source = source_of(of);
+    struct rule_values values;
+    enum vdbq_status status = rule_values_make(
+        &source, rule, of->changes->count, vectors, &values, of->error);
+
+    if (status == VDBQ_OK)
+        status = check_rows(of, rule, values.vectors);
+    rule_values_finish(&values);
+    return status;
+}
+
+/* Also by columns that have no new values. `rule` NULL: that the rows have keys by
+ * indexes that no rule is about. */
 static enum vdbq_status check_gathered(const struct changed_rules *of,
                                        const struct unique_rule *rule)
 {
+    const struct rule_source source = source_of(of);
     struct vdbq_vector *vectors =
         memory_zeroed(of->table->column_count, sizeof *vectors);
     struct rows rows = { 0 };
@@ -120,11 +146,27 @@ static enum vdbq_status check_gathered(const struct changed_rules *of,
 
     if (status == VDBQ_OK) {
         rows_vectors(&rows, vectors);
-        status = check_rows(of, rule, vectors);
+        status = rule != NULL ? check_values(of, rule, vectors)
+                              : index_values_prove(&source, rows.count, vectors,
+                                                   of->changed, of->error);
     }
     rows_finish(&rows);
     memory_release(vectors);
     return status;
+}
+
+/* Whether an index that no rule is about reads a column that changed. */
+static bool reads_keys(const struct changed_rules *of)
+{
+    const struct catalogue *catalogue = of->transaction->draft;
+    bool reads = false;
+
+    for (size_t i = 0; i < catalogue->index_count && !reads; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        reads = index->table_id == of->table->id && index->keys != NULL
+                && !index->unique && index_reads(index, of->changed);
+    }
+    return reads;
 }
 
 static enum vdbq_status check_rule(const struct changed_rules *of,
@@ -134,7 +176,8 @@ static enum vdbq_status check_rule(const struct changed_rules *of,
     struct unique_set *set;
 
     if (!rule_findable(rule) || !rule_is_searched(&find, of->changes->count))
-        return unique_set_of(find.database, of->table, rule, &set, of->error);
+        return unique_set_of(find.database, find.catalogue, of->table, rule,
+                             &set, of->error);
     return has_all(of, rule) ? check_rows(of, rule, of->values)
                              : check_gathered(of, rule);
 }
@@ -150,5 +193,7 @@ enum vdbq_status changed_rules_check(const struct changed_rules *of)
         if (unique_rule_reads(vector_at(&rules, i), of->changed))
             status = check_rule(of, vector_at(&rules, i));
     vector_finish(&rules);
+    if (status == VDBQ_OK && reads_keys(of))
+        status = check_gathered(of, NULL);
     return status;
 }

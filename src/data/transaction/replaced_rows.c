@@ -20,8 +20,8 @@ static bool note_all(const struct replacing *replacing, uint64_t row,
 {
     for (size_t i = 0; i < replacing->rules->count; i++) {
         struct unique_hash hash;
-        if (unique_hash_row(vector_at(replacing->rules, i), replacing->vectors,
-                            row, &hash)
+        if (unique_hash_row(vector_at(replacing->rules, i),
+                            replacing->values->items[i].vectors, row, &hash)
             && !unique_set_add(&sets[i], hash))
             return false;
     }
@@ -30,12 +30,13 @@ static bool note_all(const struct replacing *replacing, uint64_t row,
 
 /* Whether a row is like one of the sets' rows. */
 static bool is_like(const struct replacing *replacing,
-                    const struct vdbq_vector *vectors, uint64_t row,
+                    const struct rules_values *values, uint64_t row,
                     const struct unique_set *sets)
 {
     for (size_t i = 0; i < replacing->rules->count; i++) {
         struct unique_hash hash;
-        if (unique_hash_row(vector_at(replacing->rules, i), vectors, row, &hash)
+        if (unique_hash_row(vector_at(replacing->rules, i),
+                            values->items[i].vectors, row, &hash)
             && unique_set_has(&sets[i], hash))
             return true;
     }
@@ -46,7 +47,7 @@ bool replaced_last(const struct replacing *replacing, uint8_t *stays,
                    struct unique_set *sets)
 {
     for (uint64_t i = replacing->rows; i-- > 0;) {
-        stays[i] = !is_like(replacing, replacing->vectors, i, sets);
+        stays[i] = !is_like(replacing, replacing->values, i, sets);
         if (stop_at(i) || !note_all(replacing, i, sets))
             return false;
     }
@@ -78,8 +79,8 @@ static enum vdbq_status look_for(const struct replacing *replacing,
         find.rule = vector_at(replacing->rules, i);
         for (uint64_t row = 0; row < replacing->rows && status == VDBQ_OK;
              row++)
-            status = rule_find(&find, replacing->vectors, row, numbers,
-                               replacing->error);
+            status = rule_find(&find, replacing->values->items[i].vectors, row,
+                               numbers, replacing->error);
     }
     return status;
 }
@@ -91,21 +92,28 @@ static enum vdbq_status list_like(const struct replacing *replacing,
                                   struct vdbq_vector *vectors,
                                   struct vector *numbers)
 {
+    const struct rule_source source = { replacing->transaction->writer.database,
+                                        replacing->transaction->draft,
+                                        replacing->table };
+    struct rules_values values = { 0 };
     struct rows rows;
-    enum vdbq_status status =
-        rows_load(&rows, replacing->transaction->writer.database,
-                  replacing->table, tablet, replacing->error);
+    enum vdbq_status status = rows_load(&rows, source.database, source.table,
+                                        tablet, replacing->error);
 
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK) {
         rows_vectors(&rows, vectors);
+        status = rules_values_make(&source, replacing->rules, rows.count,
+                                   vectors, &values, replacing->error);
+    }
     for (uint32_t row = 0; row < rows.count && status == VDBQ_OK; row++) {
         uint64_t number = tablet->row_first + row;
         if (stop_at(row))
             status = error_cancelled(replacing->error);
-        else if (is_like(replacing, vectors, row, sets)
+        else if (is_like(replacing, &values, row, sets)
                  && !vector_append(numbers, &number, 1))
             status = error_no_memory(replacing->error);
     }
+    rules_values_finish(&values);
     rows_finish(&rows);
     return status;
 }

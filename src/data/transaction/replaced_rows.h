@@ -6,6 +6,7 @@
 #define VDBQ_DATA_REPLACED_ROWS_H
 
 #include "data/index/rule_find.h"
+#include "data/index/rule_values.h"
 #include "data/transaction/transaction_inner.h"
 
 /* Rows that come. */
@@ -13,6 +14,7 @@ struct replacing {
     struct transaction *transaction;
     const struct table *table;  /* in the draft, which has all its rows   */
     const struct vector *rules; /* struct unique_rule: all of the table's */
+    const struct rules_values *values; /* of the rows that come, by these */
     uint64_t rows;
     const struct vdbq_vector *vectors;
     struct error *error;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "data/index/rule_values.h"
 #include "data/tablet/values.h"
 #include "data/transaction/row_rules.h"
 
@@ -15,7 +16,11 @@ bool conflict_targets(const struct conflict_target *target,
                       const struct unique_rule *rule)
 {
     const unsigned *columns = unique_rule_columns(rule);
-    bool same = target->count == rule->column_count;
+    bool same = target->count == rule->column_count && rule->keyed == NULL;
+
+    if (target->origin != 0)
+        return rule->keyed != NULL
+               && rule->keyed->keys->origin == target->origin;
 
     for (unsigned i = 0; i < target->count && same; i++) {
         bool found = false;
@@ -105,6 +110,9 @@ find_by_rule(struct transaction *transaction, const struct table *table,
              const struct vdbq_vector *vectors, enum conflict_sureness sureness,
              struct row_conflict *conflicts, struct error *error)
 {
+    const struct rule_source source = { transaction->writer.database,
+                                        transaction->draft, table };
+    struct rule_values values;
     struct unique_hashed *hashed;
     struct row_rule of;
     enum vdbq_status status;
@@ -117,8 +125,12 @@ find_by_rule(struct transaction *transaction, const struct table *table,
     if (hashed == NULL)
         return error_no_memory(error);
     of = row_rule_init(transaction, table, rule, rows, error);
-    status = find(&of, is_sure(&of, rows, sureness), vectors, hashed,
-                  hash_rows(rule, vectors, rows, hashed, conflicts), conflicts);
+    status = rule_values_make(&source, rule, rows, vectors, &values, error);
+    if (status == VDBQ_OK)
+        status = find(&of, is_sure(&of, rows, sureness), values.vectors, hashed,
+                      hash_rows(rule, values.vectors, rows, hashed, conflicts),
+                      conflicts);
+    rule_values_finish(&values);
     memory_release(hashed);
     return status;
 }

@@ -56,6 +56,8 @@ static struct unique_hash seen_hash(const struct unique_rule *rule,
     const unsigned *columns = unique_rule_columns(rule);
     uint64_t of = rule->column_count;
 
+    if (rule->keyed != NULL)
+        of = hash_number(rule->keyed->keys->origin);
     for (unsigned i = 0; i < rule->column_count; i++)
         of = hash_number(of + columns[i]);
     return (struct unique_hash){ hash.low ^ of, hash.high };
@@ -64,8 +66,9 @@ static struct unique_hash seen_hash(const struct unique_rule *rule,
 static enum vdbq_status set_of(const struct row_rule *of,
                                struct unique_set **set)
 {
-    return unique_set_of(of->transaction->writer.database, of->table, of->rule,
-                         set, of->error);
+    return unique_set_of(of->transaction->writer.database,
+                         of->transaction->draft, of->table, of->rule, set,
+                         of->error);
 }
 
 /* Whether a row of a tablet is like this one. */

@@ -28,7 +28,8 @@ struct row_rule row_rule_init(struct transaction *transaction,
                               struct error *error);
 /* What is looked through. */
 struct rule_find row_rule_find(const struct row_rule *of);
-/* Whether a row is like another one; NULL is like nothing. */
+/* Whether a row is like another one; NULL is like nothing. Here and below, vectors
+ * are those of the rule (rule_values.h). */
 enum vdbq_status row_rule_meets(const struct row_rule *of,
                                 const struct vdbq_vector *vectors, uint64_t row,
                                 bool *meets);

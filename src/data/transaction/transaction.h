@@ -36,7 +36,8 @@ enum vdbq_status transaction_constrain(struct transaction *transaction,
                                        unsigned count, struct error *error);
 
 /* Views and indexes: names that no table, view or index has (EXISTS). A
- * unique index over rows that are alike fails with CONSTRAINT. */
+ * unique index over rows that are alike fails with CONSTRAINT; keys that cannot be
+ * computed fail as their expressions do. The origin of keys is drawn here. */
 enum vdbq_status transaction_create_view(struct transaction *transaction,
                                          const struct view *view,
                                          struct error *error);

@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "base/threads/stop.h"
+#include "data/index/rule_values.h"
 #include "data/tablet/values.h"
 #include "data/transaction/row_rules.h"
 
@@ -18,7 +19,8 @@ struct adding_row {
     struct transaction *transaction;
     const struct table *table; /* in the draft */
     const struct vdbq_vector *vectors;
-    struct new_rows *new_rows; /* of the table; NULL: no row waits */
+    struct new_rows *new_rows;  /* of the table; NULL: no row waits */
+    struct rules_values values; /* of the row, by its rules        */
     struct error *error;
 };
 
@@ -85,17 +87,18 @@ static enum vdbq_status check_key(struct adding_row *adding, bool *looked)
 
 /* ---------------------------------------------------------------- rules -- */
 
-/* Fails where a row is like this one by a rule. */
+/* Fails where a row is like this one by a rule, by which it has these values. */
 static enum vdbq_status check_rule(const struct adding_row *adding,
-                                   const struct unique_rule *rule)
+                                   const struct unique_rule *rule,
+                                   const struct vdbq_vector *vectors)
 {
     const struct row_rule of = rule_of(adding, rule);
     bool meets;
-    enum vdbq_status status = row_rule_meets(&of, adding->vectors, 0, &meets);
+    enum vdbq_status status = row_rule_meets(&of, vectors, 0, &meets);
 
-    return status == VDBQ_OK && meets ? unique_twice(
-               adding->table, rule, adding->vectors, 0, adding->error)
-                                      : status;
+    return status == VDBQ_OK && meets
+               ? unique_twice(adding->table, rule, vectors, 0, adding->error)
+               : status;
 }
 
 static enum vdbq_status check_rules(const struct adding_row *adding,
@@ -104,7 +107,8 @@ static enum vdbq_status check_rules(const struct adding_row *adding,
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++)
-        status = check_rule(adding, vector_at(rules, i));
+        status = check_rule(adding, vector_at(rules, i),
+                            adding->values.items[i].vectors);
     return status;
 }
 
@@ -132,7 +136,7 @@ static enum vdbq_status take_note(const struct adding_row *adding,
 
     for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++) {
         const struct row_rule of = rule_of(adding, vector_at(rules, i));
-        status = row_rule_take(&of, adding->vectors, 0);
+        status = row_rule_take(&of, adding->values.items[i].vectors, 0);
     }
     return transaction_note(adding->transaction, status);
 }
@@ -159,6 +163,21 @@ static enum vdbq_status add_row(struct adding_row *adding,
     return status == VDBQ_OK ? take_note(adding, rules) : status;
 }
 
+/* What the row has by its rules, and by indexes that are none. */
+static enum vdbq_status compute(struct adding_row *adding,
+                                const struct vector *rules)
+{
+    const struct rule_source source = { adding->transaction->writer.database,
+                                        adding->transaction->draft,
+                                        adding->table };
+    enum vdbq_status status = rules_values_make(
+        &source, rules, 1, adding->vectors, &adding->values, adding->error);
+
+    return status == VDBQ_OK ? index_values_prove(&source, 1, adding->vectors,
+                                                  NULL, adding->error)
+                             : status;
+}
+
 /* Likewise, once it is clear that it may come. Nobody stops it: the rows before
  * it, which it may have to write, are those of other statements. */
 static enum vdbq_status check_and_add(struct adding_row *adding)
@@ -176,12 +195,15 @@ static enum vdbq_status check_and_add(struct adding_row *adding)
                       &rules))
         status = error_no_memory(adding->error);
     if (status == VDBQ_OK)
+        status = compute(adding, &rules);
+    if (status == VDBQ_OK)
         status = check_rules(adding, &rules);
     if (status == VDBQ_OK) {
         struct stop_work former = stop_help(&stop_never);
         status = add_row(adding, &rules, looked);
         stop_leave(former);
     }
+    rules_values_finish(&adding->values);
     vector_finish(&rules);
     return status;
 }

@@ -23,10 +23,11 @@ struct adding {
     const struct table *table; /* in the draft                            */
     uint64_t rows;
     const struct vdbq_vector *vectors;
-    struct vector rules; /* struct unique_rule                      */
-    bool claims;         /* the primary key is one of them          */
-    bool claims_known;   /* ... where the set of all keys is there  */
-    uint8_t *added;      /* IGNORE: 1 of each row that is added; NULL: nobody
+    struct vector rules;        /* struct unique_rule                      */
+    struct rules_values values; /* of the rows, by these            */
+    bool claims;                /* the primary key is one of them          */
+    bool claims_known;          /* ... where the set of all keys is there  */
+    uint8_t *added; /* IGNORE: 1 of each row that is added; NULL: nobody
                             asks                                    */
     struct error *error;
 };
@@ -46,6 +47,27 @@ enum vdbq_status transaction_append(struct transaction *transaction,
 {
     return transaction_insert(transaction, table_id, rows, vectors,
                               CONFLICT_FAIL, error);
+}
+
+/* What the rows have by the rules, and by indexes that are none. */
+static enum vdbq_status compute(struct adding *adding)
+{
+    const struct rule_source source = { adding->transaction->writer.database,
+                                        adding->transaction->draft,
+                                        adding->table };
+    enum vdbq_status status =
+        rules_values_make(&source, &adding->rules, adding->rows,
+                          adding->vectors, &adding->values, adding->error);
+
+    return status == VDBQ_OK ? index_values_prove(
+               &source, adding->rows, adding->vectors, NULL, adding->error)
+                             : status;
+}
+
+static const struct vdbq_vector *values_by(const struct adding *adding,
+                                           size_t rule)
+{
+    return adding->values.items[rule].vectors;
 }
 
 static enum vdbq_status insert(struct adding *adding, uint32_t table_id,
@@ -71,9 +93,12 @@ static enum vdbq_status insert(struct adding *adding, uint32_t table_id,
                          &adding->rules))
         status = error_no_memory(error);
     if (status == VDBQ_OK)
+        status = compute(adding);
+    if (status == VDBQ_OK)
         status = conflict == CONFLICT_IGNORE    ? add_unless(adding)
                  : conflict == CONFLICT_REPLACE ? replace(adding)
                                                 : add_unique(adding);
+    rules_values_finish(&adding->values);
     vector_finish(&adding->rules);
     return transaction_note(transaction, status);
 }
@@ -245,16 +270,17 @@ static struct row_rule rule_of(const struct adding *adding, size_t number)
 
 /* Takes note of a row. */
 static enum vdbq_status note(const struct adding *adding,
-                             const struct row_rule *of, uint64_t row)
+                             const struct row_rule *of,
+                             const struct vdbq_vector *vectors, uint64_t row)
 {
-    return get_new_rows(adding) != NULL
-               ? row_rule_take(of, adding->vectors, row)
-               : error_no_memory(adding->error);
+    return get_new_rows(adding) != NULL ? row_rule_take(of, vectors, row)
+                                        : error_no_memory(adding->error);
 }
 
 /* Looks for rows one by one. */
 static enum vdbq_status claim_each(const struct adding *adding,
-                                   const struct row_rule *of)
+                                   const struct row_rule *of,
+                                   const struct vdbq_vector *vectors)
 {
     enum vdbq_status status = VDBQ_OK;
 
@@ -262,12 +288,12 @@ static enum vdbq_status claim_each(const struct adding *adding,
         bool meets;
         if (stop_at(row))
             return error_cancelled(adding->error);
-        status = row_rule_meets(of, adding->vectors, row, &meets);
+        status = row_rule_meets(of, vectors, row, &meets);
         if (status == VDBQ_OK && meets)
-            return unique_twice(adding->table, of->rule, adding->vectors, row,
+            return unique_twice(adding->table, of->rule, vectors, row,
                                 adding->error);
         if (status == VDBQ_OK)
-            status = note(adding, of, row);
+            status = note(adding, of, vectors, row);
     }
     return status;
 }
@@ -276,15 +302,17 @@ static enum vdbq_status claim_each(const struct adding *adding,
 static enum vdbq_status claim(const struct adding *adding, size_t number)
 {
     const struct row_rule of = rule_of(adding, number);
+    const struct vdbq_vector *vectors = values_by(adding, number);
     struct unique_set *set;
     enum vdbq_status status;
 
     if (of.searched)
-        return claim_each(adding, &of);
-    status = unique_set_of(adding->transaction->writer.database, adding->table,
-                           of.rule, &set, adding->error);
+        return claim_each(adding, &of, vectors);
+    status = unique_set_of(adding->transaction->writer.database,
+                           adding->transaction->draft, adding->table, of.rule,
+                           &set, adding->error);
     return status == VDBQ_OK
-               ? unique_set_take(set, adding->table, of.rule, adding->vectors,
+               ? unique_set_take(set, adding->table, of.rule, vectors,
                                  adding->rows, true, adding->error)
                : status;
 }
@@ -310,13 +338,13 @@ static enum vdbq_status claim_row(struct adding *adding, uint64_t row,
     for (size_t i = 0; i < adding->rules.count && !meets && status == VDBQ_OK;
          i++) {
         const struct row_rule of = rule_of(adding, i);
-        status = row_rule_meets(&of, adding->vectors, row, &meets);
+        status = row_rule_meets(&of, values_by(adding, i), row, &meets);
     }
     *free = !meets;
     for (size_t i = 0; i < adding->rules.count && !meets && status == VDBQ_OK;
          i++) {
         const struct row_rule of = rule_of(adding, i);
-        status = note(adding, &of, row);
+        status = note(adding, &of, values_by(adding, i), row);
     }
     return status;
 }
@@ -352,6 +380,7 @@ static struct replacing replacing_by(const struct adding *adding)
     return (struct replacing){ .transaction = adding->transaction,
                                .table = adding->table,
                                .rules = &adding->rules,
+                               .values = &adding->values,
                                .rows = adding->rows,
                                .vectors = adding->vectors,
                                .error = adding->error };

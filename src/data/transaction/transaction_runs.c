@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "data/index/index_values.h"
 #include "data/index/run_block.h"
 #include "data/index/unique.h"
 #include "data/transaction/transaction_inner.h"
@@ -20,10 +21,12 @@ enum { RUN_ROWS_MIN = HOSTILE(1, 1 << 14) }; /* of a tablet that is not full */
 /* A run that is to be made. */
 struct job {
     const struct table *table;
-    struct tablet_ref tablet; /* without an edit                   */
-    struct run_ref ref;       /* without a place, so far           */
-    struct block block;       /* without bytes: it was not made    */
-    struct error error;       /* status OK: none                   */
+    const struct index *index; /* with keys; NULL: it is of columns */
+    struct tablet_ref tablet;  /* without an edit                   */
+    struct run_ref ref;        /* without a place, so far           */
+    struct run *run;           /* of keys, which were computed      */
+    struct block block;        /* without bytes: it was not made    */
+    struct error error;        /* status OK: none                   */
 };
 
 /* Jobs that are worked on at the same time. */
@@ -34,22 +37,25 @@ struct jobs {
 
 /* ---------------------------------------------------------------- which -- */
 
-/* Columns whose order is kept of all tablets of a table. */
+/* Columns, or keys, whose order is kept of all tablets of a table. */
 struct kept_order {
     const struct table *table;
-    unsigned count; /* of `columns`, at most RUN_COLUMNS_MAX */
+    const struct index *index; /* with keys; NULL: they are columns */
+    unsigned count;            /* of `columns`, at most RUN_COLUMNS_MAX */
     unsigned columns[RUN_COLUMNS_MAX];
 };
 
 /* Adds an order, by some columns or the first of them, unless it is there. */
 static bool add_order(struct vector *orders, const struct table *table,
-                      const unsigned *columns, unsigned count)
+                      const struct index *index, const unsigned *columns,
+                      unsigned count)
 {
-    struct kept_order order = { .table = table,
-                                .count = count < RUN_COLUMNS_MAX
-                                             ? count
-                                             : RUN_COLUMNS_MAX };
+    struct kept_order order;
 
+    memset(&order, 0, sizeof order);
+    order.table = table;
+    order.index = index;
+    order.count = count < RUN_COLUMNS_MAX ? count : RUN_COLUMNS_MAX;
     memcpy(order.columns, columns, order.count * sizeof *columns);
     for (size_t i = 0; i < orders->count; i++)
         if (memcmp(vector_at(orders, i), &order, sizeof order) == 0)
@@ -66,7 +72,7 @@ static bool add_rules(const struct catalogue *catalogue,
 
     for (size_t i = 0; i < rules.count && added; i++) {
         const struct unique_rule *rule = vector_at(&rules, i);
-        added = add_order(orders, table, unique_rule_columns(rule),
+        added = add_order(orders, table, rule->keyed, unique_rule_columns(rule),
                           rule->column_count);
     }
     vector_finish(&rules);
@@ -85,7 +91,8 @@ static bool list_orders(const struct catalogue *catalogue,
         const struct index *index = &catalogue->indexes[i];
         added =
             add_order(orders, catalogue_table_id(catalogue, index->table_id),
-                      index->columns, index->column_count);
+                      index->keys != NULL ? index : NULL, index->columns,
+                      index->column_count);
     }
     return added;
 }
@@ -98,11 +105,12 @@ static bool add_runs(const struct catalogue *catalogue,
 {
     for (size_t i = 0; i < order->table->tablet_count; i++) {
         struct job job = { .table = order->table,
+                           .index = order->index,
                            .tablet = tablet_base(&order->table->tablets[i]) };
         const struct run_ref *found;
         if (job.tablet.rows < rows_min)
             continue;
-        job.ref.tablet = job.tablet.identity;
+        job.ref.tablet = index_identity(order->index, job.tablet.identity);
         job.ref.column_count = order->count;
         memcpy(job.ref.columns, order->columns, sizeof job.ref.columns);
         found = catalogue_run(catalogue, job.ref.tablet, order->columns,
@@ -129,14 +137,31 @@ static bool find_runs(const struct transaction *transaction,
     return room;
 }
 
-/* Whether a run belongs to a tablet of the table, which has an index; NULL: to
- * any. */
-static bool is_of(const struct table *table, const struct run_ref *run)
+/* Whether a run belongs to a tablet of the table by an index; NULL: by columns. */
+static bool is_by(const struct table *table, const struct index *index,
+                  const struct run_ref *run)
 {
-    bool found = table == NULL;
+    bool found = false;
 
     for (size_t i = 0; !found && i < table->tablet_count; i++)
-        found = identity_equal(tablet_written(&table->tablets[i]), run->tablet);
+        found = identity_equal(
+            index_identity(index, tablet_written(&table->tablets[i])),
+            run->tablet);
+    return found;
+}
+
+/* Whether a run belongs to a tablet of the table, which has an index; NULL: to
+ * any. */
+static bool is_of(const struct catalogue *catalogue, const struct table *table,
+                  const struct run_ref *run)
+{
+    bool found = table == NULL || is_by(table, NULL, run);
+
+    for (size_t i = 0; !found && i < catalogue->index_count; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        found = index->table_id == table->id && index->keys != NULL
+                && is_by(table, index, run);
+    }
     return found;
 }
 
@@ -165,7 +190,7 @@ enum vdbq_status transaction_reindex(struct transaction *transaction,
     if (next == NULL)
         return error_no_memory(error);
     for (size_t i = 0; i < next->run_count; i++)
-        if (!is_of(table, &next->runs[i]))
+        if (!is_of(next, table, &next->runs[i]))
             next->runs[kept++] = next->runs[i];
     next->run_count = kept;
     transaction_take(transaction, next);
@@ -174,11 +199,20 @@ enum vdbq_status transaction_reindex(struct transaction *transaction,
 
 /* --------------------------------------------------------------- making -- */
 
-/* On whatever thread: makes the block of one run. */
-static void make(void *context, unsigned number)
+/* Computes keys, with all threads; it is done before blocks are made. */
+static void compute(const struct transaction *transaction, struct job *job)
 {
-    const struct jobs *jobs = context;
-    struct job *job = &jobs->first[number];
+    const struct index_of of = { transaction->writer.database,
+                                 transaction->draft, job->table, job->index };
+
+    if (job->index != NULL)
+        index_run(&of, &job->tablet, NULL, job->ref.column_count, &job->run,
+                  &job->error);
+}
+
+/* The run of columns. */
+static struct run *make_run(const struct jobs *jobs, struct job *job)
+{
     struct block tablet;
     struct run *run = NULL;
 
@@ -187,9 +221,21 @@ static void make(void *context, unsigned number)
         == VDBQ_OK)
         run = run_make(tablet.bytes, job->ref.columns, job->ref.column_count);
     block_destroy(&tablet);
-    if (run != NULL)
-        job->block = run_block(run, RUN_PAGE_ROWS, &job->ref);
-    run_destroy(run);
+    return run;
+}
+
+/* On whatever thread: makes the block of one run. */
+static void make(void *context, unsigned number)
+{
+    const struct jobs *jobs = context;
+    struct job *job = &jobs->first[number];
+
+    if (job->index == NULL)
+        job->run = make_run(jobs, job);
+    if (job->run != NULL)
+        job->block = run_block(job->run, RUN_PAGE_ROWS, &job->ref);
+    run_destroy(job->run);
+    job->run = NULL;
 }
 
 /* Writes a block that was made, and says where. */
@@ -224,6 +270,8 @@ static enum vdbq_status make_all(struct transaction *transaction,
          at += count) {
         struct jobs some = { database, items + at };
         count = jobs->count - at < cores ? jobs->count - at : cores;
+        for (size_t i = at; i < at + count; i++)
+            compute(transaction, &items[i]);
         parallel_run((unsigned)count, make, &some);
         for (size_t i = at; i < at + count; i++) {
             if (status == VDBQ_OK)

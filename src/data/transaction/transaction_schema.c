@@ -6,7 +6,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/os/os.h"
 #include "data/transaction/transaction_inner.h"
+#include "data/index/index_values.h"
 #include "data/index/unique.h"
 
 static enum vdbq_status check_name(const char *name, const char *what,
@@ -147,15 +149,50 @@ static enum vdbq_status check_unique(struct transaction *transaction,
                                      const struct index *index,
                                      struct error *error)
 {
-    const struct unique_rule rule = { .index = index->name,
-                                      .column_count = index->column_count,
-                                      .columns = index->columns,
-                                      .of = table->columns,
-                                      .collations = index->collations };
+    const struct unique_rule rule = unique_rule_of(index, table);
     struct unique_set *set;
 
-    return unique_set_of(transaction->writer.database, table, &rule, &set,
-                         error);
+    return unique_set_of(transaction->writer.database, transaction->draft,
+                         table, &rule, &set, error);
+}
+
+/* That the rows of a tablet have keys. */
+static enum vdbq_status check_tablet(const struct index_of *of,
+                                     const struct tablet_ref *tablet,
+                                     struct vdbq_vector *vectors,
+                                     struct error *error)
+{
+    struct index_values values = { 0 };
+    struct rows rows;
+    enum vdbq_status status =
+        rows_load(&rows, of->database, of->table, tablet, error);
+
+    if (status == VDBQ_OK) {
+        rows_vectors(&rows, vectors);
+        status = index_values_compute(of, rows.count, vectors, &values, error);
+    }
+    index_values_finish(&values);
+    rows_finish(&rows);
+    return status;
+}
+
+/* That all rows of the table have. */
+static enum vdbq_status check_keys(struct transaction *transaction,
+                                   const struct table *table,
+                                   const struct index *index,
+                                   struct error *error)
+{
+    const struct index_of of = { transaction->writer.database,
+                                 transaction->draft, table, index };
+    struct vdbq_vector *vectors =
+        memory_zeroed(table->column_count, sizeof *vectors);
+    enum vdbq_status status =
+        vectors != NULL ? VDBQ_OK : error_no_memory(error);
+
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++)
+        status = check_tablet(&of, &table->tablets[i], vectors, error);
+    memory_release(vectors);
+    return status;
 }
 
 static enum vdbq_status check_new_index(struct transaction *transaction,
@@ -179,19 +216,20 @@ static enum vdbq_status check_new_index(struct transaction *transaction,
     table = transaction_table(transaction, index->table_id, error);
     if (table == NULL)
         return error->status;
-    return index->unique ? check_unique(transaction, table, index, error)
-                         : VDBQ_OK;
+    if (index->unique)
+        return check_unique(transaction, table, index, error);
+    return index->keys != NULL ? check_keys(transaction, table, index, error)
+                               : VDBQ_OK;
 }
 
-enum vdbq_status transaction_create_index(struct transaction *transaction,
-                                          const struct index *index,
-                                          struct error *error)
+/* Adds an index to the draft, whose rows were looked at. */
+static enum vdbq_status add_index(struct transaction *transaction,
+                                  const struct index *index,
+                                  struct error *error)
 {
     struct catalogue *next;
-    enum vdbq_status status = transaction_check(transaction, error);
+    enum vdbq_status status = check_new_index(transaction, index, error);
 
-    if (status == VDBQ_OK)
-        status = check_new_index(transaction, index, error);
     if (status != VDBQ_OK)
         return status;
     next = transaction_next(transaction, 1);
@@ -201,6 +239,24 @@ enum vdbq_status transaction_create_index(struct transaction *transaction,
     }
     transaction_take(transaction, next);
     return VDBQ_OK;
+}
+
+enum vdbq_status transaction_create_index(struct transaction *transaction,
+                                          const struct index *index,
+                                          struct error *error)
+{
+    struct index made = *index;
+    struct index_keys keys;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status != VDBQ_OK || index->keys == NULL)
+        return status == VDBQ_OK ? add_index(transaction, index, error)
+                                 : status;
+    keys = *index->keys;
+    made.keys = &keys;
+    if (os_random(&keys.origin) != 0)
+        return error_set(error, VDBQ_IO, "the system gives no random numbers");
+    return add_index(transaction, &made, error);
 }
 
 enum vdbq_status transaction_drop_index(struct transaction *transaction,

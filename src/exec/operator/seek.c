@@ -357,6 +357,17 @@ static enum vdbq_status take_input(struct seek_stream *seek,
                : error_no_memory(error);
 }
 
+/* The index whose keys are looked for; NULL: it is of columns. A catalogue that
+ * changed has the query planned anew. */
+static const struct index *index_of(const struct seek_stream *seek)
+{
+    uint64_t origin = step_of(seek)->origin;
+
+    return origin != 0 ? catalogue_index_of(
+               seek->head.params->snapshot->catalogue, origin)
+                       : NULL;
+}
+
 static enum vdbq_status read_rows(struct seek_stream *seek,
                                   const struct table *table,
                                   struct error *error)
@@ -367,8 +378,10 @@ static enum vdbq_status read_rows(struct seek_stream *seek,
 
     work->params = params;
     work->rows = seek->head.step->rows;
+    assert(step_of(seek)->origin == 0 || index_of(seek) != NULL);
     work->terms = (struct seek_terms){ .step = step_of(seek),
                                        .table = table,
+                                       .index = index_of(seek),
                                        .list = step_of(seek)->list,
                                        .list_rows = step_of(seek)->list_count };
     status = take_input(seek, error);

@@ -159,7 +159,7 @@ static struct identity keys_identity(const struct seek_work *work,
     } known;
 
     memset(&known, 0, sizeof known);
-    known.tablet = job->in.identity;
+    known.tablet = job->keys.identity;
     known.count = step->key_count;
     memcpy(known.columns, step->keys, step->key_count * sizeof *step->keys);
     return identity_of_bytes(&known, sizeof known);

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "data/index/index_values.h"
 #include "data/index/run_cache.h"
 #include "data/index/run_pages.h"
 #include "exec/operator/seek_device.h"
@@ -77,9 +78,26 @@ void seek_release(struct seek_work *work, struct seek_job *jobs, size_t count)
 static struct run_want want_run(const struct seek_work *work,
                                 const struct seek_job *job)
 {
-    return (struct run_want){ .tablet = &job->in,
+    return (struct run_want){ .tablet = &job->keys,
                               .columns = work->terms.step->keys,
                               .count = work->terms.step->key_count };
+}
+
+/* The rows with other keys of a job's tablet, as their run is named. */
+static struct tablet_ref edited_of(const struct seek_work *work,
+                                   const struct seek_job *job)
+{
+    struct tablet_ref edited = *job->ref;
+
+    edited.identity = index_identity(work->terms.index, edited.identity);
+    return edited;
+}
+
+static struct run_tablet tablet_of(const struct seek_work *work,
+                                   const struct seek_job *job)
+{
+    return (struct run_tablet){ job->in.rows,
+                                index_is_partial(work->terms.index) };
 }
 
 static const struct run *find_run(const struct seek_work *work,
@@ -117,7 +135,7 @@ static void find_in_file(const struct seek_work *work, struct seek_job *job)
     if (work->place.runs == NULL)
         return;
     job->file =
-        catalogue_run(catalogue, job->in.identity, want.columns, want.count);
+        catalogue_run(catalogue, job->keys.identity, want.columns, want.count);
     job->whole =
         job->file != NULL
         && (wants_all(work) || run_cache_pays(work->place.runs, &want, true));
@@ -133,7 +151,7 @@ static enum vdbq_status read_part(const struct seek_work *work,
     bool sound;
     enum vdbq_status status =
         run_pages_open(work->params->snapshot->database, job->file,
-                       job->in.rows, &pages, &sound, &job->error);
+                       tablet_of(work, job), &pages, &sound, &job->error);
 
     if (status == VDBQ_OK && sound) {
         bool done = tablet_terms_init(&in, &work->terms, block, &pages.run)
@@ -155,13 +173,80 @@ static void bring_run(const struct seek_work *work, struct seek_job *job,
     struct run_want want = want_run(work, job);
 
     if (job->file != NULL && job->whole)
-        run_load(work->params->snapshot->database, job->file, job->in.rows,
-                 block, &job->made, &job->error);
+        run_load(work->params->snapshot->database, job->file,
+                 tablet_of(work, job), block, &job->made, &job->error);
     else if (job->file != NULL)
         read_part(work, job, block);
     else if (job->makes)
         job->made = run_make(block, want.columns, want.count);
     job->run = job->made;
+}
+
+static struct index_of index_of(const struct seek_work *work)
+{
+    return (struct index_of){ .database = work->params->snapshot->database,
+                              .catalogue = work->params->snapshot->catalogue,
+                              .table = work->terms.table,
+                              .index = work->terms.index };
+}
+
+/* Computes the run of a tablet's keys, whose columns are in memory. */
+static enum vdbq_status compute_run(const struct seek_work *work,
+                                    struct seek_job *job, struct error *error)
+{
+    const struct index_of of = index_of(work);
+    enum vdbq_status status =
+        index_run(&of, &job->in, device_memory_host(job->slot->memory),
+                  work->terms.step->key_count, &job->made, error);
+
+    job->run = job->made;
+    return status;
+}
+
+/* The run of keys that an edit makes other ones, if it is kept. */
+static const struct run *find_edited(const struct seek_work *work,
+                                     const struct seek_job *job)
+{
+    const struct tablet_ref edited = edited_of(work, job);
+    struct run_want want = want_run(work, job);
+
+    want.tablet = &edited;
+    return job->over != NULL && work->terms.index != NULL
+                   && work->place.runs != NULL
+               ? run_cache_find(work->place.runs, &want)
+               : NULL;
+}
+
+/* Computes it. */
+static enum vdbq_status compute_edited(const struct seek_work *work,
+                                       struct seek_job *job,
+                                       struct error *error)
+{
+    const struct index_of of = index_of(work);
+    const void *block =
+        job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
+    enum vdbq_status status =
+        index_run_edited(&of, job->ref, block, work->terms.step->key_count,
+                         &job->made_edited, error);
+
+    job->edited = job->made_edited;
+    return status;
+}
+
+/* Keeps a run of edited rows, if there is room. */
+static void keep_edited(const struct seek_work *work, struct seek_job *job)
+{
+    const struct tablet_ref edited = edited_of(work, job);
+    struct run_want want = want_run(work, job);
+
+    want.tablet = &edited;
+    if (job->made_edited != NULL
+        && (work->place.runs == NULL
+            || !run_cache_keep(work->place.runs, &want, job->made_edited,
+                               work->place.runs_bytes)))
+        run_destroy(job->made_edited);
+    job->made_edited = NULL;
+    job->edited = NULL;
 }
 
 /* Keeps a run that is whole, if there is room. */
@@ -171,7 +256,7 @@ static void keep_run(const struct seek_work *work, struct seek_job *job)
     bool part = job->file != NULL && !job->whole;
 
     if (job->made != NULL
-        && (part
+        && (part || work->place.runs == NULL
             || !run_cache_keep(work->place.runs, &want, job->made,
                                work->place.runs_bytes)))
         run_destroy(job->made);
@@ -204,6 +289,26 @@ static void ask_for_more(struct run_ends *ends, uint32_t more)
     ends->last = rows_asked(ends->last, more);
 }
 
+/* The same by the run of edited rows. */
+static bool put_edited_keys(const struct seek_work *work, struct seek_job *job)
+{
+    uint32_t *found = job->found.items;
+    struct tablet_terms in;
+    size_t kept = 0;
+    bool gone, done;
+
+    for (size_t i = 0; i < job->found.count; i++) {
+        edit_gone_before(job->over, found[i], &gone);
+        if (!gone && !index_is_edited(work->terms.index, job->over, found[i]))
+            found[kept++] = found[i];
+    }
+    job->found.count = kept;
+    done = tablet_terms_init(&in, &work->terms, NULL, job->edited)
+           && run_terms_add(&in.terms, job->edited, &job->found);
+    tablet_terms_finish(&in);
+    return done;
+}
+
 /* Forgets rows that were found and are gone, or have other keys, and adds those that
  * are found by these. */
 static bool put_edit(const struct seek_work *work, struct seek_job *job)
@@ -223,7 +328,8 @@ static bool put_edit(const struct seek_work *work, struct seek_job *job)
 void seek_job_end(const struct seek_work *work, struct seek_job *job)
 {
     if (job->over != NULL)
-        job->failed = !put_edit(work, job);
+        job->failed = work->terms.index != NULL ? !put_edited_keys(work, job)
+                                                : !put_edit(work, job);
 }
 
 uint64_t seek_keys(const struct seek_work *work)
@@ -247,7 +353,9 @@ static void find_in(const struct seek_work *work, struct seek_job *job)
     if (job->over != NULL)
         ask_for_more(&in.terms.ends,
                      job->over->gone_count
-                         + seek_edited_most(&work->terms, job->over));
+                         + (job->edited != NULL
+                                ? job->edited->rows
+                                : seek_edited_most(&work->terms, job->over)));
     if (!job->failed)
         job->failed = job->run != NULL
                           ? !run_terms_find(&in.terms, job->run, &job->found)
@@ -300,6 +408,10 @@ static unsigned threads_for(const struct finding *finding)
     return count < threads ? (unsigned)count : threads;
 }
 
+static enum vdbq_status hold_columns(struct seek_work *work,
+                                     struct seek_job *job, bool others,
+                                     bool *full, struct error *error);
+
 /* Finds the rows of a tablet whose run in the file was of no use. */
 static enum vdbq_status find_without(struct seek_work *work,
                                      struct seek_job *job, struct error *error)
@@ -309,14 +421,17 @@ static enum vdbq_status find_without(struct seek_work *work,
 
     job->file = NULL;
     job->unread = false;
-    status = seek_hold(work, job, work->terms.step->keys,
-                       work->terms.step->key_count, false, &full, error);
+    status = hold_columns(work, job, false, &full, error);
     if (status != VDBQ_OK)
         return status;
-    job->makes = makes_run(work, job);
-    find_in(work, job);
+    if (work->terms.index != NULL)
+        status = compute_run(work, job, error);
+    else
+        job->makes = makes_run(work, job);
+    if (status == VDBQ_OK)
+        find_in(work, job);
     seek_release(work, job, 1);
-    return VDBQ_OK;
+    return status;
 }
 
 /* What went wrong, and with it what was made. */
@@ -332,6 +447,7 @@ static enum vdbq_status end_job(struct seek_work *work, struct seek_job *job,
         work->here.keys += seek_keys(work);
     }
     keep_run(work, job);
+    keep_edited(work, job);
     if (status != VDBQ_OK)
         return status;
     if (job->error.status != VDBQ_OK) {
@@ -382,9 +498,9 @@ static bool reads_beside(const struct seek_work *work,
 
 /* The key columns that must be in memory: all of them where there is no run,
  * else those that are texts. */
-static unsigned list_keys(const struct seek_work *work,
-                          const struct seek_job *job,
-                          unsigned keys[SEEK_KEYS_MAX])
+static unsigned list_columns(const struct seek_work *work,
+                             const struct seek_job *job,
+                             unsigned keys[SEEK_KEYS_MAX])
 {
     const struct step_seek *step = work->terms.step;
     bool all =
@@ -397,26 +513,75 @@ static unsigned list_keys(const struct seek_work *work,
     return count;
 }
 
+/* Whether keys are computed of the tablet, or of the base of its edit. */
+static bool is_computed(const struct seek_work *work,
+                        const struct seek_job *job)
+{
+    return (job->run == NULL && job->file == NULL)
+           || (job->over != NULL && job->edited == NULL
+               && index_reads_base(work->terms.index, job->over));
+}
+
+/* Brings in the columns that finding the rows of a job needs. */
+static enum vdbq_status hold_columns(struct seek_work *work,
+                                     struct seek_job *job, bool others,
+                                     bool *full, struct error *error)
+{
+    const struct index *index = work->terms.index;
+    unsigned keys[SEEK_KEYS_MAX], count;
+
+    *full = false;
+    if (index != NULL)
+        return is_computed(work, job)
+                   ? seek_hold(work, job, index->keys->reads,
+                               index->keys->read_count, others, full, error)
+                   : VDBQ_OK;
+    count = list_columns(work, job, keys);
+    return count > 0 ? seek_hold(work, job, keys, count, others, full, error)
+                     : VDBQ_OK;
+}
+
+/* The runs of a job that are kept, or in the file. */
+static void find_runs(const struct seek_work *work, struct seek_job *job)
+{
+    job->run = find_run(work, job);
+    job->edited = find_edited(work, job);
+    job->file = NULL;
+    job->whole = false;
+    if (job->run == NULL)
+        find_in_file(work, job);
+}
+
 /* Brings in what the next job needs, after what was gathered where there is no
- * room beside that. */
+ * room beside that. Runs that are kept may have gone by then. */
 static enum vdbq_status hold_next(struct finding *finding, struct error *error)
 {
     struct seek_work *work = finding->work;
     struct seek_job *job = &work->jobs[finding->end];
-    unsigned keys[SEEK_KEYS_MAX];
-    unsigned count = list_keys(work, job, keys);
-    bool full = false;
+    bool full;
     enum vdbq_status status =
-        count == 0 ? VDBQ_OK
-                   : seek_hold(work, job, keys, count,
-                               finding->end > finding->first, &full, error);
+        hold_columns(work, job, finding->end > finding->first, &full, error);
 
     if (!full)
         return status;
     status = find_gathered(finding, error);
-    return status == VDBQ_OK
-               ? seek_hold(work, job, keys, count, false, &full, error)
-               : status;
+    if (status != VDBQ_OK)
+        return status;
+    find_runs(work, job);
+    return hold_columns(work, job, false, &full, error);
+}
+
+/* Computes the runs of keys that a job has not. */
+static enum vdbq_status compute_runs(const struct seek_work *work,
+                                     struct seek_job *job, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (job->run == NULL && job->file == NULL)
+        status = compute_run(work, job, error);
+    if (status == VDBQ_OK && job->over != NULL && job->edited == NULL)
+        status = compute_edited(work, job, error);
+    return status;
 }
 
 /* Gathers one more. */
@@ -426,10 +591,10 @@ static enum vdbq_status gather(struct finding *finding, struct error *error)
     struct seek_job *job = &work->jobs[finding->end];
     enum vdbq_status status;
 
-    job->run = find_run(work, job);
-    if (job->run == NULL)
-        find_in_file(work, job);
+    find_runs(work, job);
     status = hold_next(finding, error);
+    if (status == VDBQ_OK && work->terms.index != NULL)
+        status = compute_runs(work, job, error);
     job->makes = status == VDBQ_OK && job->run == NULL && job->file == NULL
                  && work->place.runs != NULL && makes_run(work, job);
     finding->end++;
@@ -437,12 +602,17 @@ static enum vdbq_status gather(struct finding *finding, struct error *error)
 }
 
 /* Of a tablet, or of the base of its edit. */
-static struct seek_job job_for(const struct tablet_ref *ref)
+static struct seek_job job_for(const struct seek_work *work,
+                               const struct tablet_ref *ref)
 {
-    return (struct seek_job){ .ref = ref,
-                              .in = tablet_base(ref),
-                              .over = ref->edit,
-                              .found = VECTOR(uint32_t) };
+    struct seek_job job = { .ref = ref,
+                            .in = tablet_base(ref),
+                            .keys = tablet_base(ref),
+                            .over = ref->edit,
+                            .found = VECTOR(uint32_t) };
+
+    job.keys.identity = index_identity(work->terms.index, job.in.identity);
+    return job;
 }
 
 /* The tablets that can have rows. */
@@ -459,7 +629,7 @@ static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
         if (seek_terms_pass(&work->terms, ref))
             continue;
         status = edit_check(ref->edit, error);
-        work->jobs[work->job_count++] = job_for(ref);
+        work->jobs[work->job_count++] = job_for(work, ref);
     }
     return status;
 }
@@ -485,8 +655,11 @@ enum vdbq_status seek_find(struct seek_work *work, struct error *error)
 
 void seek_work_finish(struct seek_work *work)
 {
-    for (size_t i = 0; i < work->job_count; i++)
+    for (size_t i = 0; i < work->job_count; i++) {
         vector_finish(&work->jobs[i].found);
+        run_destroy(work->jobs[i].made);
+        run_destroy(work->jobs[i].made_edited);
+    }
     memory_release(work->jobs);
     work->jobs = NULL;
     work->job_count = 0;

@@ -14,6 +14,7 @@ struct seek_job {
     const struct tablet_ref *ref;
     struct tablet_ref in;    /* ... or the base of its edit, where rows are
                                 places                                        */
+    struct tablet_ref keys;  /* ... as runs of it are named                   */
     const struct edit *over; /* ... that edit; NULL: it is the tablet         */
     struct pool_slot *slot; /* while columns of it are in memory; or NULL     */
     const struct run *run;  /* while it is searched; NULL: all values are     */
@@ -22,6 +23,9 @@ struct seek_job {
     bool whole;       /* all of that is read, not what is needed alone  */
     bool makes;       /* without a run, one is made                     */
     struct run *made; /* ... or read; until it is kept                  */
+    const struct run *edited; /* of keys: of rows to which the edit gives other
+                                 ones; NULL: there is no edit           */
+    struct run *made_edited;  /* ... until it is kept                   */
     bool unread; /* the run in the file is of no use, and nothing was found   */
     struct error error;  /* of reading it                                  */
     struct vector found; /* of uint32_t: its rows, ascending               */

@@ -10,20 +10,38 @@
 
 #include "base/memory.h"
 #include "base/threads/stop.h"
+#include "data/index/index_values.h"
 #include "data/tablet/dictionary_sort.h"
 #include "exec/sort/sort.h"
 #include "exec/stream/stream_inner.h"
 
+/* What a key is. */
+static const struct column *key_column(const struct seek_terms *terms,
+                                       unsigned key)
+{
+    const struct column *columns = terms->index != NULL
+                                       ? terms->index->keys->columns
+                                       : terms->table->columns;
+
+    return &columns[terms->step->keys[key]];
+}
+
 bool seek_terms_is_text(const struct seek_terms *terms, unsigned key)
 {
-    return terms->table->columns[terms->step->keys[key]].type == VDBQ_TEXT;
+    return terms->index == NULL && key_column(terms, key)->type == VDBQ_TEXT;
+}
+
+/* Whether a key is a text of which runs have a digest (index_values.h). */
+static bool is_digest(const struct seek_terms *terms, unsigned key)
+{
+    return terms->index != NULL && key_column(terms, key)->type == VDBQ_TEXT;
 }
 
 /* A number of a column's type, by what it is ordered. */
 static struct run_value number_value(const struct seek_terms *terms,
                                      unsigned key, int64_t integer, double real)
 {
-    enum vdbq_type type = terms->table->columns[terms->step->keys[key]].type;
+    enum vdbq_type type = key_column(terms, key)->type;
 
     return type == VDBQ_FLOAT || type == VDBQ_DOUBLE
                ? run_value_real(real)
@@ -32,9 +50,22 @@ static struct run_value number_value(const struct seek_terms *terms,
 
 /* ------------------------------------------------------------ constants -- */
 
+/* What a text stands for, of which it is asked what digests it has, or those of
+ * what begins like it. */
+enum digest_of { DIGEST_EXACT, DIGEST_LEAST, DIGEST_MOST };
+
+static struct run_value digest_value(struct vdbq_text text, enum digest_of of)
+{
+    return run_value_integer(of == DIGEST_EXACT
+                                 ? index_digest(COLLATION_BINARY, text)
+                             : of == DIGEST_LEAST ? index_digest_least(text)
+                                                  : index_digest_most(text));
+}
+
 static void take_value(struct seek_terms *terms,
                        const struct parameter *parameters, unsigned key,
-                       const struct seek_value *value, struct seek_constant *to)
+                       const struct seek_value *value, enum digest_of of,
+                       struct seek_constant *to)
 {
     const struct parameter *parameter =
         value->parameter >= 0 ? &parameters[value->parameter] : NULL;
@@ -44,7 +75,9 @@ static void take_value(struct seek_terms *terms,
         return;
     }
     to->text = parameter != NULL ? parameter->text : value->text;
-    if (!seek_terms_is_text(terms, key))
+    if (is_digest(terms, key))
+        to->value = digest_value(to->text, of);
+    else if (!seek_terms_is_text(terms, key))
         to->value = number_value(
             terms, key, parameter != NULL ? parameter->integer : value->integer,
             parameter != NULL ? parameter->real : value->real);
@@ -57,11 +90,16 @@ static bool take_number(const struct seek_terms *terms, uint64_t i,
                         struct run_value *to)
 {
     const struct vdbq_vector *list = terms->list;
+    const struct vdbq_text *texts = list->values;
     int64_t integer = 0;
     double real = 0;
 
     if (list->nulls != NULL && list->nulls[i] != 0)
         return false;
+    if (is_digest(terms, terms->step->equal_count)) {
+        *to = digest_value(texts[i], DIGEST_EXACT);
+        return true;
+    }
     switch (step_machine_type(list->type)) {
     case TYPE_I32:
         integer = ((const int32_t *)list->values)[i];
@@ -215,13 +253,14 @@ enum vdbq_status seek_terms_init(struct seek_terms *terms,
     const struct step_seek *step = terms->step;
 
     for (unsigned i = 0; i < step->equal_count; i++)
-        take_value(terms, parameters, i, &step->equals[i], &terms->equals[i]);
+        take_value(terms, parameters, i, &step->equals[i], DIGEST_EXACT,
+                   &terms->equals[i]);
     if (step->low.there)
         take_value(terms, parameters, step->equal_count, &step->low.value,
-                   &terms->low);
+                   DIGEST_LEAST, &terms->low);
     if (step->high.there)
         take_value(terms, parameters, step->equal_count, &step->high.value,
-                   &terms->high);
+                   DIGEST_MOST, &terms->high);
     return terms->list != NULL ? take_list(terms, stream_threads(params), error)
                                : VDBQ_OK;
 }
@@ -274,6 +313,8 @@ bool seek_terms_pass(const struct seek_terms *terms,
     const struct step_seek *step = terms->step;
     unsigned last = step->equal_count;
 
+    if (terms->index != NULL)
+        return false;
     for (unsigned i = 0; i < last; i++)
         if (lacks(terms, ref, i, &terms->equals[i].value,
                   &terms->equals[i].value))
@@ -321,6 +362,29 @@ static bool texts_in(struct tablet_terms *in, const struct seek_terms *terms,
     return true;
 }
 
+/* What begins like the texts of the list, as ranges of digests: several texts may
+ * have one, and then ranges are put together, so that they ascend. */
+static bool digests_in(struct tablet_terms *in, const struct seek_terms *terms)
+{
+    unsigned count = terms->list_count, made = 0;
+
+    in->bounds = memory_zeroed(2 * (size_t)count, sizeof *in->bounds);
+    if (in->bounds == NULL)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        struct run_value low = digest_value(terms->texts[i], DIGEST_LEAST);
+        struct run_value high = digest_value(terms->texts[i], DIGEST_MOST);
+        if (made == 0 || in->bounds[count + made - 1].value.value < low.value)
+            in->bounds[made++].value = low;
+        if (in->bounds[count + made - 1].value.value < high.value)
+            in->bounds[count + made - 1].value = high;
+    }
+    in->terms.low = in->bounds;
+    in->terms.high = in->bounds + count;
+    in->terms.more = made - 1;
+    return true;
+}
+
 /* What begins like the texts of the list, as ranges of the tablet's words. */
 static bool starts_in(struct tablet_terms *in, const struct seek_terms *terms,
                       const void *block, const struct run *run)
@@ -348,6 +412,8 @@ static bool starts_in(struct tablet_terms *in, const struct seek_terms *terms,
 static bool list_in(struct tablet_terms *in, const struct seek_terms *terms,
                     const void *block, const struct run *run)
 {
+    if (terms->ends != NULL && terms->index != NULL)
+        return digests_in(in, terms);
     if (terms->ends != NULL)
         return starts_in(in, terms, block, run);
     in->terms.listed = true;

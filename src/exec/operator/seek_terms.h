@@ -19,6 +19,8 @@ struct seek_constant {
 struct seek_terms {
     const struct step_seek *step;
     const struct table *table;      /* that is looked through */
+    const struct index *index;      /* whose keys are looked for; NULL: columns
+                                       of the table are                    */
     const struct vdbq_vector *list; /* the step's, or rows'; NULL: none      */
     uint64_t list_rows;             /* of it, as it comes                    */
     struct seek_constant equals[RUN_COLUMNS_MAX], low, high;
@@ -34,7 +36,8 @@ struct seek_terms {
     bool none;          /* nothing can be found, as a parameter is NULL */
 };
 
-/* Of one that has its step, its table and its list, which outlive it: reads the
+/* Of one that has its step, its table, its index and its list, which outlive it:
+ * reads the
  * constants, and parameters' values. seek_terms_finish() is due whatever it
  * returns. */
 enum vdbq_status seek_terms_init(struct seek_terms *terms,
@@ -42,7 +45,8 @@ enum vdbq_status seek_terms_init(struct seek_terms *terms,
                                  struct error *error);
 void seek_terms_finish(struct seek_terms *terms); /* accepts a zeroed one */
 
-/* Whether a key is a text: what is looked for in a tablet then needs that. */
+/* Whether a key is a text of a column: what is looked for in a tablet then needs
+ * that. */
 bool seek_terms_is_text(const struct seek_terms *terms, unsigned key);
 /* Whether no row of a tablet is looked for, by what is known of it. */
 bool seek_terms_pass(const struct seek_terms *terms,

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/hostile.h"
+#include "base/os/stack.h"
 #include "plan/estimate/estimate.h"
+#include "plan/index/index_terms.h"
 #include "plan/make/node.h"
 #include "plan/tree/binder.h"
 
@@ -23,14 +25,15 @@ enum {
 
 /* ---------------------------------------------------------- candidates -- */
 
-static bool add(struct vector *candidates, struct index_candidate candidate)
+static bool add(struct index_candidates *candidates,
+                struct index_candidate candidate)
 {
-    return vector_append(candidates, &candidate, 1);
+    return vector_append(&candidates->items, &candidate, 1);
 }
 
 /* Columns that are unique alone; the key is one of them. */
 static bool add_columns(struct binder *binder, const struct table *table,
-                        struct vector *candidates)
+                        struct index_candidates *candidates)
 {
     for (unsigned i = 0; i < table->column_count; i++) {
         unsigned *column;
@@ -49,31 +52,196 @@ static bool add_columns(struct binder *binder, const struct table *table,
     return true;
 }
 
+/* The number of a key that an index has; false: no memory. */
+static bool number_key(struct index_candidates *candidates,
+                       const struct index *index, unsigned i,
+                       const struct expression *e, unsigned *number)
+{
+    const struct table *table = candidates->table->table;
+    bool whole = index->keys->where_sql == NULL;
+    const struct index_key key = { e, &index->keys->columns[i], whole };
+    size_t at;
+
+    if (e->kind == EXPRESSION_COLUMN) {
+        *number = (unsigned)e->column.number;
+        return true;
+    }
+    for (at = 0; at < candidates->keys.count; at++) {
+        struct index_key *known = vector_at(&candidates->keys, at);
+        if (!expression_same(known->expression, e))
+            continue;
+        known->whole |= whole;
+        break;
+    }
+    *number = table->column_count + 1 + (unsigned)at;
+    return at < candidates->keys.count
+           || vector_append(&candidates->keys, &key, 1);
+}
+
+/* The parts of an AND. */
+static bool add_parts(struct expression *e, struct vector *parts)
+{
+    if (e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_AND
+        && !stack_is_short())
+        return add_parts(e->left, parts) && add_parts(e->right, parts);
+    return vector_append(parts, &e, 1);
+}
+
+/* An index of keys. Texts are found by keys that are compared by their bytes. */
+static bool add_bound(struct binder *binder,
+                      struct index_candidates *candidates,
+                      const struct index *index,
+                      const struct index_bound *bound)
+{
+    struct index_candidate made = { .name = index->name, .keyed = index };
+    unsigned *numbers =
+        arena_alloc(binder->arena, index->column_count * sizeof *numbers);
+    bool done = numbers != NULL, asked = true;
+
+    made.columns = numbers;
+    made.where = VECTOR_IN(binder->arena, struct expression *);
+    for (unsigned i = 0; i < index->column_count && done && asked; i++) {
+        asked = index->keys->columns[i].collation == COLLATION_BINARY;
+        if (asked)
+            done = number_key(candidates, index, i, bound->keys[i],
+                              &numbers[made.count++]);
+    }
+    if (done && bound->where != NULL)
+        done = add_parts(bound->where, &made.where);
+    return done && add(candidates, made);
+}
+
+static bool add_keyed(struct binder *binder,
+                      struct index_candidates *candidates,
+                      const struct index *index)
+{
+    const struct error before = *binder->error;
+    const struct index_rows rows = {
+        .node = (struct node *)candidates->table,
+        .count = candidates->table->table->column_count
+    };
+    struct index_bound bound;
+
+    if (index_bind(binder, candidates->table->table, index, &rows, &bound))
+        return add_bound(binder, candidates, index, &bound);
+    if (binder->error->status == VDBQ_NO_MEMORY)
+        return false;
+    *binder->error = before;
+    return true;
+}
+
+static bool add_index(struct binder *binder,
+                      struct index_candidates *candidates,
+                      const struct index *index)
+{
+    return index->keys != NULL
+               ? add_keyed(binder, candidates, index)
+               : add(candidates,
+                     (struct index_candidate){ .name = index->name,
+                                               .columns = index->columns,
+                                               .count = index->column_count });
+}
+
 bool index_candidates(struct binder *binder, const struct node *node,
-                      struct vector *candidates)
+                      struct index_candidates *candidates)
 {
     const struct table *table = node->table;
     const struct catalogue *catalogue = node->catalogue;
     bool done;
 
-    *candidates = VECTOR_IN(binder->arena, struct index_candidate);
+    candidates->table = node;
+    candidates->items = VECTOR_IN(binder->arena, struct index_candidate);
+    candidates->keys = VECTOR_IN(binder->arena, struct index_key);
     done = add_columns(binder, table, candidates);
     for (unsigned i = 0; i < table->unique_count && done; i++)
         done = add(candidates, (struct index_candidate){
                                    .columns = table->uniques[i].columns,
                                    .count = table->uniques[i].column_count });
-    for (size_t i = 0; i < catalogue->index_count && done; i++) {
-        const struct index *index = &catalogue->indexes[i];
-        if (index->table_id == table->id)
-            done =
-                add(candidates,
-                    (struct index_candidate){ .name = index->name,
-                                              .columns = index->columns,
-                                              .count = index->column_count });
-    }
+    for (size_t i = 0; i < catalogue->index_count && done; i++)
+        if (catalogue->indexes[i].table_id == table->id)
+            done = add_index(binder, candidates, &catalogue->indexes[i]);
     if (!done)
         error_no_memory(binder->error);
     return done;
+}
+
+/* -------------------------------------------------------------- columns -- */
+
+/* An expression below a cast that holds all of its values; NULL: it is none. */
+static const struct expression *below_cast(const struct expression *e)
+{
+    const struct expression *below = e->left;
+
+    if (e->kind != EXPRESSION_CAST)
+        return NULL;
+    if (is_integer(e->type) && is_integer(below->type)
+        && type_bytes((enum vdbq_type)e->type)
+               >= type_bytes((enum vdbq_type)below->type))
+        return below;
+    return e->type == VDBQ_DOUBLE && below->type == VDBQ_FLOAT ? below : NULL;
+}
+
+const struct expression *index_terms_column(const struct expression *e)
+{
+    if (e->kind == EXPRESSION_COLUMN)
+        return e;
+    e = below_cast(e);
+    return e != NULL && e->kind == EXPRESSION_COLUMN ? e : NULL;
+}
+
+static int find_key(const struct index_candidates *candidates,
+                    const struct expression *e)
+{
+    const struct index_key *keys = candidates->keys.items;
+
+    for (size_t i = 0; i < candidates->keys.count; i++)
+        if (expression_same(keys[i].expression, e))
+            return (int)(candidates->table->table->column_count + 1 + i);
+    return -1;
+}
+
+int index_column(const struct index_candidates *candidates,
+                 const struct expression *e)
+{
+    const struct table *table = candidates->table->table;
+    const struct expression *column = index_terms_column(e);
+    int number;
+
+    if (column != NULL) {
+        number = column->column.number;
+        return number < (int)table->column_count ? number
+               : number == (int)table->column_count && table->key != NO_KEY
+                   ? (int)table->key
+                   : -1;
+    }
+    number = find_key(candidates, e);
+    column = below_cast(e);
+    return number < 0 && column != NULL ? find_key(candidates, column) : number;
+}
+
+const struct index_key *index_key_of(const struct index_candidates *candidates,
+                                     unsigned number)
+{
+    unsigned columns = candidates->table->table->column_count;
+
+    return number > columns ? vector_at(&candidates->keys, number - columns - 1)
+                            : NULL;
+}
+
+const struct column *index_column_of(const struct index_candidates *candidates,
+                                     unsigned number)
+{
+    const struct index_key *key = index_key_of(candidates, number);
+
+    return key != NULL ? key->column
+                       : &candidates->table->table->columns[number];
+}
+
+bool index_is_inexact(const struct index_candidates *candidates,
+                      const struct index_candidate *candidate, unsigned column)
+{
+    return candidate->keyed != NULL
+           && index_column_of(candidates, column)->type == VDBQ_TEXT;
 }
 
 /* ------------------------------------------------------------- whether -- */
@@ -130,6 +298,19 @@ static const char *describe(struct binder *binder,
     return arena_copy(binder->arena, text, strlen(text));
 }
 
+/* What is searched: columns, or keys by their numbers. */
+static void name_keys(const struct index_candidate *candidate,
+                      struct step_seek *seek)
+{
+    const struct index *keyed = candidate->keyed;
+    unsigned count = keyed != NULL ? keyed->column_count : candidate->count;
+
+    seek->origin = keyed != NULL ? keyed->keys->origin : 0;
+    for (unsigned i = 0; i < count && i < SEEK_KEYS_MAX; i++)
+        seek->keys[seek->key_count++] =
+            keyed != NULL ? i : candidate->columns[i];
+}
+
 struct node *index_seek(struct binder *binder, const struct node *table,
                         const struct index_candidate *candidate, double rows)
 {
@@ -148,7 +329,6 @@ struct node *index_seek(struct binder *binder, const struct node *table,
     if (node->seek.index == NULL)
         return error_no_memory(binder->error), NULL;
     node->seek.rows = table->table->rows;
-    for (unsigned i = 0; i < candidate->count && i < SEEK_KEYS_MAX; i++)
-        node->seek.keys[node->seek.key_count++] = candidate->columns[i];
+    name_keys(candidate, &node->seek);
     return node;
 }

@@ -7,7 +7,7 @@
 #define VDBQ_PLAN_INDEX_INDEX_CHOICE_H
 
 #include "base/vector.h"
-#include "plan/tree/node.h"
+#include "plan/index/index_bind.h"
 
 struct binder;
 
@@ -15,14 +15,48 @@ struct binder;
 struct index_candidate {
     const char *name; /* of an index; NULL: it has none */
     bool is_key;      /* it is the primary key          */
-    const unsigned *columns;
-    unsigned count;
+    const unsigned
+        *columns;   /* of the table, or (struct index_key) keys       */
+    unsigned count; /* ... that can be asked for: of an index without
+                                a key that texts are compared by, 0          */
+    const struct index
+        *keyed;          /* that has keys; NULL: it is of columns        */
+    struct vector where; /* struct expression *: what it has rows by, of
+                                  parts that AND joins; empty: all rows       */
 };
 
-/* All that a table has: a vector of them, in the binder's memory. False: no
- * memory. */
+/* An expression that is a key of an index, as a column behind those of the table
+ * and the row's id: the first one that is the same. */
+struct index_key {
+    const struct expression *expression;
+    const struct column *column; /* what it is                             */
+    bool whole; /* an index of all rows has it: it fails for none of them   */
+};
+
+/* All that a table has, in the binder's memory. */
+struct index_candidates {
+    const struct node *table;
+    struct vector items; /* struct index_candidate */
+    struct vector keys;  /* struct index_key       */
+};
+
+/* False: no memory. An index whose text is not what it should be is left out. */
 bool index_candidates(struct binder *binder, const struct node *table,
-                      struct vector *candidates);
+                      struct index_candidates *candidates);
+/* The number of a column, or of a key, that an expression is, maybe in a type that
+ * holds all of its values; -1: it is none. The id of a row is its key. */
+int index_column(const struct index_candidates *candidates,
+                 const struct expression *e);
+/* What such a number is. */
+const struct column *index_column_of(const struct index_candidates *candidates,
+                                     unsigned number);
+/* The key that a number is; NULL: it is a column. */
+const struct index_key *index_key_of(const struct index_candidates *candidates,
+                                     unsigned number);
+/* Whether runs of a candidate have of one of its columns a digest, so that rows
+ * are found that are to be tested. */
+bool index_is_inexact(const struct index_candidates *candidates,
+                      const struct index_candidate *candidate, unsigned column);
 
 /* Whether rows of a node are asked for by values at all: it is a table that is
  * not tiny. */

@@ -58,17 +58,18 @@ static bool consider(struct binder *binder, struct node **side, unsigned own,
 {
     struct node **table = table_of(side, &own);
     const struct index_candidate *candidate;
-    struct vector candidates;
+    struct index_candidates candidates;
     double rows;
 
     if (table == NULL)
         return true;
     if (!index_candidates(binder, *table, &candidates))
         return false;
-    candidate = candidates.items;
+    candidate = candidates.items.items;
     rows = rows_found(*table, own, other->rows);
-    for (size_t i = 0; i < candidates.count; i++)
-        if (candidate[i].columns[0] == own
+    for (size_t i = 0; i < candidates.items.count; i++)
+        if (candidate[i].count > 0 && candidate[i].columns[0] == own
+            && candidate[i].where.count == 0
             && (best->candidate == NULL || rows < best->rows))
             *best = (struct join_choice){ table, &candidate[i], from, rows };
     return true;

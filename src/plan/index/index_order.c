@@ -12,8 +12,7 @@
 #include "plan/index/index_order.h"
 
 #include "plan/estimate/estimate.h"
-#include "plan/index/index_choice.h"
-#include "plan/index/index_terms.h"
+#include "plan/index/index_implied.h"
 #include "plan/tree/binder.h"
 
 /* What is asked of the order: the first, or last, rows by columns of the
@@ -36,8 +35,7 @@ struct source {
 
 /* An index that has the order. */
 struct order_choice {
-    const struct index_candidate *candidate; /* NULL: there is none       */
-    struct index_use use;
+    struct index_use use; /* its candidate NULL: there is none            */
     unsigned count; /* of its columns, behind those that equal a value: they
                        are the order's                                    */
     bool apart;     /* NULLs of the first one are counted for themselves  */
@@ -87,16 +85,17 @@ static bool name_keys(const struct table *table, struct wanted *wanted)
 static bool is_equal(const struct order_choice *choice, unsigned column)
 {
     for (unsigned i = 0; i < choice->use.equal_count; i++)
-        if (choice->candidate->columns[i] == column)
+        if (choice->use.candidate->columns[i] == column)
             return true;
     return false;
 }
 
 /* Whether the columns behind those that equal a value are those of the order. */
-static bool has_order(const struct node *table, const struct wanted *wanted,
-                      struct order_choice *choice)
+static bool has_order(const struct index_terms *terms,
+                      const struct wanted *wanted, struct order_choice *choice)
 {
-    const struct index_candidate *candidate = choice->candidate;
+    const struct node *table = terms->of->table;
+    const struct index_candidate *candidate = choice->use.candidate;
     bool bound = choice->use.term_count > choice->use.equal_count;
     unsigned at = choice->use.equal_count;
 
@@ -106,7 +105,8 @@ static bool has_order(const struct node *table, const struct wanted *wanted,
         if (is_equal(choice, column))
             continue;
         if (at == candidate->count || at == SEEK_KEYS_MAX
-            || candidate->columns[at] != column)
+            || candidate->columns[at] != column
+            || index_is_inexact(terms->of, candidate, column))
             return false;
         if (nulls && wanted->turned[i] && choice->count > 0)
             return false;
@@ -122,59 +122,57 @@ static bool has_order(const struct node *table, const struct wanted *wanted,
 static bool answers_all(const struct index_terms *terms,
                         const struct index_use *use)
 {
-    size_t answered = 0;
+    bool all = true;
 
-    for (size_t i = 0; i < use->term_count; i++) {
-        if (terms->terms[use->terms[i]].kind != INDEX_TERM_VALUE)
-            return false;
-        answered++;
-    }
-    return answered == terms->parts.count;
+    for (size_t i = 0; i < use->term_count && all; i++)
+        all = terms->terms[use->terms[i]].kind == INDEX_TERM_VALUE;
+    for (size_t i = 0; i < terms->parts.count && all; i++)
+        all = index_terms_answer(terms, use, i);
+    return all;
 }
 
 /* Rows that are found: from each tablet so many, if there are. */
-static double rows_found(const struct node *table, const struct wanted *wanted,
+static double rows_found(const struct wanted *wanted,
                          const struct index_terms *terms,
                          const struct order_choice *choice)
 {
+    const struct node *table = terms->of->table;
     double ends = (double)(wanted->first + wanted->last);
     double most =
         ends * (double)table->table->tablet_count * (choice->apart ? 2 : 1);
-    double all = (double)table->table->rows
-                 * index_terms_kept(table, terms, &choice->use);
+    double all =
+        (double)table->table->rows * index_terms_kept(terms, &choice->use);
 
     return most < all ? most : all;
 }
 
-static void consider(const struct node *table, const struct wanted *wanted,
+static void consider(const struct wanted *wanted,
                      const struct index_terms *terms,
                      const struct index_candidate *candidate,
                      struct order_choice *best)
 {
-    struct order_choice choice = { .candidate = candidate };
+    struct order_choice choice = { .rows = 0 };
 
-    index_terms_match(terms, candidate->columns, candidate->count, &choice.use);
-    if (!answers_all(terms, &choice.use) || !has_order(table, wanted, &choice))
+    index_terms_match(terms, candidate, &choice.use);
+    if (!index_is_implied(candidate, terms) || !answers_all(terms, &choice.use)
+        || !has_order(terms, wanted, &choice))
         return;
-    choice.rows = rows_found(table, wanted, terms, &choice);
-    if (best->candidate == NULL || choice.rows < best->rows)
+    choice.rows = rows_found(wanted, terms, &choice);
+    if (best->use.candidate == NULL || choice.rows < best->rows)
         *best = choice;
 }
 
 /* Whether an index finds as few rows by the condition alone. */
-static bool is_beaten(const struct node *table, const struct index_terms *terms,
-                      const struct vector *candidates, double rows)
+static bool is_beaten(const struct index_terms *terms, double rows)
 {
-    const struct index_candidate *candidate = candidates->items;
+    const struct index_candidate *candidate = terms->of->items.items;
+    double all = (double)terms->of->table->table->rows;
     bool beaten = false;
 
-    for (size_t i = 0; i < candidates->count && !beaten; i++) {
+    for (size_t i = 0; i < terms->of->items.count && !beaten; i++) {
         struct index_use use;
-        beaten =
-            index_terms_match(terms, candidate[i].columns, candidate[i].count,
-                              &use)
-            && index_terms_kept(table, terms, &use) * (double)table->table->rows
-                   <= rows;
+        beaten = index_terms_match(terms, &candidate[i], &use)
+                 && index_terms_kept(terms, &use) * all <= rows;
     }
     return beaten;
 }
@@ -187,7 +185,7 @@ static bool put_seek(struct binder *binder, const struct source *source,
                      const struct order_choice *choice)
 {
     struct node *seek =
-        index_seek(binder, *source->place, choice->candidate, choice->rows);
+        index_seek(binder, *source->place, choice->use.candidate, choice->rows);
 
     if (seek == NULL)
         return false;
@@ -207,21 +205,19 @@ static bool find_index(struct binder *binder, const struct source *source,
                        const struct wanted *wanted)
 {
     const struct node *table = *source->place;
-    struct order_choice best = { .candidate = NULL };
-    struct vector candidates;
+    struct order_choice best = { .rows = 0 };
+    struct index_candidates candidates;
     struct index_terms terms;
 
-    terms.parts = VECTOR_IN(binder->arena, struct expression *);
-    terms.count = 0;
-    if (source->where != NULL
-        && !index_terms_read(binder, table, *source->where, &terms))
+    if (!index_candidates(binder, table, &candidates)
+        || !index_terms_read(binder, &candidates,
+                             source->where != NULL ? *source->where : NULL,
+                             &terms))
         return false;
-    if (!index_candidates(binder, table, &candidates))
-        return false;
-    for (size_t i = 0; i < candidates.count; i++)
-        consider(table, wanted, &terms, vector_at(&candidates, i), &best);
-    if (best.candidate == NULL || !index_pays_alone(table, best.rows)
-        || is_beaten(table, &terms, &candidates, best.rows))
+    for (size_t i = 0; i < candidates.items.count; i++)
+        consider(wanted, &terms, vector_at(&candidates.items, i), &best);
+    if (best.use.candidate == NULL || !index_pays_alone(table, best.rows)
+        || is_beaten(&terms, best.rows))
         return true;
     return put_seek(binder, source, wanted, &terms, &best);
 }

@@ -11,6 +11,7 @@
 #include "plan/estimate/estimate.h"
 #include "plan/make/logic.h"
 #include "plan/operator/compare.h"
+#include "plan/index/index_implied.h"
 #include "plan/index/index_prefix.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/constants.h"
@@ -30,21 +31,6 @@ static bool split(struct binder *binder, struct expression *e,
         return true;
     error_no_memory(binder->error);
     return false;
-}
-
-const struct expression *index_terms_column(const struct expression *e)
-{
-    const struct expression *below = e->left;
-
-    if (e->kind == EXPRESSION_COLUMN)
-        return e;
-    if (e->kind != EXPRESSION_CAST || below->kind != EXPRESSION_COLUMN)
-        return NULL;
-    if (is_integer(e->type) && is_integer(below->type)
-        && type_bytes((enum vdbq_type)e->type)
-               >= type_bytes((enum vdbq_type)below->type))
-        return below;
-    return e->type == VDBQ_DOUBLE && below->type == VDBQ_FLOAT ? below : NULL;
 }
 
 /* Whether values of a type are those of a column, as the machine has them. */
@@ -81,29 +67,18 @@ static bool read_value(const struct expression *e, struct seek_value *value)
 
 /* ------------------------------------------------------------ one term -- */
 
-/* The number of a table's column that a side of a comparison is; -1: it is
- * none. The id of a row is its key. */
-static int column_number(const struct node *table, const struct expression *e)
-{
-    const struct expression *column = index_terms_column(e);
-    int number = column != NULL ? column->column.number : -1;
-
-    if (number == (int)table->table->column_count)
-        number = table->table->key != NO_KEY ? (int)table->table->key : -1;
-    return number;
-}
-
 /* column OPERATOR value. */
-static bool read_comparison(const struct node *table,
+static bool read_comparison(const struct index_candidates *of,
                             const struct expression *column,
                             enum ast_operator op,
                             const struct expression *value,
                             struct index_term *term)
 {
-    int number = column_number(table, column);
+    int number = index_column(of, column);
 
     if (number < 0 || op == AST_NEQ
-        || !types_fit(&table->table->columns[number], value->type, value->scale)
+        || !types_fit(index_column_of(of, (unsigned)number), value->type,
+                      value->scale)
         || !read_value(value, &term->value))
         return false;
     term->column = (unsigned)number;
@@ -113,8 +88,8 @@ static bool read_comparison(const struct node *table,
 
 /* How many constants an OR compares one column with; 0: it does something
  * else. */
-static uint64_t count_list(const struct node *table, const struct expression *e,
-                           struct index_term *term)
+static uint64_t count_list(const struct index_candidates *of,
+                           const struct expression *e, struct index_term *term)
 {
     struct index_term other = { 0 };
     uint64_t left, right;
@@ -122,12 +97,12 @@ static uint64_t count_list(const struct node *table, const struct expression *e,
     if (e->kind != EXPRESSION_OPERATOR || stack_is_short())
         return 0;
     if (e->operation.op == AST_OR) {
-        left = count_list(table, e->left, term);
-        right = left > 0 ? count_list(table, e->right, &other) : 0;
+        left = count_list(of, e->left, term);
+        right = left > 0 ? count_list(of, e->right, &other) : 0;
         return right > 0 && other.column == term->column ? left + right : 0;
     }
     return e->operation.op == AST_EQ && e->right->kind == EXPRESSION_CONSTANT
-           && read_comparison(table, e->left, AST_EQ, e->right, term);
+           && read_comparison(of, e->left, AST_EQ, e->right, term);
 }
 
 /* Writes the constants. */
@@ -146,18 +121,18 @@ static bool fill_list(struct binder *binder, const struct expression *e,
 }
 
 /* An IN of a short list is ORs. */
-static bool read_list(struct binder *binder, const struct node *table,
+static bool read_list(struct binder *binder, const struct index_candidates *of,
                       const struct expression *e, struct index_term *term,
                       bool *failed)
 {
-    uint64_t count = count_list(table, e, term);
+    uint64_t count = count_list(of, e, term);
     const struct column *column;
     struct vdbq_vector *list;
     size_t at = 0;
 
     if (count < 2)
         return false;
-    column = &table->table->columns[term->column];
+    column = index_column_of(of, term->column);
     if (column->type == VDBQ_FLOAT)
         return false; /* a constant may be a DOUBLE that it never equals */
     list = arena_alloc(binder->arena, sizeof *list);
@@ -175,14 +150,15 @@ static bool read_list(struct binder *binder, const struct node *table,
 }
 
 /* A text that begins like this. */
-static bool read_prefix(struct binder *binder, const struct node *table,
+static bool read_prefix(struct binder *binder,
+                        const struct index_candidates *of,
                         const struct expression *e, struct index_term *term,
                         bool *failed)
 {
-    int number = column_number(table, e->left);
+    int number = index_column(of, e->left);
     struct index_prefix *prefix;
 
-    if (number < 0 || table->table->columns[number].type != VDBQ_TEXT)
+    if (number < 0 || index_column_of(of, (unsigned)number)->type != VDBQ_TEXT)
         return false;
     prefix = arena_alloc(binder->arena, sizeof *prefix);
     *failed = prefix == NULL || !index_prefix_read(binder, e, prefix);
@@ -197,60 +173,78 @@ static bool read_prefix(struct binder *binder, const struct node *table,
     return true;
 }
 
-static bool read_part(struct binder *binder, const struct node *table,
+static bool read_part(struct binder *binder, const struct index_candidates *of,
                       struct expression *e, struct index_term *term,
                       bool *failed)
 {
     if (e->kind == EXPRESSION_LOOKUP)
-        return read_prefix(binder, table, e, term, failed);
+        return read_prefix(binder, of, e, term, failed);
     if (e->kind != EXPRESSION_OPERATOR)
         return false;
     if (e->operation.op == AST_OR)
-        return read_list(binder, table, e, term, failed);
+        return read_list(binder, of, e, term, failed);
     return is_comparison(e->operation.op)
-           && (read_comparison(table, e->left, e->operation.op, e->right, term)
-               || read_comparison(table, e->right,
+           && (read_comparison(of, e->left, e->operation.op, e->right, term)
+               || read_comparison(of, e->right,
                                   compare_mirrored(e->operation.op), e->left,
                                   term));
 }
 
-bool index_terms_read(struct binder *binder, const struct node *table,
+/* Whether a part that can fail fails for no row, since what fails is a key of an
+ * index that all rows have. */
+static bool never_fails(const struct index_terms *terms)
+{
+    const struct index_key *key =
+        index_key_of(terms->of, terms->terms[terms->count].column);
+
+    return key != NULL && key->whole;
+}
+
+bool index_terms_read(struct binder *binder,
+                      const struct index_candidates *candidates,
                       struct expression *where, struct index_terms *terms)
 {
     bool failed = false;
 
+    terms->of = candidates;
     terms->count = 0;
+    terms->safe = 0;
     terms->parts = VECTOR_IN(binder->arena, struct expression *);
-    if (!split(binder, where, &terms->parts))
+    if (where != NULL && !split(binder, where, &terms->parts))
         return false;
-    for (size_t i = 0;
-         i < terms->parts.count && terms->count < INDEX_TERMS_MAX && !failed;
-         i++) {
+    for (; terms->safe < terms->parts.count && terms->count < INDEX_TERMS_MAX
+           && !failed;
+         terms->safe++) {
         struct expression *part =
-            VECTOR_ITEMS(&terms->parts, struct expression *)[i];
+            VECTOR_ITEMS(&terms->parts, struct expression *)[terms->safe];
         struct index_term *term = &terms->terms[terms->count];
-        *term = (struct index_term){ .condition = part, .part = i };
-        if (part->faults)
+        bool read;
+        *term = (struct index_term){ .condition = part, .part = terms->safe };
+        read = read_part(binder, candidates, part, term, &failed);
+        if (part->faults && !(read && never_fails(terms)))
             break;
-        terms->count += read_part(binder, table, part, term, &failed);
+        terms->count += read;
     }
     if (failed)
         error_no_memory(binder->error);
     return !failed;
 }
 
-bool index_terms_list(const struct node *table, unsigned column,
-                      const struct node *values, unsigned of,
+bool index_terms_list(const struct index_candidates *candidates,
+                      unsigned column, const struct node *values, unsigned of,
                       struct index_terms *terms)
 {
+    const struct table *table = candidates->table->table;
     const struct node_column *type = &values->columns[of];
 
-    if (column == table->table->column_count)
-        column = table->table->key;
-    if (column >= table->table->column_count
-        || !types_fit(&table->table->columns[column], type->type, type->scale))
+    if (column == table->column_count)
+        column = table->key;
+    if (column >= table->column_count
+        || !types_fit(&table->columns[column], type->type, type->scale))
         return false;
+    terms->of = candidates;
     terms->parts = VECTOR(struct expression *);
+    terms->safe = 0;
     terms->count = 1;
     terms->terms[0] = (struct index_term){ .column = column,
                                            .op = AST_EQ,
@@ -299,13 +293,18 @@ static void use_last(const struct index_terms *terms, unsigned column,
     use_term(use, find(terms, column, INDEX_TERM_VALUE, AST_LT, AST_LE));
 }
 
-bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
-                       unsigned count, struct index_use *use)
+bool index_terms_match(const struct index_terms *terms,
+                       const struct index_candidate *candidate,
+                       struct index_use *use)
 {
-    unsigned most = count < SEEK_KEYS_MAX ? count : SEEK_KEYS_MAX;
+    const unsigned *columns = candidate->columns;
+    unsigned most =
+        candidate->count < SEEK_KEYS_MAX ? candidate->count : SEEK_KEYS_MAX;
     int term;
 
-    *use = (struct index_use){ 0 };
+    *use = (struct index_use){ .candidate = candidate };
+    if (!index_is_implied(candidate, terms))
+        return false;
     while (use->equal_count < most
            && (term = find(terms, columns[use->equal_count], INDEX_TERM_VALUE,
                            AST_EQ, AST_EQ))
@@ -313,10 +312,9 @@ bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
         use_term(use, term);
         use->equal_count++;
     }
-    if (use->equal_count == most)
-        return most > 0;
-    use_last(terms, columns[use->equal_count], use);
-    return use->term_count > 0;
+    if (use->equal_count < most)
+        use_last(terms, columns[use->equal_count], use);
+    return use->term_count > 0 || candidate->where.count > 0;
 }
 
 void index_terms_fill(const struct index_terms *terms,
@@ -342,13 +340,16 @@ void index_terms_fill(const struct index_terms *terms,
 }
 
 /* The share of rows that a list keeps. */
-static double list_kept(const struct node *table, const struct index_term *term)
+static double list_kept(const struct index_terms *terms,
+                        const struct estimate_source *source,
+                        const struct index_term *term)
 {
-    const struct column_estimate *column =
-        &table->columns[term->column].estimate;
-    double values = column->distinct < 1 ? 1 : column->distinct;
+    const struct index_key *key = index_key_of(terms->of, term->column);
+    double values =
+        key != NULL ? estimate_expression(source, key->expression).distinct
+                    : terms->of->table->columns[term->column].estimate.distinct;
 
-    return (double)term->list_count / values;
+    return (double)term->list_count / (values < 1 ? 1 : values);
 }
 
 /* The share that both ends of a range keep, which is seen with both alone. */
@@ -365,14 +366,25 @@ static double range_kept(const struct estimate_source *source,
     return estimate_kept(source, &both);
 }
 
-double index_terms_kept(const struct node *table,
-                        const struct index_terms *terms,
+/* The share of the rows that an index has of them. */
+static double where_kept(const struct estimate_source *source,
+                         const struct index_candidate *candidate)
+{
+    double kept = 1;
+
+    for (size_t i = 0; i < candidate->where.count; i++)
+        kept *= estimate_kept(
+            source, VECTOR_ITEMS(&candidate->where, struct expression *)[i]);
+    return kept;
+}
+
+double index_terms_kept(const struct index_terms *terms,
                         const struct index_use *use)
 {
-    const struct estimate_nodes nodes = { table, NULL };
+    const struct estimate_nodes nodes = { terms->of->table, NULL };
     const struct estimate_source source = estimate_of_nodes(&nodes);
     unsigned count = use->term_count;
-    double kept = 1;
+    double kept = 1, has = where_kept(&source, use->candidate);
 
     if (count == use->equal_count + 2) {
         count = use->equal_count;
@@ -382,22 +394,28 @@ double index_terms_kept(const struct node *table,
     for (unsigned i = 0; i < count; i++) {
         const struct index_term *term = &terms->terms[use->terms[i]];
         kept *= term->kind == INDEX_TERM_LIST
-                    ? list_kept(table, term)
+                    ? list_kept(terms, &source, term)
                     : estimate_kept(&source, term->condition);
     }
-    return estimate_share(kept);
+    return estimate_share(kept < has ? kept : has);
 }
 
 /* ---------------------------------------------------------------- rest -- */
 
-/* Whether a part of the condition holds for all rows that the index finds. */
-static bool is_answered(const struct index_terms *terms,
+bool index_terms_answer(const struct index_terms *terms,
                         const struct index_use *use, size_t part)
 {
-    for (unsigned i = 0; i < use->term_count; i++)
-        if (terms->terms[use->terms[i]].part == part)
-            return !terms->terms[use->terms[i]].inexact;
-    return false;
+    const struct index_candidate *candidate = use->candidate;
+    const struct expression *e =
+        VECTOR_ITEMS(&terms->parts, struct expression *)[part];
+
+    for (unsigned i = 0; i < use->term_count; i++) {
+        const struct index_term *term = &terms->terms[use->terms[i]];
+        if (term->part == part)
+            return !term->inexact
+                   && !index_is_inexact(terms->of, candidate, term->column);
+    }
+    return part < terms->safe && expression_find(&candidate->where, 0, e) >= 0;
 }
 
 struct expression *index_terms_rest(struct binder *binder,
@@ -410,7 +428,7 @@ struct expression *index_terms_rest(struct binder *binder,
     for (size_t i = 0; i < terms->parts.count; i++) {
         struct expression *part =
             VECTOR_ITEMS(&terms->parts, struct expression *)[i];
-        if (is_answered(terms, use, i))
+        if (index_terms_answer(terms, use, i))
             continue;
         place.at = part->at;
         rest = rest == NULL

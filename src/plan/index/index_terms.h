@@ -7,11 +7,8 @@
 #ifndef VDBQ_PLAN_INDEX_INDEX_TERMS_H
 #define VDBQ_PLAN_INDEX_INDEX_TERMS_H
 
-#include "base/vector.h"
-#include "plan/tree/node.h"
+#include "plan/index/index_choice.h"
 #include "program/steps/steps.h"
-
-struct binder;
 
 enum { INDEX_TERMS_MAX = 32 }; /* that are looked at */
 
@@ -26,7 +23,7 @@ struct index_term {
     struct expression *condition; /* NULL: of a join                  */
     size_t part;                  /* of the condition that it is      */
     bool inexact;                 /* ... which is still to be tested  */
-    unsigned column;              /* of the table                     */
+    unsigned column;              /* of the table, or a key           */
     enum ast_operator op;         /* = to >=; else =                  */
     struct seek_value value;
     const struct vdbq_vector *list; /* of `list_count` */
@@ -34,13 +31,16 @@ struct index_term {
 };
 
 struct index_terms {
+    const struct index_candidates *of;
     struct vector parts; /* of struct expression *: that AND joins           */
+    size_t safe;         /* of these, before the first that can fail         */
     struct index_term terms[INDEX_TERMS_MAX];
     unsigned count;
 };
 
 /* The terms that an index answers: by their numbers. */
 struct index_use {
+    const struct index_candidate *candidate;
     unsigned terms[SEEK_KEYS_MAX + 1];
     unsigned term_count;
     unsigned equal_count; /* the first so many: = of the index's columns     */
@@ -50,25 +50,31 @@ struct index_use {
  * values; NULL: it is none. */
 const struct expression *index_terms_column(const struct expression *e);
 
-/* Takes a condition over a table's columns apart. */
-bool index_terms_read(struct binder *binder, const struct node *table,
+/* Takes a condition over the columns of the candidates' table apart; `where` NULL:
+ * there is none. */
+bool index_terms_read(struct binder *binder,
+                      const struct index_candidates *candidates,
                       struct expression *where, struct index_terms *terms);
 /* The only term: a column is one of the values of a NODE_VALUES. False: they
  * cannot be compared as they are. */
-bool index_terms_list(const struct node *table, unsigned column,
-                      const struct node *values, unsigned of,
+bool index_terms_list(const struct index_candidates *candidates,
+                      unsigned column, const struct node *values, unsigned of,
                       struct index_terms *terms);
 
-/* What an index over these columns answers; false: nothing. */
-bool index_terms_match(const struct index_terms *terms, const unsigned *columns,
-                       unsigned count, struct index_use *use);
+/* What an index answers; false: nothing, or it is of some rows, and others may be
+ * wanted. */
+bool index_terms_match(const struct index_terms *terms,
+                       const struct index_candidate *candidate,
+                       struct index_use *use);
 /* Writes that into a step. */
 void index_terms_fill(const struct index_terms *terms,
                       const struct index_use *use, struct step_seek *seek);
 /* The share of a table's rows that they keep. */
-double index_terms_kept(const struct node *table,
-                        const struct index_terms *terms,
+double index_terms_kept(const struct index_terms *terms,
                         const struct index_use *use);
+/* Whether a part of the condition holds for all rows that the index finds. */
+bool index_terms_answer(const struct index_terms *terms,
+                        const struct index_use *use, size_t part);
 
 /* The parts of the condition that are still to be tested; NULL where `*failed`
  * stays as it was: there are none. */

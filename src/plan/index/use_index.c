@@ -26,8 +26,7 @@
 
 /* The best way to find rows, so far. */
 struct choice {
-    const struct index_candidate *candidate; /* NULL: there is none           */
-    struct index_use use;
+    struct index_use use; /* its candidate NULL: there is none                */
     double kept; /* the share of the table's rows that it finds            */
 };
 
@@ -81,44 +80,42 @@ struct node *use_indexes(struct binder *binder, struct node *root)
 
 /* ------------------------------------------------------------- choosing -- */
 
-/* The index that finds fewest rows. */
-static void find_best(const struct node *table, const struct index_terms *terms,
-                      const struct vector *candidates, struct choice *best)
+/* The index that finds fewest rows; `exact`: those that are wanted, and no others. */
+static void find_best(const struct index_terms *terms, bool exact,
+                      struct choice *best)
 {
-    const struct index_candidate *candidate = candidates->items;
+    const struct index_candidate *candidate = terms->of->items.items;
 
-    for (size_t i = 0; i < candidates->count; i++) {
+    for (size_t i = 0; i < terms->of->items.count; i++) {
         struct index_use use;
         double kept;
-        if (!index_terms_match(terms, candidate[i].columns, candidate[i].count,
-                               &use))
+        if (!index_terms_match(terms, &candidate[i], &use)
+            || (exact
+                && index_is_inexact(terms->of, &candidate[i],
+                                    terms->terms[0].column)))
             continue;
-        kept = index_terms_kept(table, terms, &use);
-        if (best->candidate == NULL || kept < best->kept)
-            *best = (struct choice){ &candidate[i], use, kept };
+        kept = index_terms_kept(terms, &use);
+        if (best->use.candidate == NULL || kept < best->kept)
+            *best = (struct choice){ use, kept };
     }
 }
 
 /* The index that finds rows of a table best, of which `reader` has columns; NULL: a
  * scan is better, or `*failed`. */
-static struct node *choose(struct binder *binder, const struct node *table,
-                           const struct node *reader,
-                           const struct index_terms *terms,
+static struct node *choose(struct binder *binder, const struct node *reader,
+                           const struct index_terms *terms, bool exact,
                            struct index_use *use, bool *failed)
 {
+    const struct node *table = terms->of->table;
     double all = (double)table->table->rows;
-    struct choice best = { .candidate = NULL };
-    struct vector candidates;
+    struct choice best = { .kept = 1 };
     struct node *made;
 
-    *failed = !index_candidates(binder, table, &candidates);
-    if (*failed)
-        return NULL;
-    find_best(table, terms, &candidates, &best);
-    if (best.candidate == NULL
+    find_best(terms, exact, &best);
+    if (best.use.candidate == NULL
         || !index_pays(table, best.kept * all, index_row_cost(reader)))
         return NULL;
-    made = index_seek(binder, table, best.candidate, best.kept * all);
+    made = index_seek(binder, table, best.use.candidate, best.kept * all);
     *failed = made == NULL;
     *use = best.use;
     if (made != NULL)
@@ -130,6 +127,7 @@ static struct node *choose(struct binder *binder, const struct node *table,
 
 static bool seek_select(struct binder *binder, struct node *node)
 {
+    struct index_candidates candidates;
     struct index_terms terms;
     struct index_use use;
     struct node *seek;
@@ -137,9 +135,10 @@ static bool seek_select(struct binder *binder, struct node *node)
 
     if (node->where == NULL || !index_is_sought(node->left))
         return true;
-    if (!index_terms_read(binder, node->left, node->where, &terms))
+    if (!index_candidates(binder, node->left, &candidates)
+        || !index_terms_read(binder, &candidates, node->where, &terms))
         return false;
-    seek = choose(binder, node->left, node, &terms, &use, &failed);
+    seek = choose(binder, node, &terms, false, &use, &failed);
     if (seek == NULL)
         return !failed;
     node->where = index_terms_rest(binder, &terms, &use, &failed);
@@ -174,6 +173,7 @@ static struct node **table_of(struct node *join, unsigned *column)
 
 static struct node *seek_join(struct binder *binder, struct node *node)
 {
+    struct index_candidates candidates;
     struct index_terms terms;
     struct index_use use;
     struct node *seek, **place;
@@ -181,12 +181,15 @@ static struct node *seek_join(struct binder *binder, struct node *node)
     bool failed = false;
 
     place = table_of(node, &column);
-    if (place == NULL || !index_is_sought(*place)
-        || !index_terms_list(
-            *place, column, node->right,
+    if (place == NULL || !index_is_sought(*place))
+        return node;
+    if (!index_candidates(binder, *place, &candidates))
+        return NULL;
+    if (!index_terms_list(
+            &candidates, column, node->right,
             (unsigned)VECTOR_ITEMS(&node->join.right_keys, int)[0], &terms))
         return node;
-    seek = choose(binder, *place, node->left, &terms, &use, &failed);
+    seek = choose(binder, node->left, &terms, true, &use, &failed);
     if (seek == NULL)
         return failed ? NULL : node;
     *place = seek;

@@ -20,12 +20,6 @@ static enum vdbq_status check_name(const struct ast_name *name,
                                    const char *what, struct error *error);
 static enum vdbq_status check_free(const struct binder *binder,
                                    const struct ast_name *name, bool keeps);
-static enum vdbq_status add_index_column(const struct binder *binder,
-                                         const struct table *table,
-                                         const struct ast_expression *term,
-                                         struct plan_index *made);
-static bool has_own_collations(const struct table *table,
-                               const struct plan_index *made);
 static enum vdbq_status query_columns(const struct ast_create *create,
                                       struct binder *binder, struct plan *plan);
 static enum vdbq_status check_columns(const struct ast_create *create,
@@ -95,77 +89,6 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
         return error_no_memory(binder->error);
     node = bind_query(binder, view->query);
     return node && rewrite(binder, node) ? VDBQ_OK : binder->error->status;
-}
-
-enum vdbq_status plan_create_index(const struct ast_index *index,
-                                   struct binder *binder, struct plan *plan)
-{
-    const struct table *table = find_table(binder, &index->table);
-    struct plan_index *made = &plan->index;
-    enum vdbq_status status = check_name(&index->name, "index", binder->error);
-    size_t count = 0;
-
-    plan->kind = PLAN_CREATE_INDEX;
-    if (table == NULL)
-        return binder->error->status;
-    if (index->where != NULL)
-        return error_at(binder->error, VDBQ_SYNTAX, index->where->at,
-                        "an index is of all rows: WHERE is not supported");
-    for (const struct ast_order *term = index->terms; term != NULL;
-         term = term->next)
-        count++;
-    *made = (struct plan_index){ .name = index->name.text,
-                                 .table_id = table->id,
-                                 .unique = index->unique,
-                                 .if_not_exists = index->if_not_exists };
-    made->columns =
-        arena_alloc(binder->arena, (count + 1) * sizeof *made->columns);
-    made->collations =
-        arena_alloc(binder->arena, (count + 1) * sizeof *made->collations);
-    if (made->columns == NULL || made->collations == NULL)
-        return error_no_memory(binder->error);
-    for (const struct ast_order *term = index->terms;
-         term != NULL && status == VDBQ_OK; term = term->next)
-        status = add_index_column(binder, table, term->expression, made);
-    if (has_own_collations(table, made))
-        made->collations = NULL;
-    return status;
-}
-
-/* Whether each column has the collation that it has in the table. */
-static bool has_own_collations(const struct table *table,
-                               const struct plan_index *made)
-{
-    bool own = true;
-
-    for (unsigned i = 0; i < made->column_count; i++)
-        own &=
-            made->collations[i] == table->columns[made->columns[i]].collation;
-    return own;
-}
-
-/* A column of an index, perhaps with COLLATE. */
-static enum vdbq_status add_index_column(const struct binder *binder,
-                                         const struct table *table,
-                                         const struct ast_expression *term,
-                                         struct plan_index *made)
-{
-    bool collated = term->kind == AST_COLLATE;
-    const struct ast_expression *name = collated ? term->left : term;
-    const struct column *column;
-    unsigned number;
-
-    if (name->kind != AST_COLUMN)
-        return error_at(binder->error, VDBQ_SYNTAX, name->at,
-                        "an index is of columns");
-    if (find_column(table, &name->column, &number, binder->error) != VDBQ_OK)
-        return binder->error->status;
-    column = &table->columns[number];
-    made->columns[made->column_count] = number;
-    made->collations[made->column_count++] =
-        collated && column->type == VDBQ_TEXT ? term->collation
-                                              : column->collation;
-    return VDBQ_OK;
 }
 
 /* That no table and no view has the name; `keeps`: it may be. */

@@ -66,7 +66,9 @@ static bool same_index(const struct index *a, const struct index *b)
                 && a->column_count == b->column_count
                 && strcmp(a->name, b->name) == 0
                 && same_numbers(a->columns, b->columns, a->column_count)
-                && (a->collations == NULL) == (b->collations == NULL);
+                && (a->collations == NULL) == (b->collations == NULL)
+                && (a->keys == NULL) == (b->keys == NULL)
+                && (a->keys == NULL || a->keys->origin == b->keys->origin);
 
     for (unsigned i = 0; same && a->collations != NULL && i < a->column_count;
          i++)

@@ -128,6 +128,9 @@ static enum vdbq_status check_kept(const struct ast_statement *statement,
     if (statement->kind == AST_CREATE_VIEW)
         return error_at(binder->error, VDBQ_SYNTAX, statement->view.name.at,
                         "a view has no parameters");
+    if (statement->kind == AST_CREATE_INDEX)
+        return error_at(binder->error, VDBQ_SYNTAX, statement->index.name.at,
+                        "an index has no parameters");
     if (statement->kind == AST_CREATE_TABLE && statement->create.query == NULL)
         return error_at(binder->error, VDBQ_SYNTAX, statement->create.table.at,
                         "the definition of a table has no parameters");

@@ -48,16 +48,16 @@ struct upsert {
 /* --------------------------------------------------------------- target -- */
 
 /* Adds "(a, b)". */
-static void list_rule(const struct table *table, const struct unique_rule *rule,
-                      struct text *list)
+static void list_rule(const struct unique_rule *rule, struct text *list)
 {
     const unsigned *columns = unique_rule_columns(rule);
 
     text_print(list, "%s(", list->length > 0 ? ", " : "");
     for (unsigned i = 0; i < rule->column_count; i++)
-        text_print(list, "%s%s", i > 0 ? ", " : "",
-                   table->columns[columns[i]].name);
+        text_print(list, "%s%s", i > 0 ? ", " : "", rule->of[columns[i]].name);
     text_print(list, ")");
+    if (index_is_partial(rule->keyed))
+        text_print(list, " WHERE %s", rule->keyed->keys->where_sql);
 }
 
 /* Says what could have been written. */
@@ -68,7 +68,7 @@ static enum vdbq_status hint_rules(const struct table *table,
     struct text list = { 0 };
 
     for (size_t i = 0; i < rules->count; i++)
-        list_rule(table, vector_at(rules, i), &list);
+        list_rule(vector_at(rules, i), &list);
     if (list.failed)
         error_no_memory(error);
     else if (rules->count == 0)

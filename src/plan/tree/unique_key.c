@@ -86,7 +86,8 @@ static bool has_unique_index(const struct node *node,
 
     for (size_t i = 0; i < catalogue->index_count; i++) {
         const struct index *index = &catalogue->indexes[i];
-        if (index->unique && index->table_id == node->table->id
+        if (index->unique && index->keys == NULL
+            && index->table_id == node->table->id
             && has_all(set, index->columns, index->column_count))
             return true;
     }

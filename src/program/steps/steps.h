@@ -223,7 +223,9 @@ struct step_seek {
     uint64_t rows;      /* of the table, when it was planned: a seek is taken
                            where it finds few of them                       */
     unsigned key_count; /* of `keys`: all that the index has, or its first   */
-    unsigned keys[SEEK_KEYS_MAX]; /* columns of the table                   */
+    uint64_t origin;    /* of the index's keys (struct index_keys); 0: these
+                           are columns                                     */
+    unsigned keys[SEEK_KEYS_MAX]; /* columns of the table, or numbers of keys */
     unsigned equal_count;         /* of the keys                            */
     struct seek_value equals[SEEK_KEYS_MAX];
     struct seek_bound low, high;

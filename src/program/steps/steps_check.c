@@ -458,7 +458,7 @@ static enum vdbq_status check_seek(const struct checking *check)
     unsigned asked = last > seek->ends.key_count ? last : seek->ends.key_count;
     if (seek->key_count == 0 || seek->key_count > SEEK_KEYS_MAX
         || seek->equal_count + asked > seek->key_count
-        || seek->equal_count + asked == 0)
+        || (seek->equal_count + asked == 0 && seek->origin == 0))
         return refuse(check, "it asks for %u of %u keys", seek->equal_count,
                       seek->key_count);
     if (ends ? seek->ends.key_count == 0 || listed

@@ -80,7 +80,7 @@ static void make_names(struct transaction *transaction)
         catalogue_table(transaction_catalogue(transaction), "u")->id;
     const struct unique unique = { 2, columns };
     const struct view view = { "v", "create view v as select * from u" };
-    const struct index index = { "i", id, true, 2, indexed, collations };
+    const struct index index = { "i", id, true, 2, indexed, collations, NULL };
 
     assert_int_equal(transaction_constrain(transaction, id, &unique, 1, ERROR),
                      VDBQ_OK);

@@ -512,13 +512,20 @@ static struct run_ref write_run(const struct run *run, uint32_t page_rows)
     return ref;
 }
 
+/* The tablet, whose runs are of all its rows. */
+static struct run_tablet all_rows(void)
+{
+    return (struct run_tablet){ .rows = rows };
+}
+
 /* All of it is read back. */
 static void check_all(const struct run *run, const struct run_ref *ref)
 {
     struct run *read;
 
-    assert_int_equal(run_load(database, ref, rows, block.bytes, &read, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(
+        run_load(database, ref, all_rows(), block.bytes, &read, ERROR),
+        VDBQ_OK);
     assert_non_null(read);
     assert_int_equal(read->rows, run->rows);
     for (uint32_t i = 0; i < run->rows; i++) {
@@ -541,9 +548,9 @@ static void test_reads_back(void **state)
             struct run_pages pages;
             bool sound;
             check_all(run, &ref);
-            assert_int_equal(
-                run_pages_open(database, &ref, rows, &pages, &sound, ERROR),
-                VDBQ_OK);
+            assert_int_equal(run_pages_open(database, &ref, all_rows(), &pages,
+                                            &sound, ERROR),
+                             VDBQ_OK);
             assert_true(sound);
             check_found(&asked, NULL, &pages);
             run_pages_close(&pages);
@@ -588,7 +595,8 @@ static void test_reads_little(void **state)
     asked.low = asked.high = rows;
     disk.read_bytes = 0;
     assert_int_equal(
-        run_pages_open(database, &ref, rows, &pages, &sound, ERROR), VDBQ_OK);
+        run_pages_open(database, &ref, all_rows(), &pages, &sound, ERROR),
+        VDBQ_OK);
     assert_true(sound);
     check_found(&asked, NULL, &pages);
     run_pages_close(&pages);
@@ -607,7 +615,7 @@ static void check_damaged(struct run_ref ref, bool meant)
     if (meant)
         ref.checksum =
             block_checksum(disk.bytes + RUN_AT, (size_t)ref.head_bytes);
-    assert_int_equal(run_load(database, &ref, rows, NULL, &read, ERROR),
+    assert_int_equal(run_load(database, &ref, all_rows(), NULL, &read, ERROR),
                      VDBQ_OK);
     assert_true(meant || read == NULL);
     for (uint32_t i = 0; read != NULL && i < read->rows; i++) {
