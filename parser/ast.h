@@ -343,11 +343,16 @@ struct ast_set {
     struct ast_set *next;
 };
 
+/* What ON CONFLICT is about: as CREATE INDEX has it. */
+struct ast_target {
+    struct ast_order *terms;      /* NULL: any rule   */
+    struct ast_expression *where; /* NULL: there is none */
+};
+
 /* ON CONFLICT. */
 struct ast_conflict {
-    struct position at;       /* line 0: there is none                  */
-    struct ast_name *columns; /* column_count of them; NULL: of any rule */
-    unsigned column_count;
+    struct position at; /* line 0: there is none                  */
+    struct ast_target target;
     struct ast_set *sets;         /* DO UPDATE; NULL: DO NOTHING */
     struct ast_expression *where; /* ... NULL: none */
 };

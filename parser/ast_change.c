@@ -32,13 +32,12 @@ struct ast_statement *ast_insert(struct parse *parse, struct insert_parts parts)
     return made;
 }
 
-struct ast_conflict ast_conflict(struct span at, struct name_list columns,
+struct ast_conflict ast_conflict(struct span at, struct ast_target target,
                                  struct set_list sets,
                                  struct ast_expression *where)
 {
     return (struct ast_conflict){ .at = at.at,
-                                  .columns = columns.items,
-                                  .column_count = columns.count,
+                                  .target = target,
                                   .sets = sets.first,
                                   .where = where };
 }

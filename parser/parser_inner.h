@@ -274,7 +274,7 @@ struct ast_statement *ast_savepoint(struct parse *parse,
 /* ast_change.c */
 struct ast_statement *ast_insert(struct parse *parse,
                                  struct insert_parts parts);
-struct ast_conflict ast_conflict(struct span at, struct name_list columns,
+struct ast_conflict ast_conflict(struct span at, struct ast_target target,
                                  struct set_list sets,
                                  struct ast_expression *where);
 struct ast_statement *ast_update(struct parse *parse, struct ast_update update);
@@ -580,6 +580,7 @@ union sql_value {
     struct when_list whens;
     struct set_list sets;
     struct ast_conflict conflict;
+    struct ast_target target_rule;
     struct aliased aliased;
     struct target target;
     struct ast_copy_option *copy_option;

@@ -244,7 +244,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <window> over
 %type <sets> set sets
 %type <conflict> conflict
-%type <names> conflict_columns
+%type <target_rule> conflict_target
 %type <results> returning
 %type <from> using
 %type <aliased> into
@@ -624,15 +624,16 @@ insert_verb:
 
 conflict:
     %empty             { $$ = (struct ast_conflict){ 0 }; }
-  | ON_CONFLICT conflict_columns DO NOTHING
-        { $$ = ast_conflict(@ON_CONFLICT, $conflict_columns,
+  | ON_CONFLICT conflict_target DO NOTHING
+        { $$ = ast_conflict(@ON_CONFLICT, $conflict_target,
                             (struct set_list){ 0 }, NULL); }
-  | ON_CONFLICT conflict_columns DO UPDATE SET sets where
-        { $$ = ast_conflict(@ON_CONFLICT, $conflict_columns, $sets, $where); }
+  | ON_CONFLICT conflict_target DO UPDATE SET sets where
+        { $$ = ast_conflict(@ON_CONFLICT, $conflict_target, $sets, $where); }
 
-conflict_columns:
-    %empty             { $$ = (struct name_list){ 0 }; }
-  | "(" name_list ")"  { $$ = $name_list; }
+conflict_target:
+    %empty                    { $$ = (struct ast_target){ 0 }; }
+  | "(" order_list ")" where  { $$ = (struct ast_target){ $order_list.first,
+                                     $where }; }
 
 returning:
     %empty                 { $$ = (struct result_list){ 0 }; }

@@ -146,6 +146,23 @@ static void print_columns(const vdbq_query *query, const unsigned *columns,
                    table->columns[columns[i]].name);
 }
 
+/* Columns, or the keys of an index. */
+static void print_target(const vdbq_query *query,
+                         const struct conflict_target *target,
+                         struct text *text)
+{
+    const struct index *index =
+        target->origin != 0
+            ? catalogue_index_of(query->planned_for, target->origin)
+            : NULL;
+
+    if (index == NULL)
+        print_columns(query, target->columns,
+                      target->origin == 0 ? target->count : 0, text);
+    else
+        text_print(text, "index %s", index->name);
+}
+
 /* What becomes of rows that meet others. */
 static void print_conflict(const vdbq_query *query, struct text *text)
 {
@@ -161,7 +178,7 @@ static void print_conflict(const vdbq_query *query, struct text *text)
     text_print(text, insert->updates
                          ? "; but where one meets a row of the table by ("
                          : "; but not those that meet a row of the table by (");
-    print_columns(query, insert->target.columns, insert->target.count, text);
+    print_target(query, &insert->target, text);
     text_print(text, ")%s",
                insert->updates ? ", that gets new values of " : "");
     print_columns(query, insert->sets, insert->set_count, text);

@@ -12,7 +12,8 @@ enum vdbq_status index_scope(struct binder *binder, const struct table *table,
 {
     enum vdbq_status status = VDBQ_OK;
 
-    for (unsigned i = 0; i < rows->count && status == VDBQ_OK; i++) {
+    for (unsigned i = 0;
+         rows->values == NULL && i < rows->count && status == VDBQ_OK; i++) {
         unsigned number = rows->numbers != NULL ? rows->numbers[i] : i;
         status = scope_add(binder, table->name, table->columns[number].name,
                            (int)(rows->first + i), false);
@@ -103,6 +104,7 @@ bool index_bind(struct binder *binder, const struct table *table,
         return error_no_memory(binder->error), false;
     scope_enter(&inner, &scope);
     scope.node = rows->node;
+    scope.results = rows->values;
     done = index_scope(&inner, table, rows) == VDBQ_OK
            && bind_all(&inner, index, bound);
     scope_leave(&inner, &scope);

@@ -21,6 +21,9 @@ struct index_rows {
     struct node *node;
     unsigned first, count;
     const unsigned *numbers; /* NULL: the first ones, in the table's order */
+    /* struct result: what columns of the only row are, in place of a node's;
+     * NULL: there is a node */
+    const struct vector *values;
 };
 
 /* Binds an index of keys. False: a failure, CORRUPT where the texts are not what

@@ -78,12 +78,11 @@ static bool number_key(struct index_candidates *candidates,
            || vector_append(&candidates->keys, &key, 1);
 }
 
-/* The parts of an AND. */
-static bool add_parts(struct expression *e, struct vector *parts)
+bool index_split(struct expression *e, struct vector *parts)
 {
     if (e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_AND
         && !stack_is_short())
-        return add_parts(e->left, parts) && add_parts(e->right, parts);
+        return index_split(e->left, parts) && index_split(e->right, parts);
     return vector_append(parts, &e, 1);
 }
 
@@ -107,7 +106,7 @@ static bool add_bound(struct binder *binder,
                               &numbers[made.count++]);
     }
     if (done && bound->where != NULL)
-        done = add_parts(bound->where, &made.where);
+        done = index_split(bound->where, &made.where);
     return done && add(candidates, made);
 }
 

@@ -40,6 +40,8 @@ struct index_candidates {
     struct vector keys;  /* struct index_key       */
 };
 
+/* Adds the parts of an AND to a vector of struct expression *. False: no memory. */
+bool index_split(struct expression *e, struct vector *parts);
 /* False: no memory. An index whose text is not what it should be is left out. */
 bool index_candidates(struct binder *binder, const struct node *table,
                       struct index_candidates *candidates);

@@ -148,19 +148,24 @@ static bool implies(const struct expression *part,
     return implies_bound(part, where) || implies_known(part, where);
 }
 
-bool index_is_implied(const struct index_candidate *candidate,
-                      const struct index_terms *terms)
+bool index_is_implied_by(const struct index_candidate *candidate,
+                         const struct vector *parts, size_t count)
 {
     struct expression *const *where =
         VECTOR_ITEMS(&candidate->where, struct expression *);
-    struct expression *const *parts =
-        VECTOR_ITEMS(&terms->parts, struct expression *);
     bool implied = true;
 
     for (size_t i = 0; i < candidate->where.count && implied; i++) {
         implied = false;
-        for (size_t k = 0; k < terms->safe && !implied; k++)
-            implied = implies(parts[k], where[i]);
+        for (size_t k = 0; k < count && !implied; k++)
+            implied =
+                implies(VECTOR_ITEMS(parts, struct expression *)[k], where[i]);
     }
     return implied;
+}
+
+bool index_is_implied(const struct index_candidate *candidate,
+                      const struct index_terms *terms)
+{
+    return index_is_implied_by(candidate, &terms->parts, terms->safe);
 }

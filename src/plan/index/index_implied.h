@@ -8,5 +8,8 @@
  * stand behind one that can fail say nothing: a scan may end there. */
 bool index_is_implied(const struct index_candidate *candidate,
                       const struct index_terms *terms);
+/* The same of the first parts of a condition (struct expression *). */
+bool index_is_implied_by(const struct index_candidate *candidate,
+                         const struct vector *parts, size_t count);
 
 #endif

@@ -18,21 +18,6 @@
 
 /* --------------------------------------------------------------- parts -- */
 
-/* The parts of an AND, in their order. */
-static bool split(struct binder *binder, struct expression *e,
-                  struct vector *parts)
-{
-    if (e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_AND) {
-        if (stack_is_short())
-            return stack_refuse(binder->error, e->at), false;
-        return split(binder, e->left, parts) && split(binder, e->right, parts);
-    }
-    if (vector_append(parts, &e, 1))
-        return true;
-    error_no_memory(binder->error);
-    return false;
-}
-
 /* Whether values of a type are those of a column, as the machine has them. */
 static bool types_fit(const struct column *column, int type, unsigned scale)
 {
@@ -210,8 +195,8 @@ bool index_terms_read(struct binder *binder,
     terms->count = 0;
     terms->safe = 0;
     terms->parts = VECTOR_IN(binder->arena, struct expression *);
-    if (where != NULL && !split(binder, where, &terms->parts))
-        return false;
+    if (where != NULL && !index_split(where, &terms->parts))
+        return error_no_memory(binder->error), false;
     for (; terms->safe < terms->parts.count && terms->count < INDEX_TERMS_MAX
            && !failed;
          terms->safe++) {

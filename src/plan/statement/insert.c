@@ -534,7 +534,7 @@ static enum vdbq_status insert_rows(struct inserting *inserting,
 /* Whether it is ON CONFLICT DO NOTHING, whatever the conflict. */
 static bool is_nothing(const struct ast_conflict *conflict)
 {
-    return conflict->at.line > 0 && conflict->columns == NULL
+    return conflict->at.line > 0 && conflict->target.terms == NULL
            && conflict->sets == NULL;
 }
 

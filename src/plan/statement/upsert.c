@@ -18,12 +18,15 @@
 #include "plan/bind/bind.h"
 #include "plan/bind/names.h"
 #include "plan/bind/scope.h"
+#include "plan/bind/select.h"
+#include "plan/index/index_bind.h"
 #include "plan/make/coerce.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/operator.h"
 #include "plan/statement/change.h"
+#include "plan/statement/conflict_target.h"
 #include "plan/statement/returning.h"
 #include "plan/statement/table_rows.h"
 #include "plan/tree/binder.h"
@@ -45,110 +48,7 @@ struct upsert {
     struct expression **results; /* one a column of the table            */
 };
 
-/* --------------------------------------------------------------- target -- */
-
-/* Adds "(a, b)". */
-static void list_rule(const struct unique_rule *rule, struct text *list)
-{
-    const unsigned *columns = unique_rule_columns(rule);
-
-    text_print(list, "%s(", list->length > 0 ? ", " : "");
-    for (unsigned i = 0; i < rule->column_count; i++)
-        text_print(list, "%s%s", i > 0 ? ", " : "", rule->of[columns[i]].name);
-    text_print(list, ")");
-    if (index_is_partial(rule->keyed))
-        text_print(list, " WHERE %s", rule->keyed->keys->where_sql);
-}
-
-/* Says what could have been written. */
-static enum vdbq_status hint_rules(const struct table *table,
-                                   const struct vector *rules,
-                                   struct error *error)
-{
-    struct text list = { 0 };
-
-    for (size_t i = 0; i < rules->count; i++)
-        list_rule(vector_at(rules, i), &list);
-    if (list.failed)
-        error_no_memory(error);
-    else if (rules->count == 0)
-        error_hint(error,
-                   "%s has no PRIMARY KEY, no UNIQUE columns and no "
-                   "unique index",
-                   table->name);
-    else
-        error_hint(error, "unique in %s: %s", table->name, list.bytes);
-    text_finish(&list);
-    return error->status;
-}
-
-static enum vdbq_status read_target(const struct ast_conflict *conflict,
-                                    const struct table *table,
-                                    struct binder *binder,
-                                    struct plan_insert *plan)
-{
-    enum vdbq_status status = VDBQ_OK;
-
-    plan->target.count = conflict->column_count;
-    plan->target.columns =
-        arena_alloc(binder->arena, (conflict->column_count + 1)
-                                       * sizeof *plan->target.columns);
-    if (plan->target.columns == NULL)
-        return error_no_memory(binder->error);
-    for (unsigned i = 0; i < conflict->column_count && status == VDBQ_OK; i++)
-        status = find_column(table, &conflict->columns[i],
-                             &plan->target.columns[i], binder->error);
-    return status;
-}
-
-/* DO UPDATE without a target is about the only rule that there is. */
-static enum vdbq_status only_rule(const struct ast_conflict *conflict,
-                                  const struct table *table,
-                                  const struct vector *rules,
-                                  struct binder *binder,
-                                  struct plan_insert *plan)
-{
-    const struct unique_rule *rule = vector_at(rules, 0);
-
-    if (rules->count != 1) {
-        error_at(binder->error, VDBQ_UNKNOWN, conflict->at,
-                 "DO UPDATE needs to know which columns a row conflicts in");
-        return hint_rules(table, rules, binder->error);
-    }
-    plan->target.count = rule->column_count;
-    plan->target.columns = arena_alloc(
-        binder->arena, rule->column_count * sizeof *plan->target.columns);
-    if (plan->target.columns == NULL)
-        return error_no_memory(binder->error);
-    memcpy(plan->target.columns, unique_rule_columns(rule),
-           rule->column_count * sizeof *plan->target.columns);
-    return VDBQ_OK;
-}
-
-static enum vdbq_status find_rule(const struct ast_conflict *conflict,
-                                  const struct table *table,
-                                  const struct vector *rules,
-                                  struct binder *binder,
-                                  struct plan_insert *plan)
-{
-    enum vdbq_status status;
-
-    if (conflict->columns == NULL)
-        return conflict->sets == NULL
-                   ? VDBQ_OK
-                   : only_rule(conflict, table, rules, binder, plan);
-    status = read_target(conflict, table, binder, plan);
-    for (size_t i = 0; i < rules->count && status == VDBQ_OK; i++)
-        if (conflict_targets(&plan->target, vector_at(rules, i)))
-            return VDBQ_OK;
-    if (status != VDBQ_OK)
-        return status;
-    error_at(binder->error, VDBQ_UNKNOWN, conflict->columns[0].at,
-             "no rule says that %s unique",
-             conflict->column_count > 1 ? "these columns together are"
-                                        : "this column is");
-    return hint_rules(table, rules, binder->error);
-}
+/* ----------------------------------------------------------------- sets -- */
 
 /* Which columns SET names, each once, and whether a rule is about one. */
 static enum vdbq_status note_sets(const struct ast_conflict *conflict,
@@ -258,46 +158,152 @@ static struct expression *sought(const struct upsert *upsert, unsigned column)
     return values ? bind_in_rows(binder, e, values, place.at) : NULL;
 }
 
+static bool add_condition(const struct upsert *upsert, struct expression *e,
+                          struct vector *conditions)
+{
+    if (e == NULL)
+        return false;
+    return vector_append(conditions, &e, 1)
+               ? true
+               : (error_no_memory(upsert->binder->error), false);
+}
+
+/* Whether few rows come, which the table is asked for. */
+static bool seeks(const struct upsert *upsert)
+{
+    const struct plan_conflicts *rows = upsert->rows;
+
+    return rows != NULL && rows->rows > 0
+           && upsert->table->rows / ROWS_MANY >= rows->rows;
+}
+
 static bool add_sought(const struct upsert *upsert, struct vector *conditions)
 {
     const struct conflict_target *target = &upsert->plan->target;
     const struct plan_conflicts *rows = upsert->rows;
     unsigned count = rows != NULL && rows->rows == 1 ? target->count : 1;
 
-    if (rows == NULL || rows->rows == 0
-        || upsert->table->rows / ROWS_MANY < rows->rows)
+    if (!seeks(upsert))
         return true;
-    for (unsigned i = 0; i < count; i++) {
-        struct expression *e = sought(upsert, target->columns[i]);
-        if (e == NULL || !vector_append(conditions, &e, 1))
-            return e != NULL ? error_no_memory(upsert->binder->error),
-                   false     : false;
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (!add_condition(upsert, sought(upsert, target->columns[i]),
+                           conditions))
+            return false;
     return true;
+}
+
+/* a = b */
+static bool add_pair(const struct upsert *upsert, struct expression *a,
+                     struct expression *b, struct vector *conditions)
+{
+    struct ast_expression place = { .at = upsert->insert->conflict.at };
+
+    return a != NULL && b != NULL
+           && add_condition(
+               upsert,
+               expression_operator(upsert->binder, AST_EQ, a, b, &place),
+               conditions);
 }
 
 /* Rows meet where the rule's columns are equal. */
 static bool add_equal(const struct upsert *upsert, struct vector *conditions)
 {
     const struct conflict_target *target = &upsert->plan->target;
-    struct ast_expression place = { .at = upsert->insert->conflict.at };
+    struct position at = upsert->insert->conflict.at;
     struct binder *binder = upsert->binder;
     unsigned first = upsert->met + 1;
+    bool added = true;
 
-    for (unsigned i = 0; i < target->count; i++) {
+    for (unsigned i = 0; i < target->count && added; i++) {
         unsigned column = target->columns[i];
-        struct expression *a =
-            node_column(binder, upsert->node, column, place.at);
-        struct expression *b =
-            node_column(binder, upsert->node, first + column, place.at);
-        struct expression *e =
-            a && b ? expression_operator(binder, AST_EQ, a, b, &place) : NULL;
-        if (e == NULL)
+        added = add_pair(upsert, node_column(binder, upsert->node, column, at),
+                         node_column(binder, upsert->node, first + column, at),
+                         conditions);
+    }
+    return added;
+}
+
+/* The values of the only row that comes, by the names of the table's columns.
+ * False: a failure. */
+static bool list_values(const struct upsert *upsert, struct vector *values)
+{
+    const struct table *table = upsert->table;
+    struct position at = upsert->insert->conflict.at;
+
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct vdbq_vector *vector = &upsert->rows->coming[i];
+        const struct column *column = &table->columns[i];
+        struct result result = { .name = column->name, .alias = true };
+        result.expression =
+            vector_null(vector, 0)
+                ? expression_null(upsert->binder, (int)column->type, at)
+                : table_rows_constant(upsert->binder, column, vector, at);
+        if (result.expression == NULL)
             return false;
-        if (!vector_append(conditions, &e, 1))
-            return error_no_memory(binder->error), false;
+        result.expression->affine = true;
+        result.expression->literal = false;
+        result.expression->collating =
+            (struct collating){ column->collation, COLLATED_BY_COLUMN };
+        if (!vector_append(values, &result, 1))
+            return error_no_memory(upsert->binder->error), false;
     }
     return true;
+}
+
+/* Its keys are looked for, if they are constants. */
+static bool add_sought_keys(const struct upsert *upsert,
+                            const struct index *index,
+                            const struct index_bound *table,
+                            struct vector *conditions)
+{
+    struct vector values = VECTOR_IN(upsert->binder->arena, struct result);
+    const struct index_rows row = { .values = &values };
+    struct index_bound coming;
+
+    if (!seeks(upsert) || upsert->rows->rows != 1)
+        return true;
+    if (!list_values(upsert, &values)
+        || !index_bind(upsert->binder, upsert->table, index, &row, &coming))
+        return false;
+    for (unsigned i = 0; i < index->column_count; i++)
+        if (coming.keys[i]->kind == EXPRESSION_CONSTANT
+            && !add_pair(upsert, table->keys[i], coming.keys[i], conditions))
+            return false;
+    return true;
+}
+
+/* Rows meet where the index's keys are equal, and it has the table's row. */
+static bool add_keys(const struct upsert *upsert, struct vector *conditions)
+{
+    struct binder *binder = upsert->binder;
+    const struct index *index =
+        catalogue_index_of(binder->catalogue, upsert->plan->target.origin);
+    unsigned count = upsert->table->column_count;
+    const struct index_rows met = { .node = upsert->node, .count = count };
+    const struct index_rows comes = { .node = upsert->node,
+                                      .first = upsert->met + 1,
+                                      .count = count };
+    struct index_bound table, coming;
+
+    if (index == NULL)
+        return error_set(binder->error, VDBQ_MISUSE, "no such index"), false;
+    if (!index_bind(binder, upsert->table, index, &met, &table)
+        || !index_bind(binder, upsert->table, index, &comes, &coming))
+        return false;
+    for (unsigned i = 0; i < index->column_count; i++)
+        if (!add_pair(upsert, table.keys[i], coming.keys[i], conditions))
+            return false;
+    return (table.where == NULL
+            || add_condition(upsert, table.where, conditions))
+           && add_sought_keys(upsert, index, &table, conditions);
+}
+
+/* What rows meet by. */
+static bool add_met(const struct upsert *upsert, struct vector *conditions)
+{
+    if (upsert->plan->target.origin != 0)
+        return add_keys(upsert, conditions);
+    return add_equal(upsert, conditions) && add_sought(upsert, conditions);
 }
 
 /* The rows that come beside those of the table that they meet. The columns are
@@ -317,7 +323,7 @@ static struct node *meet_table(struct upsert *upsert, struct node *given)
     if (upsert->node == NULL)
         return NULL;
     binder->scope->node = upsert->node;
-    return add_equal(upsert, &conditions) && add_sought(upsert, &conditions)
+    return add_met(upsert, &conditions)
                ? node_product(binder, &parts, &conditions)
                : NULL;
 }
@@ -489,7 +495,8 @@ static enum vdbq_status read_conflict(const struct ast_conflict *conflict,
             : error_no_memory(binder->error);
 
     if (status == VDBQ_OK)
-        status = find_rule(conflict, table, &rules, binder, plan);
+        status = conflict_target_find(conflict, table, &rules, binder,
+                                      &plan->target);
     if (status == VDBQ_OK && conflict->sets != NULL)
         status = note_sets(conflict, table, &rules, binder, plan);
     vector_finish(&rules);
