@@ -32,12 +32,31 @@ def column_node(name, qualifier=''):
                 grain={'d': 3, 'f': 2}.get(name, 0), column=True)
 
 
+class Keys(tuple):
+    """The columns that a unique index of expressions or of some rows reads."""
+
+    def __new__(cls, columns, target):
+        made = super().__new__(cls, columns)
+        made.target = target  # as CREATE INDEX and ON CONFLICT write it
+        return made
+
+
+# What indexes are of that both compute alike, by the columns that are read: keys and
+# conditions.
+TERMS = {'p': ('p / 2', 'p'), 'k': ('k * 3 + 1', 'k'), 'i': ('abs(i)', 'i % 20'),
+         'z': ('z + 1',), 'b': ('b % 100', '-b'), 's': ("s || 'x'", 'substr(s, 1, 2)', 's'),
+         't': ('length(t)', 't'), 'ki': ('k + i', 'k * 1000 + i'), 'sk': ("s || ':' || k",)}
+WHERES = {'p': ('p > 5',), 'k': ('k > 3', 'k IS NOT NULL', 'k IN (1, 2, 5)'), 'i': ('i < 10',),
+          'e': ('e IS NOT NULL',), 'b': ('b > 100',), 's': ("s >= 'a'", "s <> 'b'"),
+          'x': ('x > 0',), 'd': ('d > 0',)}
+
+
 class Shape:
     """What a table is; never changed, but made anew."""
 
     def __init__(self, name, columns, unique=(), key=(), needed=(), defaults=()):
         self.name, self.columns = name, columns
-        self.unique = unique        # tuples of columns
+        self.unique = unique        # tuples of columns; Keys
         self.key = key              # the primary key's, of at most one column
         self.needed = needed        # the columns that are NOT NULL
         self.defaults = dict(defaults)
@@ -57,7 +76,8 @@ class Shape:
 
     def body(self, dialect):
         parts = [self.column(c, dialect) for c in self.columns]
-        parts += [f'UNIQUE ({", ".join(columns)})' for columns in self.unique]
+        parts += [f'UNIQUE ({", ".join(columns)})' for columns in self.unique
+                  if not isinstance(columns, Keys)]
         return ', '.join(parts)
 
     def column(self, name, dialect):
@@ -443,11 +463,34 @@ class Changes:
         made = Queries(self.rng, [r for r in self.relations() if r.is_table]).select()
         return Node(f'CREATE VIEW {name} AS {{0}}', made.node), made.columns
 
+    def keys(self, shape):
+        """Keys of a table; None: it has no such columns."""
+        rng = self.rng
+        terms = [(of, term) for of, some in TERMS.items() if set(of) <= set(shape.columns)
+                 for term in some]
+        wheres = [(of, where) for of, some in WHERES.items() if of in shape.columns
+                  for where in some]
+        if not terms:
+            return None
+        chosen = rng.sample(terms, min(len(terms), rng.choice((1, 1, 2))))
+        where = rng.sample(wheres, min(len(wheres), rng.choice((0, 1, 1, 2))))
+        target = f'({", ".join(term for _, term in chosen)})'
+        if where:
+            target += ' WHERE ' + ' AND '.join(part for _, part in where)
+        elif all(term in shape.columns for _, term in chosen):
+            return None
+        return Keys(sorted({c for of, _ in (*chosen, *where) for c in of}), target)
+
     def new_index(self, name):
         """(node, shape) of a CREATE INDEX; the shape is the table's with it."""
         shape, rng = self.table(), self.rng
         columns = tuple(rng.sample(shape.columns, min(len(shape.columns), rng.choice((1, 1, 2)))))
         unique = rng.random() < 0.4
+        keys = self.keys(shape) if rng.random() < 0.5 else None
+        if keys:
+            node = Node(f'CREATE {"UNIQUE " if unique else ""}INDEX {name} ON {shape.name} '
+                        f'{keys.target}')
+            return node, shape, keys if unique else None
         node = Node(f'CREATE {"UNIQUE " if unique else ""}INDEX {name} ON {shape.name} '
                     f'({", ".join(columns)})')
         return node, shape, columns if unique else None

@@ -31,7 +31,7 @@ REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
     ('busy', 'is locked|been writing to it'),
     ('transaction', 'cannot start a transaction|no transaction is active|transaction is open'),
     ('exists', 'already exists|there is an? .* already'),
-    ('unknown', 'no such|no index "'),
+    ('unknown', 'no such|no index "|does not match any|no rule says'),
 )
 
 

@@ -20,6 +20,7 @@ import io
 import multiprocessing
 import os
 import random
+import re
 import shlex
 import sqlite3
 import subprocess
@@ -35,6 +36,15 @@ COLUMNS = {'i': 'integer', 'b': 'bigint', 'h': 'smallint', 's': 'text', 'd': 'do
            'f': 'float', 'n': 'decimal(9,2)', 'y': 'date', 't': 'timestamp', 'o': 'boolean',
            'c': 'text collate nocase'}
 SHARED = 'ibhs'  # what sqlite3 compares and prints alike
+# What indexes of expressions are of, by the columns that they read: some that sqlite3
+# computes alike, and others.
+EXPRESSIONS = {'i': ('i * 2', 'i + 1', 'i % 7', 'coalesce(i, 5)', 'case when i > 5 then i end'),
+               'h': ('h * 3 + 1', 'h % 10', '-h'), 'b': ('b / 2', 'b % 1000'),
+               's': ('lower(s)', 'length(s)', 'substr(s, 1, 2)', 'upper(s)'),
+               'd': ('d * 2', 'd + 0.5'), 'f': ('f * 2',), 'n': ('n + 1', 'n * 2'),
+               'y': ('year(y)', 'month(y)'), 't': ('day(t)',), 'o': ('not o',),
+               'c': ('length(c)', 'lower(c)'), 'ih': ('i + h', 'i * 10 + h'),
+               'ib': ('i - b % 100',), 'is': ("s || '-' || i", 'i + length(s)')}
 USED_SHARE = 0.12  # of the queries use an index, at least
 REOPEN = '-- reopened'
 WITHOUT = '-use indexes'
@@ -107,6 +117,7 @@ class Script:
         self.next_key = 0
         self.indexed = [self.key] if self.key else []  # columns that are the first of an index
         self.orders = []  # (columns that equal a value, columns of the order behind them)
+        self.keys = []  # (terms, condition) of indexes of expressions and of some rows
         self.shared = all(name in SHARED for name in names)
 
     def do(self, sql, lite=None):
@@ -141,12 +152,87 @@ class Script:
         self.do(f'insert into u values {", ".join(rows)}')
 
     def index(self):
+        if self.rng.random() < 0.5:
+            self.index_keys()
+            return
         names = list(self.values) + ([self.key] if self.key else [])
         chosen = self.rng.sample(names, min(len(names), self.rng.choice((1, 1, 2, 2, 3, 4))))
         self.indexed.append(chosen[0])
         at = self.rng.randrange(min(len(chosen), 3))
         self.orders.append((chosen[:at], chosen[at:self.rng.randrange(at + 1, len(chosen) + 1)]))
         self.do(f'create index x{len(self.lines)} on t ({", ".join(chosen)})')
+
+    # ------------------------------------------- expressions and conditions
+
+    def expression(self):
+        """An expression over columns that there are; or a column."""
+        fits = [e for of, some in EXPRESSIONS.items() if set(of) <= set(self.values)
+                for e in some]
+        return self.rng.choice(fits) if fits and self.rng.random() < 0.8 else \
+            self.rng.choice(list(self.values))
+
+    def part(self):
+        """A part of an index's condition, as (column, operator, constant)."""
+        name = self.rng.choice(list(self.values))
+        kind = self.rng.choice(('>', '<', '>=', '<=', '=', '<>', 'is not', 'in'))
+        if kind == 'is not':
+            return name, kind, 'null'
+        if kind == 'in':
+            return name, kind, '(%s)' % ', '.join(self.constant(name) for _ in range(3))
+        return name, kind, self.constant(name)
+
+    def index_keys(self):
+        """An index of expressions, or of some rows, or both."""
+        rng = self.rng
+        terms = [self.expression() for _ in range(rng.choice((1, 1, 1, 2, 3)))]
+        where = [self.part() for _ in range(rng.choice((0, 0, 1, 1, 2)))]
+        if not where and all(term in self.values for term in terms):
+            where = [self.part()]
+        self.keys.append((terms, where))
+        sql = f'create index x{len(self.lines)} on t ({", ".join(terms)})'
+        if where:
+            sql += ' where ' + ' and '.join(' '.join(part) for part in where)
+        self.do(sql)
+
+    def value_of(self, term):
+        """A constant that an expression may have: of some row, or near."""
+        name = term if term in self.values else None
+        if name:
+            return self.constant(name)
+        of = next((of for of, some in EXPRESSIONS.items() if term in some))
+        text = term
+        for column in sorted(of):
+            text = re.sub(rf'\b{column}\b', lambda _, c=column: f'({self.constant(c)})', text)
+        return f'({text})'
+
+    def stronger(self, part):
+        """A part of a query that implies one of an index, or does not."""
+        name, kind, constant = part
+        rng = self.rng
+        if rng.random() < 0.5:
+            return ' '.join(part)
+        if kind == 'is not':
+            return f'{name} {rng.choice(("=", ">", "<", "<>"))} {self.constant(name)}'
+        if kind == 'in':
+            return f'{name} = ' + rng.choice(constant[1:-1].split(', '))
+        return f'{name} {rng.choice((kind, kind, "=", "<", ">"))} {self.constant(name)}'
+
+    def keyed(self):
+        """What is asked of an index of expressions or of some rows."""
+        rng = self.rng
+        terms, where = rng.choice(self.keys)
+        asked = []
+        for term in terms[:rng.randrange(1, len(terms) + 1)]:
+            kind = rng.choice(('=', '=', '=', '<', '>', '>=', 'in', 'between', 'none'))
+            if kind == 'in':
+                asked.append(f'{term} in ({self.value_of(term)}, {self.value_of(term)})')
+            elif kind == 'between':
+                asked.append(f'{term} between {self.value_of(term)} and {self.value_of(term)}')
+            elif kind != 'none':
+                asked.append(f'{term} {kind} {self.value_of(term)}')
+        asked += [self.stronger(part) for part in where if rng.random() < 0.9]
+        rng.shuffle(asked)
+        return ' and '.join(asked) or '1 = 1'
 
     # -------------------------------------------------------------- queries
 
@@ -158,6 +244,8 @@ class Script:
 
     def condition(self, name):
         rng = self.rng
+        if self.keys and rng.random() < 0.4:
+            return self.keyed()
         kind = rng.choice(('=', '=', '=', '=', 'in', 'in', 'between', '<', '<=', '>', '>=',
                            'turned', 'many', 'null', 'not', 'computed', 'starts', 'starts'))
         if kind == 'in':

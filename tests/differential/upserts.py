@@ -5,7 +5,7 @@ USING, SET of several columns, WITH in front, and RETURNING behind any change.
 sqlite3 has no USING: there it is an EXISTS. A row is matched once: what FROM has
 is grouped by the column that is compared.
 """
-from .changing import Update
+from .changing import Keys, Update
 from .nodes import Node, listed
 from .tables import COLUMNS
 
@@ -42,30 +42,32 @@ class Upserts:
         if not rows.template.startswith('INSERT OR IGNORE'):
             return None
         head = rows.template.replace('INSERT OR IGNORE', 'INSERT')
-        target = list(rng.choice(targets)) if targets else []
+        chosen = rng.choice(targets) if targets else ()
+        target = list(chosen)
         rng.shuffle(target)
-        clause, parts = self.conflict(shape, target, len(rows.parts))
+        named = chosen.target if isinstance(chosen, Keys) else f'({", ".join(target)})'
+        clause, parts = self.conflict(shape, named if target else '', len(rows.parts))
         return Node(head + clause, *rows.parts, *parts), shape
 
     def conflict(self, shape, target, first):
         """The clause, with its parts' holes from number `first` on."""
         rng = self.rng
         if not target or rng.random() < 0.3:
-            named = f' ({", ".join(target)})' if target and rng.random() < 0.7 else ''
+            named = f' {target}' if target and rng.random() < 0.7 else ''
             return f' ON CONFLICT{named} DO NOTHING', ()
         scope = self.changes.scope(shape)
         columns = [c for c in shape.nodes() if rng.random() < 0.3
                    or c.template not in shape.keyed()]
         chosen = rng.sample(columns, min(len(columns), rng.choice((1, 1, 2))))
         if not chosen:
-            return f' ON CONFLICT ({", ".join(target)}) DO NOTHING', ()
+            return f' ON CONFLICT {target} DO NOTHING', ()
         sets = [Node(f'{c.template} = {{0}}', self.set_value(c, shape, scope)) for c in chosen]
         column = rng.choice(shape.columns)
         where = Node(rng.choice((
             '', '', f' WHERE excluded.{column} IS NOT NULL',
             f' WHERE {shape.name}.{column} IS NOT excluded.{column}',
             f' WHERE {column} < excluded.{column}')))
-        return (f' ON CONFLICT ({", ".join(target)}) DO UPDATE SET {{{first}}}{{{first + 1}}}',
+        return (f' ON CONFLICT {target} DO UPDATE SET {{{first}}}{{{first + 1}}}',
                 (listed(sets), where))
 
     def set_value(self, column, shape, scope):
