@@ -79,6 +79,7 @@ static struct database *open_disk(const struct workload *work)
 
     if (database_open(&params, &database, ERROR) != VDBQ_OK)
         return NULL;
+    database_use_computer(database, compute_sample_keys, NULL);
     return database;
 }
 

@@ -651,6 +651,101 @@ static void test_damage(void **state)
     close_disk();
 }
 
+/* ------------------------------------------------------------- some rows -- */
+
+/* A run that was written, or NULL. */
+static struct run *read_as(const struct run_ref *ref, uint32_t tablet_rows,
+                           bool some)
+{
+    const struct run_tablet of = { tablet_rows, some };
+    struct run *read;
+
+    assert_int_equal(run_load(database, ref, of, NULL, &read, ERROR), VDBQ_OK);
+    return read;
+}
+
+/* Has a run be of every other row of a tablet of twice as many. */
+static void spread(struct run *run)
+{
+    if (run->order == NULL) {
+        run->order = memory_resize(NULL, run->rows * sizeof *run->order);
+        for (uint32_t i = 0; i < run->rows; i++)
+            run->order[i] = i;
+    }
+    for (uint32_t i = 0; i < run->rows; i++)
+        run->order[i] = 2 * run->order[i] + 1;
+    run->tablet_rows = 2 * run->rows;
+}
+
+static void refuse(const struct run_ref *ref, uint32_t tablet_rows, bool some)
+{
+    struct run *read = read_as(ref, tablet_rows, some);
+
+    assert_null(read);
+}
+
+/* A run of some rows is one where it may be, and names no row that the tablet has
+ * not, and none twice. */
+static void test_some_rows(void **state)
+{
+    const unsigned of[] = { 0 };
+
+    (void)state;
+    open_disk();
+    for (unsigned n = 0; n < 100; n++) {
+        struct run *run, *read;
+        struct run_ref ref;
+        make_tablet();
+        run = run_make(block.bytes, of, 1);
+        spread(run);
+        ref = write_run(run, 1 + chance(50));
+        read = read_as(&ref, 2 * rows, true);
+        assert_non_null(read);
+        assert_int_equal(read->rows, rows);
+        for (uint32_t i = 0; i < rows; i++)
+            assert_int_equal(run_row(read, i), run_row(run, i));
+        run_destroy(read);
+        refuse(&ref, 2 * rows, false);
+        refuse(&ref, 2 * rows - 1, true);
+        refuse(&ref, rows, true);
+        run->order[chance(rows)] = 2 * rows;
+        ref = write_run(run, 1 + chance(50));
+        refuse(&ref, 2 * rows, true);
+        if (rows > 1) {
+            spread(run);
+            for (uint32_t i = 0; i < rows; i++)
+                run->order[i] = 1 + (uint32_t)chance(2) * (i > 1);
+            run->tablet_rows = 2 * rows;
+            ref = write_run(run, 1 + chance(50));
+            refuse(&ref, 2 * rows, true);
+        }
+        run_destroy(run);
+        block_destroy(&block);
+    }
+    close_disk();
+}
+
+/* A tablet of which an index has no row has a run, too. */
+static void test_no_rows(void **state)
+{
+    struct run *run = run_make_empty(2, 77), *read;
+    struct run_keys all = run_keys_all(run);
+    struct run_ref ref;
+    uint32_t begin;
+
+    (void)state;
+    open_disk();
+    ref = write_run(run, 10);
+    read = read_as(&ref, 77, true);
+    assert_non_null(read);
+    assert_int_equal(read->rows, 0);
+    assert_int_equal(run_find(read, all, 0, &begin), 0);
+    run_destroy(read);
+    refuse(&ref, 77, false);
+    run_destroy(run);
+    close_disk();
+}
+
 /* ---------------------------------------------------------------- cache -- */
 
 static void test_keeps_some(void **state)
@@ -692,6 +787,7 @@ int main(void)
         cmocka_unit_test(test_finds),         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_texts_between), cmocka_unit_test(test_reads_back),
         cmocka_unit_test(test_reads_little),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_some_rows),     cmocka_unit_test(test_no_rows),
         cmocka_unit_test(test_keeps_some),
     };
 
