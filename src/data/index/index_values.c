@@ -533,22 +533,21 @@ static void put_news(const struct edit_column *news, const uint32_t *places,
     }
 }
 
-bool index_edited_vectors(const struct index_of *of, const struct edit *edit,
-                          const void *block, const struct vector *places,
-                          struct arena *arena, struct vdbq_vector *vectors)
+bool values_at(const struct values_at *of, struct arena *arena,
+               struct vdbq_vector *vectors)
 {
-    const struct index_keys *keys = of->index->keys;
-    uint32_t count = (uint32_t)places->count;
+    const uint32_t *places = of->places->items;
+    uint32_t count = (uint32_t)of->places->count;
     bool done = true;
 
-    for (unsigned i = 0; i < keys->read_count && done; i++) {
-        unsigned column = keys->reads[i];
+    for (unsigned i = 0; i < of->column_count && done; i++) {
+        unsigned column = of->columns[i];
         struct vdbq_vector *to = &vectors[column];
         done = value_room(of->table->columns[column].type, count, arena, to)
-               && (block == NULL
-                   || read_column(block, column, places->items, count, to));
-        if (done && edit != NULL)
-            put_news(edit_column(edit, column), places->items, count, to);
+               && (of->block == NULL
+                   || read_column(of->block, column, places, count, to));
+        if (done && of->edit != NULL)
+            put_news(edit_column(of->edit, column), places, count, to);
     }
     return done;
 }
@@ -559,13 +558,17 @@ static enum vdbq_status run_of_edited(const struct index_of *of,
                                       const struct vector *places,
                                       struct run **run, struct error *error)
 {
+    const struct values_at at = { .table = of->table,
+                                  .columns = of->index->keys->reads,
+                                  .column_count = of->index->keys->read_count,
+                                  .edit = tablet->edit,
+                                  .block = block,
+                                  .places = places };
     struct arena arena = { 0 };
     struct vdbq_vector *vectors =
         memory_zeroed(of->table->column_count, sizeof *vectors);
     enum vdbq_status status =
-        vectors != NULL
-                && index_edited_vectors(of, tablet->edit, block, places, &arena,
-                                        vectors)
+        vectors != NULL && values_at(&at, &arena, vectors)
             ? compute_run(of, vectors, (uint32_t)places->count, places->items,
                           tablet->edit->rows, count, run, error)
             : error_no_memory(error);

@@ -76,13 +76,21 @@ bool index_reads_base(const struct index *index, const struct edit *edit);
 /* Whether the edit gives a column that the index reads a new value at a place. */
 bool index_is_edited(const struct index *index, const struct edit *edit,
                      uint32_t place);
-/* Values of columns that the index reads, of rows at some places of the base with
- * their edit over it: one vector a column of the table, of which others stay as
- * they are. `block` as above; NULL where index_reads_base() says so. False: no
- * memory. */
-bool index_edited_vectors(const struct index_of *of, const struct edit *edit,
-                          const void *block, const struct vector *places,
-                          struct arena *arena, struct vdbq_vector *vectors);
+
+/* Values of some columns of a table's rows, at places of a tablet's base with its
+ * edit (NULL: there is none) over it. */
+struct values_at {
+    const struct table *table;
+    const unsigned *columns;
+    unsigned column_count;
+    const struct edit *edit;
+    const void *block; /* the base, with these columns; NULL: all are new */
+    const struct vector *places; /* of uint32_t, ascending                */
+};
+/* Fills one vector a column of the table, of which others stay as they are; texts
+ * live with block and edit. False: no memory. */
+bool values_at(const struct values_at *of, struct arena *arena,
+               struct vdbq_vector *vectors);
 
 /* A text's digest, and the least and the greatest one that a text can have that
  * begins with this one. */

@@ -242,15 +242,31 @@ static enum vdbq_status get_run(struct looking *looking, const struct run **run,
 
 /* ----------------------------------------------------------------- base -- */
 
-/* Adds the row at a place of the base that is left. */
-static enum vdbq_status add(const struct looking *looking, uint32_t place)
+/* The number of the row at a place of the base that is left. */
+static uint64_t number_of(const struct looking *looking, uint32_t place)
 {
     const struct edit *edit = looking->tablet->edit;
     uint64_t number = looking->tablet->row_first + place;
     bool gone;
 
-    if (edit != NULL)
-        number -= edit_gone_before(edit, place, &gone);
+    return edit != NULL ? number - edit_gone_before(edit, place, &gone)
+                        : number;
+}
+
+static bool is_passed_over(const struct looking *looking, uint32_t place)
+{
+    const uint64_t *except = looking->find->except;
+
+    return except != NULL && *except == number_of(looking, place);
+}
+
+/* Adds it. */
+static enum vdbq_status add(const struct looking *looking, uint32_t place)
+{
+    uint64_t number = number_of(looking, place);
+
+    if (is_passed_over(looking, place))
+        return VDBQ_OK;
     return vector_append(looking->numbers, &number, 1)
                ? VDBQ_OK
                : error_no_memory(looking->error);
@@ -286,36 +302,49 @@ static bool is_left(const struct looking *looking, uint32_t place)
     return !gone && !is_new(looking, looking->find->rule->column_count, place);
 }
 
-/* Whether the row at a place has the keys that are looked for, and not only what
- * runs have of them. */
+/* Whether a row, whose columns are there, has the keys that are looked for. */
+static enum vdbq_status compare_keys(const struct looking *looking,
+                                     const struct vdbq_vector *vectors,
+                                     bool *has)
+{
+    const struct rule_find *find = looking->find;
+    const struct rule_source source = { find->database, find->catalogue,
+                                        find->table };
+    struct rule_values values;
+    struct unique_hash hash;
+    enum vdbq_status status = rule_values_make(&source, find->rule, 1, vectors,
+                                               &values, looking->error);
+
+    *has = status == VDBQ_OK
+           && unique_hash_row(find->rule, values.vectors, 0, &hash)
+           && hash.low == looking->hash.low && hash.high == looking->hash.high;
+    rule_values_finish(&values);
+    return status;
+}
+
+/* Whether the row at a place has them, and not only what runs have of them. */
 static enum vdbq_status has_keys(struct looking *looking, uint32_t place,
                                  bool *has)
 {
-    const struct rule_source source = { looking->find->database,
-                                        looking->find->catalogue,
-                                        looking->find->table };
-    const struct index_of of = index_of(looking->find);
+    const struct index_keys *keys = looking->find->rule->keyed->keys;
     struct vector places = VECTOR(uint32_t);
+    struct values_at at = { .table = looking->find->table,
+                            .columns = keys->reads,
+                            .column_count = keys->read_count,
+                            .edit = looking->tablet->edit,
+                            .places = &places };
     struct arena arena = { 0 };
-    struct rule_values values = { 0 };
     struct vdbq_vector *vectors =
-        memory_zeroed(source.table->column_count, sizeof *vectors);
-    struct unique_hash hash;
+        memory_zeroed(at.table->column_count, sizeof *vectors);
     enum vdbq_status status = read_base(looking);
 
+    at.block = looking->base.bytes;
     if (status == VDBQ_OK
         && (vectors == NULL || !vector_append(&places, &place, 1)
-            || !index_edited_vectors(&of, looking->tablet->edit,
-                                     looking->base.bytes, &places, &arena,
-                                     vectors)))
+            || !values_at(&at, &arena, vectors)))
         status = error_no_memory(looking->error);
     if (status == VDBQ_OK)
-        status = rule_values_make(&source, looking->find->rule, 1, vectors,
-                                  &values, looking->error);
-    *has = status == VDBQ_OK
-           && unique_hash_row(looking->find->rule, values.vectors, 0, &hash)
-           && hash.low == looking->hash.low && hash.high == looking->hash.high;
-    rule_values_finish(&values);
+        status = compare_keys(looking, vectors, has);
     vector_finish(&places);
     arena_finish(&arena);
     memory_release(vectors);
@@ -338,7 +367,7 @@ static enum vdbq_status add_found(struct looking *looking, uint32_t place)
     bool has = true;
     enum vdbq_status status = VDBQ_OK;
 
-    if (!is_exact(looking->find->rule))
+    if (!is_exact(looking->find->rule) && !is_passed_over(looking, place))
         status = has_keys(looking, place, &has);
     return status == VDBQ_OK && has ? add(looking, place) : status;
 }

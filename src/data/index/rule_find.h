@@ -17,6 +17,8 @@ struct rule_find {
     const struct catalogue *catalogue; /* that has the table, and its runs */
     const struct table *table;
     const struct unique_rule *rule; /* that is findable */
+    const uint64_t *except; /* number of a row that is passed over; NULL:
+                                       none is                                */
 };
 
 /* Whether rows are found so: none of the columns is a text, but of keys, and a run

@@ -6,66 +6,27 @@
  */
 #include "data/transaction/changed_rules.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/threads/stop.h"
-#include "data/database/rows_gather.h"
 #include "data/index/rule_find.h"
 #include "data/index/rule_values.h"
+#include "data/tablet/block.h"
 #include "data/transaction/row_numbers.h"
 
-/* ----------------------------------------------------------------- rows -- */
-
-/* Whether all columns of a rule have new values. */
+/* Whether all columns that a rule reads have new values. */
 static bool has_all(const struct changed_rules *of,
                     const struct unique_rule *rule)
 {
-    const unsigned *columns = unique_rule_columns(rule);
-    bool all = rule->keyed == NULL;
+    const struct index_keys *keys = rule->keyed ? rule->keyed->keys : NULL;
+    const unsigned *columns = keys ? keys->reads : unique_rule_columns(rule);
+    unsigned count = keys != NULL ? keys->read_count : rule->column_count;
+    bool all = true;
 
-    for (unsigned i = 0; i < rule->column_count && all; i++)
-        all = of->changed[columns[i]];
+    for (unsigned i = 0; i < count; i++)
+        all &= of->changed[columns[i]];
     return all;
-}
-
-/* Adds the rows at some places of a tablet. */
-static enum vdbq_status gather_tablet(const struct changed_rules *of,
-                                      const struct tablet_ref *tablet,
-                                      const struct vector *places,
-                                      struct vdbq_vector *vectors,
-                                      struct rows *gathered)
-{
-    struct rows rows;
-    enum vdbq_status status = rows_load(&rows, of->transaction->writer.database,
-                                        of->table, tablet, of->error);
-
-    if (status == VDBQ_OK)
-        rows_vectors(&rows, vectors);
-    for (size_t i = 0; i < places->count && status == VDBQ_OK; i++)
-        status = rows_gather(gathered, vectors, of->table->column_count,
-                             VECTOR_ITEMS(places, uint32_t)[i], 1, of->error);
-    rows_finish(&rows);
-    return status;
-}
-
-/* All rows that changed, as they are now, with all their columns. */
-static enum vdbq_status gather(const struct changed_rules *of,
-                               struct vdbq_vector *vectors,
-                               struct rows *gathered)
-{
-    struct row_numbers numbers = row_numbers_init(of->changes);
-    struct vector places = VECTOR(uint32_t);
-    enum vdbq_status status = VDBQ_OK;
-
-    for (size_t i = 0; i < of->table->tablet_count && status == VDBQ_OK; i++) {
-        const struct tablet_ref *tablet = &of->table->tablets[i];
-        places.count = 0;
-        if (!row_numbers_find(&numbers, tablet, &places))
-            status = error_no_memory(of->error);
-        else if (places.count > 0)
-            status = gather_tablet(of, tablet, &places, vectors, gathered);
-    }
-    vector_finish(&places);
-    return status;
 }
 
 /* ---------------------------------------------------------------- check -- */
@@ -79,33 +40,37 @@ static struct rule_find find_by(const struct changed_rules *of,
                                .rule = rule };
 }
 
-/* Fails where a changed row is like another one. `vectors`: the rows' values. */
+/* Fails where a changed row, `number` of all, is like another one. `vectors`: the
+ * values of rows, of which it is `row`. */
 static enum vdbq_status check_row(const struct changed_rules *of,
                                   const struct unique_rule *rule,
                                   const struct vdbq_vector *vectors,
-                                  uint64_t row)
+                                  uint64_t row, uint64_t number)
 {
-    const struct rule_find find = find_by(of, rule);
-    uint64_t own = ((const uint64_t *)of->changes->numbers->values)[row];
+    const uint64_t *numbers = of->changes->numbers->values;
+    struct rule_find find = find_by(of, rule);
     struct vector found = VECTOR(uint64_t);
-    enum vdbq_status status = rule_find(&find, vectors, row, &found, of->error);
+    enum vdbq_status status;
 
-    for (size_t i = 0; i < found.count && status == VDBQ_OK; i++)
-        if (VECTOR_ITEMS(&found, uint64_t)[i] != own)
-            status = unique_twice(of->table, rule, vectors, row, of->error);
+    find.except = &numbers[number];
+    status = rule_find(&find, vectors, row, &found, of->error);
+    if (status == VDBQ_OK && found.count > 0)
+        status = unique_twice(of->table, rule, vectors, row, of->error);
     vector_finish(&found);
     return status;
 }
 
+/* The same of changed rows from number `first` on. */
 static enum vdbq_status check_rows(const struct changed_rules *of,
                                    const struct unique_rule *rule,
-                                   const struct vdbq_vector *vectors)
+                                   const struct vdbq_vector *vectors,
+                                   uint64_t first, uint64_t count)
 {
     enum vdbq_status status = VDBQ_OK;
 
-    for (uint64_t i = 0; i < of->changes->count && status == VDBQ_OK; i++)
+    for (uint64_t i = 0; i < count && status == VDBQ_OK; i++)
         status = stop_at(i) ? error_cancelled(of->error)
-                            : check_row(of, rule, vectors, i);
+                            : check_row(of, rule, vectors, i, first + i);
     return status;
 }
 
@@ -116,42 +81,129 @@ static struct rule_source source_of(const struct changed_rules *of)
                                  .table = of->table };
 }
 
-/* By values that are perhaps computed of the rows'. */
+/* Checks changed rows from number `first` on; `rule` NULL: that they have keys by
+ * indexes that no rule is about. */
 static enum vdbq_status check_values(const struct changed_rules *of,
                                      const struct unique_rule *rule,
-                                     const struct vdbq_vector *vectors)
+                                     const struct vdbq_vector *vectors,
+                                     uint64_t first, uint64_t count)
 {
     const struct rule_source source = source_of(of);
     struct rule_values values;
-    enum vdbq_status status = rule_values_make(
-        &source, rule, of->changes->count, vectors, &values, of->error);
+    enum vdbq_status status;
 
+    if (rule == NULL)
+        return index_values_prove(&source, count, vectors, of->changed,
+                                  of->error);
+    status =
+        rule_values_make(&source, rule, count, vectors, &values, of->error);
     if (status == VDBQ_OK)
-        status = check_rows(of, rule, values.vectors);
+        status = check_rows(of, rule, values.vectors, first, count);
     rule_values_finish(&values);
     return status;
 }
 
-/* Also by columns that have no new values. `rule` NULL: that the rows have keys by
- * indexes that no rule is about. */
+/* Rows that changed in one tablet. */
+struct gathering {
+    const struct changed_rules *of;
+    const struct unique_rule *rule; /* as above */
+    unsigned *columns;              /* that are read of the rows */
+    unsigned column_count;
+    struct vdbq_vector *vectors; /* one a column of the table */
+    struct vector places;        /* of the rows, then in its base */
+    uint64_t first;              /* of the rows */
+};
+
+static enum vdbq_status check_tablet(struct gathering *gathering,
+                                     const struct tablet_ref *tablet)
+{
+    const struct changed_rules *of = gathering->of;
+    const struct tablet_ref base = tablet_base(tablet);
+    uint32_t *places = VECTOR_ITEMS(&gathering->places, uint32_t);
+    struct values_at at = { .table = of->table,
+                            .columns = gathering->columns,
+                            .column_count = gathering->column_count,
+                            .edit = tablet->edit,
+                            .places = &gathering->places };
+    struct arena arena = { 0 };
+    struct block block;
+    enum vdbq_status status = tablet_load(of->transaction->writer.database,
+                                          of->table, &base, &block, of->error);
+
+    at.block = block.bytes;
+    for (size_t i = 0; tablet->edit != NULL && i < at.places->count; i++)
+        places[i] = edit_place(tablet->edit, places[i]);
+    if (status == VDBQ_OK && !values_at(&at, &arena, gathering->vectors))
+        status = error_no_memory(of->error);
+    if (status == VDBQ_OK)
+        status = check_values(of, gathering->rule, gathering->vectors,
+                              gathering->first, at.places->count);
+    gathering->first += at.places->count;
+    block_destroy(&block);
+    arena_finish(&arena);
+    return status;
+}
+
+/* The columns that are read: those of the rule, or all that some index reads. */
+static void list_columns(struct gathering *gathering)
+{
+    const struct changed_rules *of = gathering->of;
+    const struct unique_rule *rule = gathering->rule;
+    unsigned count = of->table->column_count;
+
+    if (rule == NULL) {
+        for (unsigned i = 0; i < count; i++)
+            gathering->columns[i] = i;
+        gathering->column_count = count;
+        return;
+    }
+    gathering->column_count = rule->keyed != NULL
+                                  ? rule->keyed->keys->read_count
+                                  : rule->column_count;
+    memcpy(gathering->columns,
+           rule->keyed != NULL ? rule->keyed->keys->reads
+                               : unique_rule_columns(rule),
+           gathering->column_count * sizeof *gathering->columns);
+}
+
+static enum vdbq_status check_tablets(struct gathering *gathering)
+{
+    const struct changed_rules *of = gathering->of;
+    struct row_numbers numbers = row_numbers_init(of->changes);
+    enum vdbq_status status = VDBQ_OK;
+
+    list_columns(gathering);
+    for (size_t i = 0; i < of->table->tablet_count && status == VDBQ_OK; i++) {
+        const struct tablet_ref *tablet = &of->table->tablets[i];
+        gathering->places.count = 0;
+        if (!row_numbers_find(&numbers, tablet, &gathering->places))
+            status = error_no_memory(of->error);
+        else if (gathering->places.count > 0)
+            status = check_tablet(gathering, tablet);
+    }
+    return status;
+}
+
+/* Also by columns that have no new values. */
 static enum vdbq_status check_gathered(const struct changed_rules *of,
                                        const struct unique_rule *rule)
 {
-    const struct rule_source source = source_of(of);
-    struct vdbq_vector *vectors =
-        memory_zeroed(of->table->column_count, sizeof *vectors);
-    struct rows rows = { 0 };
-    enum vdbq_status status = vectors != NULL ? gather(of, vectors, &rows)
-                                              : error_no_memory(of->error);
+    unsigned count = of->table->column_count;
+    struct gathering gathering = {
+        .of = of,
+        .rule = rule,
+        .columns = memory_zeroed(count, sizeof *gathering.columns),
+        .vectors = memory_zeroed(count, sizeof *gathering.vectors),
+        .places = VECTOR(uint32_t)
+    };
+    enum vdbq_status status =
+        gathering.columns != NULL && gathering.vectors != NULL
+            ? check_tablets(&gathering)
+            : error_no_memory(of->error);
 
-    if (status == VDBQ_OK) {
-        rows_vectors(&rows, vectors);
-        status = rule != NULL ? check_values(of, rule, vectors)
-                              : index_values_prove(&source, rows.count, vectors,
-                                                   of->changed, of->error);
-    }
-    rows_finish(&rows);
-    memory_release(vectors);
+    vector_finish(&gathering.places);
+    memory_release(gathering.columns);
+    memory_release(gathering.vectors);
     return status;
 }
 
@@ -178,8 +230,9 @@ static enum vdbq_status check_rule(const struct changed_rules *of,
     if (!rule_findable(rule) || !rule_is_searched(&find, of->changes->count))
         return unique_set_of(find.database, find.catalogue, of->table, rule,
                              &set, of->error);
-    return has_all(of, rule) ? check_rows(of, rule, of->values)
-                             : check_gathered(of, rule);
+    return has_all(of, rule)
+               ? check_values(of, rule, of->values, 0, of->changes->count)
+               : check_gathered(of, rule);
 }
 
 enum vdbq_status changed_rules_check(const struct changed_rules *of)
