@@ -10,8 +10,7 @@
  */
 #include "plan/index/index_join.h"
 
-#include "plan/index/index_choice.h"
-#include "plan/index/index_terms.h"
+#include "plan/index/index_implied.h"
 #include "plan/simplify/share.h"
 #include "plan/tree/binder.h"
 
@@ -23,32 +22,57 @@ struct join_choice {
     double rows;                             /* that are found             */
 };
 
-/* The place of the table that a column of a side comes from as it is; NULL:
- * there is none. `*column` becomes the table's. */
-static struct node **table_of(struct node **place, unsigned *column)
+/* Where a column of a side comes from: a table, as it is or computed. */
+struct origin {
+    struct node **table;
+    const struct expression *value; /* over the table's columns; NULL: it is
+                                       column `column`                      */
+    unsigned column;
+    struct expression *where; /* that its rows are tested with; NULL: with
+                                 nothing, or further above                  */
+};
+
+/* False: there is none. */
+static bool find_origin(struct node **place, unsigned column,
+                        struct origin *origin)
 {
-    while ((*place)->kind == NODE_SELECT) {
-        struct node *select = *place;
-        const struct expression *e =
-            index_terms_column(select->results[*column]);
-        if (e == NULL || select->shared || !index_is_safe(select))
-            return NULL;
-        *column = (unsigned)e->column.number;
-        place = &select->left;
+    *origin = (struct origin){ .table = place, .column = column };
+    while ((*origin->table)->kind == NODE_SELECT) {
+        struct node *select = *origin->table;
+        const struct expression *value = select->results[origin->column];
+        const struct expression *e = index_terms_column(value);
+        if (select->shared || !index_is_safe(select)
+            || (e == NULL && select->left->kind != NODE_TABLE))
+            return false;
+        origin->value = e == NULL ? value : NULL;
+        origin->column = e != NULL ? (unsigned)e->column.number : 0;
+        origin->where = select->where;
+        origin->table = &select->left;
     }
-    if (!index_is_sought(*place))
-        return NULL;
-    if (*column == (*place)->table->column_count)
-        *column = (*place)->table->key; /* the row's id, or NO_KEY */
-    return *column < (*place)->table->column_count ? place : NULL;
+    return index_is_sought(*origin->table);
+}
+
+/* The number of the column, or key, that it is; -1: no index has it. */
+static int number_of(const struct origin *origin,
+                     const struct index_candidates *candidates)
+{
+    const struct table *table = (*origin->table)->table;
+
+    if (origin->value != NULL)
+        return index_column(candidates, origin->value);
+    if (origin->column == table->column_count) /* the row's id */
+        return table->key != NO_KEY ? (int)table->key : -1;
+    return origin->column < table->column_count ? (int)origin->column : -1;
 }
 
 /* About how many rows have a key of the other side. */
-static double rows_found(const struct node *table, unsigned column, double keys)
+static double rows_found(const struct index_candidates *candidates,
+                         unsigned number, double keys)
 {
-    double values = table->columns[column].estimate.distinct;
+    double values = index_distinct(candidates, number);
 
-    return keys * (double)table->table->rows / (values < 1 ? 1 : values);
+    return keys * (double)candidates->table->table->rows
+           / (values < 1 ? 1 : values);
 }
 
 /* Looks at one key. */
@@ -56,22 +80,30 @@ static bool consider(struct binder *binder, struct node **side, unsigned own,
                      const struct node *other, unsigned from,
                      struct join_choice *best)
 {
-    struct node **table = table_of(side, &own);
     const struct index_candidate *candidate;
     struct index_candidates candidates;
+    struct index_terms terms;
+    struct origin origin;
+    int number;
     double rows;
 
-    if (table == NULL)
+    if (!find_origin(side, own, &origin))
         return true;
-    if (!index_candidates(binder, *table, &candidates))
+    if (!index_candidates(binder, *origin.table, &candidates)
+        || !index_terms_read(binder, &candidates, origin.where, &terms))
         return false;
+    number = number_of(&origin, &candidates);
+    if (number < 0)
+        return true;
     candidate = candidates.items.items;
-    rows = rows_found(*table, own, other->rows);
+    rows = rows_found(&candidates, (unsigned)number, other->rows);
     for (size_t i = 0; i < candidates.items.count; i++)
-        if (candidate[i].count > 0 && candidate[i].columns[0] == own
-            && candidate[i].where.count == 0
+        if (candidate[i].count > 0
+            && candidate[i].columns[0] == (unsigned)number
+            && index_is_implied(&candidate[i], &terms)
             && (best->candidate == NULL || rows < best->rows))
-            *best = (struct join_choice){ table, &candidate[i], from, rows };
+            *best =
+                (struct join_choice){ origin.table, &candidate[i], from, rows };
     return true;
 }
 

@@ -326,13 +326,9 @@ void index_terms_fill(const struct index_terms *terms,
 
 /* The share of rows that a list keeps. */
 static double list_kept(const struct index_terms *terms,
-                        const struct estimate_source *source,
                         const struct index_term *term)
 {
-    const struct index_key *key = index_key_of(terms->of, term->column);
-    double values =
-        key != NULL ? estimate_expression(source, key->expression).distinct
-                    : terms->of->table->columns[term->column].estimate.distinct;
+    double values = index_distinct(terms->of, term->column);
 
     return (double)term->list_count / (values < 1 ? 1 : values);
 }
@@ -379,7 +375,7 @@ double index_terms_kept(const struct index_terms *terms,
     for (unsigned i = 0; i < count; i++) {
         const struct index_term *term = &terms->terms[use->terms[i]];
         kept *= term->kind == INDEX_TERM_LIST
-                    ? list_kept(terms, &source, term)
+                    ? list_kept(terms, term)
                     : estimate_kept(&source, term->condition);
     }
     return estimate_share(kept < has ? kept : has);

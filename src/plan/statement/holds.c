@@ -151,6 +151,7 @@ bool plan_holds(const struct plan *plan, const struct catalogue *from,
 {
     if (plan->kind == PLAN_INSERT && !plan->insert.from_query)
         return same_table(catalogue_table_id(from, plan->insert.table_id),
-                          catalogue_table_id(to, plan->insert.table_id));
+                          catalogue_table_id(to, plan->insert.table_id))
+               && (plan->insert.target.count == 0 || same_indexes(from, to));
     return plan->stands && stands(plan, from, to);
 }
