@@ -196,9 +196,8 @@ class Script:
 
     def value_of(self, term):
         """A constant that an expression may have: of some row, or near."""
-        name = term if term in self.values else None
-        if name:
-            return self.constant(name)
+        if term in self.values or term == self.key:
+            return self.constant(term)
         of = next((of for of, some in EXPRESSIONS.items() if term in some))
         text = term
         for column in sorted(of):
@@ -276,8 +275,12 @@ class Script:
         rng = self.rng
         prefix, order = rng.choice(self.orders or [([], [names[0]])])
         where = ' and '.join(f'{name} = {self.constant(name)}' for name in prefix)
+        if self.keys and rng.random() < 0.4:
+            order, parts = rng.choice(self.keys)
+            where = ' and '.join(' '.join(part) for part in parts)
+            shown = rng.choice((shown, ', '.join(order)))
         if rng.random() < 0.3:
-            bound = f'{order[0]} {rng.choice((">", "<=", "="))} {self.constant(order[0])}'
+            bound = f'{order[0]} {rng.choice((">", "<=", "="))} {self.value_of(order[0])}'
             where = f'{where} and {bound}' if where else bound
         where = f' where {where}' if where else ''
         if rng.random() < 0.3:
@@ -297,6 +300,10 @@ class Script:
         if name == self.key:
             name = rng.choice(list(self.values))
         on = f't.{name} = u.{name}'
+        if self.keys and rng.random() < 0.4:
+            terms, where = rng.choice(self.keys)
+            on = ' = '.join(self.qualified(terms[0], table) for table in 'tu')
+            on = ' and '.join((on, *(f't.{" ".join(part)}' for part in where)))
         if rng.random() < 0.2:
             on += f' and t.{(other := rng.choice(list(self.values)))} = u.{other}'
         return rng.choice((
@@ -309,6 +316,15 @@ class Script:
             f'select * from u where not exists (select 1 from t where {on})',
             f'select * from u where {name} not in (select {name} from t)',
             f'select t.* from t join u on {on} join u as v on v.{name} = u.{name}'))
+
+    def qualified(self, term, table):
+        """An expression over columns of a table."""
+        if self.key and re.search(rf'\b{self.key}\b', term):
+            term = list(self.values)[0]
+        of = next((of for of, some in EXPRESSIONS.items() if term in some), term)
+        for column in sorted(of):
+            term = re.sub(rf'\b{column}\b', f'{table}.{column}', term)
+        return term
 
     def start(self, name):
         """What a text begins with, or looks like."""

@@ -44,22 +44,41 @@ struct order_choice {
 
 /* --------------------------------------------------------------- source -- */
 
+/* What a SELECT makes a column of: a column of what is below, or a key of an index
+ * of the table there. False: it is neither, or `*failed`. */
+static bool find_column(struct binder *binder, const struct node *select,
+                        unsigned *column, bool *failed)
+{
+    const struct expression *e = select->results[*column];
+    struct index_candidates candidates;
+    int number;
+
+    if (e->kind == EXPRESSION_COLUMN) {
+        *column = (unsigned)e->column.number;
+        return true;
+    }
+    if (!index_is_sought(select->left))
+        return false;
+    *failed = !index_candidates(binder, select->left, &candidates);
+    number = *failed ? -1 : index_column(&candidates, e);
+    *column = (unsigned)number;
+    return number >= 0;
+}
+
 /* Follows the columns down to the table; false: there is none that rows come
- * from as they are. */
-static bool find_source(struct node *node, struct wanted *wanted,
-                        struct source *source)
+ * from as they are, or `*failed`. */
+static bool find_source(struct binder *binder, struct node *node,
+                        struct wanted *wanted, struct source *source,
+                        bool *failed)
 {
     *source = (struct source){ .place = &node->left };
     while ((*source->place)->kind == NODE_SELECT) {
         struct node *select = *source->place;
         if (select->shared || source->where != NULL || !index_is_safe(select))
             return false;
-        for (unsigned i = 0; i < wanted->count; i++) {
-            const struct expression *e = select->results[wanted->columns[i]];
-            if (e->kind != EXPRESSION_COLUMN)
+        for (unsigned i = 0; i < wanted->count; i++)
+            if (!find_column(binder, select, &wanted->columns[i], failed))
                 return false;
-            wanted->columns[i] = (unsigned)e->column.number;
-        }
         if (select->where != NULL)
             source->where = &select->where;
         source->place = &select->left;
@@ -90,18 +109,26 @@ static bool is_equal(const struct order_choice *choice, unsigned column)
     return false;
 }
 
+/* Whether a column, or a key, can be NULL. */
+static bool is_nullable(const struct index_candidates *of, unsigned column)
+{
+    const struct index_key *key = index_key_of(of, column);
+
+    return key != NULL ? key->expression->nullable
+                       : of->table->columns[column].nullable;
+}
+
 /* Whether the columns behind those that equal a value are those of the order. */
 static bool has_order(const struct index_terms *terms,
                       const struct wanted *wanted, struct order_choice *choice)
 {
-    const struct node *table = terms->of->table;
     const struct index_candidate *candidate = choice->use.candidate;
     bool bound = choice->use.term_count > choice->use.equal_count;
     unsigned at = choice->use.equal_count;
 
     for (unsigned i = 0; i < wanted->count; i++) {
         unsigned column = wanted->columns[i];
-        bool nulls = table->columns[column].nullable && !wanted->not_null;
+        bool nulls = is_nullable(terms->of, column) && !wanted->not_null;
         if (is_equal(choice, column))
             continue;
         if (at == candidate->count || at == SEEK_KEYS_MAX
@@ -275,9 +302,10 @@ bool index_order(struct binder *binder, struct node *node)
     struct source source;
     bool read = node->kind == NODE_SORT ? read_sort(node, &wanted)
                                         : read_group(node, &wanted);
+    bool failed = false;
 
-    if (!read || !find_source(node, &wanted, &source)
+    if (!read || !find_source(binder, node, &wanted, &source, &failed)
         || !name_keys((*source.place)->table, &wanted))
-        return true;
+        return !failed;
     return find_index(binder, &source, &wanted);
 }
