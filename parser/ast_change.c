@@ -36,10 +36,9 @@ struct ast_conflict ast_conflict(struct span at, struct ast_target target,
                                  struct set_list sets,
                                  struct ast_expression *where)
 {
-    return (struct ast_conflict){ .at = at.at,
-                                  .target = target,
-                                  .sets = sets.first,
-                                  .where = where };
+    return (struct ast_conflict){
+        .at = at.at, .target = target, .sets = sets.first, .where = where
+    };
 }
 
 struct ast_statement *ast_update(struct parse *parse, struct ast_update update)

@@ -17,9 +17,6 @@
 
 #include "data/database/database.h"
 #include "data/database/rows.h"
-#include "data/index/run.h"
-
-struct vector;
 
 /* What keys are made with. */
 struct index_of {
@@ -50,47 +47,6 @@ void index_values_finish(struct index_values *values); /* accepts zeroed */
  * memory. */
 bool index_values_spread(const struct index_values *values, uint64_t rows,
                          struct arena *arena, struct vdbq_vector *vectors);
-
-/* Makes the run by the first `count` keys of a tablet of `tablet_rows` rows.
- * `places`: the numbers in the tablet of the rows that were computed, ascending;
- * NULL: these are all of its rows. NULL: no memory, or it is to stop. */
-struct run *index_values_run(const struct index_of *of,
-                             const struct index_values *values, unsigned count,
-                             const uint32_t *places, uint32_t tablet_rows);
-
-/* The same of a tablet without an edit, or of the base of one, of which `block`
- * has the columns that the index reads; NULL: it is read. Fails as
- * index_values_compute(), and with IO. */
-enum vdbq_status index_run(const struct index_of *of,
-                           const struct tablet_ref *base, const void *block,
-                           unsigned count, struct run **run,
-                           struct error *error);
-/* ... and of the rows of a tablet to whose keys its edit may give other values:
- * rows are places of the base. */
-enum vdbq_status index_run_edited(const struct index_of *of,
-                                  const struct tablet_ref *tablet,
-                                  const void *block, unsigned count,
-                                  struct run **run, struct error *error);
-/* Whether that reads values of the base. */
-bool index_reads_base(const struct index *index, const struct edit *edit);
-/* Whether the edit gives a column that the index reads a new value at a place. */
-bool index_is_edited(const struct index *index, const struct edit *edit,
-                     uint32_t place);
-
-/* Values of some columns of a table's rows, at places of a tablet's base with its
- * edit (NULL: there is none) over it. */
-struct values_at {
-    const struct table *table;
-    const unsigned *columns;
-    unsigned column_count;
-    const struct edit *edit;
-    const void *block; /* the base, with these columns; NULL: all are new */
-    const struct vector *places; /* of uint32_t, ascending                */
-};
-/* Fills one vector a column of the table, of which others stay as they are; texts
- * live with block and edit. False: no memory. */
-bool values_at(const struct values_at *of, struct arena *arena,
-               struct vdbq_vector *vectors);
 
 /* A text's digest, and the least and the greatest one that a text can have that
  * begins with this one. */

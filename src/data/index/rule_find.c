@@ -13,6 +13,7 @@
 #include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/database/database_inner.h"
+#include "data/index/index_run.h"
 #include "data/index/rule_values.h"
 #include "data/index/run_pages.h"
 #include "data/tablet/block.h"

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/threads/stop.h"
+#include "data/index/index_run.h"
 #include "data/index/rule_find.h"
 #include "data/index/rule_values.h"
 #include "data/tablet/block.h"

@@ -11,7 +11,7 @@
 #include "base/os/os.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
-#include "data/index/index_values.h"
+#include "data/index/index_run.h"
 #include "data/index/run_block.h"
 #include "data/index/unique.h"
 #include "data/transaction/transaction_inner.h"

@@ -19,10 +19,11 @@
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
-#include "data/index/index_values.h"
+#include "data/index/index_run.h"
 #include "data/index/run_cache.h"
 #include "data/index/run_pages.h"
 #include "exec/operator/seek_device.h"
+#include "exec/operator/seek_keys.h"
 #include "exec/stream/stream_inner.h"
 
 _Static_assert((int)SEEK_KEYS_MAX == (int)RUN_COLUMNS_MAX, "keys of a run");
@@ -75,22 +76,12 @@ void seek_release(struct seek_work *work, struct seek_job *jobs, size_t count)
 
 /* ----------------------------------------------------------------- runs -- */
 
-static struct run_want want_run(const struct seek_work *work,
-                                const struct seek_job *job)
+struct run_want seek_want(const struct seek_work *work,
+                          const struct seek_job *job)
 {
     return (struct run_want){ .tablet = &job->keys,
                               .columns = work->terms.step->keys,
                               .count = work->terms.step->key_count };
-}
-
-/* The rows with other keys of a job's tablet, as their run is named. */
-static struct tablet_ref edited_of(const struct seek_work *work,
-                                   const struct seek_job *job)
-{
-    struct tablet_ref edited = *job->ref;
-
-    edited.identity = index_identity(work->terms.index, edited.identity);
-    return edited;
 }
 
 static struct run_tablet tablet_of(const struct seek_work *work,
@@ -103,7 +94,7 @@ static struct run_tablet tablet_of(const struct seek_work *work,
 static const struct run *find_run(const struct seek_work *work,
                                   const struct seek_job *job)
 {
-    struct run_want want = want_run(work, job);
+    struct run_want want = seek_want(work, job);
 
     return work->place.runs != NULL ? run_cache_find(work->place.runs, &want)
                                     : NULL;
@@ -120,7 +111,7 @@ static bool wants_all(const struct seek_work *work)
 static bool makes_run(const struct seek_work *work, const struct seek_job *job)
 {
     const void *block = device_memory_host(job->slot->memory);
-    struct run_want want = want_run(work, job);
+    struct run_want want = seek_want(work, job);
 
     return wants_all(work) || run_is_cheap(block, want.columns, want.count)
            || run_cache_pays(work->place.runs, &want, false);
@@ -130,7 +121,7 @@ static bool makes_run(const struct seek_work *work, const struct seek_job *job)
 static void find_in_file(const struct seek_work *work, struct seek_job *job)
 {
     const struct catalogue *catalogue = work->params->snapshot->catalogue;
-    struct run_want want = want_run(work, job);
+    struct run_want want = seek_want(work, job);
 
     if (work->place.runs == NULL)
         return;
@@ -170,7 +161,7 @@ static enum vdbq_status read_part(const struct seek_work *work,
 static void bring_run(const struct seek_work *work, struct seek_job *job,
                       const void *block)
 {
-    struct run_want want = want_run(work, job);
+    struct run_want want = seek_want(work, job);
 
     if (job->file != NULL && job->whole)
         run_load(work->params->snapshot->database, job->file,
@@ -182,77 +173,10 @@ static void bring_run(const struct seek_work *work, struct seek_job *job,
     job->run = job->made;
 }
 
-static struct index_of index_of(const struct seek_work *work)
-{
-    return (struct index_of){ .database = work->params->snapshot->database,
-                              .catalogue = work->params->snapshot->catalogue,
-                              .table = work->terms.table,
-                              .index = work->terms.index };
-}
-
-/* Computes the run of a tablet's keys, whose columns are in memory. */
-static enum vdbq_status compute_run(const struct seek_work *work,
-                                    struct seek_job *job, struct error *error)
-{
-    const struct index_of of = index_of(work);
-    enum vdbq_status status =
-        index_run(&of, &job->in, device_memory_host(job->slot->memory),
-                  work->terms.step->key_count, &job->made, error);
-
-    job->run = job->made;
-    return status;
-}
-
-/* The run of keys that an edit makes other ones, if it is kept. */
-static const struct run *find_edited(const struct seek_work *work,
-                                     const struct seek_job *job)
-{
-    const struct tablet_ref edited = edited_of(work, job);
-    struct run_want want = want_run(work, job);
-
-    want.tablet = &edited;
-    return job->over != NULL && work->terms.index != NULL
-                   && work->place.runs != NULL
-               ? run_cache_find(work->place.runs, &want)
-               : NULL;
-}
-
-/* Computes it. */
-static enum vdbq_status compute_edited(const struct seek_work *work,
-                                       struct seek_job *job,
-                                       struct error *error)
-{
-    const struct index_of of = index_of(work);
-    const void *block =
-        job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
-    enum vdbq_status status =
-        index_run_edited(&of, job->ref, block, work->terms.step->key_count,
-                         &job->made_edited, error);
-
-    job->edited = job->made_edited;
-    return status;
-}
-
-/* Keeps a run of edited rows, if there is room. */
-static void keep_edited(const struct seek_work *work, struct seek_job *job)
-{
-    const struct tablet_ref edited = edited_of(work, job);
-    struct run_want want = want_run(work, job);
-
-    want.tablet = &edited;
-    if (job->made_edited != NULL
-        && (work->place.runs == NULL
-            || !run_cache_keep(work->place.runs, &want, job->made_edited,
-                               work->place.runs_bytes)))
-        run_destroy(job->made_edited);
-    job->made_edited = NULL;
-    job->edited = NULL;
-}
-
 /* Keeps a run that is whole, if there is room. */
 static void keep_run(const struct seek_work *work, struct seek_job *job)
 {
-    struct run_want want = want_run(work, job);
+    struct run_want want = seek_want(work, job);
     bool part = job->file != NULL && !job->whole;
 
     if (job->made != NULL
@@ -289,26 +213,6 @@ static void ask_for_more(struct run_ends *ends, uint32_t more)
     ends->last = rows_asked(ends->last, more);
 }
 
-/* The same by the run of edited rows. */
-static bool put_edited_keys(const struct seek_work *work, struct seek_job *job)
-{
-    uint32_t *found = job->found.items;
-    struct tablet_terms in;
-    size_t kept = 0;
-    bool gone, done;
-
-    for (size_t i = 0; i < job->found.count; i++) {
-        edit_gone_before(job->over, found[i], &gone);
-        if (!gone && !index_is_edited(work->terms.index, job->over, found[i]))
-            found[kept++] = found[i];
-    }
-    job->found.count = kept;
-    done = tablet_terms_init(&in, &work->terms, NULL, job->edited)
-           && run_terms_add(&in.terms, job->edited, &job->found);
-    tablet_terms_finish(&in);
-    return done;
-}
-
 /* Forgets rows that were found and are gone, or have other keys, and adds those that
  * are found by these. */
 static bool put_edit(const struct seek_work *work, struct seek_job *job)
@@ -328,7 +232,7 @@ static bool put_edit(const struct seek_work *work, struct seek_job *job)
 void seek_job_end(const struct seek_work *work, struct seek_job *job)
 {
     if (job->over != NULL)
-        job->failed = work->terms.index != NULL ? !put_edited_keys(work, job)
+        job->failed = work->terms.index != NULL ? !seek_keys_put(work, job)
                                                 : !put_edit(work, job);
 }
 
@@ -421,17 +325,30 @@ static enum vdbq_status find_without(struct seek_work *work,
 
     job->file = NULL;
     job->unread = false;
+    if (job->made_edited
+        == NULL) /* others that were kept may have driven it out */
+        job->edited = seek_keys_edited(work, job);
     status = hold_columns(work, job, false, &full, error);
     if (status != VDBQ_OK)
         return status;
     if (work->terms.index != NULL)
-        status = compute_run(work, job, error);
+        status = seek_keys_compute(work, job, error);
     else
         job->makes = makes_run(work, job);
     if (status == VDBQ_OK)
         find_in(work, job);
     seek_release(work, job, 1);
     return status;
+}
+
+/* Counts what was searched here: before runs are kept, since these may drive others
+ * out. */
+static void count_search(struct seek_work *work, const struct seek_job *job)
+{
+    if (job->run == NULL || job->run->keys == NULL || job->searched)
+        return;
+    work->here.runs++;
+    work->here.keys += seek_keys(work);
 }
 
 /* What went wrong, and with it what was made. */
@@ -442,12 +359,8 @@ static enum vdbq_status end_job(struct seek_work *work, struct seek_job *job,
 
     if (job->unread && job->error.status == VDBQ_OK)
         status = find_without(work, job, error);
-    if (job->run != NULL && job->run->keys != NULL && !job->searched) {
-        work->here.runs++;
-        work->here.keys += seek_keys(work);
-    }
     keep_run(work, job);
-    keep_edited(work, job);
+    seek_keys_end(work, job);
     if (status != VDBQ_OK)
         return status;
     if (job->error.status != VDBQ_OK) {
@@ -476,6 +389,8 @@ static enum vdbq_status find_gathered(struct finding *finding,
         find_some(finding, 0);
     seek_release(work, work->jobs + finding->first,
                  finding->end - finding->first);
+    for (size_t i = finding->first; i < finding->end; i++)
+        count_search(work, &work->jobs[i]);
     for (; finding->first < finding->end; finding->first++) {
         struct seek_job *job = &work->jobs[finding->first];
         if (status == VDBQ_OK)
@@ -513,15 +428,6 @@ static unsigned list_columns(const struct seek_work *work,
     return count;
 }
 
-/* Whether keys are computed of the tablet, or of the base of its edit. */
-static bool is_computed(const struct seek_work *work,
-                        const struct seek_job *job)
-{
-    return (job->run == NULL && job->file == NULL)
-           || (job->over != NULL && job->edited == NULL
-               && index_reads_base(work->terms.index, job->over));
-}
-
 /* Brings in the columns that finding the rows of a job needs. */
 static enum vdbq_status hold_columns(struct seek_work *work,
                                      struct seek_job *job, bool others,
@@ -532,7 +438,7 @@ static enum vdbq_status hold_columns(struct seek_work *work,
 
     *full = false;
     if (index != NULL)
-        return is_computed(work, job)
+        return seek_keys_computed(work, job)
                    ? seek_hold(work, job, index->keys->reads,
                                index->keys->read_count, others, full, error)
                    : VDBQ_OK;
@@ -545,7 +451,7 @@ static enum vdbq_status hold_columns(struct seek_work *work,
 static void find_runs(const struct seek_work *work, struct seek_job *job)
 {
     job->run = find_run(work, job);
-    job->edited = find_edited(work, job);
+    job->edited = seek_keys_edited(work, job);
     job->file = NULL;
     job->whole = false;
     if (job->run == NULL)
@@ -571,19 +477,6 @@ static enum vdbq_status hold_next(struct finding *finding, struct error *error)
     return hold_columns(work, job, false, &full, error);
 }
 
-/* Computes the runs of keys that a job has not. */
-static enum vdbq_status compute_runs(const struct seek_work *work,
-                                     struct seek_job *job, struct error *error)
-{
-    enum vdbq_status status = VDBQ_OK;
-
-    if (job->run == NULL && job->file == NULL)
-        status = compute_run(work, job, error);
-    if (status == VDBQ_OK && job->over != NULL && job->edited == NULL)
-        status = compute_edited(work, job, error);
-    return status;
-}
-
 /* Gathers one more. */
 static enum vdbq_status gather(struct finding *finding, struct error *error)
 {
@@ -594,7 +487,7 @@ static enum vdbq_status gather(struct finding *finding, struct error *error)
     find_runs(work, job);
     status = hold_next(finding, error);
     if (status == VDBQ_OK && work->terms.index != NULL)
-        status = compute_runs(work, job, error);
+        status = seek_keys_compute(work, job, error);
     job->makes = status == VDBQ_OK && job->run == NULL && job->file == NULL
                  && work->place.runs != NULL && makes_run(work, job);
     finding->end++;

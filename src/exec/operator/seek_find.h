@@ -7,6 +7,7 @@
 #ifndef VDBQ_EXEC_SEEK_FIND_H
 #define VDBQ_EXEC_SEEK_FIND_H
 
+#include "data/index/run_cache.h"
 #include "exec/operator/seek_terms.h"
 
 /* A tablet that is looked through. */
@@ -52,6 +53,9 @@ struct seek_work {
     enum search_algorithm algorithm;  /* ... that the device took last       */
 };
 
+/* The run of a job, as caches and the file name it. */
+struct run_want seek_want(const struct seek_work *work,
+                          const struct seek_job *job);
 /* Finds the rows of all tablets. seek_work_finish() is due whatever it
  * returns. */
 enum vdbq_status seek_find(struct seek_work *work, struct error *error);
