@@ -51,25 +51,6 @@ static int order_of(const struct expression *a, const struct expression *b)
     return (one->integer > other->integer) - (one->integer < other->integer);
 }
 
-/* Whether a comparison holds of a value that is ordered so beside its constant. */
-static bool holds(enum ast_operator op, int order)
-{
-    switch (op) {
-    case AST_EQ:
-        return order == 0;
-    case AST_NEQ:
-        return order != 0;
-    case AST_LT:
-        return order < 0;
-    case AST_LE:
-        return order <= 0;
-    case AST_GT:
-        return order > 0;
-    default:
-        return order >= 0;
-    }
-}
-
 /* Whether x OP a implies x OTHER b, where a is ordered so beside b. */
 static bool reaches(enum ast_operator op, enum ast_operator other, int order)
 {
@@ -78,7 +59,7 @@ static bool reaches(enum ast_operator op, enum ast_operator other, int order)
 
     switch (op) {
     case AST_EQ:
-        return holds(other, order);
+        return compare_holds(other, order);
     case AST_LT:
     case AST_LE:
         if (other == AST_NEQ)

@@ -9,8 +9,6 @@
 #include "program/functions/bound.h"
 
 /* compare_operator.c */
-/* Whether it holds for values that compare so: below 0, 0, or above. */
-bool compare_holds(enum ast_operator operator, int sign);
 /* x OPERATOR y is x WITH_BOUND(OPERATOR) the BOUND(OPERATOR) of y among the
  * numbers of x's type; where there is none, x is below y. */
 enum bound compare_bound_of(enum ast_operator operator);
