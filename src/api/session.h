@@ -153,6 +153,11 @@ void session_forget_faults(vdbq *db);
 struct database_params session_params(vdbq *db, const char *path,
                                       unsigned flags);
 
+/* Computes keys of indexes; an index_computer, whose context is the connection. */
+enum vdbq_status session_compute_keys(void *context,
+                                      const struct index_request *request,
+                                      struct rows *keys, struct error *error);
+
 /* First values of the options, from the environment. */
 enum vdbq_status options_init(vdbq *db);
 

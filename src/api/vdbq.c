@@ -47,10 +47,9 @@ static enum vdbq_status choose_key_place(void *context,
     return status;
 }
 
-/* An index_computer. */
-static enum vdbq_status compute_keys(void *context,
-                                     const struct index_request *request,
-                                     struct rows *keys, struct error *error)
+enum vdbq_status session_compute_keys(void *context,
+                                      const struct index_request *request,
+                                      struct rows *keys, struct error *error)
 {
     struct key_place place = { .db = context };
     struct snapshot snapshot = { place.db->database,
@@ -99,7 +98,7 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
 static void open_keys(vdbq *db)
 {
     database_use_runs(db->database, db->runs);
-    database_use_computer(db->database, compute_keys, db);
+    database_use_computer(db->database, session_compute_keys, db);
 }
 
 enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)

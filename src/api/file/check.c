@@ -32,7 +32,8 @@ static enum vdbq_status check(vdbq *db)
     session_forget_faults(db);
     return db->transaction != NULL || params.files == &os_memory_files
                ? check_own(db)
-               : check_file(&params, &db->faults, &db->error);
+               : check_file(&params, session_compute_keys, db, &db->faults,
+                            &db->error);
 }
 
 unsigned vdbq_check(vdbq *db)

@@ -48,13 +48,13 @@ static enum vdbq_status judge(const struct check *check,
 
 /* ------------------------------------------------------------------ runs -- */
 
-/* The runs of a tablet, whose block is there as it was written. */
-static enum vdbq_status check_runs(const struct check *check,
-                                   const struct table *table,
-                                   const struct tablet_ref *tablet,
-                                   const struct block *block)
+/* The runs that an index (NULL: its own columns) has of a tablet, whose block is
+ * there as it was written. */
+static enum vdbq_status check_runs_of(const struct check *check,
+                                      const struct check_tablet *tablet)
 {
-    const struct identity written = tablet_written(tablet);
+    const struct identity written =
+        index_identity(tablet->of.index, tablet_written(tablet->tablet));
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < check->catalogue->run_count && status == VDBQ_OK;
@@ -63,15 +63,37 @@ static enum vdbq_status check_runs(const struct check *check,
         bool sound = true;
         if (!identity_equal(run->tablet, written))
             continue;
-        status = check_run(check->database, run, tablet->rows, block->bytes,
-                           &sound, check->error);
+        status = check_run(tablet, run, &sound, check->error);
         if (status == VDBQ_OK && !sound)
             status = error_set(
                 check->error, VDBQ_CORRUPT,
                 "%s: table %s: the run at byte %llu is damaged: it is "
                 "not what its tablet has",
-                database_path(check->database), table->name,
+                database_path(check->database), tablet->of.table->name,
                 (unsigned long long)run->offset);
+    }
+    return status;
+}
+
+/* The runs of a tablet, and those of the keys of its table's indexes. */
+static enum vdbq_status check_runs(const struct check *check,
+                                   const struct table *table,
+                                   const struct tablet_ref *tablet,
+                                   const struct block *block)
+{
+    struct check_tablet checked = { .of = { .database = check->database,
+                                            .catalogue = check->catalogue,
+                                            .table = table },
+                                    .tablet = tablet,
+                                    .block = block->bytes };
+    enum vdbq_status status = check_runs_of(check, &checked);
+
+    for (size_t i = 0; i < check->catalogue->index_count && status == VDBQ_OK;
+         i++) {
+        const struct index *index = &check->catalogue->indexes[i];
+        checked.of.index = index;
+        if (index->keys != NULL && index->table_id == table->id)
+            status = check_runs_of(check, &checked);
     }
     return status;
 }
@@ -147,7 +169,7 @@ static enum vdbq_status check_unique(const struct check *check,
     for (size_t i = 0; i < rules.count && status == VDBQ_OK; i++) {
         struct unique_set *set;
         status = judge(check,
-                       unique_set_of(check->database, table,
+                       unique_set_of(check->database, check->catalogue, table,
                                      vector_at(&rules, i), &set, check->error));
     }
     vector_finish(&rules);
@@ -224,12 +246,15 @@ enum vdbq_status check_snapshot(const struct snapshot *snapshot,
 }
 
 enum vdbq_status check_file(const struct database_params *params,
+                            index_computer compute, void *context,
                             struct vector *faults, struct error *error)
 {
     struct check check = { .faults = faults, .error = error };
     struct snapshot snapshot = { 0 };
     enum vdbq_status status = database_open(params, &check.database, error);
 
+    if (status == VDBQ_OK)
+        database_use_computer(check.database, compute, context);
     if (status == VDBQ_OK)
         status = snapshot_open(check.database, &snapshot, error);
     if (status == VDBQ_CORRUPT)

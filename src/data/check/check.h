@@ -19,9 +19,11 @@ enum { CHECK_FAULTS_MAX = 100 }; /* more are not told */
  * opened for this has them from the file. Fails with CANCELLED, NO_MEMORY. */
 enum vdbq_status check_snapshot(const struct snapshot *snapshot,
                                 struct vector *faults, struct error *error);
-/* Opens the file for that, and looks at its newest state. One that cannot be opened
- * for what is in it is a fault. Fails with IO besides. */
+/* Opens the file for that, and looks at its newest state; `compute` is what computes
+ * keys of indexes (database_use_computer()). A file that cannot be opened for what is
+ * in it is a fault. Fails with IO besides. */
 enum vdbq_status check_file(const struct database_params *params,
+                            index_computer compute, void *context,
                             struct vector *faults, struct error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include "data/check/check_run.h"
 
 #include "base/threads/stop.h"
-#include "data/index/run.h"
+#include "data/index/index_run.h"
 #include "data/index/run_pages.h"
 
 static bool same_extremes(const struct run *a, const struct run *b)
@@ -39,19 +39,32 @@ static bool same_run(const struct run *a, const struct run *b)
     return same;
 }
 
-enum vdbq_status check_run(struct database *database, const struct run_ref *ref,
-                           uint32_t rows, const void *tablet, bool *sound,
+/* Makes the run that the file should have. */
+static enum vdbq_status make(const struct check_tablet *tablet,
+                             const struct run_ref *ref, struct run **made,
+                             struct error *error)
+{
+    if (tablet->of.index != NULL)
+        return index_run(&tablet->of, tablet->tablet, tablet->block,
+                         ref->column_count, made, error);
+    *made = run_make(tablet->block, ref->columns, ref->column_count);
+    return *made != NULL ? VDBQ_OK : stop_or_no_memory(error);
+}
+
+enum vdbq_status check_run(const struct check_tablet *tablet,
+                           const struct run_ref *ref, bool *sound,
                            struct error *error)
 {
+    const struct index *index = tablet->of.index;
+    const struct run_tablet of = { tablet->tablet->rows,
+                                   index_is_partial(index) };
     struct run *read = NULL, *made = NULL;
     enum vdbq_status status =
-        run_load(database, ref, rows, tablet, &read, error);
+        run_load(tablet->of.database, ref, of,
+                 index == NULL ? tablet->block : NULL, &read, error);
 
-    if (status == VDBQ_OK && read != NULL) {
-        made = run_make(tablet, ref->columns, ref->column_count);
-        if (made == NULL)
-            status = stop_or_no_memory(error);
-    }
+    if (status == VDBQ_OK && read != NULL)
+        status = make(tablet, ref, &made, error);
     *sound = made != NULL && same_run(read, made);
     run_destroy(made);
     run_destroy(read);

@@ -5,12 +5,20 @@
 #ifndef VDBQ_DATA_CHECK_RUN_H
 #define VDBQ_DATA_CHECK_RUN_H
 
-#include "data/database/database.h"
+#include "data/index/index_values.h"
 
-/* Whether a run of the file has the rows of its tablet of `rows` rows, a checked
- * block, in the order of their values. Fails with CANCELLED, NO_MEMORY. */
-enum vdbq_status check_run(struct database *database, const struct run_ref *ref,
-                           uint32_t rows, const void *tablet, bool *sound,
+/* A tablet as it was written, and what its runs are of. */
+struct check_tablet {
+    struct index_of of; /* `index` NULL: of its columns */
+    const struct tablet_ref *tablet;
+    const void *block; /* checked */
+};
+
+/* Whether a run of the file has the rows of its tablet in the order of their values,
+ * or of the keys that an index has of them. Fails with CANCELLED, NO_MEMORY, and as
+ * keys that are computed. */
+enum vdbq_status check_run(const struct check_tablet *tablet,
+                           const struct run_ref *ref, bool *sound,
                            struct error *error);
 
 #endif

@@ -44,7 +44,9 @@ static size_t check(void)
     forget();
     faults = VECTOR(struct text);
     params.flags = VDBQ_OPEN_READ_ONLY;
-    assert_int_equal(check_file(&params, &faults, ERROR), VDBQ_OK);
+    assert_int_equal(
+        check_file(&params, compute_sample_keys, NULL, &faults, ERROR),
+        VDBQ_OK);
     return faults.count;
 }
 
@@ -232,7 +234,8 @@ static void a_cancel_ends_it(void **state)
     struct stop_work former = stop_enter(&cancelled);
     forget();
     faults = VECTOR(struct text);
-    enum vdbq_status status = check_file(&params, &faults, ERROR);
+    enum vdbq_status status =
+        check_file(&params, compute_sample_keys, NULL, &faults, ERROR);
     if (status != VDBQ_CANCELLED)
         fail_msg("%d: %s", (int)status, ERROR->message);
     stop_leave(former);
