@@ -33,8 +33,8 @@ OPTIONAL = {
 # Calls that return a status whatever they are given, or none of theirs.
 OTHER_STATUS = {'vdbq_fail'}
 # Calls that may well give NULL.
-MAY_BE_NULL = {'vdbq_get', 'vdbq_connection', 'vdbq_fault', 'vdbq_query_copy', 'vdbq_query_copy_file',
-               'vdbq_devices'}
+MAY_BE_NULL = {'vdbq_get', 'vdbq_connection', 'vdbq_fault', 'vdbq_waits_for', 'vdbq_query_copy',
+               'vdbq_query_copy_file', 'vdbq_devices'}
 # What calls say that have all they need, on an object in some state.
 EXPECTED = {
     ('vdbq_query_row', 'query_failed'): MISUSE, ('vdbq_query_row', 'query_by_batches'): MISUSE,

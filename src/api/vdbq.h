@@ -273,8 +273,7 @@ VDBQ_API void vdbq_cancel(vdbq *db);
  * false. NULL: none. */
 typedef bool (*vdbq_progress)(void *context, uint64_t done, uint64_t all);
 VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context);
-/* For progress functions: what the statement waits for at present that is no row,
- * in words for people ("compiling kernels ..."), or NULL. The text stays. */
+/* For these: what is waited for that is no row, in words that stay, or NULL. */
 VDBQ_API const char *vdbq_waits_for(const vdbq *db);
 
 /* ------------------------------------------------------------ queries -- */
@@ -693,18 +692,17 @@ struct vdbq_vacuum {
                               after that                                  */
 };
 
-/* Makes the file as short as it can be: as the statement VACUUM, and tells what
- * became of it. It moves blocks in commits of its own, so that what others read
- * and what a crash leaves is whole at any time; vdbq_cancel() ends it between
- * two of these. Fails with MISUSE in a transaction, BUSY, CANCELLED, READ_ONLY,
+/* Makes the file as short as it can be, as VACUUM does, and tells what became of
+ * it. It moves blocks in commits of its own, so that what others read and what a
+ * crash leaves is whole; vdbq_cancel() ends it between two of these. Fails with MISUSE in a transaction, BUSY, CANCELLED, READ_ONLY,
  * CORRUPT (a tablet that was to be moved is damaged), IO, NO_MEMORY: what was
  * moved until then stays so. */
 VDBQ_API enum vdbq_status vdbq_vacuum(vdbq *db, struct vdbq_vacuum *done);
 
 /* Proves all that the newest commit, or the open transaction, has in the file, and
- * says how many faults there are; 0 also on failure (CANCELLED, IO, NO_MEMORY). */
+ * says how many faults there are; 0 also on failure (CANCELLED, IO, NO_MEMORY). Then
+ * fault `number`, from 0 on, as a line, until the next check; NULL: no more. */
 VDBQ_API unsigned vdbq_check(vdbq *db);
-/* Fault `number`, from 0 on, as a line, until the next vdbq_check(); NULL: no more. */
 VDBQ_API const char *vdbq_fault(vdbq *db, unsigned number);
 
 /* What a connection does with the database's file at a moment. */
@@ -786,10 +784,9 @@ VDBQ_API enum vdbq_status vdbq_measure_limits(vdbq *db,
                                               struct vdbq_limits *limits);
 
 /* Calls work(context, i) for each i below `count`, on the library's workers (a
- * thread for each core but one) and on the caller's thread; returns when all
- * calls have. They come in any order, several at a time, and must not
- * wait for each other. For what a program does with many rows; it needs no
- * connection. `work` NULL: nothing happens. */
+ * thread for each core but one) and on the caller's; returns when all calls have.
+ * They come in any order, several at a time, and must not wait for each other. It
+ * needs no connection. `work` NULL: nothing happens. */
 typedef void (*vdbq_work)(void *context, unsigned i);
 VDBQ_API void vdbq_run_loop(unsigned count, vdbq_work work, void *context);
 

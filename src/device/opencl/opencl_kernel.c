@@ -244,8 +244,8 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
         cl_event event;
         cl_int code;
         some = size - at < OPENCL_FILL_BYTES ? size - at : OPENCL_FILL_BYTES;
-        code = opencl_fill_part(memory, at, some, byte,
-                                event_of(opencl, &event));
+        code =
+            opencl_fill_part(memory, at, some, byte, event_of(opencl, &event));
         status = note(opencl, code, "clEnqueueFillBuffer",
                       (struct opencl_call){ event, false }, error);
     }
