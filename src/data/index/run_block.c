@@ -126,8 +126,9 @@ static void put_head(const struct making *making, char *to)
             memcpy(to, run->columns[i].ranked, bytes);
         to += bytes;
     }
-    memcpy(to, making->heads.items,
-           making->heads.count * sizeof(struct run_block_page));
+    if (making->heads.count > 0) /* there is none of a run without rows */
+        memcpy(to, making->heads.items,
+               making->heads.count * sizeof(struct run_block_page));
 }
 
 static bool add_pages(struct making *making)
@@ -153,8 +154,9 @@ static struct block put_together(const struct making *making,
         return block;
     memset(block.bytes, 0, (size_t)making->head_size);
     put_head(making, block.bytes);
-    memcpy((char *)block.bytes + making->head_size, making->pages.items,
-           making->pages.count);
+    if (making->pages.count > 0)
+        memcpy((char *)block.bytes + making->head_size, making->pages.items,
+               making->pages.count);
     ref->size_bytes = block.size;
     ref->head_bytes = making->head_size;
     ref->checksum = block_checksum(block.bytes, (size_t)making->head_size);
