@@ -28,12 +28,14 @@ static int compare_identities(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Whether a slot's tablet is among those. */
-static bool is_visible(const struct slot *slot, const struct vector *visible)
+/* Whether a tablet is among those. */
+static bool is_visible(const void *context, struct identity identity)
 {
+    const struct vector *visible = context;
+
     return visible->count > 0
-           && bsearch(&slot->identity, visible->items, visible->count,
-                      visible->width, compare_identities)
+           && bsearch(&identity, visible->items, visible->count, visible->width,
+                      compare_identities)
                   != NULL;
 }
 
@@ -47,7 +49,7 @@ static uint64_t look_at_all(struct pool *pool, const struct vector *visible,
 
     for (; slot != NULL; slot = newer) {
         newer = idle_slot(slot->idle.newer);
-        if (is_visible(slot, visible))
+        if (is_visible(visible, slot->identity))
             continue;
         if (slot->dead || slot->mapped != NULL || bytes >= DEAD_BYTES) {
             pool_slot_drop(pool, slot);
@@ -76,6 +78,7 @@ void pool_sweep(struct pool *pool)
     if (visible.count > 1)
         qsort(visible.items, visible.count, visible.width, compare_identities);
     bytes = look_at_all(pool, &visible, &dead);
+    proofs_sweep(&pool->proofs, is_visible, &visible);
     vector_finish(&visible);
     count = pool->names.slot_count;
     pool->sweep_count = 2 * count - dead;

@@ -4,22 +4,41 @@
  */
 #include "data/pool/proof.h"
 
-/* Forgets what no load is using. */
-static void forget(struct proofs *proofs)
+static uint64_t proof_bytes(unsigned columns)
 {
-    proofs->used_bytes = 0;
+    return sizeof(struct tablet_proof) + columns * sizeof(struct column_proof);
+}
+
+void proofs_sweep(struct proofs *proofs,
+                  bool (*keeps)(const void *context, struct identity identity),
+                  const void *context)
+{
     for (unsigned i = 0; i < PROOF_BUCKETS; i++) {
         struct tablet_proof **at = &proofs->buckets[i];
         while (*at != NULL) {
             struct tablet_proof *proof = *at;
-            if (proof->users > 0) {
+            if (proof->users > 0 || keeps(context, proof->identity)) {
                 at = &proof->chain;
-            } else {
-                *at = proof->chain;
-                memory_release(proof);
+                continue;
             }
+            *at = proof->chain;
+            proofs->used_bytes -= proof_bytes(proof->columns);
+            memory_release(proof);
         }
     }
+}
+
+static bool keeps_none(const void *context, struct identity identity)
+{
+    (void)context;
+    (void)identity;
+    return false;
+}
+
+/* Forgets what no load is using. */
+static void forget(struct proofs *proofs)
+{
+    proofs_sweep(proofs, keeps_none, NULL);
 }
 
 void proofs_finish(struct proofs *proofs)
@@ -37,7 +56,7 @@ static struct tablet_proof *
 add(struct proofs *proofs, const struct tablet_ref *tablet, unsigned columns)
 {
     struct tablet_proof *made, **bucket = bucket_of(proofs, tablet);
-    uint64_t size = sizeof *made + columns * sizeof made->column[0];
+    uint64_t size = proof_bytes(columns);
 
     if (proofs->used_bytes + size > proofs->limit_bytes)
         forget(proofs);

@@ -5,7 +5,8 @@
  * column's bytes are compared with the sum that was taken of them then, so
  * bytes from a file are as little trusted as the first time. What is known
  * takes some 24 bytes a column, under a limit; behind it all is forgotten,
- * and proven anew where it is read again.
+ * and proven anew where it is read again. What is known of tablets that were
+ * replaced is forgotten as their slots are (pool_sweep.c).
  */
 #ifndef VDBQ_DATA_PROOF_H
 #define VDBQ_DATA_PROOF_H
@@ -28,7 +29,7 @@ struct tablet_proof {
     struct column_proof column[];
 };
 
-enum { PROOF_BUCKETS = 256 };
+enum { PROOF_BUCKETS = 1024 };
 
 struct proofs {
     uint64_t limit_bytes;
@@ -38,6 +39,11 @@ struct proofs {
 
 /* Accepts a zeroed one; no load may be under way. */
 void proofs_finish(struct proofs *proofs);
+
+/* Forgets what is known of all tablets that are not kept. */
+void proofs_sweep(struct proofs *proofs,
+                  bool (*keeps)(const void *context, struct identity identity),
+                  const void *context);
 
 /* What is known of a tablet of so many columns; NULL: no memory. It lives
  * as long as it has users, at least until the next call. */

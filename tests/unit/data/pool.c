@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/pool/pool.h"
+#include "data/pool/pool_inner.h"
 #include "base/memory.h"
 #include "data/tablet/block.h"
 #include "data/database/database.h"
@@ -209,20 +209,23 @@ static void codes_come_without_their_words(void **state)
     pool_destroy(pool);
 }
 
-/* Slots of tablets that were replaced make way, or their memory goes on; those
- * of tablets that are there, or that a snapshot sees, stay. */
+/* Slots of tablets that were replaced make way, or their memory goes on, and what
+ * was proven of them is forgotten; those of tablets that are there, or that a
+ * snapshot sees, stay. */
 static void tablets_that_are_no_more_leave(void **state)
 {
     struct pool *pool = make_pool(UINT64_C(1) << 30);
-    uint64_t live = 0, most = 0;
+    uint64_t live = 0, most = 0, proven;
 
     (void)state;
     for (size_t i = 0; i < TABLETS; i++)
         pool_release(pool, pin(pool, i));
     live = pool_bytes(pool);
+    proven = pool->proofs.used_bytes;
     for (int i = 0; i < 400; i++) {
         replace_and_pin(pool, i);
         most = pool_bytes(pool) > most ? pool_bytes(pool) : most;
+        assert_true(pool->proofs.used_bytes <= 4 * proven);
     }
     assert_true(most <= 3 * live);
     disk.reads = 0;
