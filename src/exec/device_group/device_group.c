@@ -191,7 +191,8 @@ static enum vdbq_status send_control(struct device_group *group,
 {
     struct group_control *control = &group->shape.control;
     for (unsigned i = 0; i < control->keys; i++)
-        place_column(rows, (int)i, &control->key[i].column);
+        place_column(rows, group->shape.key_columns[i],
+                     &control->key[i].column);
     for (unsigned i = 0; i < control->aggregates; i++) {
         const struct step_aggregate *step = &group->shape.aggregates[i].step;
         place_column(rows, step->column, &control->aggregate[i].value);

@@ -14,7 +14,9 @@
 #include "program/steps/steps.h"
 
 struct device_group_params {
-    const struct step_group *step;       /* keys and aggregates */
+    const struct step_group *step; /* keys and aggregates */
+    const bool *follows; /* keys that follow from others: rows of a group have
+                            them in common anyway; NULL: none do  */
     const struct device_column *columns; /* of the input */
     const struct step_column *inputs;    /* the same, as the plan has them */
     unsigned column_count;               /* of both */

@@ -116,12 +116,13 @@ static bool describe(const struct device_group *group, unsigned number,
                      struct device_column *column)
 {
     const struct device_group_params *params = &group->params;
-    if (number < params->step->keys) {
+    unsigned made_of = group->shape.results[number];
+    if (made_of < GROUP_KEYS_MAX) {
         *column = params->columns[number];
         return true;
     }
     const struct aggregate *aggregate =
-        &group->shape.aggregates[number - params->step->keys];
+        &group->shape.aggregates[made_of - GROUP_KEYS_MAX];
     int value = aggregate->step.column;
     if (aggregate->kind == AGGREGATE_BEST
         || aggregate->kind == AGGREGATE_EARLIEST)
@@ -176,20 +177,22 @@ static enum vdbq_status send_results(struct device_group *group,
 {
     const struct device_store *store = &rows->store;
     struct group_result results[RESULTS_MAX] = { { 0 } };
-    unsigned keys = group->params.step->keys;
     assert(store->column_count <= RESULTS_MAX);
     for (unsigned i = 0; i < store->column_count; i++) {
         const struct device_place *place = &store->places[i];
         bool read = store->sink.reads == NULL || store->sink.reads[i];
+        unsigned made_of = group->shape.results[i];
+        bool key = made_of < GROUP_KEYS_MAX;
         results[i] = (struct group_result){
             .values = read ? place->values : GROUP_NOWHERE,
             .nulls = place->nulls != UINT64_MAX ? place->nulls : GROUP_NOWHERE,
-            .is_key = i < keys,
-            .number = i < keys ? i : i - keys,
+            .is_key = key,
+            .number = key ? made_of : made_of - GROUP_KEYS_MAX,
             .type = (u32)sort_type(rows->columns[i].type),
         };
-        if (i >= keys)
-            describe_sum(&group->shape.aggregates[i - keys], &results[i]);
+        if (!key)
+            describe_sum(&group->shape.aggregates[made_of - GROUP_KEYS_MAX],
+                         &results[i]);
     }
     enum vdbq_status status =
         device_group_memory(group, sizeof results, sent, error);

@@ -16,6 +16,10 @@
 struct device_group_shape {
     struct group_control control; /* what the kernels read */
     struct aggregate aggregates[GROUP_AGGREGATES_MAX]; /* at: in a record */
+    /* Of each key the input's column; and what each column of the result is:
+     * a key, or, GROUP_KEYS_MAX and above, an aggregate. */
+    uint8_t key_columns[GROUP_KEYS_MAX];
+    uint8_t results[GROUP_KEYS_MAX + GROUP_AGGREGATES_MAX];
     bool finds;    /* vdbq_group_find is needed                        */
     bool raises;   /* ... and vdbq_group_raise, of each launch         */
     uint64_t bits; /* of values that count once; 0: none               */

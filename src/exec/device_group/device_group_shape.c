@@ -51,17 +51,38 @@ static u64 codes_of(const struct device_column *column, u64 *base)
     return least <= most ? (u64)most - (u64)least + 1 : 1;
 }
 
+/* Whether a key follows from others. */
+static bool follows(const struct device_group_params *params, unsigned key)
+{
+    return params->follows != NULL && params->follows[key];
+}
+
+/* Lists the keys that do not follow from others. */
+static void list_keys(const struct device_group_params *params,
+                      struct device_group_shape *shape)
+{
+    struct group_control *control = &shape->control;
+    for (unsigned i = 0; i < params->step->keys; i++) {
+        if (follows(params, i))
+            continue;
+        shape->key_columns[control->keys] = (uint8_t)i;
+        shape->results[i] = (uint8_t)control->keys++;
+    }
+}
+
 /* Gives the keys their strides; the codes of all, or 0: there are too many
  * but the only key's are its values. False: they have no codes. */
 static bool place_keys(const struct device_group_params *params,
-                       struct group_control *control, u64 *codes)
+                       struct device_group_shape *shape, u64 *codes)
 {
+    struct group_control *control = &shape->control;
     *codes = 1;
-    control->keys = params->step->keys;
-    if (control->keys > GROUP_KEYS_MAX)
+    if (params->step->keys > GROUP_KEYS_MAX)
         return false;
+    list_keys(params, shape);
     for (unsigned i = 0; i < control->keys; i++) {
-        const struct device_column *column = &params->columns[i];
+        const struct device_column *column =
+            &params->columns[shape->key_columns[i]];
         struct group_key *key = &control->key[i];
         u64 all;
         key->column = place(column);
@@ -117,26 +138,49 @@ static bool place_aggregate(const struct device_group_params *params,
     return !placed->distinct || (placed->size > 0 && value->ranged);
 }
 
+/* Lays the state of one aggregate more out, behind `*at` bytes of a record;
+ * false: the device has no form of it. */
+static bool add_aggregate(const struct device_group_params *params,
+                          struct device_group_shape *shape,
+                          const struct step_aggregate *step, unsigned result,
+                          size_t *at)
+{
+    struct group_control *control = &shape->control;
+    unsigned number = control->aggregates;
+    if (number == GROUP_AGGREGATES_MAX
+        || !place_aggregate(params, step, at, &shape->aggregates[number],
+                            &control->aggregate[number]))
+        return false;
+    u32 kind = control->aggregate[number].kind;
+    shape->raises |= kind == GROUP_REAL;
+    shape->finds |= kind == GROUP_REAL || kind == GROUP_EARLIEST;
+    shape->results[result] = (uint8_t)(GROUP_KEYS_MAX + number);
+    control->aggregates++;
+    return true;
+}
+
 /* Lays the states out in a record; false: the device has no form of one of
-   them. */
+   them. A key that follows from others is its value in the first row. */
 static bool place_aggregates(const struct device_group_params *params,
                              struct device_group_shape *shape)
 {
-    const struct vector *steps = &params->step->aggregates;
+    const struct step_group *step = params->step;
     struct group_control *control = &shape->control;
     size_t at = sizeof(struct group_record);
-    if (steps->count > GROUP_AGGREGATES_MAX)
+    bool can = true;
+    for (unsigned i = 0; i < step->keys && can; i++)
+        if (follows(params, i))
+            can = add_aggregate(
+                params, shape,
+                &(struct step_aggregate){ .function = AGGREGATE_FIRST,
+                                          .column = (int)i,
+                                          .filter = -1 },
+                i, &at);
+    for (unsigned i = 0; i < step->aggregates.count && can; i++)
+        can = add_aggregate(params, shape, vector_at(&step->aggregates, i),
+                            step->keys + i, &at);
+    if (!can)
         return false;
-    control->aggregates = (u32)steps->count;
-    for (unsigned i = 0; i < control->aggregates; i++) {
-        u32 kind;
-        if (!place_aggregate(params, vector_at(steps, i), &at,
-                             &shape->aggregates[i], &control->aggregate[i]))
-            return false;
-        kind = control->aggregate[i].kind;
-        shape->raises |= kind == GROUP_REAL;
-        shape->finds |= kind == GROUP_REAL || kind == GROUP_EARLIEST;
-    }
     assert(at % sizeof(u64) == 0);
     control->out = (u32)at;
     for (unsigned i = 0; i < control->aggregates; i++)
@@ -217,8 +261,7 @@ bool device_group_shape(const struct device_group_params *params,
     u64 codes;
 
     *shape = (struct device_group_shape){ 0 };
-    if (!place_keys(params, control, &codes)
-        || !place_aggregates(params, shape))
+    if (!place_keys(params, shape, &codes) || !place_aggregates(params, shape))
         return false;
     control->hashed = !is_dense(params, codes, control->width);
     control->slots = control->hashed ? hash_slots(params->rows) : codes;

@@ -68,7 +68,8 @@ static enum vdbq_status write_block(const void *context,
                                     struct error *error)
 {
     const struct writing *writing = context;
-    const struct group_control *control = &writing->groups->shape->control;
+    const struct device_group_shape *shape = writing->groups->shape;
+    unsigned made_of = shape->results[block->number];
     struct row_set_column *column = block->column;
     enum vdbq_status status = VDBQ_OK;
 
@@ -76,15 +77,15 @@ static enum vdbq_status write_block(const void *context,
         uint64_t row = block->first + i;
         const uint8_t *record = block->records[i] + sizeof(struct group_out);
         const struct group_record *head = (const void *)record;
-        if (block->number < control->keys) {
+        if (made_of < GROUP_KEYS_MAX) {
             block->nulls |=
-                write_key(&control->key[block->number],
+                write_key(&shape->control.key[made_of],
                           (const void *)block->records[i], column, row);
             continue;
         }
-        status = aggregate_result(
-            &writing->groups->shape->aggregates[block->number - control->keys],
-            record, head->rows, column->values, column->nulls, row, error);
+        status = aggregate_result(&shape->aggregates[made_of - GROUP_KEYS_MAX],
+                                  record, head->rows, column->values,
+                                  column->nulls, row, error);
         block->nulls |= column->nulls[row] != 0;
     }
     return status;

@@ -12,6 +12,7 @@
 #include "exec/group/machine_group.h"
 #include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
+#include "program/dataflow/determined.h"
 
 enum {
     KEEP_MIN = 1 << 10, /* groups that stay on a device            */
@@ -261,6 +262,25 @@ static enum vdbq_status run_pairs(struct group_stream *stream,
     return status;
 }
 
+/* Whether the device can group where keys that follow from others are none;
+ * `*follows`, which the caller frees, says which. */
+static bool can_with_fewer(const struct stream *input,
+                           struct device_group_params *params, bool **follows)
+{
+    unsigned keys = params->step->keys;
+    if (input->step->kind != STEP_SCAN || keys < 2)
+        return false;
+    *follows = memory_zeroed(keys, sizeof **follows);
+    if (*follows == NULL)
+        return false;
+    program_determined(&input->step->scan.program, keys, *follows);
+    params->follows = *follows;
+    if (device_group_can(params))
+        return true;
+    params->follows = NULL;
+    return false;
+}
+
 /* Groups on the device that has the rows, where there is one and it can;
  * `*done`: so it was. */
 static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
@@ -284,13 +304,17 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
     params.columns = columns = stream_device_columns(input);
     if (columns == NULL)
         return error_no_memory(error);
-    bool can = device_group_can(&params);
+    bool *follows = NULL;
+    bool can =
+        device_group_can(&params)
+        || (stream->group == NULL && can_with_fewer(input, &params, &follows));
     *done = can
             || (stream->group == NULL && stream_bounded(input)
                 && device_pairs_can(&params, input->rows_most));
     if (*done)
         status = can ? run_on_device(stream, &params, error)
                      : run_pairs(stream, &params, error);
+    memory_release(follows);
     memory_release(columns);
     return status;
 }
