@@ -141,7 +141,7 @@ enum vdbq_status opencl_memory_over(struct device *device, void *bytes,
 void opencl_memory_destroy(struct device_memory *memory);
 /* Puts the filling of some bytes into the queue, OPENCL_FILL_BYTES at most: a
  * driver that was asked for 2.4 GB at once worked for 83 seconds and then failed
- * (NVIDIA: -9999). */
+ * (NVIDIA: -9999), as it did behind 8 GB of a buffer. */
 enum { OPENCL_FILL_BYTES = HOSTILE(1 << 16, 1 << 30) };
 cl_int opencl_fill_part(struct device_memory *memory, uint64_t at,
                         uint64_t size, uint8_t byte, cl_event *event);

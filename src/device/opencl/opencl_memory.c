@@ -12,6 +12,11 @@
 #include "base/threads/parallel.h"
 #include "device/opencl/opencl.h"
 
+/* A driver (NVIDIA's) counts the patterns of a buffer in 31 bits: far from its
+ * start they are long. */
+#define FAR ((uint64_t)4 << 30)
+enum { PATTERN_NEAR = 4, PATTERN_FAR = 64 };
+
 static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
                             struct error *error);
 static enum vdbq_status clear(struct opencl_memory *memory,
@@ -38,6 +43,8 @@ enum vdbq_status opencl_memory_create(struct device *device,
         return error_no_memory(error);
     if (place == MEMORY_PINNED)
         flags |= CL_MEM_ALLOC_HOST_PTR;
+    else
+        size_bytes += (PATTERN_FAR - size_bytes % PATTERN_FAR) % PATTERN_FAR;
     made->head = (struct device_memory){ .device = device,
                                          .place = place,
                                          .size_bytes = size_bytes };
@@ -162,13 +169,14 @@ static enum vdbq_status clear(struct opencl_memory *memory, struct error *error)
 cl_int opencl_fill_part(struct device_memory *memory, uint64_t at,
                         uint64_t size, uint8_t byte, cl_event *event)
 {
-    const cl_uchar four[] = { byte, byte, byte, byte };
-    size_t pattern = at % sizeof four == 0 && size % sizeof four == 0
-                         ? sizeof four
-                         : sizeof byte;
+    cl_uchar pattern[PATTERN_FAR];
+    size_t width = at < FAR ? PATTERN_NEAR : PATTERN_FAR;
+    memset(pattern, byte, sizeof pattern);
+    while (at % width != 0 || size % width != 0)
+        width /= 2;
     return opencl_calls.EnqueueFillBuffer(
         opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
-        four, pattern, at, size, 0, NULL, event);
+        pattern, width, at, size, 0, NULL, event);
 }
 
 /* Does not wait for launches that are under way. */

@@ -17,8 +17,9 @@ enum {
     HASH_SLOTS_FIRST = 1 << 21, /* grows from there                       */
     LOCAL_COPIES_MAX = 32
 };
-#define CODES_MAX (UINT64_C(1) << 63)
-#define BITS_MAX  (UINT64_C(1) << 33)
+#define DENSE_BYTES_FULL (UINT64_C(3) << 30) /* of such a table */
+#define CODES_MAX        (UINT64_C(1) << 63)
+#define BITS_MAX         (UINT64_C(1) << 33)
 /* The share of a device's memory that a table may take. */
 #define MEMORY_SHARE(bytes) ((bytes) / 4)
 
@@ -217,7 +218,8 @@ static bool is_dense(const struct device_group_params *params, u64 codes,
     if (codes == 0 || codes / 16 > params->rows)
         return false;
     return codes <= DENSE_SLOTS_MAX
-           || (codes <= DENSE_SLOTS_FULL && codes <= params->room / width
+           || (codes <= DENSE_SLOTS_FULL && codes <= DENSE_BYTES_FULL / width
+               && codes <= params->room / width
                && (double)codes <= DENSE_SPARE * params->rows_expected);
 }
 
