@@ -85,22 +85,11 @@
             s, number, refine_##T(s, s->sorted, s->count, number, first));   \
     }
 
-#define EACH_WALKS(T, way)                                                   \
-    KERNEL void vdbq_search_##way##_##T(SEARCH_ARGUMENTS)                    \
-    {                                                                        \
-        struct search s = SEARCH_MADE;                                       \
-        places += places_at;                                                 \
-        (void)scratch, (void)sorters;                                        \
-        for (u64 number = get_global_id(0); number < s.searches;             \
-             number += get_global_size(0))                                   \
-            walked_##T(&s, number, places);                                  \
-    }
-
 #if VDBQ_GROUP > 1
 
 /* ------------------------------------------------------ items in groups -- */
 
-#define TREE(T) EACH_WALKS(T, tree)
+#define TREE(T) EACH_BY_ITSELF(T, tree, walked)
 
 /* Text that runs once for few keys is best short: it has to be fetched, too. */
 #ifdef __OPENCL_C_VERSION__
@@ -211,7 +200,7 @@ static inline whole_PAIR pair_of(u64 first, u64 second)
 
 /* -------------------------------------------------- items that are alone -- */
 
-#define PARY(T) EACH_WALKS(T, pary)
+#define PARY(T) EACH_BY_ITSELF(T, pary, walked)
 #define FEW(T) /* keys lie where the item reads them */
 
 /* Several keys go from level to level in step. */

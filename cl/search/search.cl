@@ -333,6 +333,18 @@ WORD_TYPE(ROWS, s->width / 8)
             s, number, refine_##T(s, s->sorted, s->count, number, first));   \
     }
 
+/* A kernel whose items take one search at a time. */
+#define EACH_BY_ITSELF(T, way, by)                                           \
+    KERNEL void vdbq_search_##way##_##T(SEARCH_ARGUMENTS)                    \
+    {                                                                        \
+        struct search s = SEARCH_MADE;                                       \
+        places += places_at;                                                 \
+        (void)scratch, (void)sorters;                                        \
+        for (u64 number = get_global_id(0); number < s.searches;             \
+             number += get_global_size(0))                                   \
+            by##_##T(&s, number, places);                                    \
+    }
+
 #if VDBQ_GROUP > 1
 
 /* ------------------------------------------------------ items in groups -- */
@@ -341,16 +353,7 @@ WORD_TYPE(ROWS, s->width / 8)
  * longer, and so do the upper steps among copies in local memory (H100, 36M values
  * of 16 bytes: 397 and 413 us for 1M keys instead of 318): it is the lowest steps,
  * which find nothing in a cache, that count. */
-#define BINARY(T)                                                            \
-    KERNEL void vdbq_search_binary_##T(SEARCH_ARGUMENTS)                     \
-    {                                                                        \
-        struct search s = SEARCH_MADE;                                       \
-        places += places_at;                                                 \
-        (void)scratch, (void)sorters;                                        \
-        for (u64 number = get_global_id(0); number < s.searches;             \
-             number += get_global_size(0))                                   \
-            one_##T(&s, number, places);                                     \
-    }
+#define BINARY(T) EACH_BY_ITSELF(T, binary, one)
 
 #else
 

@@ -276,7 +276,7 @@ static enum vdbq_status launch_all(struct device *device,
 
 /* The whole way, in which the host waits for the answers alone, but where there are
  * few: a copy that begins when the kernel has ended takes less than one that has to
- * wait for it (H100: 19 and 21 us in all). */
+ * wait for it (H100, 16 keys: 21.0 and 21.4 us in all). */
 static enum vdbq_status run(struct device *device, const struct batch *batch,
                             const struct call_memories *made, uint32_t *places,
                             struct search_times *times, struct error *error)
@@ -440,7 +440,10 @@ enum vdbq_status search_directory_make(struct device *device,
     uint64_t entries = directory_entries(params->count - params->nulls);
     uint64_t width = search_width(params->type, params->columns);
     struct error ignored;
-    enum vdbq_status status = device_call(
+    enum vdbq_status status;
+
+    assert(params->count > 0);
+    status = device_call(
         device,
         &(struct device_call){
             .kernel = (enum device_kernel)((unsigned)KERNEL_SEARCH_DIRECTORY_I32
@@ -453,8 +456,6 @@ enum vdbq_status search_directory_make(struct device *device,
             .number_count = 8,
             .items = entries },
         times, error);
-
-    assert(params->count > 0);
     if (status != VDBQ_OK)
         device_calls_wait(device, times, &ignored);
     else
