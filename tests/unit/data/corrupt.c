@@ -71,7 +71,7 @@ static enum vdbq_status read_it(unsigned flags, char **content)
 
 /* -------------------------------------------------------------- base -- */
 
-/* Columns that are unique together, a view, an index. */
+/* Columns that are unique together, a view, an index of columns, and one of keys. */
 static void make_names(struct transaction *transaction)
 {
     unsigned columns[] = { 0, 2 }, indexed[] = { 0, 4 };
@@ -81,12 +81,15 @@ static void make_names(struct transaction *transaction)
     const struct unique unique = { 2, columns };
     const struct view view = { "v", "create view v as select * from u" };
     const struct index index = { "i", id, true, 2, indexed, collations, NULL };
+    const struct index keyed = sample_index("k", id);
 
     assert_int_equal(transaction_constrain(transaction, id, &unique, 1, ERROR),
                      VDBQ_OK);
     assert_int_equal(transaction_create_view(transaction, &view, ERROR),
                      VDBQ_OK);
     assert_int_equal(transaction_create_index(transaction, &index, ERROR),
+                     VDBQ_OK);
+    assert_int_equal(transaction_create_index(transaction, &keyed, ERROR),
                      VDBQ_OK);
 }
 
@@ -152,6 +155,7 @@ static int make_base(void **state)
     params.settings = &settings;
     disk_start(NULL, 0);
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+    database_use_computer(database, compute_sample_keys, NULL);
     for (unsigned n = 0; n < 3; n++) {
         memory_release(base.older_content);
         base.older_content = base.newest_content;
