@@ -155,7 +155,7 @@ static enum vdbq_status read_part(const struct looking *looking,
     if (status == VDBQ_OK && sound) {
         some = keys_in(looking, &pages.run);
         status = vector_append(&keys, &some, 1)
-                     ? run_pages_find(&pages, &keys, run, looking->error)
+                     ? run_pages_find(&pages, &keys, NULL, run, looking->error)
                      : error_no_memory(looking->error);
     }
     vector_finish(&keys);

@@ -12,18 +12,23 @@ struct equals {
     uint32_t begin, end;
 };
 
+uint64_t run_ends_behind(const struct run_ends *ends, const struct run *run)
+{
+    unsigned bits = 0;
+
+    for (unsigned i = ends->columns; i < run->column_count; i++)
+        bits += run->columns[i].bits;
+    return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+}
+
 /* The places in a part of the run whose first columns are those of a place. */
 static struct equals equals_at(const struct run_ends *ends,
                                const struct run *run, struct equals part,
                                uint32_t place)
 {
-    uint64_t key = run_key(run, place), behind;
-    unsigned bits = 0;
+    uint64_t key = run_key(run, place), behind = run_ends_behind(ends, run);
     struct equals equals;
 
-    for (unsigned i = ends->columns; i < run->column_count; i++)
-        bits += run->columns[i].bits;
-    behind = bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
     equals.end = run_find(run, (struct run_keys){ key & ~behind, key | behind },
                           0, &equals.begin);
     equals.begin = equals.begin > part.begin ? equals.begin : part.begin;

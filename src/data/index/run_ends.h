@@ -15,6 +15,10 @@ struct run_ends {
     unsigned columns; /* of the run: up to the last one that makes the order */
 };
 
+/* The bits of a run's keys in which rows may differ that the order has as equals:
+ * those of the columns behind it. */
+uint64_t run_ends_behind(const struct run_ends *ends, const struct run *run);
+
 /* Adds the numbers of those rows, among them at places [begin, end), to a vector
  * of uint32_t, each once, in whatever order. False: no memory. */
 bool run_ends_add(const struct run_ends *ends, const struct run *run,

@@ -314,32 +314,136 @@ static enum vdbq_status read_pages(const struct run_pages *pages,
     return status;
 }
 
-/* Whether a page can have one of some keys. */
-static bool can_have(const struct run_pages *pages, uint32_t number,
-                     const struct run_keys *keys)
-{
-    return pages->pages[number].key <= keys->last
-           && (number + 1 == pages->page_count
-               || pages->pages[number + 1].key >= keys->first);
-}
+/* Pages that are to be read of one range of keys. */
+struct choosing {
+    const struct run_pages *pages;
+    struct run_keys keys;
+    uint32_t first, end; /* that can have some of these */
+    bool *wanted;        /* one a page of the run       */
+};
 
-/* The last page that begins with a lesser key, or the first. */
-static uint32_t first_page(const struct run_pages *pages, uint64_t key)
+/* How many pages begin with a lesser key, or one that is no more than it. */
+static uint32_t pages_below(const struct run_pages *pages, uint64_t key,
+                            bool or_equal)
 {
     uint32_t low = 0, high = pages->page_count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (pages->pages[middle].key < key)
+        uint64_t first = pages->pages[middle].key;
+        if (first < key || (or_equal && first == key))
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 ? low - 1 : 0;
+    return low;
+}
+
+/* The last page that begins with a lesser key may end with some of the range. */
+static struct choosing choose(const struct run_pages *pages,
+                              struct run_keys keys, bool *wanted)
+{
+    uint32_t below = pages_below(pages, keys.first, false);
+    struct choosing choosing = { .pages = pages,
+                                 .keys = keys,
+                                 .first = below > 0 ? below - 1 : 0,
+                                 .wanted = wanted };
+
+    choosing.end = keys.first > keys.last ? choosing.first
+                                          : pages_below(pages, keys.last, true);
+    return choosing;
+}
+
+static void want(const struct choosing *choosing, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++)
+        choosing->wanted[i] = true;
+}
+
+/* Rows of a page that have keys of the range for certain: all, if the range goes
+ * on behind it, else at least that which it begins with. */
+static uint32_t rows_sure(const struct choosing *choosing, uint32_t page)
+{
+    if (choosing->pages->pages[page].key < choosing->keys.first)
+        return 0;
+    return page + 1 < choosing->end ? rows_of(choosing->pages, page) : 1;
+}
+
+/* Whether the rows that two pages begin with are equals in the order. */
+static bool begin_alike(const struct choosing *choosing, uint64_t behind,
+                        uint32_t a, uint32_t b)
+{
+    const struct run_block_page *pages = choosing->pages->pages;
+
+    return (pages[a].key | behind) == (pages[b].key | behind);
+}
+
+/* From some page on, as many as have so many rows. Returns where they end. */
+static uint32_t want_rows(const struct choosing *choosing, uint32_t page,
+                          uint32_t rows)
+{
+    uint64_t sure = 0;
+    uint32_t first = page;
+
+    for (; page < choosing->end && sure < rows; page++)
+        sure += rows_sure(choosing, page);
+    want(choosing, first, page);
+    return page;
+}
+
+/* The first rows, and all their equals in the order unless keys that are equal
+ * are all of these, as then the rows come in the tablet's order. */
+static void want_first(const struct choosing *choosing, uint64_t behind,
+                       uint32_t rows)
+{
+    uint32_t next = want_rows(choosing, choosing->first, rows), end = next;
+
+    while (behind != 0 && end < choosing->end
+           && begin_alike(choosing, behind, next, end))
+        end++;
+    want(choosing, next, end);
+}
+
+/* The last rows, and of the equals of the first one of them all, or those that
+ * come first. */
+static void want_last(const struct choosing *choosing, uint64_t behind,
+                      uint32_t rows)
+{
+    uint32_t page = choosing->end, equals;
+    uint64_t sure = 0;
+
+    while (page > choosing->first && sure < rows)
+        sure += rows_sure(choosing, --page);
+    want(choosing, page, choosing->end);
+    for (equals = page; equals > choosing->first
+                        && begin_alike(choosing, behind, equals - 1, page);)
+        equals--;
+    want(choosing, behind == 0 ? page : equals, page);
+    if (equals > choosing->first)
+        choosing->wanted[equals - 1] = true;
+    if (behind == 0 && equals < page)
+        want_rows(choosing, equals, rows);
+}
+
+static void want_range(const struct choosing *choosing,
+                       const struct run_ends *ends)
+{
+    uint64_t behind;
+
+    if (ends == NULL || (ends->first == 0 && ends->last == 0)) {
+        want(choosing, choosing->first, choosing->end);
+        return;
+    }
+    behind = run_ends_behind(ends, &choosing->pages->run);
+    if (ends->first > 0)
+        want_first(choosing, behind, ends->first);
+    if (ends->last > 0)
+        want_last(choosing, behind, ends->last);
 }
 
 enum vdbq_status run_pages_find(const struct run_pages *pages,
-                                const struct vector *keys, struct run **run,
+                                const struct vector *keys,
+                                const struct run_ends *ends, struct run **run,
                                 struct error *error)
 {
     bool *wanted = memory_zeroed(pages->page_count + (size_t)1, sizeof *wanted);
@@ -351,11 +455,8 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
         return error_no_memory(error);
     for (size_t i = 0; i < keys->count; i++) {
         const struct run_keys *some = vector_at(keys, i);
-        uint32_t at = first_page(pages, some->first);
-        for (; some->first <= some->last && at < pages->page_count
-               && pages->pages[at].key <= some->last;
-             at++)
-            wanted[at] |= can_have(pages, at, some);
+        const struct choosing choosing = choose(pages, *some, wanted);
+        want_range(&choosing, ends);
     }
     for (uint32_t i = 0; i < pages->page_count; i++)
         rows += wanted[i] ? rows_of(pages, i) : 0;
@@ -379,7 +480,7 @@ enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
     if (status == VDBQ_OK && !vector_append(&keys, &all, 1))
         status = error_no_memory(error);
     if (status == VDBQ_OK && sound)
-        status = run_pages_find(&pages, &keys, run, error);
+        status = run_pages_find(&pages, &keys, NULL, run, error);
     if (*run != NULL && block != NULL)
         run_add_heads(*run, block);
     run_pages_close(&pages);

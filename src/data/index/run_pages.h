@@ -9,7 +9,7 @@
 
 #include "base/vector.h"
 #include "data/database/database.h"
-#include "data/index/run.h"
+#include "data/index/run_ends.h"
 #include "data/tablet/block.h"
 
 /* The tablet that a run belongs to. */
@@ -39,11 +39,13 @@ enum vdbq_status run_pages_open(struct database *database,
                                 struct error *error);
 void run_pages_close(struct run_pages *pages); /* accepts a zeroed one */
 
-/* Makes a run of the pages that can have some keys (a vector of struct run_keys):
- * places are others than in all of it. NULL with the status OK: it is not what it
- * should be. Fails with NO_MEMORY, CANCELLED. */
+/* Makes a run of the pages that can have some keys (a vector of struct run_keys),
+ * or, where `ends` are asked for, those of each range of keys: places are others
+ * than in all of it. NULL with the status OK: it is not what it should be. Fails
+ * with NO_MEMORY, CANCELLED. */
 enum vdbq_status run_pages_find(const struct run_pages *pages,
-                                const struct vector *keys, struct run **run,
+                                const struct vector *keys,
+                                const struct run_ends *ends, struct run **run,
                                 struct error *error);
 
 /* Reads all of a run of a tablet. `block`: a block with the columns

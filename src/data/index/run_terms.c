@@ -254,31 +254,51 @@ static bool add_ends(const struct run_terms *terms, const struct run *run,
     return run_ends_add(&terms->ends, run, begin, end, rows);
 }
 
-/* The ends of what is asked for. */
+static bool wants_ends(const struct run_terms *terms)
+{
+    return terms->ends.first > 0 || terms->ends.last > 0;
+}
+
+/* The keys whose ends are asked for: of all, or of the values, or of these and of
+ * NULLs for themselves. Returns how many ranges these are. */
+static unsigned ends_keys(const struct run_terms *terms, const struct run *run,
+                          struct run_keys keys[2])
+{
+    struct run_keys all = equal_keys(terms, run);
+    bool bound = terms->low != NULL || terms->high != NULL || terms->not_null;
+
+    keys[0] = all;
+    if (!bound && !terms->apart)
+        return 1;
+    keys[0] =
+        run_keys_between(run, all, terms->equal_count, terms->low, terms->high);
+    if (bound)
+        return 1;
+    keys[1] = run_keys_null(run, all, terms->equal_count);
+    return 2;
+}
+
 static bool find_ends(const struct run_terms *terms, const struct run *run,
                       struct vector *rows)
 {
-    struct run_keys all = equal_keys(terms, run), values;
-    bool bound = terms->low != NULL || terms->high != NULL || terms->not_null;
+    struct run_keys keys[2];
+    unsigned count = ends_keys(terms, run, keys);
+    bool done = true;
 
-    if (!bound && !terms->apart)
-        return add_ends(terms, run, all, rows);
-    values =
-        run_keys_between(run, all, terms->equal_count, terms->low, terms->high);
-    return add_ends(terms, run, values, rows)
-           && (bound
-               || add_ends(terms, run,
-                           run_keys_null(run, all, terms->equal_count), rows));
+    for (unsigned i = 0; i < count && done; i++)
+        done = add_ends(terms, run, keys[i], rows);
+    return done;
 }
 
 bool run_terms_find(const struct run_terms *terms, const struct run *run,
                     struct vector *rows)
 {
-    bool ends = terms->ends.first > 0 || terms->ends.last > 0, done;
     size_t first = rows->count;
+    bool done;
 
     assert(terms->equal_count <= run->column_count);
-    done = ends ? find_ends(terms, run, rows) : find_ranges(terms, run, rows);
+    done = wants_ends(terms) ? find_ends(terms, run, rows)
+                             : find_ranges(terms, run, rows);
     return done && order_rows(run, rows, first);
 }
 
@@ -295,12 +315,23 @@ static bool add_keys(struct vector *keys, struct run_keys some)
     return some.first > some.last || vector_append(keys, &some, 1);
 }
 
+static bool add_ends_keys(const struct run_terms *terms, const struct run *run,
+                          struct vector *keys)
+{
+    struct run_keys some[2];
+    unsigned count = ends_keys(terms, run, some);
+
+    return add_keys(keys, some[0]) && (count == 1 || add_keys(keys, some[1]));
+}
+
 bool run_terms_keys(const struct run_terms *terms, const struct run *run,
                     struct vector *keys)
 {
     struct run_keys all = equal_keys(terms, run);
     bool bound = terms->low != NULL || terms->high != NULL, done = true;
 
+    if (wants_ends(terms))
+        return add_ends_keys(terms, run, keys);
     for (uint32_t i = 0; terms->listed && i < terms->list_count && done; i++)
         done = add_keys(
             keys, run_keys_equal(run, all, terms->equal_count, terms->list[i]));

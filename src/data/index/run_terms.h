@@ -51,7 +51,8 @@ bool run_terms_take(const struct run *run, const uint32_t *places,
 bool run_terms_scan(const struct run_terms *terms, const void *block,
                     struct vector *rows);
 /* Adds the keys that rows have which run_terms_find() finds, and few others, as
- * struct run_keys. The run's own keys need not be there. False: no memory. */
+ * struct run_keys; where ends are asked for, the keys that these are the ends of.
+ * The run's own keys need not be there. False: no memory. */
 bool run_terms_keys(const struct run_terms *terms, const struct run *run,
                     struct vector *keys);
 

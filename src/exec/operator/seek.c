@@ -73,12 +73,15 @@ static const struct seek_job *job_of(const struct picking *picking,
     return NULL;
 }
 
-/* Where rows of a job are picked, while its tablet is held. */
+/* Where rows of a job are picked, while its tablet is held: it is not where their
+ * numbers say all that is read of them. */
 static struct picked_from from_of(const struct seek_job *job)
 {
     return (struct picked_from){ .ref = job->ref,
                                  .tablet =
-                                     device_memory_host(job->slot->memory),
+                                     job->slot != NULL
+                                         ? device_memory_host(job->slot->memory)
+                                         : NULL,
                                  .over = job->over };
 }
 
@@ -169,11 +172,12 @@ static enum vdbq_status hold_next(struct picking *picking, struct error *error)
     struct seek_stream *seek = picking->seek;
     struct seek_job *job = &seek->work.jobs[picking->end];
     struct picked_from from;
-    bool full;
-    enum vdbq_status status =
-        seek_hold(&seek->work, job, seek->columns, seek->column_count,
-                  picking->end > picking->first, &full, error);
+    bool full = false;
+    enum vdbq_status status = VDBQ_OK;
 
+    if (seek->column_count > 0)
+        status = seek_hold(&seek->work, job, seek->columns, seek->column_count,
+                           picking->end > picking->first, &full, error);
     if (full)
         status = pick_held(picking, error);
     if (full && status == VDBQ_OK)

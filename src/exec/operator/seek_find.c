@@ -23,6 +23,7 @@
 #include "data/index/run_cache.h"
 #include "data/index/run_pages.h"
 #include "exec/operator/seek_device.h"
+#include "exec/operator/seek_ends.h"
 #include "exec/operator/seek_keys.h"
 #include "exec/stream/stream_inner.h"
 
@@ -100,11 +101,10 @@ static const struct run *find_run(const struct seek_work *work,
                                     : NULL;
 }
 
-/* Whether many values are looked for, or the order of all keys. */
-static bool wants_all(const struct seek_work *work)
+/* Whether many values are looked for. */
+static bool wants_many(const struct seek_work *work)
 {
-    return work->terms.list_count > LIST_FEW
-           || work->terms.step->ends.key_count > 0;
+    return work->terms.list_count > LIST_FEW;
 }
 
 /* Whether it pays to make the run of a tablet whose key columns are in memory. */
@@ -113,7 +113,9 @@ static bool makes_run(const struct seek_work *work, const struct seek_job *job)
     const void *block = device_memory_host(job->slot->memory);
     struct run_want want = seek_want(work, job);
 
-    return wants_all(work) || run_is_cheap(block, want.columns, want.count)
+    return wants_many(work)
+           || work->terms.step->ends.key_count > 0 /* the order of all keys */
+           || run_is_cheap(block, want.columns, want.count)
            || run_cache_pays(work->place.runs, &want, false);
 }
 
@@ -129,7 +131,40 @@ static void find_in_file(const struct seek_work *work, struct seek_job *job)
         catalogue_run(catalogue, job->keys.identity, want.columns, want.count);
     job->whole =
         job->file != NULL
-        && (wants_all(work) || run_cache_pays(work->place.runs, &want, true));
+        && (wants_many(work) || run_cache_pays(work->place.runs, &want, true));
+}
+
+/* So many rows of an end, and more. */
+static uint32_t rows_asked(uint32_t rows, uint32_t more)
+{
+    if (rows == 0)
+        return 0;
+    return rows > UINT32_MAX - more ? UINT32_MAX : rows + more;
+}
+
+/* The ends of a tablet are among those of its base that are longer by the rows
+ * that are gone, or have other keys, and all that have. */
+static void ask_for_more(struct run_ends *ends, uint32_t more)
+{
+    ends->first = rows_asked(ends->first, more);
+    ends->last = rows_asked(ends->last, more);
+}
+
+/* What is looked for in a job's tablet, or in the base of its edit.
+ * tablet_terms_finish() is due whatever it returns. */
+static bool terms_in(const struct seek_work *work, const struct seek_job *job,
+                     const void *block, const struct run *run,
+                     struct tablet_terms *in)
+{
+    bool done = tablet_terms_init(in, &work->terms, block, run);
+
+    if (job->over != NULL)
+        ask_for_more(&in->terms.ends,
+                     job->over->gone_count
+                         + (job->edited != NULL
+                                ? job->edited->rows
+                                : seek_edited_most(&work->terms, job->over)));
+    return done;
 }
 
 /* The part of a run that is searched. */
@@ -145,11 +180,12 @@ static enum vdbq_status read_part(const struct seek_work *work,
                        tablet_of(work, job), &pages, &sound, &job->error);
 
     if (status == VDBQ_OK && sound) {
-        bool done = tablet_terms_init(&in, &work->terms, block, &pages.run)
+        bool done = terms_in(work, job, block, &pages.run, &in)
                     && run_terms_keys(&in.terms, &pages.run, &keys);
-        tablet_terms_finish(&in);
-        status = done ? run_pages_find(&pages, &keys, &job->made, &job->error)
+        status = done ? run_pages_find(&pages, &keys, &in.terms.ends,
+                                       &job->made, &job->error)
                       : stop_or_no_memory(&job->error);
+        tablet_terms_finish(&in);
     }
     vector_finish(&keys);
     run_pages_close(&pages);
@@ -197,22 +233,6 @@ struct finding {
     atomic_size_t next; /* that nobody has begun */
 };
 
-/* So many rows of an end, and more. */
-static uint32_t rows_asked(uint32_t rows, uint32_t more)
-{
-    if (rows == 0)
-        return 0;
-    return rows > UINT32_MAX - more ? UINT32_MAX : rows + more;
-}
-
-/* The ends of a tablet are among those of its base that are longer by the rows
- * that are gone, or have other keys, and all that have. */
-static void ask_for_more(struct run_ends *ends, uint32_t more)
-{
-    ends->first = rows_asked(ends->first, more);
-    ends->last = rows_asked(ends->last, more);
-}
-
 /* Forgets rows that were found and are gone, or have other keys, and adds those that
  * are found by these. */
 static bool put_edit(const struct seek_work *work, struct seek_job *job)
@@ -253,13 +273,7 @@ static void find_in(const struct seek_work *work, struct seek_job *job)
     job->unread = job->run == NULL && job->file != NULL;
     if (job->error.status != VDBQ_OK || job->unread)
         return;
-    job->failed = !tablet_terms_init(&in, &work->terms, block, job->run);
-    if (job->over != NULL)
-        ask_for_more(&in.terms.ends,
-                     job->over->gone_count
-                         + (job->edited != NULL
-                                ? job->edited->rows
-                                : seek_edited_most(&work->terms, job->over)));
+    job->failed = !terms_in(work, job, block, job->run, &in);
     if (!job->failed)
         job->failed = job->run != NULL
                           ? !run_terms_find(&in.terms, job->run, &job->found)
@@ -512,18 +526,21 @@ static struct seek_job job_for(const struct seek_work *work,
 static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
 {
     const struct table *table = work->terms.table;
-    enum vdbq_status status = VDBQ_OK;
+    bool *wanted;
+    enum vdbq_status status = seek_ends_tablets(&work->terms, &wanted, error);
 
     work->jobs = memory_zeroed(table->tablet_count + 1, sizeof *work->jobs);
     if (work->jobs == NULL)
-        return error_no_memory(error);
+        status = error_no_memory(error);
     for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
         const struct tablet_ref *ref = &table->tablets[i];
-        if (seek_terms_pass(&work->terms, ref))
+        if (seek_terms_pass(&work->terms, ref)
+            || (wanted != NULL && !wanted[i]))
             continue;
         status = edit_check(ref->edit, error);
         work->jobs[work->job_count++] = job_for(work, ref);
     }
+    memory_release(wanted);
     return status;
 }
 

@@ -278,6 +278,19 @@ void seek_terms_finish(struct seek_terms *terms)
 
 /* ---------------------------------------------------------------- facts -- */
 
+bool seek_terms_extremes(const struct seek_terms *terms,
+                         const struct tablet_ref *ref, unsigned key,
+                         uint64_t *least, uint64_t *greatest)
+{
+    const struct column_facts *facts = &ref->facts[terms->step->keys[key]];
+
+    *least =
+        number_value(terms, key, facts->minimum, facts->minimum_real).value;
+    *greatest =
+        number_value(terms, key, facts->maximum, facts->maximum_real).value;
+    return !facts->empty;
+}
+
 /* Whether a tablet has no value of a key from `low` to `high`; NULL: there is
  * no bound. */
 static bool lacks(const struct seek_terms *terms, const struct tablet_ref *ref,
@@ -285,16 +298,15 @@ static bool lacks(const struct seek_terms *terms, const struct tablet_ref *ref,
                   const struct run_value *high)
 {
     const struct column_facts *facts = &ref->facts[terms->step->keys[key]];
-    struct run_value least, most;
+    uint64_t least, greatest;
 
     if (facts->empty)
         return true;
     if (seek_terms_is_text(terms, key))
         return false;
-    least = number_value(terms, key, facts->minimum, facts->minimum_real);
-    most = number_value(terms, key, facts->maximum, facts->maximum_real);
-    return (low != NULL && low->value > most.value)
-           || (high != NULL && high->value < least.value);
+    seek_terms_extremes(terms, ref, key, &least, &greatest);
+    return (low != NULL && low->value > greatest)
+           || (high != NULL && high->value < least);
 }
 
 /* Whether it has none of the list. */

@@ -48,6 +48,11 @@ void seek_terms_finish(struct seek_terms *terms); /* accepts a zeroed one */
 /* Whether a key is a text of a column: what is looked for in a tablet then needs
  * that. */
 bool seek_terms_is_text(const struct seek_terms *terms, unsigned key);
+/* The least and the greatest value of a key that is a number, as far as is known of
+ * a tablet; false: all are NULL. */
+bool seek_terms_extremes(const struct seek_terms *terms,
+                         const struct tablet_ref *ref, unsigned key,
+                         uint64_t *least, uint64_t *greatest);
 /* Whether no row of a tablet is looked for, by what is known of it. */
 bool seek_terms_pass(const struct seek_terms *terms,
                      const struct tablet_ref *ref);

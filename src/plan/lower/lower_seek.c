@@ -79,14 +79,15 @@ static bool add_column(struct lowering *lowering, const struct node *node,
     return false;
 }
 
-/* A step has one column at least. */
+/* A step has one column at least: the row's number, for which no tablet is read. */
 static bool add_any(struct lowering *lowering, const struct node *node,
                     int number)
 {
-    unsigned key = node->seek.keys[0];
+    const struct node_column row = { .name = "row", .type = VDBQ_BIGINT };
 
     return steps_at(lowering->steps, number)->column_count > 0
-           || add_column(lowering, node, key, &node->columns[key], number);
+           || add_column(lowering, node, node->table->column_count + 1, &row,
+                         number);
 }
 
 enum vdbq_status lower_seek(struct lowering *lowering, struct node *node,

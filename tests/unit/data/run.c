@@ -312,7 +312,8 @@ static void find_in_pages(const struct run_terms *terms,
     struct run *part;
 
     assert_true(run_terms_keys(terms, &pages->run, &keys));
-    assert_int_equal(run_pages_find(pages, &keys, &part, ERROR), VDBQ_OK);
+    assert_int_equal(run_pages_find(pages, &keys, &terms->ends, &part, ERROR),
+                     VDBQ_OK);
     assert_non_null(part);
     assert_true(run_terms_find(terms, part, found));
     run_destroy(part);
@@ -425,29 +426,47 @@ static void check_end(const struct asked *asked, unsigned count,
     assert_int_equal(at, found->count);
 }
 
+/* Asks for some rows of one end. */
+static struct run_terms any_ends(const struct asked *asked)
+{
+    uint32_t most = 1 + chance(30);
+    bool descending = chance(2) == 0;
+
+    return (
+        struct run_terms){ .columns = asked->of,
+                           .ends = { .first = descending ? 0 : most,
+                                     .last = descending ? most : 0,
+                                     .columns = 1 + chance(asked->count) } };
+}
+
+/* Finds ends by a run, or by pages of it that are read (else NULL). */
+static void check_ends(const struct asked *asked, const struct run_terms *terms,
+                       const struct run *run, const struct run_pages *pages)
+{
+    struct vector found = VECTOR(uint32_t);
+    const struct run_ends *ends = &terms->ends;
+
+    if (pages != NULL)
+        find_in_pages(terms, pages, &found);
+    else
+        assert_true(run_terms_find(terms, run, &found));
+    check_end(asked, ends->columns, ends->last > 0, ends->first + ends->last,
+              &found);
+    vector_finish(&found);
+}
+
 static void test_ends(void **state)
 {
     (void)state;
     for (unsigned n = 0; n < 100; n++) {
         struct asked asked = any_question();
-        struct vector found = VECTOR(uint32_t);
-        uint32_t most = 1 + chance(30);
-        unsigned count = 1 + chance(asked.count);
-        bool descending = chance(2) == 0;
-        struct run_terms terms = {
-            .columns = asked.of,
-            .ends = { .first = descending ? 0 : most,
-                      .last = descending ? most : 0,
-                      .columns = count },
-        };
+        struct run_terms terms = any_ends(&asked);
         struct run *run;
         make_tablet();
         run = run_make(block.bytes, asked.of, asked.count);
         assert_non_null(run);
-        assert_true(run_terms_find(&terms, run, &found));
-        check_end(&asked, count, descending, most, &found);
+        check_ends(&asked, &terms, run, NULL);
         run_destroy(run);
-        vector_finish(&found);
         block_destroy(&block);
     }
 }
@@ -561,6 +580,33 @@ static void test_reads_back(void **state)
     close_disk();
 }
 
+/* Ends are found in the pages that are read for them. */
+static void test_reads_ends(void **state)
+{
+    (void)state;
+    open_disk();
+    for (unsigned n = 0; n < 200; n++) {
+        struct asked asked = any_question();
+        struct run_terms terms = any_ends(&asked);
+        struct run_pages pages;
+        struct run_ref ref;
+        struct run *run;
+        bool sound;
+        make_tablet();
+        run = run_make(block.bytes, asked.of, asked.count);
+        ref = write_run(run, 1 + chance(20));
+        assert_int_equal(
+            run_pages_open(database, &ref, rows, &pages, &sound, ERROR),
+            VDBQ_OK);
+        assert_true(sound);
+        check_ends(&asked, &terms, run, &pages);
+        run_pages_close(&pages);
+        run_destroy(run);
+        block_destroy(&block);
+    }
+    close_disk();
+}
+
 /* How many rows have the value of a row in the first column. */
 static uint32_t count_equal(uint32_t row)
 {
@@ -569,6 +615,27 @@ static uint32_t count_equal(uint32_t row)
     for (uint32_t i = 0; i < rows && row < rows; i++)
         count += !nulls[0][i] && compare(0, i, row) == 0;
     return count;
+}
+
+/* Rows of an end are found in few pages. */
+static void check_ends_read(const struct run_ref *ref, struct run_ends ends)
+{
+    const unsigned of[] = { 0 };
+    const struct run_terms terms = { .columns = of, .ends = ends };
+    struct vector found = VECTOR(uint32_t);
+    struct run_pages pages;
+    bool sound;
+
+    disk.read_bytes = 0;
+    assert_int_equal(run_pages_open(database, ref, rows, &pages, &sound, ERROR),
+                     VDBQ_OK);
+    assert_true(sound);
+    find_in_pages(&terms, &pages, &found);
+    run_pages_close(&pages);
+    assert_int_equal(found.count, 5);
+    assert_true(disk.read_bytes
+                < ref->head_bytes + (ref->size_bytes - ref->head_bytes) / 4);
+    vector_finish(&found);
 }
 
 /* A search reads the head and the pages that it needs, whatever else there is. */
@@ -602,6 +669,8 @@ static void test_reads_little(void **state)
     run_pages_close(&pages);
     assert_true(disk.read_bytes
                 < ref.head_bytes + (ref.size_bytes - ref.head_bytes) / 4);
+    check_ends_read(&ref, (struct run_ends){ .first = 5, .columns = 1 });
+    check_ends_read(&ref, (struct run_ends){ .last = 5, .columns = 1 });
     block_destroy(&block);
     close_disk();
 }
@@ -784,10 +853,15 @@ static void test_keeps_some(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds),         cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_texts_between), cmocka_unit_test(test_reads_back),
-        cmocka_unit_test(test_reads_little),  cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_some_rows),     cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_finds),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_texts_between),
+        cmocka_unit_test(test_reads_back),
+        cmocka_unit_test(test_reads_ends),
+        cmocka_unit_test(test_reads_little),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_some_rows),
+        cmocka_unit_test(test_no_rows),
         cmocka_unit_test(test_keeps_some),
     };
 
