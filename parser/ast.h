@@ -84,7 +84,8 @@ enum ast_expression_kind {
     AST_FUNCTION,  /* column (its name), arguments, star, distinct,
                       filter, over                                    */
     AST_SUBQUERY,  /* query: its only value                           */
-    AST_EXISTS     /* query                                           */
+    AST_EXISTS,    /* query                                           */
+    AST_ROW        /* items: (a, b), of two values at least           */
 };
 
 enum ast_unit {

@@ -195,6 +195,18 @@ struct ast_expression *ast_in(struct parse *parse, struct operation operation,
     return over_parts(parse, made, deeper(value->depth, depth));
 }
 
+struct ast_expression *ast_row_value(struct parse *parse, struct span whole,
+                                     struct item_list items)
+{
+    struct ast_expression *made = make_expression(parse, AST_ROW, whole);
+
+    if (made == NULL)
+        return NULL;
+    made->items = items.first;
+    made->item_count = items.count;
+    return over_parts(parse, made, items.depth);
+}
+
 struct ast_expression *ast_like(struct parse *parse, struct operation operation,
                                 struct like like)
 {

@@ -439,6 +439,8 @@ struct ast_expression *ast_between(struct parse *parse,
 struct ast_expression *ast_in(struct parse *parse, struct operation operation,
                               struct ast_expression *value,
                               struct in_items items, bool not );
+struct ast_expression *ast_row_value(struct parse *parse, struct span whole,
+                                     struct item_list items);
 struct ast_expression *ast_collate(struct parse *parse,
                                    struct operation operation,
                                    struct ast_expression *operand,

@@ -763,6 +763,8 @@ term:
         { $$ = ast_column(parse, @$, (struct ast_name){ 0 }, $1); }
   | name "." name      { $$ = ast_column(parse, @$, $1, $3); }
   | "(" expression ")" { $$ = ast_group(parse, @$, $2); }
+  | "(" items "," expression ")"
+        { $$ = ast_row_value(parse, @$, ast_items(parse, $2, $4)); }
   | in_parentheses     %prec ALONE
         { $$ = ast_subquery(parse, AST_SUBQUERY, @$, $1); }
   | EXISTS in_parentheses

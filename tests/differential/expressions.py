@@ -70,7 +70,7 @@ class Expressions:
             'T': ('joined', 'folded', 'part', 'replaced', 'trimmed', 'number_text', 'extreme',
                   'newer'),
             'B': (*('compared',) * 6, *('logical',) * 4, 'opposite', 'null_test', 'between',
-                  'among', 'like', 'same', 'exists', 'in_query',
+                  'among', 'rows', 'rows', 'like', 'same', 'exists', 'in_query',
                   'holds'),
             'Y': ('moved', 'extreme', 'months'), 'W': ('extreme',),
             'M': ('add', 'negative', 'decimal_times'),
@@ -415,6 +415,30 @@ class Expressions:
         if self.rng.random() < 0.15 or len(items) == 1:
             items.append(Node('NULL'))  # to older versions of sqlite3 a query alone is no list
         return Node(f'({{0}} {word} ({{1}}))', first, listed(items), type='B', bound=1)
+
+    def rows(self, kind, depth, scope):
+        """Rows of values that are compared. DuckDB orders what is NULL in a row."""
+        if self.peer != 'sqlite':
+            return None
+        kinds = [self.some_type(scope, 'IDTYB') for _ in range(self.rng.choice((2, 2, 2, 3)))]
+
+        def row(depth):
+            return Node('({0})', listed([self.make(kind, depth, scope) for kind in kinds]))
+        form = self.rng.choice((*'= <> < <= > >='.split(), 'IS', 'IS NOT', 'between', 'in', 'in',
+                                'values', 'case', 'query'))
+        word = self.rng.choice(('', 'NOT '))
+        if form == 'query':
+            return scope.queries and scope.queries.among_rows(row(0), kinds, scope)
+        if form == 'between':
+            return Node(f'({{0}} {word}BETWEEN {{1}} AND {{2}})', row(0), row(0), row(0), type='B',
+                        bound=1)
+        if form in ('in', 'values'):
+            rows = listed([row(0) for _ in range(self.rng.randrange(1, 5))])
+            return Node(f"({{0}} {word}IN (VALUES {{1}}))", row(0), rows, type='B', bound=1)
+        if form == 'case':
+            return Node('(CASE {0} WHEN {1} THEN 1 = 1 WHEN {2} THEN 1 = 0 END)', row(0), row(0),
+                        row(0), type='B', bound=1)
+        return Node(f'({{0}} {form} {{1}})', row(depth), row(0), type='B', bound=1)
 
     def like(self, kind, depth, scope):
         pattern = self.rng.choice(('a%', '%a', '%b%', '_', '__', 'a_', '%', '', 'A%', '_b%', 'ab',

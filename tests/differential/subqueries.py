@@ -195,6 +195,16 @@ class Subqueries:
             return Node(f'({{0}} {word} ({{1}}))', value, node, type='B', bound=1)
         return self.nested(make)
 
+    def among_rows(self, row, kinds, scope):
+        """(a, b) IN (SELECT x, y ...)."""
+        def make():
+            source, columns, where = self.rows_of(scope, FEW, 0.7)
+            items = listed([self.value_of(kind, columns, scope) for kind in kinds])
+            word = self.rng.choice(('IN', 'IN', 'NOT IN'))
+            return Node(f'({{0}} {word} (SELECT {{1}} FROM {{2}} {{3}}))', row, items, source,
+                        where, type='B', bound=1)
+        return self.nested(make)
+
     def column_of(self, kind, scope):
         """A query of one column."""
         source, columns, where = self.rows_of(scope, MANY, 0.7)

@@ -12,6 +12,7 @@
 #include "plan/bind/call.h"
 #include "plan/bind/literal.h"
 #include "plan/bind/query.h"
+#include "plan/bind/row_value.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/values.h"
 #include "plan/operator/collate.h"
@@ -141,6 +142,8 @@ static struct expression *bind_operator(struct binder *binder,
 
     if (is_truth_test(tree))
         return bind_is_truth(binder, tree);
+    if (row_value_stands_in(tree))
+        return row_value_operator(binder, tree);
 
     if (is_least_integer(binder, tree))
         return expression_integer(binder, INT64_MIN, tree->at);
@@ -171,12 +174,13 @@ static struct expression *bind_between(struct binder *binder,
                                        const struct ast_expression *tree)
 {
     const struct ast_value *bounds = tree->arguments;
-    struct expression *e = bind_expression(binder, tree->left);
-    struct expression *low =
-        e ? bind_expression(binder, bounds->expression) : NULL;
-    struct expression *high =
-        low ? bind_expression(binder, bounds->next->expression) : NULL;
+    struct expression *e, *low, *high;
 
+    if (row_value_stands_in(tree))
+        return row_value_between(binder, tree);
+    e = bind_expression(binder, tree->left);
+    low = e ? bind_expression(binder, bounds->expression) : NULL;
+    high = low ? bind_expression(binder, bounds->next->expression) : NULL;
     if (high == NULL)
         return NULL;
     low = expression_operator(binder, AST_GE, e, low, tree);
@@ -189,13 +193,22 @@ static struct expression *bind_between(struct binder *binder,
 
 /* ---------------------------------------------------------------- CASE -- */
 
-/* What a WHEN asks: a condition, or whether the operand equals it. */
+/* What a WHEN asks: a condition, or whether the operand equals it, which is a row
+ * where it was not bound. */
 static struct expression *bind_when(struct binder *binder,
+                                    const struct ast_expression *tree,
                                     struct expression *operand,
-                                    const struct ast_expression *when)
+                                    struct ast_expression *when)
 {
+    struct ast_expression equal = { .kind = AST_OPERATOR,
+                                    .operator= AST_EQ,
+                                    .left = tree->left,
+                                    .right = when,
+                                    .at = when->at };
     struct expression *e;
 
+    if (operand == NULL && tree->left != NULL)
+        return bind_condition(binder, &equal);
     if (operand == NULL)
         return bind_condition(binder, when);
     e = bind_expression(binder, when);
@@ -215,7 +228,7 @@ static struct expression *bind_whens(struct binder *binder,
         return expression_null(binder, VDBQ_INTEGER, tree->at);
     if (when == NULL)
         return bind_expression(binder, tree->right);
-    condition = bind_when(binder, operand, when->when);
+    condition = bind_when(binder, tree, operand, when->when);
     then = condition ? bind_expression(binder, when->then) : NULL;
     other = then ? bind_whens(binder, tree, operand, when->next) : NULL;
     return other ? expression_choice(binder, condition, then, other, tree->at)
@@ -245,7 +258,7 @@ static struct expression *bind_case(struct binder *binder,
 
     if (!few_whens(binder, tree))
         return NULL;
-    if (tree->left != NULL) {
+    if (tree->left != NULL && tree->left->kind != AST_ROW) {
         operand = bind_expression(binder, tree->left);
         if (operand == NULL)
             return NULL;
@@ -327,6 +340,13 @@ static struct expression *bind_subquery(struct binder *binder,
     return bind_query_value(binder, tree, kind, 0, 1);
 }
 
+struct expression *bind_exists(struct binder *binder,
+                               const struct ast_expression *tree,
+                               struct node *node, size_t asked)
+{
+    return subquery_expression(binder, tree, APPLY_EXISTS, node, asked);
+}
+
 struct expression *bind_subquery_column(struct binder *binder,
                                         const struct ast_expression *tree,
                                         unsigned number, unsigned width)
@@ -382,8 +402,18 @@ static struct expression *any_of(struct binder *binder,
                  : NULL;
 }
 
-/* The items of a list, bound, of which none has an affinity, or a collation;
- * NULL: a failure. */
+struct expression *bind_item(struct binder *binder, const struct ast_item *item)
+{
+    struct ast_expression room;
+    struct expression *e = bind_expression(binder, ast_item_read(item, &room));
+
+    if (e != NULL)
+        e = expression_affine(binder, e, false);
+    return e != NULL ? expression_collated(binder, e, (struct collating){ 0 })
+                     : NULL;
+}
+
+/* The items of a list, bound; NULL: a failure. */
 static struct expression **bind_items(struct binder *binder,
                                       const struct ast_expression *tree)
 {
@@ -395,13 +425,7 @@ static struct expression **bind_items(struct binder *binder,
         return error_no_memory(binder->error), NULL;
     for (const struct ast_item *item = tree->items; item != NULL;
          item = item->next) {
-        struct ast_expression room;
-        items[count] = bind_expression(binder, ast_item_read(item, &room));
-        if (items[count] != NULL)
-            items[count] = expression_affine(binder, items[count], false);
-        if (items[count] != NULL)
-            items[count] = expression_collated(binder, items[count],
-                                               (struct collating){ 0 });
+        items[count] = bind_item(binder, item);
         if (items[count++] == NULL)
             return NULL;
     }
@@ -591,6 +615,8 @@ static struct expression *bind_tree(struct binder *binder,
     case AST_CASE:
         return bind_case(binder, tree);
     case AST_IN:
+        if (row_value_stands_in(tree))
+            return row_value_in(binder, tree);
         return tree->query != NULL ? bind_in_query(binder, tree)
                                    : bind_in_list(binder, tree);
     case AST_LIKE:
@@ -599,6 +625,8 @@ static struct expression *bind_tree(struct binder *binder,
         return bind_function(binder, tree);
     case AST_SUBQUERY:
         return bind_subquery(binder, tree, APPLY_SCALAR);
+    case AST_ROW:
+        return row_value_refuse(binder, tree), NULL;
     case AST_EXISTS:
         break;
     }

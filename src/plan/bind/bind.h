@@ -24,6 +24,16 @@ struct expression *bind_subquery_column(struct binder *binder,
                                         const struct ast_expression *tree,
                                         unsigned number, unsigned width);
 
+/* Whether a node, a query's, has rows; `asked`: how many values the queries around
+ * were asked for before it was bound. */
+struct expression *bind_exists(struct binder *binder,
+                               const struct ast_expression *tree,
+                               struct node *node, size_t asked);
+
+/* An item of a list of IN, which has no affinity and no collation. */
+struct expression *bind_item(struct binder *binder,
+                             const struct ast_item *item);
+
 /* Whether the operand is among rows of one column. */
 struct expression *bind_in_rows(struct binder *binder,
                                 struct expression *operand, struct node *node,

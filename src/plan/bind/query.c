@@ -13,7 +13,7 @@
 #include "plan/bind/bind.h"
 #include "plan/bind/clause.h"
 #include "plan/bind/scope.h"
-#include "plan/bind/sets.h"
+#include "plan/operator/sets.h"
 #include "plan/bind/values.h"
 #include "plan/operator/collate.h"
 #include "plan/operator/collate_rows.h"

@@ -27,6 +27,25 @@
 
 /* --------------------------------------------------------- EXISTS and IN -- */
 
+/* Whether a value that a subquery asks for is to be computed before it is joined. */
+static bool is_computed_before(const struct expression *value)
+{
+    return expression_has(value, EXPRESSION_SUBQUERY)
+           || expression_has(value, EXPRESSION_FUNCTION) || value->faults;
+}
+
+/* Whether the operand of an IN, or what else is asked for, is. */
+static bool asks_for_computed(const struct expression *e)
+{
+    const struct vector *asked = &e->subquery->parameters;
+    bool computed = e->left != NULL && is_computed_before(e->left);
+
+    for (size_t i = 0; i < asked->count; i++)
+        computed |= is_computed_before(
+            VECTOR_ITEMS(asked, struct outer_value)[i].value);
+    return computed;
+}
+
 /* The subquery of a condition that is EXISTS or IN, or the opposite; NULL: it
  * is something else. */
 static const struct expression *asked_of(const struct expression *e,
@@ -37,11 +56,7 @@ static const struct expression *asked_of(const struct expression *e,
         e = e->left;
     if (e->kind != EXPRESSION_SUBQUERY || e->subquery->kind == APPLY_SCALAR)
         return NULL;
-    if (e->left != NULL
-        && (expression_has(e->left, EXPRESSION_SUBQUERY)
-            || expression_has(e->left, EXPRESSION_FUNCTION) || e->left->faults))
-        return NULL;
-    return e;
+    return asks_for_computed(e) ? NULL : e;
 }
 
 /* Whether NOT IN is never NULL, so that it is the opposite of a match. */

@@ -52,6 +52,9 @@ static void operators_bind_as_in_sqlite(void **state)
     check_tree("-1::int + a::decimal(5, 2)::date",
                "(+ (neg (cast integer 1)) (cast date (cast decimal:5,2 a)))");
     check_tree("a in (1, 2,) = b", "(= (in a 1 2) b)");
+    check_tree("(a, 1) = (b, -c, 2)", "(= (row a 1) (row b (neg c) 2))");
+    check_tree("(a, b) in ((1, 2), (3, 4))",
+               "(in (row a b) (row 1 2) (row 3 4))");
     check_tree("not a in () and b not in (c)",
                "(and (not (in a)) (notin b c))");
     check_tree("a + 1 like b || c escape 'x' = d",
@@ -400,7 +403,7 @@ static const struct failure failures[] = {
       "the statement is not complete: expected \"*\", ALL or "
       "an expression",
       NULL },
-    { "select (1", 1, 10, "expected \")\" or an operator", NULL },
+    { "select (1", 1, 10, "expected \",\", \")\" or an operator", NULL },
     { "select count(distinct)", 1, 22, "expected an expression", NULL },
     { "select a,,;", 1, 10,
       "expected FROM, WHERE, \"*\", an expression or "

@@ -2,7 +2,7 @@
 /*
  * Queries that are bound become one, and rows of VALUES: sets.h.
  */
-#include "plan/bind/sets.h"
+#include "plan/operator/sets.h"
 
 #include "plan/make/coerce.h"
 #include "plan/make/convert.h"

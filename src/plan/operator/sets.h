@@ -3,8 +3,8 @@
  * Queries joined by set operators, and what VALUES shares with them: a column has
  * one type in all parts.
  */
-#ifndef VDBQ_PLAN_BIND_SETS_H
-#define VDBQ_PLAN_BIND_SETS_H
+#ifndef VDBQ_PLAN_OPERATOR_SETS_H
+#define VDBQ_PLAN_OPERATOR_SETS_H
 
 #include "parser/ast.h"
 #include "plan/tree/node.h"
