@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/threads/stop.h"
 #include "cl/order.h"
 #include "exec/aggregate/aggregate_state.h"
@@ -47,27 +46,11 @@ static enum vdbq_status give_table(const struct group_table *table,
     return status;
 }
 
-/* Gives what a run has. */
-static enum vdbq_status give_run(const struct group *group,
-                                 const struct group_run *run,
-                                 struct group_taker *taker, struct error *error)
+/* Gives some of what a run has. */
+static enum vdbq_status give_records(void *taker, const uint8_t *records,
+                                     uint32_t count, struct error *error)
 {
-    size_t width = group_record_bytes(group);
-    uint32_t left = run->ends[GROUP_PARTITIONS - 1], at = 0, count;
-    uint8_t *room = memory_resize(NULL, GROUP_BLOCK * width);
-    enum vdbq_status status = room != NULL ? VDBQ_OK : error_no_memory(error);
-    for (; left > 0 && status == VDBQ_OK; left -= count, at += count) {
-        const uint8_t *records;
-        count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
-        status =
-            group_run_read(group, run, width, at, count, room, &records, error);
-        if (status == VDBQ_OK)
-            status = taker->take(taker, records, count, error);
-        if (status == VDBQ_OK)
-            status = stop_pause(error);
-    }
-    memory_release(room);
-    return status;
+    return ((struct group_taker *)taker)->take(taker, records, count, error);
 }
 
 enum vdbq_status group_give(struct group *group, struct group_taker *taker,
@@ -82,7 +65,9 @@ enum vdbq_status group_give(struct group *group, struct group_taker *taker,
     for (unsigned i = 0; status == VDBQ_OK && i < group->part_count; i++) {
         const struct group_store *store = &group->parts[i].groups;
         for (size_t k = 0; status == VDBQ_OK && k < store->runs.count; k++)
-            status = give_run(group, vector_at(&store->runs, k), taker, error);
+            status = group_run_each(group, vector_at(&store->runs, k),
+                                    group_record_bytes(group), give_records,
+                                    taker, error);
         if (status == VDBQ_OK)
             status = give_table(&store->table, taker, error);
     }

@@ -70,31 +70,15 @@ static enum vdbq_status move_pairs(const struct moving *moving,
                : status;
 }
 
-/* Adds those of a run. */
-static enum vdbq_status move_run(const struct moving *moving,
-                                 const struct group_run *run,
-                                 struct error *error)
+/* Adds some of a run. */
+static enum vdbq_status move_records(void *moving, const uint8_t *records,
+                                     uint32_t count, struct error *error)
 {
-    size_t width = moving->table->width;
-    uint32_t left = run->ends[GROUP_PARTITIONS - 1], at = 0, count;
-    uint8_t *room = memory_resize(NULL, GROUP_BLOCK * width);
-    enum vdbq_status status = room != NULL ? VDBQ_OK : error_no_memory(error);
-    for (; left > 0 && status == VDBQ_OK; left -= count, at += count) {
-        const uint8_t *records;
-        count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
-        status = group_run_read(moving->group, run, width, at, count, room,
-                                &records, error);
-        if (status == VDBQ_OK)
-            status = move_pairs(moving, records, count, 0, error);
-        if (status == VDBQ_OK && stop_at(at))
-            status = error_cancelled(error);
-    }
-    memory_release(room);
-    return status;
+    return move_pairs(moving, records, count, 0, error);
 }
 
 /* Adds a part's pairs to those of the first part. */
-static enum vdbq_status merge_pairs(const struct moving *moving,
+static enum vdbq_status merge_pairs(struct moving *moving,
                                     const struct vector *runs,
                                     struct error *error)
 {
@@ -110,7 +94,8 @@ static enum vdbq_status merge_pairs(const struct moving *moving,
             status = error_cancelled(error);
     }
     for (size_t i = 0; status == VDBQ_OK && i < runs->count; i++)
-        status = move_run(moving, vector_at(runs, i), error);
+        status = group_run_each(moving->group, vector_at(runs, i), from->width,
+                                move_records, moving, error);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/threads/stop.h"
 
 /* Runs to be merged, whose partitions are of one level. */
 struct group_source {
@@ -84,24 +85,74 @@ enum vdbq_status group_partitions_add(struct group_partitions *partitions,
 
 /* --------------------------------------------------------- a partition -- */
 
-enum vdbq_status group_run_read(const struct group *group,
-                                const struct group_run *run, size_t width,
-                                uint32_t first, uint32_t count, uint8_t *room,
-                                const uint8_t **records, struct error *error)
+/* Records of a run that are taken: [first, end). */
+struct some_records {
+    const struct group *group;
+    const struct group_run *run;
+    size_t width;
+    uint32_t first, end;
+    uint8_t *room; /* for GROUP_BLOCK records of a run that is in a file */
+};
+
+/* Reads `count` records where they lie, or into the room. */
+static enum vdbq_status read_records(const struct some_records *some,
+                                     uint32_t count, const uint8_t **records,
+                                     struct error *error)
 {
-    assert(count <= GROUP_BLOCK);
-    *records = run->records != NULL ? run->records + first * width : room;
-    return run->records != NULL
-               ? VDBQ_OK
-               : spill_file_read(&group->file, room, count * width,
-                                 run->offset + first * width, error);
+    uint64_t at = some->first * some->width;
+    bool here = some->run->records != NULL;
+
+    *records = here ? some->run->records + at : some->room;
+    return here ? VDBQ_OK
+                : spill_file_read(&some->group->file, some->room,
+                                  count * some->width, some->run->offset + at,
+                                  error);
+}
+
+static enum vdbq_status take_some(struct some_records *some,
+                                  group_run_take take, void *context,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    const uint8_t *records;
+    uint32_t count;
+
+    for (; some->first < some->end && status == VDBQ_OK; some->first += count) {
+        uint32_t left = some->end - some->first;
+        count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
+        status = read_records(some, count, &records, error);
+        if (status == VDBQ_OK)
+            status = take(context, records, count, error);
+        if (status == VDBQ_OK)
+            status = stop_pause(error);
+    }
+    return status;
+}
+
+enum vdbq_status group_run_each(const struct group *group,
+                                const struct group_run *run, size_t width,
+                                group_run_take take, void *context,
+                                struct error *error)
+{
+    struct some_records some = { .group = group,
+                                 .run = run,
+                                 .width = width,
+                                 .end = run->ends[GROUP_PARTITIONS - 1],
+                                 .room =
+                                     memory_resize(NULL, GROUP_BLOCK * width) };
+    enum vdbq_status status = some.room != NULL
+                                  ? take_some(&some, take, context, error)
+                                  : error_no_memory(error);
+
+    memory_release(some.room);
+    return status;
 }
 
 /* Merges records into the partition's table. */
-static enum vdbq_status merge_records(struct group_partitions *partitions,
-                                      const uint8_t *records, uint32_t count,
-                                      struct error *error)
+static enum vdbq_status merge_records(void *context, const uint8_t *records,
+                                      uint32_t count, struct error *error)
 {
+    struct group_partitions *partitions = context;
     struct group_store *store = partitions->store;
     uint32_t numbers[GROUP_BLOCK];
     enum vdbq_status status =
@@ -120,18 +171,14 @@ static enum vdbq_status merge_run(struct group_partitions *partitions,
                                   const struct group_run *run,
                                   unsigned partition, struct error *error)
 {
-    size_t width = partitions->store->table.width;
-    uint32_t first, left = group_run_records(run, partition, &first), count;
-    enum vdbq_status status = VDBQ_OK;
-    for (; left > 0 && status == VDBQ_OK; left -= count, first += count) {
-        const uint8_t *records;
-        count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
-        status = group_run_read(partitions->group, run, width, first, count,
-                                partitions->records, &records, error);
-        if (status == VDBQ_OK)
-            status = merge_records(partitions, records, count, error);
-    }
-    return status;
+    struct some_records some = { .group = partitions->group,
+                                 .run = run,
+                                 .width = partitions->store->table.width,
+                                 .room = partitions->records };
+
+    some.end = group_run_records(run, partition, &some.first);
+    some.end += some.first;
+    return take_some(&some, merge_records, partitions, error);
 }
 
 /* Merges a partition of a source: it is taken or, where it was too large,

@@ -36,11 +36,15 @@ enum vdbq_status group_partitions_add(struct group_partitions *partitions,
 enum vdbq_status group_partitions_run(struct group_partitions *partitions,
                                       struct error *error);
 
-/* Reads records [first, first + count) of a run, GROUP_BLOCK at most: where
- * they lie, or into `room`. */
-enum vdbq_status group_run_read(const struct group *group,
+/* Takes records, GROUP_BLOCK at most. */
+typedef enum vdbq_status (*group_run_take)(void *context,
+                                           const uint8_t *records,
+                                           uint32_t count, struct error *error);
+/* Has all records of a run taken, some at a time. Fails as `take` does, and with
+ * IO, NO_MEMORY, CANCELLED. */
+enum vdbq_status group_run_each(const struct group *group,
                                 const struct group_run *run, size_t width,
-                                uint32_t first, uint32_t count, uint8_t *room,
-                                const uint8_t **records, struct error *error);
+                                group_run_take take, void *context,
+                                struct error *error);
 
 #endif

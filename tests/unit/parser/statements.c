@@ -38,6 +38,14 @@ static void collate_binds_below_signs(void **state)
                "(not (is (collate NOCASE a) null))");
 }
 
+static void rows_are_read(void **state)
+{
+    (void)state;
+    check_tree("(a, 1) in ((b, -c)) = (d)",
+               "(= (in (row a 1) (row b (neg c))) d)");
+    check_tree("(a + 1, b) = (1, 2, c)", "(= (row (+ a 1) b) (row 1 2 c))");
+}
+
 static void functions_are_read(void **state)
 {
     (void)state;
@@ -267,6 +275,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_bind_as_like),
         cmocka_unit_test(collate_binds_below_signs),
+        cmocka_unit_test(rows_are_read),
         cmocka_unit_test(functions_are_read),
         cmocka_unit_test(queries_in_expressions),
         cmocka_unit_test(parameters_are_numbered),
