@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "api/vdbq.h"
+#include "base/hostile.h"
 
 static char path[] = "/tmp/vdbq-change-XXXXXX";
 
@@ -246,9 +247,10 @@ static long file_bytes(void)
 }
 
 /* Thousands of statements of one transaction do not let the file grow by a
- * page each. */
+ * page each; where tablets have 3 rows, each takes one, and its run another one. */
 static void a_transaction_uses_its_space_again(void **state)
 {
+    enum { MOST_BYTES = HOSTILE(6000, 1000) * 1000 };
     vdbq *db = open_file();
     char sql[64];
 
@@ -261,7 +263,7 @@ static void a_transaction_uses_its_space_again(void **state)
     run(db, "commit");
     assert_int_equal(count(db), 1993);
     vdbq_close(db);
-    assert_true(file_bytes() < 1000 * 1000);
+    assert_true(file_bytes() < MOST_BYTES);
 }
 
 /* Nor do savepoints, whether they are released or gone back to; what the one

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "data/pool/pool_inner.h"
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "data/tablet/block.h"
 #include "data/database/database.h"
@@ -24,7 +25,12 @@
 #include "fixtures/failing_memory.h"
 #include "fixtures/sample_tables.h"
 
-enum { TABLET_ROWS = 500, TABLETS = 40 };
+enum {
+    TABLET_ROWS = 500,
+    TABLETS = 40,
+    HELD = HOSTILE(2, 3),      /* tablets that are pinned at once          */
+    KEPT = HOSTILE(2, TABLETS) /* that stay where memory is no limit       */
+};
 
 static struct database *database;
 static struct device *device;
@@ -141,18 +147,18 @@ static void assert_holds(struct pool_slot *slot, size_t tablet)
 
 static void what_is_in_stays(void **state)
 {
-    struct pool *pool = make_pool(slot_bytes * TABLETS);
+    struct pool *pool = make_pool(slot_bytes * KEPT);
     uint64_t read;
 
     (void)state;
-    for (size_t i = 0; i < TABLETS; i++) {
+    for (size_t i = 0; i < KEPT; i++) {
         struct pool_slot *slot = pin(pool, i);
         assert_holds(slot, i);
         pool_release(pool, slot);
     }
     read = disk.read_bytes;
     assert_true(pool_load_ns(pool) > 0);
-    for (size_t i = 0; i < TABLETS; i++) {
+    for (size_t i = 0; i < KEPT; i++) {
         struct pool_slot *slot = pin(pool, i);
         assert_holds(slot, i);
         pool_release(pool, slot);
@@ -214,11 +220,12 @@ static void codes_come_without_their_words(void **state)
  * snapshot sees, stay. */
 static void tablets_that_are_no_more_leave(void **state)
 {
+    enum { LIVE = HOSTILE(1, TABLETS) }; /* beside the one that is replaced */
     struct pool *pool = make_pool(UINT64_C(1) << 30);
     uint64_t live = 0, most = 0, proven;
 
     (void)state;
-    for (size_t i = 0; i < TABLETS; i++)
+    for (size_t i = 0; i < LIVE; i++)
         pool_release(pool, pin(pool, i));
     live = pool_bytes(pool);
     proven = pool->proofs.used_bytes;
@@ -229,7 +236,7 @@ static void tablets_that_are_no_more_leave(void **state)
     }
     assert_true(most <= 3 * live);
     disk.reads = 0;
-    for (size_t i = 0; i < TABLETS; i++)
+    for (size_t i = 0; i < LIVE; i++)
         pool_release(pool, pin(pool, i));
     assert_int_equal(disk.reads, 0);
     pool_destroy(pool);
@@ -237,14 +244,14 @@ static void tablets_that_are_no_more_leave(void **state)
 
 static void the_budget_holds(void **state)
 {
-    uint64_t budget = slot_bytes * 3 + 100;
+    uint64_t budget = slot_bytes * HELD + 100;
     struct pool *pool = make_pool(budget);
 
     (void)state;
     for (unsigned i = 0; i < 500; i++) {
-        struct pool_slot *slots[3];
-        size_t tablets[3];
-        unsigned count = (unsigned)chance_below(3) + 1;
+        struct pool_slot *slots[HELD];
+        size_t tablets[HELD];
+        unsigned count = (unsigned)chance_below(HELD) + 1;
         for (unsigned k = 0; k < count; k++) {
             tablets[k] = (size_t)chance_below(TABLETS);
             slots[k] = pin(pool, tablets[k]);
@@ -260,18 +267,18 @@ static void the_budget_holds(void **state)
 
 static void the_least_recently_used_leaves(void **state)
 {
-    struct pool *pool = make_pool(slot_bytes * 3);
+    struct pool *pool = make_pool(slot_bytes * HELD);
     uint64_t read;
 
     (void)state;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < HELD; i++)
         pool_release(pool, pin(pool, i));
     pool_release(pool, pin(pool, 0));
-    pool_release(pool, pin(pool, 3)); /* 1 leaves */
+    pool_release(pool, pin(pool, HELD)); /* 1 leaves */
     read = disk.read_bytes;
-    pool_release(pool, pin(pool, 0));
-    pool_release(pool, pin(pool, 2));
-    pool_release(pool, pin(pool, 3));
+    for (size_t i = 0; i <= HELD; i++)
+        if (i != 1)
+            pool_release(pool, pin(pool, i));
     assert_int_equal(disk.read_bytes, read);
     pool_release(pool, pin(pool, 1));
     assert_true(disk.read_bytes > read);
@@ -281,22 +288,22 @@ static void the_least_recently_used_leaves(void **state)
 /* What others use is taken from idle slots; what is pinned stays. */
 static void others_share_the_budget(void **state)
 {
-    struct pool *pool = make_pool(slot_bytes * 3);
-    struct pool_slot *slots[3];
+    struct pool *pool = make_pool(slot_bytes * HELD);
+    struct pool_slot *slots[HELD];
     atomic_uint_fast64_t others = 0;
 
     (void)state;
     pool_share(pool, &others);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < HELD; i++)
         pool_release(pool, pin(pool, i));
-    assert_true(pool_bytes(pool) > slot_bytes * 2);
-    others = slot_bytes * 2;
-    pool_release(pool, pin(pool, 3));
+    assert_true(pool_bytes(pool) > slot_bytes * (HELD - 1));
+    others = slot_bytes * (HELD - 1);
+    pool_release(pool, pin(pool, HELD));
     assert_true(pool_bytes(pool) <= slot_bytes);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < HELD; i++)
         slots[i] = pin(pool, i);
-    assert_true(pool_bytes(pool) <= slot_bytes * 3);
-    for (size_t i = 0; i < 3; i++)
+    assert_true(pool_bytes(pool) <= slot_bytes * HELD);
+    for (size_t i = 0; i < HELD; i++)
         pool_release(pool, slots[i]);
     pool_destroy(pool);
 }
