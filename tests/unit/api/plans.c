@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "api/vdbq.h"
+#include "base/hostile.h"
 #include "base/text.h"
 #include "fixtures/answer.h"
 #include "fixtures/chance.h"
@@ -268,12 +269,41 @@ static void plans_are_kept(void **state)
     assert_int_not_equal(planned(by_key), before[0]);
 }
 
+/* A table that grows, by rows with ever higher keys and values, has what reads it
+ * planned again as often as its rows double. */
+static void growing_tables_have_few_plans(void **state)
+{
+    enum { ROWS = HOSTILE(500, 6000) / FEWER, PLANS_MOST = 16 };
+    vdbq_query *insert, *by_key = kept[0], *change = kept[12];
+    unsigned plans[2] = { 0 };
+    uint64_t last[2] = { 0 };
+
+    (void)state;
+    assert_int_equal(vdbq_prepare(here,
+                                  "insert into t values (?1, ?1 * 5, -?1, 'x')",
+                                  -1, &insert, NULL),
+                     VDBQ_OK);
+    for (int i = 0; i < ROWS; i++) {
+        vdbq_bind_int64(insert, 1, i);
+        assert_int_equal(vdbq_query_run(insert), VDBQ_OK);
+        uint64_t now[2] = { planned(by_key), planned(change) };
+        for (unsigned k = 0; k < 2; k++)
+            plans[k] += now[k] != last[k];
+        memcpy(last, now, sizeof last);
+    }
+    vdbq_query_close(insert);
+    assert_in_range(plans[0], 1, PLANS_MOST);
+    assert_in_range(plans[1], 1, PLANS_MOST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(kept_plans_give_what_new_ones_give,
                                         start, stop),
         cmocka_unit_test_setup_teardown(plans_are_kept, start, stop),
+        cmocka_unit_test_setup_teardown(growing_tables_have_few_plans, start,
+                                        stop),
     };
 
     chance_start();
