@@ -99,19 +99,34 @@ static struct run_keys equal_keys(const struct run_terms *terms,
     return keys;
 }
 
-/* How many values of the list are less. */
-static uint32_t list_below(const struct run_terms *terms, uint64_t value)
-{
-    uint32_t low = 0, high = terms->list_count;
+/* Rows of the list, [low, high), whose values before a column are the same. */
+struct listed {
+    uint32_t low, high;
+};
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (terms->list[middle].value < value)
-            low = middle + 1;
+static struct listed all_listed(const struct run_terms *terms)
+{
+    return (struct listed){ 0, terms->list_count };
+}
+
+static struct run_value listed_value(const struct run_terms *terms,
+                                     uint32_t row, unsigned column)
+{
+    return terms->list[(size_t)row * terms->list_columns + column];
+}
+
+/* The first of some rows of the list whose value in a column is no less. */
+static uint32_t list_below(const struct run_terms *terms, struct listed rows,
+                           unsigned column, uint64_t value)
+{
+    while (rows.low < rows.high) {
+        uint32_t middle = rows.low + (rows.high - rows.low) / 2;
+        if (listed_value(terms, middle, column).value < value)
+            rows.low = middle + 1;
         else
-            high = middle;
+            rows.high = middle;
     }
-    return low;
+    return rows.low;
 }
 
 /* Those values of the list that the tablet can have: from `*first` to before
@@ -124,9 +139,10 @@ static uint32_t clip_list(const struct run_terms *terms, const struct run *run,
     *first = 0;
     if (!run_extremes(&run->columns[terms->equal_count], &least, &greatest))
         return 0;
-    *first = list_below(terms, least);
-    return greatest == UINT64_MAX ? terms->list_count
-                                  : list_below(terms, greatest + 1);
+    *first = list_below(terms, all_listed(terms), 0, least);
+    return greatest == UINT64_MAX
+               ? terms->list_count
+               : list_below(terms, all_listed(terms), 0, greatest + 1);
 }
 
 /* Ranges of keys that are looked for in a run: of the values of the list that the
@@ -145,18 +161,29 @@ static struct asking ask(const struct run_terms *terms, const struct run *run)
                              .all = equal_keys(terms, run),
                              .end = terms->more + 1 };
 
-    if (terms->listed)
+    if (terms->list_columns > 0)
         asking.end = clip_list(terms, run, &asking.at);
     return asking;
+}
+
+/* The keys of a row of the list. */
+static struct run_keys listed_keys(const struct asking *asking, uint32_t at)
+{
+    const struct run_terms *terms = asking->terms;
+    struct run_keys keys = asking->all;
+
+    for (unsigned i = 0; i < terms->list_columns; i++)
+        keys = run_keys_equal(asking->run, keys, terms->equal_count + i,
+                              listed_value(terms, at, i));
+    return keys;
 }
 
 static struct run_keys keys_at(const struct asking *asking, uint32_t at)
 {
     const struct run_terms *terms = asking->terms;
 
-    if (terms->listed)
-        return run_keys_equal(asking->run, asking->all, terms->equal_count,
-                              terms->list[at]);
+    if (terms->list_columns > 0)
+        return listed_keys(asking, at);
     if (terms->low == NULL && terms->high == NULL)
         return asking->all;
     return run_keys_between(asking->run, asking->all, terms->equal_count,
@@ -327,22 +354,14 @@ static bool add_ends_keys(const struct run_terms *terms, const struct run *run,
 bool run_terms_keys(const struct run_terms *terms, const struct run *run,
                     struct vector *keys)
 {
-    struct run_keys all = equal_keys(terms, run);
-    bool bound = terms->low != NULL || terms->high != NULL, done = true;
+    struct asking asking = ask(terms, run);
+    bool done = true;
 
     if (wants_ends(terms))
         return add_ends_keys(terms, run, keys);
-    for (uint32_t i = 0; terms->listed && i < terms->list_count && done; i++)
-        done = add_keys(
-            keys, run_keys_equal(run, all, terms->equal_count, terms->list[i]));
-    for (uint32_t i = 0; !terms->listed && bound && i <= terms->more && done;
-         i++)
-        done = add_keys(
-            keys,
-            run_keys_between(run, all, terms->equal_count,
-                             terms->low != NULL ? &terms->low[i] : NULL,
-                             terms->high != NULL ? &terms->high[i] : NULL));
-    return terms->listed || bound ? done : add_keys(keys, all);
+    for (; asking.at < asking.end && done; asking.at++)
+        done = add_keys(keys, keys_at(&asking, asking.at));
+    return done;
 }
 
 /* ------------------------------------------------------------ by values -- */
@@ -355,6 +374,7 @@ struct block_rows {
     uint32_t first, count;
     uint64_t values[BLOCK_ROWS]; /* of the column at hand */
     bool kept[BLOCK_ROWS];
+    struct listed listed[BLOCK_ROWS]; /* rows of the list that it can be */
 };
 
 /* Reads a column; rows in which it is NULL are not kept. */
@@ -369,11 +389,18 @@ static void read_column(struct block_rows *rows, unsigned column)
         rows->kept[i] &= !tablet_null(rows->block, column, rows->first + i);
 }
 
-static bool in_list(const struct run_terms *terms, uint64_t value)
+/* Keeps the rows of the list that have a value in a column. */
+static struct listed narrow(const struct run_terms *terms, struct listed rows,
+                            unsigned column, uint64_t value)
 {
-    uint32_t place = list_below(terms, value);
+    struct listed left = { list_below(terms, rows, column, value), rows.high };
 
-    return place < terms->list_count && terms->list[place].value == value;
+    if (left.low == rows.high
+        || listed_value(terms, left.low, column).value != value)
+        return (struct listed){ 0, 0 };
+    if (column + 1 < terms->list_columns && value < UINT64_MAX)
+        left.high = list_below(terms, left, column, value + 1);
+    return left;
 }
 
 /* Whether a value is no less than a bound: `above` it, if that is open. A bound
@@ -406,12 +433,27 @@ static void keep_equal(struct block_rows *rows, struct run_value value)
         rows->kept[i] &= value.exact && rows->values[i] == value.value;
 }
 
-static void keep_last(struct block_rows *rows, const struct run_terms *terms)
+static void keep_between(struct block_rows *rows, const struct run_terms *terms)
 {
-    for (uint32_t i = 0; terms->listed && i < rows->count; i++)
-        rows->kept[i] = rows->kept[i] && in_list(terms, rows->values[i]);
-    for (uint32_t i = 0; !terms->listed && i < rows->count; i++)
+    read_column(rows, terms->columns[terms->equal_count]);
+    for (uint32_t i = 0; i < rows->count; i++)
         rows->kept[i] = rows->kept[i] && is_between(terms, rows->values[i]);
+}
+
+static void keep_listed(struct block_rows *rows, const struct run_terms *terms)
+{
+    for (uint32_t i = 0; i < rows->count; i++)
+        rows->listed[i] = all_listed(terms);
+    for (unsigned c = 0; c < terms->list_columns; c++) {
+        read_column(rows, terms->columns[terms->equal_count + c]);
+        for (uint32_t i = 0; i < rows->count; i++) {
+            if (!rows->kept[i])
+                continue;
+            rows->listed[i] =
+                narrow(terms, rows->listed[i], c, rows->values[i]);
+            rows->kept[i] = rows->listed[i].low < rows->listed[i].high;
+        }
+    }
 }
 
 static bool add_kept(const struct block_rows *rows, struct vector *to)
@@ -430,8 +472,7 @@ bool run_terms_scan(const struct run_terms *terms, const void *block,
     const struct tablet *head = block;
     uint32_t all = (uint32_t)head->rows;
     struct block_rows part = { .block = block };
-    bool last = terms->listed || terms->low != NULL || terms->high != NULL
-                || terms->not_null;
+    bool between = terms->low != NULL || terms->high != NULL || terms->not_null;
 
     for (; part.first < all; part.first += part.count) {
         part.count =
@@ -441,10 +482,10 @@ bool run_terms_scan(const struct run_terms *terms, const void *block,
             read_column(&part, terms->columns[i]);
             keep_equal(&part, terms->equals[i]);
         }
-        if (last) {
-            read_column(&part, terms->columns[terms->equal_count]);
-            keep_last(&part, terms);
-        }
+        if (terms->list_columns > 0)
+            keep_listed(&part, terms);
+        else if (between)
+            keep_between(&part, terms);
         if (!add_kept(&part, rows) || stop_asked())
             return false;
     }

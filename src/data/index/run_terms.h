@@ -9,15 +9,16 @@
 #include "base/vector.h"
 #include "data/index/run_ends.h"
 
-/* Of the first `equal_count` columns each is one value; the next one is one of
- * a list, or between bounds. What is compared is never NULL. */
+/* Of the first `equal_count` columns each is one value; the next one is one of a
+ * list, or between bounds, or the next ones are one row of a list. What is compared
+ * is never NULL. */
 struct run_terms {
     const unsigned *columns; /* of the table: those of the run */
     unsigned equal_count;
     struct run_value equals[RUN_COLUMNS_MAX];
-    bool listed;                  /* one of these: exact, in order, none
-                                     twice                                 */
-    const struct run_value *list; /* of `list_count`                       */
+    unsigned list_columns;        /* that are one of these: exact, in order,
+                                     none twice; 0: there is no list       */
+    const struct run_value *list; /* `list_count` times `list_columns`     */
     uint32_t list_count;
     const struct run_bound *low, *high; /* NULL: there is none            */
     uint32_t more; /* ranges behind the first, whose bounds follow: they

@@ -428,7 +428,7 @@ static bool list_in(struct tablet_terms *in, const struct seek_terms *terms,
         return digests_in(in, terms);
     if (terms->ends != NULL)
         return starts_in(in, terms, block, run);
-    in->terms.listed = true;
+    in->terms.list_columns = 1;
     if (terms->texts != NULL)
         return texts_in(in, terms, block, run);
     in->terms.list = terms->numbers;

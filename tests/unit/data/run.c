@@ -191,8 +191,22 @@ struct asked {
     uint32_t low, high; /* `rows`: there is no such bound              */
     bool low_open, high_open;
     uint32_t list[LIST_MAX];
-    unsigned list_count; /* 0: there is none                           */
+    unsigned list_count;   /* 0: there is none                         */
+    unsigned list_columns; /* that a row of it says something of       */
 };
+
+/* Whether a row has what a row of the list has. */
+static bool is_listed(const struct asked *asked, uint32_t row, unsigned i)
+{
+    bool same = true;
+
+    for (unsigned c = 0; c < asked->list_columns; c++) {
+        unsigned column = asked->of[asked->equal_count + c];
+        same = same && !nulls[column][row]
+               && compare(column, row, asked->list[i]) == 0;
+    }
+    return same;
+}
 
 static bool is_asked(const struct asked *asked, uint32_t row)
 {
@@ -208,12 +222,22 @@ static bool is_asked(const struct asked *asked, uint32_t row)
     if (nulls[last][row])
         return false;
     for (unsigned i = 0; i < asked->list_count; i++)
-        found |= compare(last, row, asked->list[i]) == 0;
+        found |= is_listed(asked, row, i);
     if (asked->low < rows)
         found &= compare(last, row, asked->low) > -!asked->low_open;
     if (asked->high < rows)
         found &= compare(last, row, asked->high) < !asked->high_open;
     return found;
+}
+
+/* Whether a row has values in all columns of the list. */
+static bool has_values(const struct asked *asked, uint32_t row)
+{
+    bool has = true;
+
+    for (unsigned c = 0; c < asked->list_columns; c++)
+        has &= !nulls[asked->of[asked->equal_count + c]][row];
+    return has;
 }
 
 static struct asked any_question(void)
@@ -233,10 +257,11 @@ static struct asked any_question(void)
     if (asked.equal_count == asked.count)
         return asked;
     last = asked.of[asked.equal_count];
+    asked.list_columns = 1 + chance(asked.count - asked.equal_count);
     if (chance(3) == 0 && any_row(last) < rows)
         for (unsigned i = chance(chance(2) == 0 ? 8 : LIST_MAX); i > 0; i--) {
             uint32_t row = any_row(last);
-            if (row < rows)
+            if (row < rows && has_values(&asked, row))
                 asked.list[asked.list_count++] = row;
         }
     if (asked.list_count == 0 && chance(3) > 0)
@@ -248,11 +273,43 @@ static struct asked any_question(void)
     return asked;
 }
 
+/* A row of a list. */
+struct list_row {
+    struct run_value values[RUN_COLUMNS_MAX];
+};
+
 static int by_value(const void *a, const void *b)
 {
-    const struct run_value *x = a, *y = b;
+    const struct list_row *x = a, *y = b;
+    int order = 0;
 
-    return (x->value > y->value) - (x->value < y->value);
+    for (unsigned c = 0; c < RUN_COLUMNS_MAX && order == 0; c++)
+        order = (x->values[c].value > y->values[c].value)
+                - (x->values[c].value < y->values[c].value);
+    return order;
+}
+
+/* Writes the values of the list, in order and none twice, one row behind the
+ * other. Returns how many rows these are. */
+static uint32_t fill_list(const struct asked *asked, struct run_value *to)
+{
+    static struct list_row list[LIST_MAX];
+    uint32_t count = 0;
+
+    memset(list, 0, sizeof list);
+    for (unsigned i = 0; i < asked->list_count; i++)
+        for (unsigned c = 0; c < asked->list_columns; c++)
+            list[i].values[c] =
+                value_of(asked->of[asked->equal_count + c], asked->list[i]);
+    qsort(list, asked->list_count, sizeof *list, by_value);
+    for (unsigned i = 0; i < asked->list_count; i++) {
+        if (i > 0 && by_value(&list[i], &list[i - 1]) == 0)
+            continue;
+        memcpy(to + (size_t)count * asked->list_columns, list[i].values,
+               asked->list_columns * sizeof *to);
+        count++;
+    }
+    return count;
 }
 
 /* Where something else searches the run for the same, it gives the same. */
@@ -324,7 +381,7 @@ static void find_in_pages(const struct run_terms *terms,
 static void check_found(const struct asked *asked, const struct run *run,
                         const struct run_pages *pages)
 {
-    struct run_value list[LIST_MAX];
+    static struct run_value list[LIST_MAX * RUN_COLUMNS_MAX];
     struct run_bound low = { .open = asked->low_open };
     struct run_bound high = { .open = asked->high_open };
     struct run_terms terms = { .columns = asked->of,
@@ -335,13 +392,8 @@ static void check_found(const struct asked *asked, const struct run *run,
 
     for (unsigned i = 0; i < asked->equal_count; i++)
         terms.equals[i] = value_of(asked->of[i], asked->equal[i]);
-    for (unsigned i = 0; i < asked->list_count; i++)
-        list[i] = value_of(last, asked->list[i]);
-    qsort(list, asked->list_count, sizeof *list, by_value);
-    for (unsigned i = 0; i < asked->list_count; i++)
-        if (i == 0 || list[i].value != list[terms.list_count - 1].value)
-            list[terms.list_count++] = list[i];
-    terms.listed = asked->list_count > 0;
+    terms.list_count = fill_list(asked, list);
+    terms.list_columns = asked->list_count > 0 ? asked->list_columns : 0;
     terms.list = list;
     if (asked->low < rows) {
         low.value = value_of(last, asked->low);
