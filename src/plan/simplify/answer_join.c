@@ -5,6 +5,9 @@
  * joined to each row: so the subquery is one of the parts of the query around it,
  * with which it can share what both read, and nothing is looked up row by row.
  *
+ * A column that a condition asks to be equal to the answer is the key of that join,
+ * so that an index may find the rows that have it.
+ *
  * One that can fail stays, since it is not run where no row asks; but if that is
  * a common subplan which the rows that ask are made of, it fails in any case.
  */
@@ -12,12 +15,15 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
+#include "plan/condition/split.h"
+#include "plan/make/logic.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/simplify/tree_pass.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/common.h"
 #include "plan/tree/node_fails.h"
+#include "plan/tree/node_readers.h"
 
 /* Whether a query gives one row, neither more nor less. */
 static bool is_one_row(const struct node *node)
@@ -55,12 +61,101 @@ static bool fails_alone(const struct node *query, const struct node *asking)
            || (query->right != NULL && fails_alone(query->right, asking));
 }
 
+/* ------------------------------------------------------------------ keys -- */
+
+/* Whether a join puts an answer beside each row. */
+static bool has_answer(const struct node *join)
+{
+    return join->kind == NODE_JOIN && join->join.kind == JOIN_LEFT
+           && join->join.left_keys.count == 0 && join->where == NULL
+           && join->join.range.side == RANGE_JOIN_NONE
+           && is_one_row(join->right);
+}
+
+/* Whether a condition says that a column of the rows equals one of the answer; that
+ * one then is on the right. */
+static bool reads_key(const struct node *join, const struct expression *e,
+                      int key[2])
+{
+    unsigned middle = join->left->column_count;
+    const struct expression *one = e->left, *other = e->right;
+
+    if (!is_equality(e) || one->kind != EXPRESSION_COLUMN
+        || other->kind != EXPRESSION_COLUMN || one->type != other->type
+        || one->scale != other->scale || one->machine != other->machine)
+        return false;
+    key[0] = one->column.number;
+    key[1] = other->column.number;
+    if (key[0] > key[1]) {
+        key[0] = other->column.number;
+        key[1] = one->column.number;
+    }
+    if (key[0] >= (int)middle || key[1] < (int)middle)
+        return false;
+    key[1] -= (int)middle;
+    return true;
+}
+
+/* The parts of a condition but one; NULL: there are none, or `*failed`. */
+static struct expression *all_but(struct binder *binder,
+                                  const struct vector *parts, size_t one,
+                                  bool *failed)
+{
+    struct ast_expression place = { 0 };
+    struct expression *rest = NULL;
+
+    for (size_t i = 0; i < parts->count && !*failed; i++) {
+        struct expression *part = VECTOR_ITEMS(parts, struct expression *)[i];
+        if (i == one)
+            continue;
+        place.at = part->at;
+        rest = rest == NULL
+                   ? part
+                   : expression_logic(binder, AST_AND, rest, part, &place);
+        *failed = rest == NULL;
+    }
+    return rest;
+}
+
+/* Has the answer joined by a key, if the condition says that one equals it; nothing
+ * in it may fail, as it is tested for other rows then. */
+static struct node *join_by_key(struct binder *binder, struct node *select)
+{
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
+    struct node *join = select->left;
+    bool failed = false;
+
+    if (select->where == NULL || select->where->faults || !has_answer(join)
+        || !node_has_one_reader(join))
+        return select;
+    if (split_condition(binder, select->where, &parts) != VDBQ_OK)
+        return NULL;
+    for (size_t i = 0; i < parts.count; i++) {
+        int key[2];
+        if (!reads_key(join, VECTOR_ITEMS(&parts, struct expression *)[i], key))
+            continue;
+        join->join.kind = JOIN_INNER;
+        join->join.left_keys = VECTOR_IN(binder->arena, int);
+        join->join.right_keys = VECTOR_IN(binder->arena, int);
+        if (!vector_append(&join->join.left_keys, &key[0], 1)
+            || !vector_append(&join->join.right_keys, &key[1], 1))
+            return error_no_memory(binder->error), NULL;
+        select->where = all_but(binder, &parts, i, &failed);
+        return failed ? NULL : select;
+    }
+    return select;
+}
+
+/* ---------------------------------------------------------------- answer -- */
+
 static struct node *join_answer(struct binder *binder, struct node *node)
 {
     unsigned count;
     struct node *join;
     int *columns;
 
+    if (node->kind == NODE_SELECT)
+        return join_by_key(binder, node);
     if (node->kind != NODE_APPLY || node->apply.kind != APPLY_SCALAR
         || node->apply.parameters.count > 0 || !is_one_row(node->right)
         || fails_alone(node->right, node->left))
@@ -79,5 +174,7 @@ static struct node *join_answer(struct binder *binder, struct node *node)
 
 struct node *join_answers(struct binder *binder, struct node *node)
 {
-    return tree_pass(binder, node, join_answer);
+    return node_count_readers(binder, node)
+               ? tree_pass(binder, node, join_answer)
+               : NULL;
 }
