@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,21 +237,22 @@ static void test_columns(void **state)
 /* Texts from nothing to megabytes come back, after reopening, too. */
 static void test_long(void **state)
 {
-    static const size_t sizes[] = { 0, 1, 100, 5000, LONG_BYTES };
+    enum { SIZES = 6 };
+    static const size_t sizes[SIZES] = { 0, 1, 100, 5000, 1 << 16, LONG_BYTES };
     char *bytes = malloc(LONG_BYTES);
     (void)state;
     assert_non_null(bytes);
     for (size_t i = 0; i < LONG_BYTES; i++)
         bytes[i] = (char)('a' + i * 7 % 26);
     open_store("create table kv (k integer primary key, v text)");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < SIZES; i++) {
         struct vdbq_item key = number_item(i);
         struct vdbq_item value = text_item(bytes, sizes[i]);
         ok(vdbq_store_put(store, &key, &value));
     }
     vdbq_close(db);
     open_store("");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < SIZES; i++) {
         struct vdbq_item key = number_item(i), value;
         assert_int_equal(vdbq_store_get(store, &key, &value), VDBQ_ROW);
         assert_int_equal(value.text.length, sizes[i]);
@@ -260,6 +262,148 @@ static void test_long(void **state)
     unlink(path);
     free(bytes);
 }
+
+/* ------------------------------------------------------------------ keys -- */
+
+static struct vdbq_item real_item(double real)
+{
+    return (struct vdbq_item){ .type = VDBQ_DOUBLE, .real = real };
+}
+
+/* Three keys of a type, in order, as they are given and as they come back. */
+struct typed_keys {
+    const char *type;
+    struct vdbq_item keys[3];
+};
+
+static void check_same(const struct vdbq_item *a, const struct vdbq_item *b)
+{
+    assert_int_equal(a->type, b->type);
+    if (a->type == VDBQ_BIGINT)
+        assert_int_equal(a->integer, b->integer);
+    else if (a->type == VDBQ_DOUBLE)
+        assert_true(a->real == b->real);
+    else {
+        assert_int_equal(a->text.length, b->text.length);
+        assert_memory_equal(a->text.bytes, b->text.bytes, a->text.length);
+    }
+}
+
+/* Keys of one type are put in any order, come in theirs, and go one by one. */
+static void check_keys(const struct typed_keys *typed)
+{
+    static const int order[] = { 2, 0, 1 };
+    struct vdbq_item key, value;
+    char sql[100];
+    bool there;
+
+    snprintf(sql, sizeof sql, "create table kv (k %s primary key, v integer)",
+             typed->type);
+    open_store(sql);
+    for (int i = 0; i < 3; i++) {
+        value = number_item(order[i]);
+        ok(vdbq_store_put(store, &typed->keys[order[i]], &value));
+    }
+    ok(vdbq_store_scan(store, &typed->keys[1], NULL));
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(vdbq_store_next(store, &key, &value), VDBQ_ROW);
+        check_same(&key, &typed->keys[i]);
+        assert_int_equal(value.integer, i);
+    }
+    assert_int_equal(vdbq_store_next(store, &key, &value), VDBQ_DONE);
+    ok(vdbq_store_delete(store, &typed->keys[1], &there));
+    assert_true(there);
+    ok(vdbq_store_delete(store, &typed->keys[1], &there));
+    assert_false(there);
+    assert_int_equal(vdbq_store_get(store, &typed->keys[1], &value), VDBQ_DONE);
+    assert_int_equal(vdbq_store_get(store, &typed->keys[2], &value), VDBQ_ROW);
+    vdbq_close(db);
+    unlink(path);
+}
+
+static void test_key_types(void **state)
+{
+    const struct typed_keys types[] = {
+        { "smallint", { number_item(-3), number_item(0), number_item(9) } },
+        { "bigint",
+          { number_item(INT64_MIN), number_item(0), number_item(INT64_MAX) } },
+        { "double", { real_item(-1e300), real_item(0.5), real_item(1e300) } },
+        { "float", { real_item(-2), real_item(0.25), real_item(1 << 20) } },
+        { "date",
+          { text_item("1969-12-31", 10), text_item("1970-01-01", 10),
+            text_item("2024-02-29", 10) } },
+        { "timestamp",
+          { text_item("1969-12-31 23:59:59", 19),
+            text_item("1970-01-01 00:00:01", 19),
+            text_item("2024-02-29 12:00:00", 19) } },
+        { "decimal(9,2)",
+          { text_item("-12.50", 6), text_item("0.01", 4),
+            text_item("100.00", 6) } },
+        { "text", { text_item("", 0), text_item("a", 1), text_item("ab", 2) } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        check_keys(&types[i]);
+}
+
+/* --------------------------------------------------------------- threads -- */
+
+enum { THREADS = 4, KEYS_EACH = HOSTILE(10, 50) };
+
+/* A connection of its own, which puts keys that no other one has, reads each, and
+ * deletes every other one. */
+static void *use_store(void *context)
+{
+    int first = *(int *)context;
+    vdbq *own;
+    vdbq_store *mine;
+    bool failed = vdbq_open(path, VDBQ_OPEN_NO_SYNC, &own) != VDBQ_OK
+                  || vdbq_set(own, "device", "host") != VDBQ_OK
+                  || vdbq_set(own, "timeout", "60000") != VDBQ_OK
+                  || vdbq_store_open(own, "kv", "v", &mine) != VDBQ_OK;
+
+    for (int i = first; !failed && i < first + KEYS_EACH; i++) {
+        struct vdbq_item key = number_item(i), value = number_item(i * 3);
+        failed =
+            vdbq_store_put(mine, &key, &value) != VDBQ_OK
+            || vdbq_store_get(mine, &key, &value) != VDBQ_ROW
+            || value.integer != i * 3
+            || (i % 2 == 0 && vdbq_store_delete(mine, &key, NULL) != VDBQ_OK);
+    }
+    vdbq_close(own);
+    *(int *)context = failed ? -1 : first;
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    pthread_t threads[THREADS];
+    int firsts[THREADS];
+
+    (void)state;
+    open_store("create table kv (k integer primary key, v bigint)");
+    for (int i = 0; i < THREADS; i++) {
+        firsts[i] = i * 1000;
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, use_store, &firsts[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(firsts[i], i * 1000);
+    ok(vdbq_store_scan(store, NULL, NULL));
+    for (int i = 0; i < THREADS * KEYS_EACH / 2; i++) {
+        struct vdbq_item key, value;
+        assert_int_equal(vdbq_store_next(store, &key, &value), VDBQ_ROW);
+        assert_int_equal(key.integer % 2, 1);
+        assert_int_equal(value.integer, 3 * key.integer);
+    }
+    vdbq_close(db);
+    unlink(path);
+}
+
+/* --------------------------------------------------------------- refused -- */
 
 static void expect(enum vdbq_status status, enum vdbq_status wanted,
                    const char *message)
@@ -295,8 +439,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),   cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_columns), cmocka_unit_test(test_long),
+        cmocka_unit_test(test_texts),     cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_columns),   cmocka_unit_test(test_long),
+        cmocka_unit_test(test_key_types), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_refused),
     };
 
