@@ -117,17 +117,6 @@ struct ast_statement *ast_simple(struct parse *parse,
     return make_statement(parse, kind);
 }
 
-struct ast_statement *ast_pragma(struct parse *parse, struct ast_name name)
-{
-    if (!parse_failed(parse) && !name_equal(name.text, "integrity_check")) {
-        error_at(parse->error, VDBQ_SYNTAX, name.at, "no such pragma: %s",
-                 name.text);
-        error_hint(parse->error, "PRAGMA integrity_check is the only one; the "
-                                 "shell's commands set options");
-    }
-    return make_statement(parse, AST_CHECK);
-}
-
 struct ast_statement *ast_savepoint(struct parse *parse,
                                     enum ast_statement_kind kind,
                                     struct ast_name name)

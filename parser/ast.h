@@ -311,7 +311,13 @@ struct ast_create {
     struct ast_query *query; /* CREATE TABLE AS; NULL: none */
 };
 
-/* DROP TABLE, VIEW, INDEX; REINDEX, whose name has no text where it is of all
+/* PRAGMA name(argument) */
+struct ast_pragma {
+    struct ast_name name;
+    struct ast_name argument; /* without text: none */
+};
+
+/* DROP TABLE, VIEW, INDEX; REINDEX and ANALYZE, whose name has no text where it is of all
  * indexes. */
 struct ast_drop {
     struct ast_name name;
@@ -416,7 +422,9 @@ enum ast_statement_kind {
     AST_COPY,  /* TO */
     AST_COPY_FROM,
     AST_DESCRIBE,
-    AST_SUMMARIZE /* of a table: SELECT * FROM it */
+    AST_SUMMARIZE, /* of a table: SELECT * FROM it */
+    AST_PRAGMA,
+    AST_ANALYZE /* `drop`, as REINDEX */
 };
 enum ast_explain {
     AST_RUN,
@@ -444,6 +452,7 @@ struct ast_statement {
         struct ast_update update;
         struct ast_delete delete;
         struct ast_copy copy;
+        struct ast_pragma pragma;
         struct ast_name savepoint; /* SAVEPOINT, RELEASE, ROLLBACK TO */
     };
 };

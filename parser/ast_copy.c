@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * COPY: its options, which whoever reads or writes the file is given as texts
+ * PRAGMA, and COPY: its options, which whoever reads or writes the file is given as texts
  * (struct vdbq_copy). What an option is, is a row of one table.
  */
 #include "parser/parser_inner.h"
@@ -111,6 +111,22 @@ static struct ast_name option_value(struct parse *parse, struct span value)
         return ast_name(parse, value);
     return (struct ast_name){ .text = parse_unquoted(parse, value, &length),
                               .at = value.at };
+}
+
+struct ast_statement *ast_pragma(struct parse *parse, struct ast_name name,
+                                 struct span argument)
+{
+    bool check = !parse_failed(parse) && argument.end == argument.begin
+                 && name_equal(name.text, "integrity_check");
+    struct ast_statement *made =
+        make_statement(parse, check ? AST_CHECK : AST_PRAGMA);
+
+    if (made == NULL || check)
+        return made;
+    made->pragma = (struct ast_pragma){ .name = name };
+    if (argument.end > argument.begin)
+        made->pragma.argument = option_value(parse, argument);
+    return made;
 }
 
 struct ast_copy_option *ast_copy_option(struct parse *parse, struct span name,

@@ -265,8 +265,6 @@ struct ast_statement *ast_query_made(struct parse *parse,
 /* BEGIN, COMMIT, ROLLBACK, VACUUM. */
 struct ast_statement *ast_simple(struct parse *parse,
                                  enum ast_statement_kind kind);
-/* PRAGMA: there is but one. */
-struct ast_statement *ast_pragma(struct parse *parse, struct ast_name name);
 /* SAVEPOINT, RELEASE, ROLLBACK TO. */
 struct ast_statement *ast_savepoint(struct parse *parse,
                                     enum ast_statement_kind kind,
@@ -298,6 +296,9 @@ struct ast_statement *ast_copy(struct parse *parse, struct copy_parts parts);
 struct ast_query *ast_table_columns(struct parse *parse, struct span whole,
                                     struct ast_name table,
                                     struct name_list columns);
+/* PRAGMA; an empty span: it has no argument. */
+struct ast_statement *ast_pragma(struct parse *parse, struct ast_name name,
+                                 struct span argument);
 struct ast_copy_option *ast_copy_option(struct parse *parse, struct span name,
                                         struct span value);
 struct copy_option_list ast_copy_options(struct copy_option_list list,

@@ -254,7 +254,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <copy_options> copy_options copy_list
 %type <type> type
 %type <collation> collation
-%type <name> type_name
+%type <name> type_name pragma_name
 %type <size> type_size
 %type <kind> set_operator
 %type <verb> insert_verb
@@ -272,6 +272,13 @@ input:
                        { ast_finish(parse, AST_EXPLAIN_ANALYZE, $3); }
   | EXPLAIN "(" TREE ")" statement
                        { ast_finish(parse, AST_EXPLAIN_TREE, $5); }
+  | ANALYZE
+        { ast_finish(parse, AST_RUN,
+                     ast_drop(parse, AST_ANALYZE, (struct target){ 0 })); }
+  | ANALYZE name
+        { ast_finish(parse, AST_RUN,
+                     ast_drop(parse, AST_ANALYZE,
+                              (struct target){ $name, false })); }
   | ONE_EXPRESSION expression
                        { ast_finish_expression(parse, @$, $2); }
 
@@ -677,7 +684,6 @@ transaction:
   | SAVEPOINT name
         { $$ = ast_savepoint(parse, AST_SAVEPOINT, $name); }
   | VACUUM                   { $$ = ast_simple(parse, AST_VACUUM); }
-  | PRAGMA name              { $$ = ast_pragma(parse, $name); }
 
 savepoint:
     name
@@ -727,6 +733,17 @@ inspect:
   | DESCRIBE query         { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
   | SUMMARIZE input_table  { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
   | SUMMARIZE query        { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
+
+  | PRAGMA pragma_name
+        { $$ = ast_pragma(parse, $pragma_name, (struct span){ 0 }); }
+  | PRAGMA pragma_name "(" pragma_value ")"
+        { $$ = ast_pragma(parse, $pragma_name, @pragma_value); }
+  | PRAGMA pragma_name "=" pragma_value
+        { $$ = ast_pragma(parse, $pragma_name, @pragma_value); }
+
+pragma_name: name | name "." name  { $$ = $3; }
+
+pragma_value: name | STRING | INTEGER | "-" INTEGER | TRUE | FALSE | ON
 
 input_table:
     name               { $$ = ast_whole_table(parse, @$, $name); }

@@ -717,7 +717,7 @@ def case_check(folder):
     assert result.code == 3 and re.fullmatch(told + '\n', result.out), result
     result = run(folder, 'one.vdb', 'pragma integrity_check')
     assert result.code == 0 and re.fullmatch(rf'integrity_check\n"?{told}\n', result.out), result
-    expect(run(folder, 'one.vdb', 'pragma cache_size'), 1, '', 'no such pragma: cache_size')
+    expect(run(folder, 'one.vdb', 'pragma cache_size'), 1, '', 'there is no PRAGMA cache_size')
 
 
 def case_skipped_tablets(folder):

@@ -263,6 +263,8 @@ bool query_changes(const vdbq_query *query)
     case AST_DESCRIBE:
     case AST_SUMMARIZE:
     case AST_CHECK:
+    case AST_PRAGMA:
+    case AST_ANALYZE:
         return false;
     default:
         return true;

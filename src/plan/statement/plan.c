@@ -82,6 +82,10 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
         return plan_description(statement->query, binder, plan);
     case AST_SUMMARIZE:
         return plan_summary(statement->query, binder, plan);
+    case AST_PRAGMA:
+        return plan_pragma(&statement->pragma, binder, plan);
+    case AST_ANALYZE:
+        return plan_analyze(&statement->drop, binder, plan);
     case AST_CREATE_TABLE:
         return plan_create_table(&statement->create, binder, plan);
     case AST_CREATE_VIEW:

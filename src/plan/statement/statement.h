@@ -52,6 +52,14 @@ enum vdbq_status plan_copy_from(const struct ast_copy *copy,
 enum vdbq_status plan_description(const struct ast_query *query,
                                   struct binder *binder, struct plan *plan);
 
+/* PRAGMA: rows about tables and indexes. */
+enum vdbq_status plan_pragma(const struct ast_pragma *asked,
+                             struct binder *binder, struct plan *plan);
+/* ANALYZE of a table, an index or all: there is nothing to do, for what is known of
+ * rows is kept with each tablet. */
+enum vdbq_status plan_analyze(const struct ast_drop *analyze,
+                              struct binder *binder, struct plan *plan);
+
 enum vdbq_status plan_summary(const struct ast_query *query,
                               struct binder *binder, struct plan *plan);
 

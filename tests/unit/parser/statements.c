@@ -177,6 +177,11 @@ static const struct {
     { "drop index i", "drop index i" },
     { "reindex", "reindex all" },
     { "reindex reindex", "reindex reindex" },
+    { "analyze", "analyze all" },
+    { "analyze analyze", "analyze analyze" },
+    { "pragma table_list", "pragma table_list" },
+    { "pragma main.x('it''s')", "pragma x 'it's'" },
+    { "pragma pragma = -1", "pragma pragma '-1'" },
     /* changes */
     { "insert or ignore into t (a, b) select 1, 2 limit 1",
       "insert ignore t(a b) {select 1 2 limit 1}" },
