@@ -4,7 +4,8 @@
  * those with a key of the other side. Where that side is small, it is read once,
  * by the join and by a seek for its keys, all of them together. The join stays
  * as it is: the seek gives fewer rows in the same order, and rows too many do no
- * harm.
+ * harm. Semi joins in between, by which passes before reduce the table by one of
+ * the keys, stay as well.
  *
  * Nothing is left out of what can fail, for then a failure could be missing.
  */
