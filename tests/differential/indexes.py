@@ -270,6 +270,29 @@ class Script:
             kind = '='
         return f'{name} {kind} {self.constant(name)}'
 
+    def rows(self, names):
+        """Several columns compared with rows at once."""
+        rng = self.rng
+        columns = rng.choice(self.orders)[1] if self.orders and rng.random() < 0.6 else []
+        columns = [*columns, *rng.sample(names, min(len(names), 3))]
+        columns = list(dict.fromkeys(columns))[:rng.choice((2, 2, 2, 3))]
+        if rng.random() < 0.3:
+            rng.shuffle(columns)
+        left = f'({", ".join(columns)})'
+
+        def row():
+            return f'({", ".join(self.constant(name) for name in columns)})'
+        kind = rng.choice(('in', 'in', 'in', 'many', 'query', 'query', '=', '<', '>=', 'between'))
+        if len(columns) < 2:
+            return self.condition(columns[0])
+        if kind == 'query' and self.key not in columns:
+            return f'{left} {rng.choice(("", "not "))}in (select {", ".join(columns)} from u)'
+        if kind in ('in', 'many', 'query'):
+            count = rng.randrange(65, 90) if kind == 'many' else rng.randrange(1, 6)
+            return f'{left} in (values {", ".join(row() for _ in range(count))})'
+        return f'{left} between {row()} and {row()}' if kind == 'between' else \
+            f'{left} {kind} {row()}'
+
     def ends(self, names, shown):
         """The first rows of an order, or the least and the greatest value."""
         rng = self.rng
@@ -344,6 +367,8 @@ class Script:
         names = list(self.values) + ([self.key] if self.key else [])
         asked = rng.choices(self.indexed * 3 + names, k=rng.choice((1, 1, 2, 2, 3)))
         where = ' and '.join(self.condition(name) for name in asked)
+        if rng.random() < 0.15:
+            where = self.rows(names) if rng.random() < 0.7 else f'{self.rows(names)} and {where}'
         shown = rng.choice(('*', ', '.join(rng.sample(names, rng.randrange(1, len(names) + 1)))))
         if rng.random() < 0.15:
             shown = 'count(*), min(%s), max(%s)' % (rng.choice(names), rng.choice(names))

@@ -35,9 +35,9 @@ struct seek_stream {
     unsigned *columns;           /* of the table, that are read           */
     unsigned column_count;       /* of these                              */
     struct row_set input;        /* rows whose values are looked for      */
-    struct vdbq_vector list;     /* ... these values                      */
-    struct vdbq_text *words;     /* ... if they are texts; else NULL      */
-    char where[160];             /* for stats                             */
+    struct vdbq_vector list[SEEK_KEYS_MAX]; /* ... these values, by column */
+    struct vdbq_text *words[SEEK_KEYS_MAX]; /* ... texts; else NULL       */
+    char where[160]; /* for stats                             */
 };
 
 static const struct step_seek *step_of(const struct seek_stream *seek)
@@ -300,8 +300,10 @@ static void finish_reading(struct seek_stream *seek)
 {
     memory_release(seek->columns);
     seek->columns = NULL;
-    memory_release(seek->words);
-    seek->words = NULL;
+    for (unsigned i = 0; i < SEEK_KEYS_MAX; i++) {
+        memory_release(seek->words[i]);
+        seek->words[i] = NULL;
+    }
     row_set_finish(&seek->input);
     seek->input = (struct row_set){ .rows = 0 };
     seek_work_finish(&seek->work);
@@ -322,27 +324,39 @@ static enum vdbq_status pick(struct seek_stream *seek, struct error *error)
 }
 
 /* The texts of a column's words. */
-static bool take_words(struct seek_stream *seek,
+static bool take_words(struct seek_stream *seek, unsigned i,
                        const struct row_set_column *column)
 {
     uint64_t rows = seek->input.rows;
     struct vdbq_text *texts = memory_zeroed(rows + 1, sizeof *texts);
 
-    for (uint64_t i = 0; texts != NULL && i < rows; i++)
-        if (!row_set_is_null(column, i))
-            texts[i] = dictionary_text(column->dictionary,
-                                       ((const uint32_t *)column->values)[i]);
-    seek->words = texts;
-    seek->list.values = texts;
+    for (uint64_t k = 0; texts != NULL && k < rows; k++)
+        if (!row_set_is_null(column, k))
+            texts[k] = dictionary_text(column->dictionary,
+                                       ((const uint32_t *)column->values)[k]);
+    seek->words[i] = texts;
+    seek->list[i].values = texts;
     return texts != NULL;
+}
+
+/* A column of the values that rows of the input look for. */
+static bool take_column(struct seek_stream *seek, unsigned i)
+{
+    const struct row_set_column *column =
+        &seek->input.columns[step_of(seek)->from[i]];
+
+    seek->list[i] = (struct vdbq_vector){ .type = column->type,
+                                          .values = column->values,
+                                          .nulls = column->nulls };
+    return column->type != VDBQ_TEXT || take_words(seek, i, column);
 }
 
 /* The values that rows of the input look for, if there is one. */
 static enum vdbq_status take_input(struct seek_stream *seek,
                                    struct error *error)
 {
-    const struct row_set_column *column;
     enum vdbq_status status;
+    bool done = true;
 
     if (seek->head.step->inputs.count == 0)
         return VDBQ_OK;
@@ -350,15 +364,11 @@ static enum vdbq_status take_input(struct seek_stream *seek,
     if (status != VDBQ_OK)
         return status;
     stream_close_input(&seek->head, 0);
-    column = &seek->input.columns[step_of(seek)->from];
-    seek->list = (struct vdbq_vector){ .type = column->type,
-                                       .values = column->values,
-                                       .nulls = column->nulls };
-    seek->work.terms.list = &seek->list;
+    for (unsigned i = 0; i < step_of(seek)->list_columns && done; i++)
+        done = take_column(seek, i);
+    seek->work.terms.list = seek->list;
     seek->work.terms.list_rows = seek->input.rows;
-    return column->type != VDBQ_TEXT || take_words(seek, column)
-               ? VDBQ_OK
-               : error_no_memory(error);
+    return done ? VDBQ_OK : error_no_memory(error);
 }
 
 /* The index whose keys are looked for; NULL: it is of columns. A catalogue that

@@ -47,7 +47,7 @@ struct flight {
 
 static bool is_listed(const struct seek_work *work)
 {
-    return work->terms.list != NULL && work->terms.ends == NULL;
+    return work->terms.step->list_columns > 0 && work->terms.ends == NULL;
 }
 
 /* Whether keys in so many runs are worth the way to the device. One that does not

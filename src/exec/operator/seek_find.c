@@ -258,7 +258,7 @@ void seek_job_end(const struct seek_work *work, struct seek_job *job)
 
 uint64_t seek_keys(const struct seek_work *work)
 {
-    return work->terms.list != NULL ? work->terms.list_count : 1;
+    return work->terms.step->list_columns > 0 ? work->terms.list_count : 1;
 }
 
 /* On whatever thread: finds the rows of one tablet. */

@@ -85,18 +85,17 @@ static void take_value(struct seek_terms *terms,
 
 /* ----------------------------------------------------------------- list -- */
 
-/* A number of the list; false: it is NULL, or no number. */
-static bool take_number(const struct seek_terms *terms, uint64_t i,
-                        struct run_value *to)
+bool seek_terms_number(const struct seek_terms *terms, unsigned column,
+                       uint64_t i, struct run_value *to)
 {
-    const struct vdbq_vector *list = terms->list;
+    const struct vdbq_vector *list = &terms->list[column];
     const struct vdbq_text *texts = list->values;
     int64_t integer = 0;
     double real = 0;
 
     if (list->nulls != NULL && list->nulls[i] != 0)
         return false;
-    if (is_digest(terms, terms->step->equal_count)) {
+    if (is_digest(terms, terms->step->equal_count + column)) {
         *to = digest_value(texts[i], DIGEST_EXACT);
         return true;
     }
@@ -114,7 +113,7 @@ static bool take_number(const struct seek_terms *terms, uint64_t i,
         real = ((const double *)list->values)[i];
         break;
     }
-    *to = number_value(terms, terms->step->equal_count, integer, real);
+    *to = number_value(terms, terms->step->equal_count + column, integer, real);
     return real == real;
 }
 
@@ -147,7 +146,7 @@ static enum vdbq_status take_numbers(struct seek_terms *terms, unsigned threads,
         status = error_no_memory(error);
     for (uint64_t i = 0; i < all && status == VDBQ_OK; i++) {
         struct run_value value;
-        if (!take_number(terms, i, &value))
+        if (!seek_terms_number(terms, 0, i, &value))
             continue;
         /* signed again, for the sort: its order is that of run_value_integer */
         values[count++] = (int64_t)(value.value ^ UINT64_C(1) << 63);
@@ -233,7 +232,10 @@ static enum vdbq_status take_list(struct seek_terms *terms, unsigned threads,
 {
     enum vdbq_status status;
 
-    if (terms->step->list_starts)
+    if (terms->step->list_columns > 1) {
+        status = seek_rows_init(&terms->rows, terms, threads, error);
+        terms->list_count = terms->rows.count;
+    } else if (terms->step->list_starts)
         status = take_starts(terms, error);
     else if (seek_terms_is_text(terms, terms->step->equal_count))
         status = take_texts(terms, error);
@@ -261,8 +263,9 @@ enum vdbq_status seek_terms_init(struct seek_terms *terms,
     if (step->high.there)
         take_value(terms, parameters, step->equal_count, &step->high.value,
                    DIGEST_MOST, &terms->high);
-    return terms->list != NULL ? take_list(terms, stream_threads(params), error)
-                               : VDBQ_OK;
+    return step->list_columns > 0
+               ? take_list(terms, stream_threads(params), error)
+               : VDBQ_OK;
 }
 
 void seek_terms_finish(struct seek_terms *terms)
@@ -274,6 +277,7 @@ void seek_terms_finish(struct seek_terms *terms)
     terms->numbers = NULL;
     terms->texts = NULL;
     terms->ends = NULL;
+    seek_rows_finish(&terms->rows);
 }
 
 /* ---------------------------------------------------------------- facts -- */
@@ -313,10 +317,15 @@ static bool lacks(const struct seek_terms *terms, const struct tablet_ref *ref,
 static bool lacks_list(const struct seek_terms *terms,
                        const struct tablet_ref *ref)
 {
-    const struct run_value *numbers = terms->numbers;
+    size_t last = terms->list_count - (size_t)1;
+    const struct run_value *first = terms->numbers;
 
-    return lacks(terms, ref, terms->step->equal_count, numbers,
-                 numbers != NULL ? &numbers[terms->list_count - 1] : NULL);
+    if (terms->step->list_columns > 1) {
+        first = terms->rows.values; /* of texts nobody asks */
+        last *= terms->rows.columns;
+    }
+    return lacks(terms, ref, terms->step->equal_count, first,
+                 first != NULL ? first + last : NULL);
 }
 
 bool seek_terms_pass(const struct seek_terms *terms,
@@ -331,7 +340,7 @@ bool seek_terms_pass(const struct seek_terms *terms,
         if (lacks(terms, ref, i, &terms->equals[i].value,
                   &terms->equals[i].value))
             return true;
-    if (terms->list != NULL)
+    if (step->list_columns > 0)
         return lacks_list(terms, ref);
     if (!step->low.there && !step->high.there)
         return false;
@@ -428,7 +437,13 @@ static bool list_in(struct tablet_terms *in, const struct seek_terms *terms,
         return digests_in(in, terms);
     if (terms->ends != NULL)
         return starts_in(in, terms, block, run);
-    in->terms.list_columns = 1;
+    in->terms.list_columns = terms->step->list_columns;
+    if (terms->step->list_columns > 1) {
+        bool done = seek_rows_in(&terms->rows, terms, block, run, &in->list,
+                                 &in->terms.list_count);
+        in->terms.list = in->list != NULL ? in->list : terms->rows.values;
+        return done;
+    }
     if (terms->texts != NULL)
         return texts_in(in, terms, block, run);
     in->terms.list = terms->numbers;
@@ -463,7 +478,7 @@ bool tablet_terms_init(struct tablet_terms *in, const struct seek_terms *terms,
         in->high.value = value_in(terms, last, &terms->high, block, run);
         in->terms.high = &in->high;
     }
-    return terms->list == NULL || list_in(in, terms, block, run);
+    return step->list_columns == 0 || list_in(in, terms, block, run);
 }
 
 void tablet_terms_finish(struct tablet_terms *in)

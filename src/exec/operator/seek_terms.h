@@ -7,6 +7,7 @@
 #define VDBQ_EXEC_SEEK_TERMS_H
 
 #include "data/index/run_terms.h"
+#include "exec/operator/seek_rows.h"
 #include "exec/stream/stream.h"
 
 /* What a key is compared with: of a text the text, of numbers what they are
@@ -21,19 +22,21 @@ struct seek_terms {
     const struct table *table;      /* that is looked through */
     const struct index *index;      /* whose keys are looked for; NULL: columns
                                        of the table are                    */
-    const struct vdbq_vector *list; /* the step's, or rows'; NULL: none      */
-    uint64_t list_rows;             /* of it, as it comes                    */
+    const struct vdbq_vector *list; /* the step's, or rows': `list_columns` of
+                                       the step                              */
+    uint64_t list_rows;             /* of them, as they come                 */
     struct seek_constant equals[RUN_COLUMNS_MAX], low, high;
-    /* the list in order, none twice: numbers or texts, the other is NULL; both
-     * are where there is none */
+    /* a list of one column in order, none twice: numbers or texts, the other is
+     * NULL; both are where there is none */
     struct run_value *numbers;
     struct vdbq_text *texts;
     uint32_t list_count;
     /* where texts begin like those of the list: texts that come behind all that
      * do, for each; NULL: there is no such list */
     struct vdbq_text *ends;
-    struct arena arena; /* of their bytes */
-    bool none;          /* nothing can be found, as a parameter is NULL */
+    struct seek_rows rows; /* a list of several columns */
+    struct arena arena;    /* of their bytes */
+    bool none;             /* nothing can be found, as a parameter is NULL */
 };
 
 /* Of one that has its step, its table, its index and its list, which outlive it:
@@ -48,6 +51,9 @@ void seek_terms_finish(struct seek_terms *terms); /* accepts a zeroed one */
 /* Whether a key is a text of a column: what is looked for in a tablet then needs
  * that. */
 bool seek_terms_is_text(const struct seek_terms *terms, unsigned key);
+/* A number of a column of the list; false: it is NULL, or no number. */
+bool seek_terms_number(const struct seek_terms *terms, unsigned column,
+                       uint64_t row, struct run_value *to);
 /* The least and the greatest value of a key that is a number, as far as is known of
  * a tablet; false: all are NULL. */
 bool seek_terms_extremes(const struct seek_terms *terms,
@@ -61,7 +67,7 @@ bool seek_terms_pass(const struct seek_terms *terms,
 struct tablet_terms {
     struct run_terms terms;
     struct run_bound low, high;
-    struct run_value *list;   /* of texts; owned                           */
+    struct run_value *list;   /* with texts; owned                         */
     struct run_bound *bounds; /* of beginnings: first the low ones; owned  */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "plan/index/index_terms.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/os/stack.h"
@@ -13,6 +14,7 @@
 #include "plan/operator/compare.h"
 #include "plan/index/index_implied.h"
 #include "plan/index/index_prefix.h"
+#include "plan/index/index_rows.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/constants.h"
 
@@ -52,8 +54,7 @@ static bool read_value(const struct expression *e, struct seek_value *value)
 
 /* ------------------------------------------------------------ one term -- */
 
-/* column OPERATOR value. */
-static bool read_comparison(const struct index_candidates *of,
+bool index_terms_comparison(const struct index_candidates *of,
                             const struct expression *column,
                             enum ast_operator op,
                             const struct expression *value,
@@ -87,22 +88,27 @@ static uint64_t count_list(const struct index_candidates *of,
         return right > 0 && other.column == term->column ? left + right : 0;
     }
     return e->operation.op == AST_EQ && e->right->kind == EXPRESSION_CONSTANT
-           && read_comparison(of, e->left, AST_EQ, e->right, term);
+           && index_terms_comparison(of, e->left, AST_EQ, e->right, term);
+}
+
+bool index_terms_put(struct binder *binder, const struct expression *e,
+                     struct vdbq_vector *list, size_t at)
+{
+    struct expression constant = *e;
+
+    if (is_float(constant.type) && list->type == VDBQ_DOUBLE)
+        constant.type = VDBQ_DOUBLE;
+    return constants_put(binder->arena, list, at, &constant);
 }
 
 /* Writes the constants. */
 static bool fill_list(struct binder *binder, const struct expression *e,
                       struct vdbq_vector *list, size_t *at)
 {
-    struct expression constant;
-
     if (e->operation.op == AST_OR)
         return fill_list(binder, e->left, list, at)
                && fill_list(binder, e->right, list, at);
-    constant = *e->right;
-    if (is_float(constant.type) && list->type == VDBQ_DOUBLE)
-        constant.type = VDBQ_DOUBLE;
-    return constants_put(binder->arena, list, (*at)++, &constant);
+    return index_terms_put(binder, e->right, list, (*at)++);
 }
 
 /* An IN of a short list is ORs. */
@@ -112,7 +118,6 @@ static bool read_list(struct binder *binder, const struct index_candidates *of,
 {
     uint64_t count = count_list(of, e, term);
     const struct column *column;
-    struct vdbq_vector *list;
     size_t at = 0;
 
     if (count < 2)
@@ -120,16 +125,12 @@ static bool read_list(struct binder *binder, const struct index_candidates *of,
     column = index_column_of(of, term->column);
     if (column->type == VDBQ_FLOAT)
         return false; /* a constant may be a DOUBLE that it never equals */
-    list = arena_alloc(binder->arena, sizeof *list);
-    *failed =
-        list == NULL
-        || !constants_room(binder->arena,
-                           is_integer((int)column->type) ? VDBQ_BIGINT
-                                                         : (int)column->type,
-                           count, list)
-        || !fill_list(binder, e, list, &at);
+    *failed = !constants_room(binder->arena,
+                              is_integer((int)column->type) ? VDBQ_BIGINT
+                                                            : (int)column->type,
+                              count, &term->list[0])
+              || !fill_list(binder, e, &term->list[0], &at);
     term->kind = INDEX_TERM_LIST;
-    term->list = list;
     term->list_count = count;
     return !*failed;
 }
@@ -153,7 +154,7 @@ static bool read_prefix(struct binder *binder,
     term->column = (unsigned)number;
     term->op = AST_EQ;
     term->inexact = !prefix->exact;
-    term->list = &prefix->texts;
+    term->list[0] = prefix->texts;
     term->list_count = prefix->count;
     return true;
 }
@@ -167,12 +168,14 @@ static bool read_part(struct binder *binder, const struct index_candidates *of,
     if (e->kind != EXPRESSION_OPERATOR)
         return false;
     if (e->operation.op == AST_OR)
-        return read_list(binder, of, e, term, failed);
+        return read_list(binder, of, e, term, failed)
+               || (!*failed && index_rows_read(binder, of, e, term, failed));
     return is_comparison(e->operation.op)
-           && (read_comparison(of, e->left, e->operation.op, e->right, term)
-               || read_comparison(of, e->right,
-                                  compare_mirrored(e->operation.op), e->left,
-                                  term));
+           && (index_terms_comparison(of, e->left, e->operation.op, e->right,
+                                      term)
+               || index_terms_comparison(of, e->right,
+                                         compare_mirrored(e->operation.op),
+                                         e->left, term));
 }
 
 /* Whether a part that can fail fails for no row, since what fails is a key of an
@@ -216,26 +219,34 @@ bool index_terms_read(struct binder *binder,
 }
 
 bool index_terms_list(const struct index_candidates *candidates,
-                      unsigned column, const struct node *values, unsigned of,
-                      struct index_terms *terms)
+                      const unsigned *columns, const struct node *values,
+                      const int *of, size_t count, struct index_terms *terms)
 {
     const struct table *table = candidates->table->table;
-    const struct node_column *type = &values->columns[of];
+    struct index_term *term = &terms->terms[0];
 
-    if (column == table->column_count)
-        column = table->key;
-    if (column >= table->column_count
-        || !types_fit(&table->columns[column], type->type, type->scale))
+    if (count > SEEK_KEYS_MAX)
         return false;
     terms->of = candidates;
     terms->parts = VECTOR(struct expression *);
     terms->safe = 0;
     terms->count = 1;
-    terms->terms[0] = (struct index_term){ .column = column,
-                                           .op = AST_EQ,
-                                           .kind = INDEX_TERM_LIST,
-                                           .list = &values->values[of],
-                                           .list_count = values->value_rows };
+    *term = (struct index_term){ .op = AST_EQ,
+                                 .kind = count > 1 ? INDEX_TERM_ROWS
+                                                   : INDEX_TERM_LIST,
+                                 .list_count = values->value_rows,
+                                 .column_count = (unsigned)count };
+    for (size_t i = 0; i < count; i++) {
+        const struct node_column *type = &values->columns[of[i]];
+        unsigned column =
+            columns[i] == table->column_count ? table->key : columns[i];
+        if (column >= table->column_count
+            || !types_fit(&table->columns[column], type->type, type->scale))
+            return false;
+        term->columns[i] = column;
+        term->list[i] = values->values[of[i]];
+    }
+    term->column = term->columns[0];
     return true;
 }
 
@@ -262,20 +273,46 @@ static void use_term(struct index_use *use, int term)
         use->terms[use->term_count++] = (unsigned)term;
 }
 
-/* What is asked of the column behind those that equal a value: a list, or what
- * it begins with, or bounds. */
-static void use_last(const struct index_terms *terms, unsigned column,
-                     struct index_use *use)
+/* The list of rows that says something of most columns. */
+static void use_rows(const struct index_terms *terms, const unsigned *columns,
+                     unsigned count, unsigned least, struct index_use *use)
 {
-    int term = find(terms, column, INDEX_TERM_LIST, AST_EQ, AST_EQ);
+    int best = -1;
 
+    for (unsigned i = 0; i < terms->count; i++) {
+        unsigned order[SEEK_KEYS_MAX], matched;
+        if (terms->terms[i].kind != INDEX_TERM_ROWS)
+            continue;
+        matched = index_rows_match(&terms->terms[i], columns, count, order);
+        if (matched < least || matched <= use->list_columns)
+            continue;
+        best = (int)i;
+        use->list_columns = matched;
+        memcpy(use->list_order, order, sizeof order);
+    }
+    use_term(use, best);
+}
+
+/* What is asked of the columns behind those that equal a value: rows of a list, a
+ * list, what the first one begins with, or bounds. */
+static void use_last(const struct index_terms *terms, const unsigned *columns,
+                     unsigned count, struct index_use *use)
+{
+    int term;
+
+    use_rows(terms, columns, count, 2, use);
+    if (use->list_columns > 0)
+        return;
+    term = find(terms, columns[0], INDEX_TERM_LIST, AST_EQ, AST_EQ);
     if (term < 0)
-        term = find(terms, column, INDEX_TERM_PREFIX, AST_EQ, AST_EQ);
+        term = find(terms, columns[0], INDEX_TERM_PREFIX, AST_EQ, AST_EQ);
     use_term(use, term);
     if (term >= 0)
         return;
-    use_term(use, find(terms, column, INDEX_TERM_VALUE, AST_GT, AST_GE));
-    use_term(use, find(terms, column, INDEX_TERM_VALUE, AST_LT, AST_LE));
+    use_term(use, find(terms, columns[0], INDEX_TERM_VALUE, AST_GT, AST_GE));
+    use_term(use, find(terms, columns[0], INDEX_TERM_VALUE, AST_LT, AST_LE));
+    if (use->term_count == use->equal_count)
+        use_rows(terms, columns, count, 1, use);
 }
 
 bool index_terms_match(const struct index_terms *terms,
@@ -298,8 +335,22 @@ bool index_terms_match(const struct index_terms *terms,
         use->equal_count++;
     }
     if (use->equal_count < most)
-        use_last(terms, columns[use->equal_count], use);
+        use_last(terms, columns + use->equal_count, most - use->equal_count,
+                 use);
     return use->term_count > 0 || candidate->where.count > 0;
+}
+
+/* The lists of the index's columns. */
+static void fill_lists(const struct index_term *term,
+                       const struct index_use *use, struct step_seek *seek)
+{
+    seek->list_columns = 1;
+    seek->list[0] = term->list[0];
+    if (term->kind != INDEX_TERM_ROWS)
+        return;
+    seek->list_columns = use->list_columns;
+    for (unsigned i = 0; i < use->list_columns; i++)
+        seek->list[i] = term->list[use->list_order[i]];
 }
 
 void index_terms_fill(const struct index_terms *terms,
@@ -313,7 +364,7 @@ void index_terms_fill(const struct index_terms *terms,
         if (i < use->equal_count) {
             seek->equals[i] = term->value;
         } else if (term->kind != INDEX_TERM_VALUE) {
-            seek->list = term->list;
+            fill_lists(term, use, seek);
             seek->list_count = term->list_count;
             seek->list_starts = term->kind == INDEX_TERM_PREFIX;
         } else if (term->op == AST_GT || term->op == AST_GE) {
@@ -324,13 +375,28 @@ void index_terms_fill(const struct index_terms *terms,
     }
 }
 
+double index_terms_values(const struct index_candidates *candidates,
+                          const unsigned *columns, unsigned count)
+{
+    double values = 1;
+
+    for (unsigned i = 0; i < count; i++)
+        values *= fmax(index_distinct(candidates, columns[i]), 1);
+    return fmax(fmin(values, (double)candidates->table->table->rows), 1);
+}
+
 /* The share of rows that a list keeps. */
 static double list_kept(const struct index_terms *terms,
-                        const struct index_term *term)
+                        const struct index_term *term,
+                        const struct index_use *use)
 {
-    double values = index_distinct(terms->of, term->column);
+    unsigned columns[SEEK_KEYS_MAX] = { term->column }, count = 1;
 
-    return (double)term->list_count / (values < 1 ? 1 : values);
+    if (term->kind == INDEX_TERM_ROWS)
+        for (count = 0; count < use->list_columns; count++)
+            columns[count] = term->columns[use->list_order[count]];
+    return (double)term->list_count
+           / index_terms_values(terms->of, columns, count);
 }
 
 /* The share that both ends of a range keep, which is seen with both alone. */
@@ -374,14 +440,26 @@ double index_terms_kept(const struct index_terms *terms,
     }
     for (unsigned i = 0; i < count; i++) {
         const struct index_term *term = &terms->terms[use->terms[i]];
-        kept *= term->kind == INDEX_TERM_LIST
-                    ? list_kept(terms, term)
+        kept *= term->kind == INDEX_TERM_LIST || term->kind == INDEX_TERM_ROWS
+                    ? list_kept(terms, term, use)
                     : estimate_kept(&source, term->condition);
     }
     return estimate_share(kept < has ? kept : has);
 }
 
 /* ---------------------------------------------------------------- rest -- */
+
+/* Whether the index finds no rows but those that a list of rows asks for. */
+static bool answers_rows(const struct index_terms *terms,
+                         const struct index_term *term,
+                         const struct index_use *use)
+{
+    bool exact = use->list_columns == term->column_count;
+
+    for (unsigned i = 0; i < term->column_count && exact; i++)
+        exact = !index_is_inexact(terms->of, use->candidate, term->columns[i]);
+    return exact;
+}
 
 bool index_terms_answer(const struct index_terms *terms,
                         const struct index_use *use, size_t part)
@@ -392,6 +470,8 @@ bool index_terms_answer(const struct index_terms *terms,
 
     for (unsigned i = 0; i < use->term_count; i++) {
         const struct index_term *term = &terms->terms[use->terms[i]];
+        if (term->part == part && term->kind == INDEX_TERM_ROWS)
+            return answers_rows(terms, term, use);
         if (term->part == part)
             return !term->inexact
                    && !index_is_inexact(terms->of, candidate, term->column);

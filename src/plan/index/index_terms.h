@@ -16,6 +16,7 @@ enum index_term_kind {
     INDEX_TERM_VALUE,  /* `op` with `value`                                */
     INDEX_TERM_LIST,   /* it is one of a list of constants                 */
     INDEX_TERM_PREFIX, /* it begins with one of a list of texts            */
+    INDEX_TERM_ROWS    /* several columns are one row of a list            */
 };
 
 struct index_term {
@@ -23,11 +24,15 @@ struct index_term {
     struct expression *condition; /* NULL: of a join                  */
     size_t part;                  /* of the condition that it is      */
     bool inexact;                 /* ... which is still to be tested  */
-    unsigned column;              /* of the table, or a key           */
+    unsigned column;              /* of the table, or a key; of ROWS the
+                                     first                            */
     enum ast_operator op;         /* = to >=; else =                  */
     struct seek_value value;
-    const struct vdbq_vector *list; /* of `list_count` */
+    struct vdbq_vector list[SEEK_KEYS_MAX]; /* of `list_count`; of ROWS one for
+                                               each of ...             */
     uint64_t list_count;
+    unsigned columns[SEEK_KEYS_MAX]; /* ... these columns, or keys       */
+    unsigned column_count;
 };
 
 struct index_terms {
@@ -43,23 +48,38 @@ struct index_use {
     const struct index_candidate *candidate;
     unsigned terms[SEEK_KEYS_MAX + 1];
     unsigned term_count;
-    unsigned equal_count; /* the first so many: = of the index's columns     */
+    unsigned equal_count; /* the first so many: = of the index's columns    */
+    unsigned
+        list_columns; /* of the index behind these, for which the last term,
+                              ROWS, has values: 0: it is another one       */
+    unsigned list_order[SEEK_KEYS_MAX]; /* ... their numbers in that term   */
 };
 
 /* The column that an expression is, maybe in a type that holds all of its
  * values; NULL: it is none. */
 const struct expression *index_terms_column(const struct expression *e);
 
+/* Reads column OPERATOR value into a term. False: it is something else, or they
+ * cannot be compared as they are. */
+bool index_terms_comparison(const struct index_candidates *of,
+                            const struct expression *column,
+                            enum ast_operator op,
+                            const struct expression *value,
+                            struct index_term *term);
+/* Writes a constant into a list of a column's values. False: no memory. */
+bool index_terms_put(struct binder *binder, const struct expression *e,
+                     struct vdbq_vector *list, size_t at);
+
 /* Takes a condition over the columns of the candidates' table apart; `where` NULL:
  * there is none. */
 bool index_terms_read(struct binder *binder,
                       const struct index_candidates *candidates,
                       struct expression *where, struct index_terms *terms);
-/* The only term: a column is one of the values of a NODE_VALUES. False: they
- * cannot be compared as they are. */
+/* The only term: columns of a table are one row of columns of a NODE_VALUES, so
+ * many. False: they cannot be compared as they are. */
 bool index_terms_list(const struct index_candidates *candidates,
-                      unsigned column, const struct node *values, unsigned of,
-                      struct index_terms *terms);
+                      const unsigned *columns, const struct node *values,
+                      const int *of, size_t count, struct index_terms *terms);
 
 /* What an index answers; false: nothing, or it is of some rows, and others may be
  * wanted. */
@@ -75,6 +95,10 @@ double index_terms_kept(const struct index_terms *terms,
 /* Whether a part of the condition holds for all rows that the index finds. */
 bool index_terms_answer(const struct index_terms *terms,
                         const struct index_use *use, size_t part);
+
+/* About how many different rows of values columns, or keys, have. */
+double index_terms_values(const struct index_candidates *candidates,
+                          const unsigned *columns, unsigned count);
 
 /* The parts of the condition that are still to be tested; NULL where `*failed`
  * stays as it was: there are none. */

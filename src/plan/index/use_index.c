@@ -61,6 +61,8 @@ static bool visit(struct binder *binder, struct node **place)
     if ((node->kind == NODE_SORT || node->kind == NODE_GROUP)
         && !index_order(binder, node))
         return false;
+    if (node->kind == NODE_JOIN && !index_join(binder, node, 2))
+        return false; /* before joins below it ask for one of the keys */
     if (!visit_below(binder, node))
         return false;
     if (node->kind == NODE_SELECT)
@@ -69,7 +71,7 @@ static bool visit(struct binder *binder, struct node **place)
         return true;
     if (!node->shared)
         *place = seek_join(binder, node);
-    return *place != NULL && (*place != node || index_join(binder, node));
+    return *place != NULL && (*place != node || index_join(binder, node, 1));
 }
 
 struct node *use_indexes(struct binder *binder, struct node *root)
@@ -80,7 +82,27 @@ struct node *use_indexes(struct binder *binder, struct node *root)
 
 /* ------------------------------------------------------------- choosing -- */
 
-/* The index that finds fewest rows; `exact`: those that are wanted, and no others. */
+/* Keys of an index that are asked for. */
+static unsigned keys_used(const struct index_use *use)
+{
+    return use->term_count
+           + (use->list_columns > 0 ? use->list_columns - 1 : 0);
+}
+
+/* Whether an index finds rows that are not on the only list, too. */
+static bool finds_others(const struct index_terms *terms,
+                         const struct index_candidate *candidate)
+{
+    const struct index_term *term = &terms->terms[0];
+    bool others = false;
+
+    for (unsigned i = 0; i < term->column_count; i++)
+        others |= index_is_inexact(terms->of, candidate, term->columns[i]);
+    return others;
+}
+
+/* The index that finds fewest rows, of two that find as many the one that tests
+ * more; `exact`: those that are wanted, and no others. */
 static void find_best(const struct index_terms *terms, bool exact,
                       struct choice *best)
 {
@@ -90,12 +112,11 @@ static void find_best(const struct index_terms *terms, bool exact,
         struct index_use use;
         double kept;
         if (!index_terms_match(terms, &candidate[i], &use)
-            || (exact
-                && index_is_inexact(terms->of, &candidate[i],
-                                    terms->terms[0].column)))
+            || (exact && finds_others(terms, &candidate[i])))
             continue;
         kept = index_terms_kept(terms, &use);
-        if (best->use.candidate == NULL || kept < best->kept)
+        if (best->use.candidate == NULL || kept < best->kept
+            || (kept == best->kept && keys_used(&use) > keys_used(&best->use)))
             *best = (struct choice){ use, kept };
     }
 }
@@ -148,50 +169,53 @@ static bool seek_select(struct binder *binder, struct node *node)
 
 /* ---------------------------------------------------------- semi joins -- */
 
-/* The place of a join's table, if the join keeps rows of it that have one of
- * some values in a column; NULL: it is another one. */
-static struct node **table_of(struct node *join, unsigned *column)
+/* The place of a join's table, if the join keeps rows of it that have one row of
+ * some values in as many columns as it has keys; NULL: it is another one. */
+static struct node **table_of(struct node *join,
+                              unsigned columns[SEEK_KEYS_MAX])
 {
+    const struct vector *keys = &join->join.left_keys;
     struct node *left = join->left;
-    const struct expression *key;
+    bool select = left->kind == NODE_SELECT;
 
     if (join->join.kind != JOIN_SEMI || join->where != NULL
         || join->join.range.side != RANGE_JOIN_NONE || join->join.nulls_match
-        || join->join.left_keys.count != 1 || join->right->kind != NODE_VALUES)
+        || keys->count == 0 || keys->count > SEEK_KEYS_MAX
+        || join->right->kind != NODE_VALUES
+        || (select && (left->shared || !index_is_safe(left))))
         return NULL;
-    *column = (unsigned)VECTOR_ITEMS(&join->join.left_keys, int)[0];
-    if (left->kind == NODE_TABLE)
-        return &join->left;
-    if (left->kind != NODE_SELECT || left->shared || !index_is_safe(left))
-        return NULL;
-    key = left->results[*column];
-    if (key->kind != EXPRESSION_COLUMN)
-        return NULL;
-    *column = (unsigned)key->column.number;
-    return &left->left;
+    for (size_t i = 0; i < keys->count; i++) {
+        columns[i] = (unsigned)VECTOR_ITEMS(keys, int)[i];
+        if (!select)
+            continue;
+        if (left->results[columns[i]]->kind != EXPRESSION_COLUMN)
+            return NULL;
+        columns[i] = (unsigned)left->results[columns[i]]->column.number;
+    }
+    return select ? &left->left : left->kind == NODE_TABLE ? &join->left : NULL;
 }
 
+/* The join stays where the index does not know all of its keys. */
 static struct node *seek_join(struct binder *binder, struct node *node)
 {
+    const struct vector *keys = &node->join.right_keys;
+    unsigned columns[SEEK_KEYS_MAX];
     struct index_candidates candidates;
     struct index_terms terms;
     struct index_use use;
-    struct node *seek, **place;
-    unsigned column;
+    struct node *seek, **place = table_of(node, columns);
     bool failed = false;
 
-    place = table_of(node, &column);
     if (place == NULL || !index_is_sought(*place))
         return node;
     if (!index_candidates(binder, *place, &candidates))
         return NULL;
-    if (!index_terms_list(
-            &candidates, column, node->right,
-            (unsigned)VECTOR_ITEMS(&node->join.right_keys, int)[0], &terms))
+    if (!index_terms_list(&candidates, columns, node->right,
+                          VECTOR_ITEMS(keys, int), keys->count, &terms))
         return node;
     seek = choose(binder, node->left, &terms, true, &use, &failed);
     if (seek == NULL)
         return failed ? NULL : node;
     *place = seek;
-    return node->left;
+    return seek->seek.list_columns == keys->count ? node->left : node;
 }

@@ -497,8 +497,10 @@ enum vdbq_status lower_seek_keys(struct lowering *lowering,
     status = lower_status(lowering, used != NULL && map != NULL);
     if (status != VDBQ_OK)
         return status;
-    used[seek->seek.from] = true;
+    for (unsigned i = 0; i < seek->seek.list_columns; i++)
+        used[seek->seek.from[i]] = true;
     status = lower_node(lowering, seek->left, used, map, &keys->step);
-    keys->column = map[seek->seek.from];
+    for (unsigned i = 0; i < seek->seek.list_columns && status == VDBQ_OK; i++)
+        keys->columns[i] = map[seek->seek.from[i]];
     return status;
 }

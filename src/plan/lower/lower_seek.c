@@ -46,7 +46,7 @@ static enum vdbq_status add_step(struct lowering *lowering,
     none = seek->columns;
     *seek = node->seek;
     seek->columns = none;
-    seek->from = keys->column;
+    memcpy(seek->from, keys->columns, sizeof seek->from);
     seek->table = node->table->id;
     seek->name =
         arena_copy(arena, node->table->name, strlen(node->table->name));

@@ -61,7 +61,8 @@ enum vdbq_status lower_values(struct lowering *lowering, struct node *node,
 /* The rows whose keys an index is asked for; of a node that asks for none it is
  * of no use. */
 struct lower_keys {
-    int step, column;
+    int step;
+    int columns[SEEK_KEYS_MAX]; /* of the step: those that the node names */
 };
 /* lower_over.c */
 enum vdbq_status lower_seek_keys(struct lowering *lowering,

@@ -190,7 +190,9 @@ void node_reads(struct node *node, const bool *needed, bool *left, bool *right)
         read_join(node, needed, left, right);
         return;
     case NODE_SEEK:
-        left[node->seek.from] = true;
+        for (unsigned i = 0; node->left != NULL && i < node->seek.list_columns;
+             i++)
+            left[node->seek.from[i]] = true;
         return;
     case NODE_SORT:
         use_keys(left, &node->sort.keys);

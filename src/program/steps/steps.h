@@ -229,10 +229,13 @@ struct step_seek {
     unsigned equal_count;         /* of the keys                            */
     struct seek_value equals[SEEK_KEYS_MAX];
     struct seek_bound low, high;
-    const struct vdbq_vector *list; /* machine values, texts as texts; NULL:
-                                       there is none                        */
-    uint64_t list_count;
-    int from; /* with an input: its column that is the list                  */
+    unsigned list_columns; /* keys behind those that equal a value that are one
+                              of a list, or together one row of it; 0: there
+                              is none                                      */
+    struct vdbq_vector list[SEEK_KEYS_MAX]; /* one of each: machine values,
+                                               texts as texts              */
+    uint64_t list_count;                    /* of their rows               */
+    int from[SEEK_KEYS_MAX]; /* with an input: its columns that are the list */
     struct seek_ends ends; /* without a list                                 */
     bool list_starts;      /* it has texts: the key begins with one of them  */
     struct vector columns; /* of int: of the table; behind the last one the

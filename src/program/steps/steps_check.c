@@ -452,10 +452,12 @@ static enum vdbq_status check_seek(const struct checking *check)
 {
     const struct step_seek *seek = &check->step->seek;
     bool fed = check->step->inputs.count > 0;
-    bool listed = seek->list != NULL || fed;
-    bool last = seek->low.there || seek->high.there || listed;
+    bool listed = seek->list_columns > 0;
+    bool last = seek->low.there || seek->high.there;
     bool ends = seek->ends.first > 0 || seek->ends.last > 0;
     unsigned asked = last > seek->ends.key_count ? last : seek->ends.key_count;
+    if (listed)
+        asked = seek->list_columns;
     if (seek->key_count == 0 || seek->key_count > SEEK_KEYS_MAX
         || seek->equal_count + asked > seek->key_count
         || (seek->equal_count + asked == 0 && seek->origin == 0))
@@ -466,8 +468,11 @@ static enum vdbq_status check_seek(const struct checking *check)
                    || seek->ends.last > UINT32_MAX
              : seek->ends.key_count > 0)
         return refuse(check, "it asks for ends of no order");
-    if (fed && check_column(check, seek->from, false) != VDBQ_OK)
-        return check->error->status;
+    if (fed && !listed)
+        return refuse(check, "it asks for nothing of its input");
+    for (unsigned i = 0; fed && i < seek->list_columns; i++)
+        if (check_column(check, seek->from[i], false) != VDBQ_OK)
+            return check->error->status;
     return check_count(check, seek->columns.count);
 }
 

@@ -294,6 +294,24 @@ static void print_rows(uint64_t rows, struct text *text)
     text_print(text, rows == 1 ? " row" : " rows");
 }
 
+/* ", 20 values", ", 20 rows of 2 values", ", values of columns 0, 3". */
+static void print_seek_list(const struct step *step, struct text *text)
+{
+    const struct step_seek *seek = &step->seek;
+    const char *values = seek->list_columns > 1 ? "rows" : "values";
+
+    if (step->inputs.count == 0)
+        text_print(text, ", %llu %s", (unsigned long long)seek->list_count,
+                   values);
+    if (step->inputs.count == 0 && seek->list_columns > 1)
+        text_print(text, " of %u values", seek->list_columns);
+    if (step->inputs.count == 0)
+        return;
+    text_print(text, ", values of column%s", seek->list_columns > 1 ? "s" : "");
+    for (unsigned i = 0; i < seek->list_columns; i++)
+        text_print(text, "%s %d", i > 0 ? "," : "", seek->from[i]);
+}
+
 /* "seek in table t by index tk: 1 equal, 2 values, of 4,000 rows" */
 static void print_seek(const struct step *step, struct text *text)
 {
@@ -305,10 +323,8 @@ static void print_seek(const struct step *step, struct text *text)
         text_print(text, ", %llu beginning%s",
                    (unsigned long long)seek->list_count,
                    seek->list_count == 1 ? "" : "s");
-    else if (seek->list != NULL)
-        text_print(text, ", %llu values", (unsigned long long)seek->list_count);
-    else if (step->inputs.count > 0)
-        text_print(text, ", values of column %d", seek->from);
+    else if (seek->list_columns > 0)
+        print_seek_list(step, text);
     if (seek->low.there || seek->high.there)
         text_print(text, ", range");
     if (seek->ends.first > 0)
