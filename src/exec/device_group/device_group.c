@@ -212,23 +212,35 @@ enum vdbq_status device_group_call(struct device_group *group,
     return device_call(group->params.device, call, &group->times, error);
 }
 
-/* Finds the slot of every row; new groups take free ones. */
-static enum vdbq_status find(struct device_group *group,
-                             const struct sink_rows *rows, struct error *error)
+/* Runs a kernel over rows, with two memories of its own. */
+static enum vdbq_status call_rows(struct device_group *group,
+                                  const struct sink_rows *rows,
+                                  enum device_kernel kernel,
+                                  struct device_memory *const own[2],
+                                  struct error *error)
 {
     assert(rows->count > 0 && group->records != NULL);
     return device_group_call(
         group,
         &(struct device_call){
-            .kernel = group->shape.control.copies > 0 ? KERNEL_GROUP_FIND_LOCAL
-                                                      : KERNEL_GROUP_FIND,
-            .memories = { group->control, rows->memory, group->records,
-                          group->codes, group->slots, group->state },
+            .kernel = kernel,
+            .memories = { group->control, rows->memory, group->records, own[0],
+                          own[1], group->state },
             .memory_count = 6,
             .numbers = { rows->start, rows->count, group->rows },
             .number_count = 3,
             .items = rows->count },
         error);
+}
+
+/* Finds the slot of every row; new groups take free ones. */
+static enum vdbq_status find(struct device_group *group,
+                             const struct sink_rows *rows, struct error *error)
+{
+    bool local = group->shape.control.copies > 0;
+    return call_rows(
+        group, rows, local ? KERNEL_GROUP_FIND_LOCAL : KERNEL_GROUP_FIND,
+        (struct device_memory *[]){ group->codes, group->slots }, error);
 }
 
 enum vdbq_status device_group_state(struct device_group *group,
@@ -326,19 +338,10 @@ static enum vdbq_status raise(struct device_group *group, struct error *error)
 static enum vdbq_status add(struct device_group *group,
                             const struct sink_rows *rows, struct error *error)
 {
-    assert(rows->count > 0 && group->records != NULL);
-    return device_group_call(
-        group,
-        &(struct device_call){
-            .kernel = group->shape.control.copies > 0 ? KERNEL_GROUP_ADD_LOCAL
-                                                      : KERNEL_GROUP_ADD,
-            .memories = { group->control, rows->memory, group->records,
-                          group->slots, group->bits, group->state },
-            .memory_count = 6,
-            .numbers = { rows->start, rows->count, group->rows },
-            .number_count = 3,
-            .items = rows->count },
-        error);
+    bool local = group->shape.control.copies > 0;
+    return call_rows(
+        group, rows, local ? KERNEL_GROUP_ADD_LOCAL : KERNEL_GROUP_ADD,
+        (struct device_memory *[]){ group->slots, group->bits }, error);
 }
 
 /* Takes so many rows as a sum has room for. */
