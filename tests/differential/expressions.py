@@ -422,7 +422,7 @@ class Expressions:
             return None
         kinds = [self.some_type(scope, 'IDTYB') for _ in range(self.rng.choice((2, 2, 2, 3)))]
 
-        def row(depth):
+        def row(depth, scope=scope):
             return Node('({0})', listed([self.make(kind, depth, scope) for kind in kinds]))
         form = self.rng.choice((*'= <> < <= > >='.split(), 'IS', 'IS NOT', 'between', 'in', 'in',
                                 'values', 'case', 'query'))
@@ -433,7 +433,8 @@ class Expressions:
             return Node(f'({{0}} {word}BETWEEN {{1}} AND {{2}})', row(0), row(0), row(0), type='B',
                         bound=1)
         if form in ('in', 'values'):
-            rows = listed([row(0) for _ in range(self.rng.randrange(1, 5))])
+            inside = Scope(scope.columns, scope.outer, queries=scope.queries)  # no aggregates
+            rows = listed([row(0, inside) for _ in range(self.rng.randrange(1, 5))])
             return Node(f"({{0}} {word}IN (VALUES {{1}}))", row(0), rows, type='B', bound=1)
         if form == 'case':
             return Node('(CASE {0} WHEN {1} THEN 1 = 1 WHEN {2} THEN 1 = 0 END)', row(0), row(0),

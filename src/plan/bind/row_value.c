@@ -414,6 +414,21 @@ static struct expression *in_rows(const struct sides *sides,
                    equals_any(sides, &rows, query->row_count));
 }
 
+/* VALUES is a query of its own: no aggregate of the one around it stands there. */
+static struct expression *in_values(const struct sides *sides,
+                                    struct ast_query *query)
+{
+    struct scope *scope = sides->binder->scope;
+    bool aggregates = scope->aggregates, windows = scope->windows;
+    struct expression *e;
+
+    scope->aggregates = scope->windows = false;
+    e = in_rows(sides, query);
+    scope->aggregates = aggregates;
+    scope->windows = windows;
+    return e;
+}
+
 struct expression *row_value_in(struct binder *binder,
                                 const struct ast_expression *tree)
 {
@@ -429,7 +444,7 @@ struct expression *row_value_in(struct binder *binder,
     if (sides.left == NULL)
         return NULL;
     if (tree->query != NULL)
-        return is_rows(&sides, tree->query) ? in_rows(&sides, tree->query)
+        return is_rows(&sides, tree->query) ? in_values(&sides, tree->query)
                                             : in_query(&sides, tree->query);
     if (tree->item_count == 0) /* nothing is in it, not even NULL */
         return expression_truth(binder, tree->negated, tree->at);
