@@ -50,14 +50,6 @@ static bool take_one(struct loop_pool *loop_pool)
     return true;
 }
 
-/* Spares what a core shares with others. */
-static void pause_core(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* Makes calls until there were none for a while. */
 static void look_for_work(struct loop_pool *loop_pool)
 {
@@ -65,7 +57,7 @@ static void look_for_work(struct loop_pool *loop_pool)
 
     do {
         for (unsigned i = 0; i < LOOKS; i++) {
-            pause_core();
+            parallel_pause();
             if (atomic_load(&loop_pool->to_take) > 0 && take_one(loop_pool))
                 idle_since = os_time_ns();
         }
@@ -166,5 +158,5 @@ void loop_pool_run(struct loop_pool *loop_pool, unsigned count,
     while (take_one(loop_pool))
         continue;
     while (atomic_load(&loop_pool->to_end) > 0)
-        pause_core();
+        parallel_pause();
 }

@@ -25,10 +25,10 @@ unsigned parallel_start(pthread_t *threads, unsigned count,
 /* How many threads, `threads` at most, work on so many rows pays. */
 unsigned parallel_threads(unsigned threads, uint64_t rows);
 
-/* Tells the processor that a thread looks again and again. */
+/* For who looks again and again: spares what a core shares with others. */
 static inline void parallel_pause(void)
 {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
     __builtin_ia32_pause();
 #endif
 }
