@@ -19,6 +19,7 @@ static void share_out(struct device_radix *radix, uint64_t count)
     radix->span = (blocks + most - 1) / most * block;
     radix->spans =
         radix->span > 0 ? (count + radix->span - 1) / radix->span : 0;
+    assert(radix->spans <= most);
 }
 
 enum vdbq_status device_radix_init(struct device_radix *radix,
@@ -26,6 +27,8 @@ enum vdbq_status device_radix_init(struct device_radix *radix,
                                    struct device_times *times,
                                    struct error *error)
 {
+    /* Fewer elements may have more spans, which are shorter then. */
+    uint64_t most = device_groups_most(device);
     enum vdbq_status status;
 
     *radix = (struct device_radix){ .device = device, .times = times };
@@ -38,9 +41,9 @@ enum vdbq_status device_radix_init(struct device_radix *radix,
         status = device_memory_create(device, MEMORY_DEVICE, count * 8,
                                       &radix->other, error);
     if (status == VDBQ_OK)
-        status = device_memory_create(device, MEMORY_DEVICE,
-                                      (radix->spans + 1) * DIGITS * 4,
-                                      &radix->counts, error);
+        status =
+            device_memory_create(device, MEMORY_DEVICE, (most + 1) * DIGITS * 4,
+                                 &radix->counts, error);
     return status;
 }
 
@@ -62,6 +65,8 @@ static enum vdbq_status sort_digit(struct device_radix *radix, unsigned shift,
                                    struct error *error)
 {
     assert(radix->elements != NULL && radix->spans > 0);
+    assert(device_memory_size(radix->counts)
+           >= (radix->spans + 1) * DIGITS * sizeof(uint32_t));
     uint64_t items = radix->spans * device_group_items(radix->device);
     struct device_memory *from = radix->elements;
     enum vdbq_status status = device_call(
