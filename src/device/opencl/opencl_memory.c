@@ -17,6 +17,12 @@
 #define FAR ((uint64_t)4 << 30)
 enum { PATTERN_NEAR = 4, PATTERN_FAR = 64 };
 
+/* Bytes of a buffer: patterns of any length fill it. */
+static uint64_t whole_patterns(uint64_t size)
+{
+    return size + (PATTERN_FAR - size % PATTERN_FAR) % PATTERN_FAR;
+}
+
 static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
                             struct error *error);
 static enum vdbq_status clear(struct opencl_memory *memory,
@@ -43,13 +49,11 @@ enum vdbq_status opencl_memory_create(struct device *device,
         return error_no_memory(error);
     if (place == MEMORY_PINNED)
         flags |= CL_MEM_ALLOC_HOST_PTR;
-    else
-        size_bytes += (PATTERN_FAR - size_bytes % PATTERN_FAR) % PATTERN_FAR;
     made->head = (struct device_memory){ .device = device,
                                          .place = place,
                                          .size_bytes = size_bytes };
-    made->buffer = opencl_calls.CreateBuffer(opencl->context, flags, size_bytes,
-                                             NULL, &code);
+    made->buffer = opencl_calls.CreateBuffer(
+        opencl->context, flags, whole_patterns(size_bytes), NULL, &code);
     status = opencl_check(code, "clCreateBuffer", error);
     if (status == VDBQ_OK)
         status = clear(made, error);
@@ -155,6 +159,7 @@ static enum vdbq_status clear(struct opencl_memory *memory, struct error *error)
                      &memory->head);
         return VDBQ_OK;
     }
+    size = whole_patterns(size);
     for (uint64_t at = 0, some; at < size && status == VDBQ_OK; at += some) {
         cl_event event = NULL;
         cl_int code;
