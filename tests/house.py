@@ -31,7 +31,7 @@ import house_pairs
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = ('cl', 'parser', 'src')  # what lies under these is the engine
 FILES_MAX = 32
-CIRCLE_MAX = 5  # files of one folder
+CIRCLE_MAX = 6  # files of one folder: expressions, rows, calls, queries, SELECT and FROM
 P90_MAX, FUNCTION_MAX = 25, 60
 COMMENTS_MIN = 15.0  # percent
 ASSERTS_MIN = 4.5    # in a thousand lines

@@ -82,6 +82,7 @@ static void look(const atomic_uint *count, unsigned before)
 static void wake_workers(const struct loop *loop)
 {
     unsigned left = loop->count - loop->next;
+    assert(loop->next <= loop->count);
     for (unsigned i = 0;
          i < WOKEN && i < pool.asleep && pool.looking + i < left; i++)
         pthread_cond_signal(&pool.given);
@@ -125,6 +126,7 @@ static void wait_for_loop(void)
     pthread_mutex_unlock(&pool.lock);
     look(&pool.gifts, gifts);
     pthread_mutex_lock(&pool.lock);
+    assert(pool.looking > 0);
     pool.looking--;
     if (atomic_load(&pool.gifts) != gifts || pool.ends)
         return;

@@ -4,6 +4,7 @@
  * of values farther apart. How much farther is a matter of how often a plan is to be
  * made anew while a table grows evenly: each time it has doubled.
  */
+#include <assert.h>
 #include <float.h>
 
 #include "base/type.h"
@@ -18,6 +19,7 @@ static int64_t within(enum vdbq_type type, int64_t value, int64_t more)
     int64_t least, greatest;
 
     type_limits(type, &least, &greatest);
+    assert(value >= least && value <= greatest);
     if (more > 0)
         return value > greatest - more ? greatest : value + more;
     return value < least - more ? least : value + more;
@@ -28,6 +30,8 @@ static void widen_integers(enum vdbq_type type, struct column_facts *facts)
 {
     int64_t least = facts->minimum / 2, greatest = facts->maximum / 2;
     int64_t more = greatest - least;
+
+    assert(facts->minimum <= facts->maximum);
 
     more = greatest > more ? greatest : more;
     more = -least > more ? -least : more;

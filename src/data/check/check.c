@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "data/check/check.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -41,6 +42,7 @@ static enum vdbq_status judge(const struct check *check,
     if (status != VDBQ_CORRUPT && status != VDBQ_IO
         && status != VDBQ_CONSTRAINT)
         return status;
+    assert(check->error->status == status);
     const struct error found = *check->error;
     error_clear(check->error);
     return tell(check, found.message);

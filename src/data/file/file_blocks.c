@@ -35,6 +35,7 @@ struct waiting {
 
 enum vdbq_status file_waiting_create(struct file *file, struct error *error)
 {
+    assert(file->waiting == NULL);
     file->waiting = memory_zeroed(1, sizeof *file->waiting);
     if (file->waiting == NULL)
         return error_no_memory(error);
@@ -81,6 +82,7 @@ static void remove_block(struct waiting *waiting, size_t i)
 {
     struct waiting_block *block = block_at(waiting, i);
 
+    assert(i < waiting->blocks.count && waiting->bytes >= block->size);
     waiting->bytes -= block->size;
     memory_release(block->bytes);
     memmove(block, block + 1, (--waiting->blocks.count - i) * sizeof *block);
@@ -104,6 +106,8 @@ static bool add_block(struct waiting *waiting, const struct block *block,
                                    .size = page_round(block->size) };
     size_t at = find_block(waiting, offset);
 
+    assert(at == waiting->blocks.count
+           || block_at(waiting, at)->offset >= offset + added.size);
     added.bytes = memory_zeroed(1, (size_t)added.size);
     if (added.bytes == NULL)
         return false;
@@ -145,6 +149,7 @@ static enum vdbq_status write_neighbours(struct file *file, size_t first,
     uint8_t *all = count > 1 ? memory_zeroed(1, (size_t)size) : NULL, *at = all;
     enum vdbq_status status = VDBQ_OK;
 
+    assert(count > 0 && first + count <= file->waiting->blocks.count);
     for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
         if (all == NULL)
             status = file_write(file, block[i].bytes, (size_t)block[i].size,

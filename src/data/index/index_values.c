@@ -128,6 +128,7 @@ static enum vdbq_status compute(const struct index_of *of, uint64_t rows,
                                            .vectors = vectors };
     enum vdbq_status status;
 
+    assert(rows > 0 && of->index->keys != NULL);
     if (database->compute == NULL)
         return error_set(error, VDBQ_MISUSE,
                          "index %s: nobody computes its keys", of->index->name);
@@ -188,6 +189,7 @@ static bool spread(const struct index_values *values, uint64_t rows,
     memset(room, 0, (size_t)rows * width);
     memset(nulls, 1, (size_t)rows);
     for (uint32_t i = 0; i < values->rows.count; i++) {
+        assert(numbers[i] >= 0 && (uint64_t)numbers[i] < rows);
         nulls[numbers[i]] = vector_null(from, i);
         memcpy(room + (size_t)numbers[i] * width,
                (const char *)from->values + i * width, width);

@@ -69,7 +69,8 @@ struct pool {
     unsigned ahead_count;        /* slots that are; pool_slot.c counts    */
     struct pool_names names;     /* finds slots */
     size_t sweep_count;          /* slots at which pool_sweep() looks, ... */
-    uint64_t sweep_bytes;        /* ... and bytes; 0: it has not yet       */
+    uint64_t sweep_bytes;        /* ... and bytes; 0: it has not yet; ...  */
+    uint64_t sweep_proofs;       /* ... and bytes of proofs                */
     struct lru idle;             /* slots that nobody uses                */
     struct pool_holder *holders; /* that may let go of others             */
 };

@@ -2,8 +2,8 @@
 /*
  * What is left of tablets that were replaced: their slots are found by nobody
  * again, and would stay as long as there is room. Looking for them takes a look
- * at all tablets, so it is done when the pool has grown as much as there are
- * tablets that somebody may ask for. Some memory waits for the next slots:
+ * at all tablets, so it is done when the pool, or what was proven, has grown as much
+ * as there are tablets that somebody may ask for. Some memory waits for the next slots:
  * pinning it is slow.
  */
 #include "data/pool/pool_inner.h"
@@ -13,9 +13,10 @@
 #include "base/hostile.h"
 
 enum {
-    SWEEP_COUNT = HOSTILE(1, 16),      /* slots more, or ...               */
-    SWEEP_BYTES = HOSTILE(1, 4 << 20), /* ... bytes: it is worth a look    */
-    DEAD_BYTES = HOSTILE(1, 16 << 20)  /* that wait for slots, and one slot  */
+    SWEEP_COUNT = HOSTILE(1, 16),       /* slots more, or ...               */
+    SWEEP_BYTES = HOSTILE(1, 4 << 20),  /* ... bytes: it is worth a look    */
+    SWEEP_PROOFS = HOSTILE(1, 1 << 16), /* ... bytes of what was proven       */
+    DEAD_BYTES = HOSTILE(1, 16 << 20)   /* that wait for slots, and one slot  */
 };
 
 /* For qsort() and bsearch(). */
@@ -69,7 +70,8 @@ void pool_sweep(struct pool *pool)
     uint64_t bytes;
 
     if (count < pool->sweep_count + SWEEP_COUNT
-        && pool->used_bytes < pool->sweep_bytes + SWEEP_BYTES)
+        && pool->used_bytes < pool->sweep_bytes + SWEEP_BYTES
+        && pool->proofs.used_bytes < pool->sweep_proofs + SWEEP_PROOFS)
         return;
     if (!database_visible(pool->database, &visible)) {
         vector_finish(&visible);
@@ -83,4 +85,5 @@ void pool_sweep(struct pool *pool)
     count = pool->names.slot_count;
     pool->sweep_count = 2 * count - dead;
     pool->sweep_bytes = 2 * pool->used_bytes - bytes;
+    pool->sweep_proofs = 2 * pool->proofs.used_bytes;
 }

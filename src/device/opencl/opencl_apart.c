@@ -6,6 +6,7 @@
  * closes waits for all of them. A thread owns what it builds until `done` is
  * set; all else is the device's thread's.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -127,6 +128,7 @@ static enum vdbq_status take(struct opencl *opencl, struct apart *apart,
     pthread_join(apart->thread, NULL);
     while (all[at] != apart)
         at++;
+    assert(at < opencl->apart.count && apart->done);
     all[at] = all[--opencl->apart.count];
     status = apart->status;
     *made = apart->made;
@@ -160,6 +162,7 @@ enum vdbq_status opencl_build_apart(struct opencl *opencl,
     struct apart *apart;
     bool ended;
 
+    assert(*made != NULL);
     if (stop_current() == NULL)
         return build_here(opencl, building, made, error);
     apart = apart_find(opencl, building, *made);

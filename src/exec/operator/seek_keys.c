@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "exec/operator/seek_keys.h"
 
+#include <assert.h>
+
 #include "data/index/index_run.h"
 #include "data/index/run_cache.h"
 #include "exec/stream/stream_inner.h"
@@ -28,6 +30,7 @@ static enum vdbq_status compute_run(const struct seek_work *work,
                                     struct seek_job *job, struct error *error)
 {
     const struct index_of of = index_of(work);
+    assert(job->slot != NULL && job->made == NULL);
     enum vdbq_status status =
         index_run(&of, &job->in, device_memory_host(job->slot->memory),
                   work->terms.step->key_count, &job->made, error);
@@ -55,6 +58,7 @@ static enum vdbq_status compute_edited(const struct seek_work *work,
                                        struct error *error)
 {
     const struct index_of of = index_of(work);
+    assert(job->over != NULL && job->made_edited == NULL);
     const void *block =
         job->slot != NULL ? device_memory_host(job->slot->memory) : NULL;
     enum vdbq_status status =

@@ -5,6 +5,7 @@
  */
 #include "exec/operator/seek_rows.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -158,6 +159,7 @@ static bool make_room(struct reading *reading)
     size_t count = reading->count + (size_t)1;
     bool done;
 
+    assert(rows->columns > 0 && rows->values == NULL);
     rows->values = memory_zeroed(count * rows->columns, sizeof *rows->values);
     done = rows->values != NULL;
     for (unsigned c = 0; c < rows->columns && done; c++) {
@@ -176,6 +178,7 @@ static void write_row(struct reading *reading, uint32_t row)
     struct seek_rows *rows = reading->rows;
     struct run_value *to = rows->values + (size_t)rows->count * rows->columns;
 
+    assert(row < reading->count && rows->count < reading->count);
     for (unsigned c = 0; c < rows->columns; c++) {
         int64_t order = reading->orders[c][row];
         to[c] = run_value_integer(order);

@@ -85,6 +85,7 @@ static void move_share(void *context, unsigned share)
  * pages, too. NULL: no memory. */
 static void *grow(void *old, uint64_t used, uint64_t size, unsigned threads)
 {
+    assert(size >= used && (old != NULL || used == 0));
     if (old == NULL || (used > 0 && used < MOVED_BYTES))
         return memory_spread(old, size);
     if (memory_extend(old, size))

@@ -7,6 +7,8 @@
  */
 #include "plan/bind/row_value.h"
 
+#include <assert.h>
+
 #include "base/os/stack.h"
 #include "plan/bind/bind.h"
 #include "plan/bind/query.h"
@@ -57,6 +59,7 @@ static struct expression **room_for(struct binder *binder, unsigned width)
     struct expression **values =
         arena_alloc(binder->arena, width * sizeof(*values));
 
+    assert(width > 0);
     if (values == NULL)
         error_no_memory(binder->error);
     return values;
@@ -121,6 +124,7 @@ static struct expression *compare_all(const struct sides *sides,
 {
     struct expression *e = compare(sides, op, 0);
 
+    assert(sides->width > 0);
     for (unsigned i = 1; i < sides->width && e != NULL; i++)
         e = join(sides, joined, e, compare(sides, op, i));
     return e;
@@ -384,6 +388,7 @@ static struct expression *equals_any(const struct sides *sides,
 {
     struct expression *e;
 
+    assert(count > 0);
     if (count == 1) {
         e = equals_row(sides, *next);
         *next = (*next)->next;

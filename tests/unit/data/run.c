@@ -16,7 +16,7 @@
 #include "data/index/run_cache.h"
 #include "data/tablet/dictionary_sort.h"
 #include "fixtures/chance.h"
-#include "fixtures/run_model.h"
+#include "fixtures/model/run_model.h"
 #include "fixtures/sample_tables.h"
 
 /* ---------------------------------------------------------------- order -- */

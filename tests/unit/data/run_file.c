@@ -19,7 +19,7 @@
 #include "data/index/run_pages.h"
 #include "fixtures/chance.h"
 #include "fixtures/disk.h"
-#include "fixtures/run_model.h"
+#include "fixtures/model/run_model.h"
 #include "fixtures/sample_tables.h"
 
 /* ----------------------------------------------------------------- file -- */
