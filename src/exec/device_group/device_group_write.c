@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "exec/device_group/device_group_inner.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "exec/rows/order.h"
 #include "exec/sort/sort.h"

@@ -136,29 +136,26 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
                              struct error *error)
 {
     assert(group->part_count >= 1);
-    struct writing *writing = memory_zeroed(1, sizeof *writing);
+    uint64_t count = groups_before(group, group->part_count);
+    struct writing writing = { .head = { .threads = parallel_threads(
+                                             group->params.threads, count),
+                                         .list = list_records,
+                                         .write = write_block },
+                               .group = group,
+                               .count = count };
     enum vdbq_status status = VDBQ_OK;
 
-    if (writing == NULL)
-        return error_no_memory(error);
-    writing->group = group;
-    writing->head.list = list_records;
-    writing->head.write = write_block;
-    writing->count = groups_before(group, group->part_count);
-    if (writing->count > UINT32_MAX - 1)
+    if (count > UINT32_MAX - 1)
         status =
             error_set(error, VDBQ_LIMIT, "more than %u groups", UINT32_MAX - 1);
-    writing->head.threads =
-        parallel_threads(group->params.threads, writing->count);
     if (status == VDBQ_OK && !group->ordered
         && (group->part_count > 1 || group->params.apart))
-        status = order_groups(writing, error);
+        status = order_groups(&writing, error);
     if (status == VDBQ_OK)
-        status = write_columns(&writing->head, writing->count, row_set, error);
-    group->failed_column = writing->head.failed;
-    memory_release(writing->records);
-    memory_release(writing->firsts);
-    memory_release(writing->order);
-    memory_release(writing);
+        status = write_columns(&writing.head, count, row_set, error);
+    group->failed_column = writing.head.failed;
+    memory_release(writing.records);
+    memory_release(writing.firsts);
+    memory_release(writing.order);
     return status;
 }

@@ -67,7 +67,7 @@ static bool pays(const struct seek_work *work, size_t runs)
 
 static bool is_searched(const struct seek_job *job)
 {
-    return job->run != NULL && job->run->keys != NULL;
+    return job->run != NULL && job->run->keys != NULL && job->run->rows > 0;
 }
 
 /* ---------------------------------------------------------------- ranges -- */

@@ -8,7 +8,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+
+/* How a thread's share of the rows ended. */
+struct column_share {
+    unsigned failed;         /* the first column that did, if one did */
+    enum vdbq_status status; /* ... */
+    struct error error;
+};
 
 /* Writes a block of the first columns, up to one that fails; how many did not. */
 static unsigned write_block(struct column_writing *writing, unsigned share,
@@ -96,7 +104,9 @@ static enum vdbq_status make_room(struct column_writing *writing,
     enum vdbq_status status = row_set_room(row_set, writing->count, error);
     writing->nulls =
         memory_zeroed((size_t)writing->threads * row_set->column_count + 1, 1);
-    if (status == VDBQ_OK && writing->nulls == NULL)
+    writing->shares = memory_zeroed(writing->threads, sizeof *writing->shares);
+    if (status == VDBQ_OK
+        && (writing->nulls == NULL || writing->shares == NULL))
         status = error_no_memory(error);
     for (unsigned i = 0; status == VDBQ_OK && i < row_set->column_count; i++) {
         struct row_set_column *column = &row_set->columns[i];
@@ -126,6 +136,7 @@ enum vdbq_status write_columns(struct column_writing *writing, uint64_t count,
         drop_flags(writing);
         row_set->rows = count;
     }
+    memory_release(writing->shares);
     memory_release(writing->nulls);
     return status;
 }

@@ -6,7 +6,6 @@
 #ifndef VDBQ_EXEC_WRITE_COLUMNS_H
 #define VDBQ_EXEC_WRITE_COLUMNS_H
 
-#include "base/threads/parallel.h"
 #include "exec/rows/row_set.h"
 
 enum { WRITE_BLOCK = 1024 }; /* rows that are written at a time */
@@ -33,13 +32,9 @@ struct column_writing {
     unsigned failed; /* the first column that failed, if one did */
     /* the rest is write_columns()'s */
     struct row_set *row_set;
-    uint64_t count; /* of rows */
-    bool *nulls;    /* of each share and column: there are some */
-    struct {
-        unsigned failed;         /* the first column that did, if one did */
-        enum vdbq_status status; /* ... */
-        struct error error;
-    } shares[PARALLEL_THREADS_MAX];
+    uint64_t count;              /* of rows */
+    bool *nulls;                 /* of each share and column: there are some */
+    struct column_share *shares; /* one a thread: too large for a stack */
 };
 
 /* Makes `count` rows of the row set's columns. Where some fail, the first column

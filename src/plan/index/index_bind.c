@@ -78,6 +78,7 @@ static struct binder inner_binder(const struct binder *binder,
     inner.value_count = inner.parameter_count = 0;
     inner.bound = inner.merges = false;
     inner.trace = NULL;
+    inner.views++; /* places are none of the statement's text */
     return inner;
 }
 
