@@ -23,7 +23,8 @@ struct build_rows {
 
 struct build_rows_params {
     struct device *device; /* NULL: none takes rows                          */
-    const bool *wanted;    /* one a column of the stream: it is to be kept   */
+    const bool *wanted;    /* one a column of the stream: it is to be kept; they
+                           live as long as the rows                      */
 };
 /* Takes all rows of a stream: on `device`, if they are and can be there (NULL:
  * they cannot), the columns that are wanted. build_rows_finish() is due

@@ -108,17 +108,17 @@ enum vdbq_status axis_take_rows(struct axis *axis, struct stream *grid,
 {
     assert(axis->rows != NULL);
     unsigned columns = axis->rows->step->column_count;
-    bool *wanted = memory_zeroed(columns + (size_t)1, sizeof *wanted);
-    if (wanted == NULL)
+    assert(axis->wanted == NULL);
+    axis->wanted = memory_zeroed(columns + (size_t)1, sizeof *axis->wanted);
+    if (axis->wanted == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < axis->input_count; i++)
         if (axis->inputs[i].column >= 0)
-            wanted[axis->inputs[i].column] = true;
+            axis->wanted[axis->inputs[i].column] = true;
     enum vdbq_status status = build_rows_take(
         &axis->build_side, axis->rows,
-        &(struct build_rows_params){ .device = device, .wanted = wanted },
+        &(struct build_rows_params){ .device = device, .wanted = axis->wanted },
         error);
-    memory_release(wanted);
     close_rows(axis, grid);
     return status;
 }
@@ -127,6 +127,7 @@ void axis_finish(struct axis *axis, struct stream *grid)
 {
     close_rows(axis, grid);
     build_rows_finish(&axis->build_side);
+    memory_release(axis->wanted);
     steps_finish(&axis->steps);
     memory_release(axis->inputs);
     *axis = (struct axis){ 0 };

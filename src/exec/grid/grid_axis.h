@@ -25,6 +25,7 @@ struct axis {
     struct axis_input *inputs; /* what the program reads of it; owned */
     unsigned input_count;      /* of `inputs` */
     struct build_rows build_side; /* all rows, once they are here        */
+    bool *wanted; /* columns of them that the program reads; owned */
 };
 
 /* Opens the rows of axis `cursor` of a grid. axis_finish() is due whatever it
