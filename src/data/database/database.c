@@ -368,13 +368,18 @@ static enum vdbq_status mark(struct database *database,
     return status;
 }
 
-void database_unlock_reader(struct database *database)
+void database_pass_reader(struct database *database)
 {
-    if (!database->reads_blindly || database->blind > 0
-        || database->transaction != NULL)
+    if (!database->reads_blindly || database->blind > 0)
         return;
     file_unlock_reader(&database->file);
     database->reads_blindly = false;
+}
+
+void database_unlock_reader(struct database *database)
+{
+    if (database->transaction == NULL)
+        database_pass_reader(database);
 }
 
 /* Takes back what mark() has told, once the snapshot is not open any more. */

@@ -52,6 +52,10 @@ enum vdbq_status database_refresh(struct database *database,
 /* Unlocks byte 1 (file rule 5) if no snapshot needs it. While a transaction is
  * open, which may open the next such snapshot at once, it stays locked. */
 void database_unlock_reader(struct database *database);
+/* The same for a transaction whose head is written, before the next one becomes the
+ * writer: a head leads to all that it has made, and who finds nobody that reads
+ * anything else may use free space. */
+void database_pass_reader(struct database *database);
 /* The head of the newest state. */
 enum vdbq_status database_newest(struct database *database,
                                  struct file_head *head, struct error *error);

@@ -330,8 +330,10 @@ static enum vdbq_status confirm(struct transaction *transaction,
     enum vdbq_status status;
 
     transaction->passed_on = !may_cut;
-    if (transaction->passed_on)
+    if (transaction->passed_on) {
+        database_pass_reader(transaction->writer.database);
         file_unlock_writer(file);
+    }
     status = file_confirm(file, error);
     if (status == VDBQ_OK)
         take_state(transaction);

@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "data/database/database.h"
+#include "data/transaction/transaction_inner.h"
 #include "fixtures/disk.h"
 #include "fixtures/sample_tables.h"
 
@@ -76,6 +77,17 @@ static struct database *connect(void)
     return database;
 }
 
+/* Reads what no head leads to. */
+static enum vdbq_status read_draft(struct transaction *transaction)
+{
+    struct snapshot snapshot;
+    enum vdbq_status status =
+        transaction_snapshot(transaction, &snapshot, ERROR);
+
+    snapshot_close(&snapshot);
+    return status;
+}
+
 static enum vdbq_status append(struct database *database, int32_t first,
                                uint32_t count, bool creates)
 {
@@ -86,6 +98,8 @@ static enum vdbq_status append(struct database *database, int32_t first,
         status = create_sample_table(transaction, "t", true);
     if (status == VDBQ_OK)
         status = append_sample_rows(transaction, "t", first, count, 1);
+    if (status == VDBQ_OK)
+        status = read_draft(transaction);
     if (status == VDBQ_OK)
         return transaction_commit(transaction, ERROR);
     transaction_abort(transaction);
@@ -138,6 +152,7 @@ static void begin_other(void)
     assert_int_equal(transaction_catalogue(other)->tables[0].rows,
                      2 * FEW_ROWS);
     assert_int_equal(append_sample_rows(other, "t", 100, FEW_ROWS, 1), VDBQ_OK);
+    assert_true(other->all_known); /* else the file would only grow */
 }
 
 /* --------------------------------------------------------------- tests -- */
