@@ -6,6 +6,7 @@
  */
 #include "base/text.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,9 +14,10 @@
 #include <string.h>
 
 enum {
-    DIGITS_MAX = 800, /* past these a digit only breaks a tie           */
-    FIXED_MIN = -4,   /* exponents of ten that are written without an   */
-    FIXED_MAX = 14,   /* exponent, as sqlite3 does                      */
+    TEXT_DIGITS_MAX = 24, /* of an integer, with what fills it up          */
+    DIGITS_MAX = 800,     /* past these a digit only breaks a tie           */
+    FIXED_MIN = -4,       /* exponents of ten that are written without an   */
+    FIXED_MAX = 14,       /* exponent, as sqlite3 does                      */
     EXPONENT_MAX = 1 << 20
 };
 
@@ -35,6 +37,22 @@ static size_t write_decimal(const struct decimal *decimal, char *room);
 static size_t from_double(double value, bool single, char *room);
 
 /* ------------------------------------------------------------ to text -- */
+
+size_t text_from_digits(uint64_t number, unsigned width, char fill, char *room)
+{
+    char digits[TEXT_DIGITS_MAX];
+    unsigned count = 0;
+
+    assert(width <= sizeof digits);
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count < width)
+        digits[count++] = fill;
+    for (unsigned i = 0; i < count; i++)
+        room[i] = digits[count - 1 - i];
+    return count;
+}
 
 size_t text_from_double(double value, char *room)
 {

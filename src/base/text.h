@@ -39,6 +39,10 @@ bool name_equal(const char *a, const char *b);
  * returns limit + 1 beyond it. */
 unsigned name_distance(const char *a, const char *b, unsigned limit);
 
+/* Writes a number in `width` characters at least, 24 at most, with `fill` before its
+ * digits and no NUL behind them; how many. printf() takes ten times as long, and
+ * results have many. */
+size_t text_from_digits(uint64_t number, unsigned width, char fill, char *room);
 /* Shortest text that reads back as the same value, always with a '.', an
  * exponent, or a name ("inf"); at least 32 bytes of room. Returns length. */
 size_t text_from_double(double value, char *room);

@@ -129,22 +129,12 @@ bool date_from_text(const char *bytes, size_t length, int32_t *days)
 }
 
 /* Writes a letter, then a number of that many digits at least; gives the place
- * behind them. printf() takes ten times as long, and results have many. */
+ * behind them. */
 static char *put(char *at, char letter, uint64_t number, unsigned least)
 {
-    char digits[20];
-    unsigned count = 0;
-
     if (letter != '\0')
         *at++ = letter;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (count < least)
-        digits[count++] = '0';
-    while (count > 0)
-        *at++ = digits[--count];
-    return at;
+    return at + text_from_digits(number, least, '0', at);
 }
 
 /* Ends a text that begins at `room`; its length. */

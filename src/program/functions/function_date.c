@@ -65,19 +65,13 @@ static struct moment moment_of(int64_t microseconds)
 }
 
 /* Prints a number that is not negative: `fill` stands where it has fewer digits
- * than that. printf() is ten times slower. */
+ * than that. */
 static void print_digits(struct text *text, int number, unsigned width,
                          char fill)
 {
     char room[16];
-    size_t at = sizeof room;
-    assert(number >= 0 && width < sizeof room - 10);
-    do
-        room[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (sizeof room - at < width)
-        room[--at] = fill;
-    text_add(text, room + at, sizeof room - at);
+    assert(number >= 0 && width < sizeof room);
+    text_add(text, room, text_from_digits((uint64_t)number, width, fill, room));
 }
 
 static void print_date(struct text *text, i32 day)
