@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 struct os_file; /* opened by the calls that made it */
 
@@ -93,6 +94,8 @@ struct os_holder os_process_of(uint64_t told);
 int os_random(uint64_t *drawn);
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t os_time_ns(void);
+/* The time of a clock (CLOCK_MONOTONIC, say) that comes so long after now. */
+struct timespec os_time_after(clockid_t clock, uint64_t ns);
 /* This process's number. */
 int os_process(void);
 /* What a process of this machine is called, in printable ASCII; "" where

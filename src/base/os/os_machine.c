@@ -50,6 +50,18 @@ uint64_t os_time_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+struct timespec os_time_after(clockid_t clock, uint64_t ns)
+{
+    const uint64_t second_ns = 1000000000;
+    struct timespec time = { 0 };
+
+    clock_gettime(clock, &time);
+    ns += (uint64_t)time.tv_nsec;
+    time.tv_sec += (time_t)(ns / second_ns);
+    time.tv_nsec = (long)(ns % second_ns);
+    return time;
+}
+
 int os_random(uint64_t *drawn)
 {
     ssize_t got;

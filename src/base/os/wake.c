@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND_NS UINT64_C(1000000000)
+#include "base/os/os.h"
+
 enum { BLIND_NS = 100000 }; /* that nobody would end */
 
 void wake_sleep(uint64_t ns)
@@ -47,23 +48,11 @@ static bool meet(struct wake *wake, int descriptor)
     return true;
 }
 
-/* The time that comes so long after now. */
-static struct timespec time_after(uint64_t ns)
-{
-    struct timespec time = { 0 };
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    ns += (uint64_t)time.tv_nsec;
-    time.tv_sec += (time_t)(ns / SECOND_NS);
-    time.tv_nsec = (long)(ns % SECOND_NS);
-    return time;
-}
-
 /* The system lets only those wait who know the word. It is read from the file, for
  * where that was cut there is no page to look at. */
 void wake_wait(struct wake *wake, int descriptor, unsigned place, uint64_t ns)
 {
-    const struct timespec until = time_after(ns);
+    const struct timespec until = os_time_after(CLOCK_MONOTONIC, ns);
     uint32_t word;
 
     assert(place < 32);

@@ -28,7 +28,7 @@
 #include "base/threads/stop.h"
 
 enum { ROWS_MIN = 1 << 14 }; /* of a thread: to wake one costs some ten us */
-enum { WAIT_NS = 50000000, SECOND_NS = 1000000000 };
+enum { WAIT_NS = 50000000 };
 enum {
     LOOK_NS =
         40000,  /* that one looks before he sleeps: as long as waking takes */
@@ -220,11 +220,7 @@ static void wait_for_others(const struct loop *loop)
         pthread_mutex_lock(&pool.lock);
     }
     while (loop->working > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += WAIT_NS;
-        until.tv_sec += until.tv_nsec / SECOND_NS;
-        until.tv_nsec %= SECOND_NS;
+        struct timespec until = os_time_after(CLOCK_REALTIME, WAIT_NS);
         if (pthread_cond_timedwait(&pool.done, &pool.lock, &until) == 0)
             continue;
         pthread_mutex_unlock(&pool.lock);

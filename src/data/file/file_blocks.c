@@ -20,7 +20,7 @@ enum {
     WAITING_BYTES = HOSTILE(16, 256) << 12 /* of all; then all are written  */
 };
 
-/* A block that waits; its bytes follow it. */
+/* A block that waits. */
 struct waiting_block {
     uint64_t offset; /* where it belongs                      */
     uint64_t size;   /* whole pages                           */

@@ -11,11 +11,12 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/os/os.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "device/opencl/opencl.h"
 
-static const long asked_every_ns = 20000000;
+enum { ASKED_EVERY_NS = 20000000 };
 
 struct apart {
     struct opencl *opencl;
@@ -107,10 +108,7 @@ static bool wait_for(struct apart *apart)
 
     pthread_mutex_lock(&apart->lock);
     while (!apart->done && !(stops = stop_asked())) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += asked_every_ns;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        until = os_time_after(CLOCK_MONOTONIC, ASKED_EVERY_NS);
         pthread_cond_timedwait(&apart->ended, &apart->lock, &until);
     }
     pthread_mutex_unlock(&apart->lock);
