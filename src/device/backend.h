@@ -125,9 +125,6 @@ struct device {
     struct vector kept;      /* struct device_memory *: released ones,
                                   oldest first; device.c's              */
     uint64_t kept_bytes[MEMORY_PLACES]; /* of those of a place             */
-    struct loop_pool *loop_pool; /* NULL: nobody asked for it, or there are
-                                  too few threads                        */
-    bool loop_pool_asked;
 };
 
 /* The head of every memory. */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "base/threads/loop_pool.h"
 #include "device/backend.h"
 #include "device/build_process.h"
 #include "device/order.h"
@@ -24,7 +23,6 @@ void device_close(struct device *device)
     if (device == NULL)
         return;
     builder_collect(device, true, &ignored);
-    loop_pool_destroy(device->loop_pool);
     known_finish(&device->known);
     device->backend->close(device);
 }
@@ -78,26 +76,6 @@ void device_times_release(struct device *device)
     assert(device->times_holds > 0);
     if (--device->times_holds == 0)
         device->backend->times_keep(device, false, &ignored);
-}
-
-/* ---------------------------------------------------------- loop pool -- */
-
-/* Threads beside the caller's that keep up with a link. With three a query was
- * slower than without, with six it was faster (H200). */
-enum { LOOP_POOL_MIN = 5, LOOP_POOL_MAX = 8 };
-
-struct loop_pool *device_loop_pool(struct device *device)
-{
-    unsigned others;
-
-    if (device->loop_pool_asked)
-        return device->loop_pool;
-    others = os_cores() - 1; /* which reads files of the system */
-    device->loop_pool_asked = true;
-    if (others >= LOOP_POOL_MIN)
-        device->loop_pool =
-            loop_pool_create(others < LOOP_POOL_MAX ? others : LOOP_POOL_MAX);
-    return device->loop_pool;
 }
 
 /* ------------------------------------------------------------- memory -- */

@@ -18,7 +18,6 @@
 
 struct device;
 struct device_kind;
-struct loop_pool;
 
 /* ------------------------------------------------------------ choose -- */
 
@@ -50,10 +49,6 @@ struct device_facts {
     uint64_t buffer_max_bytes; /* of one buffer                           */
 };
 const struct device_facts *device_facts(const struct device *device);
-
-/* Threads of the host for what comes from the device; NULL: there are too few
- * to keep up with it. They are the device's, made when first asked for. */
-struct loop_pool *device_loop_pool(struct device *device);
 
 /* ------------------------------------------------------------ memory -- */
 

@@ -9,8 +9,9 @@
  *
  * Loops follow one another closely, and to put a thread to sleep and wake it takes
  * as long as many a loop. So who finds nothing to do, and who waits for the end of
- * his loop, first looks again and again for a moment. Of those that sleep a giver
- * wakes two, and these the others.
+ * his loop, first looks again and again for a moment; for longer where somebody
+ * said that a loop is to come. Of those that sleep a giver wakes two, and these
+ * the others.
  *
  * One lock guards the list of loops and their counts. A child of fork() has
  * no workers: it starts with none, and starts its own.
@@ -18,6 +19,7 @@
 #include "base/threads/parallel.h"
 
 #include <assert.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
@@ -35,6 +37,10 @@ enum {
     LOOKS = 32, /* between two looks at the clock */
     WOKEN = 2   /* that one wakes */
 };
+enum {
+    EXPECT_NS = 1000000, /* for which loops are expected: some launches long */
+    EXPECTING = 8        /* threads that keep up with a device's link */
+};
 
 /* A loop under way; it lies on the stack of the thread that gave it. */
 struct loop {
@@ -48,43 +54,59 @@ struct loop {
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t given; /* a loop was, or the end has come */
-    pthread_cond_t done;  /* the last thread left a loop */
-    struct loop *loops;   /* that may have iterations to begin */
-    unsigned asleep;      /* workers that wait for a loop ... */
-    unsigned looking;     /* ... and those that look for one */
-    atomic_uint gifts;    /* loops that were given, ever ... */
-    atomic_uint ends_of;  /* ... and that the last thread left */
-    unsigned count;       /* workers that were started */
-    bool started, ends;   /* once: nobody tries again */
+    pthread_cond_t given;       /* a loop was, or the end has come */
+    pthread_cond_t done;        /* the last thread left a loop */
+    struct loop *loops;         /* that may have iterations to begin */
+    unsigned asleep;            /* workers that wait for a loop ... */
+    unsigned looking;           /* ... and those that look for one */
+    atomic_uint gifts;          /* loops that were given, ever ... */
+    atomic_uint ends_of;        /* ... and that the last thread left */
+    _Atomic(uint64_t) expected; /* until when loops are to come */
+    unsigned count;             /* workers that were started */
+    bool started, ends;         /* once: nobody tries again */
     pthread_t threads[PARALLEL_THREADS_MAX];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER,
            .given = PTHREAD_COND_INITIALIZER,
            .done = PTHREAD_COND_INITIALIZER };
 
-/* Looks for a moment whether a count is another one. */
+/* Looks some times whether a count is another one: whether it is. */
+static bool look_some(const atomic_uint *count, unsigned before)
+{
+    for (unsigned i = 0; i < LOOKS; i++) {
+        if (atomic_load_explicit(count, memory_order_acquire) != before)
+            return true;
+        parallel_pause();
+    }
+    return false;
+}
+
+/* Looks for a moment. */
 static void look(const atomic_uint *count, unsigned before)
 {
     uint64_t end = os_time_ns() + LOOK_NS;
-    do
-        for (unsigned i = 0; i < LOOKS; i++) {
-            if (atomic_load_explicit(count, memory_order_acquire) != before)
-                return;
-            parallel_pause();
-        }
-    while (os_time_ns() < end);
+    while (!look_some(count, before) && os_time_ns() < end)
+        continue;
+}
+
+static bool are_loops_expected(void)
+{
+    return atomic_load(&pool.expected) > os_time_ns();
+}
+
+/* Looks as long as loops are expected; others may have the core meanwhile. */
+static void look_for_expected(unsigned gifts)
+{
+    while (are_loops_expected() && !look_some(&pool.gifts, gifts))
+        sched_yield();
 }
 
 /* ------------------------------------------------------------- workers -- */
 
-/* Wakes some of those that sleep, where a loop has work for more threads than look
- * for some. The lock is held. */
-static void wake_workers(const struct loop *loop)
+/* Wakes some of those that sleep, until so many look for work. The lock is held. */
+static void wake_workers(unsigned wanted)
 {
-    unsigned left = loop->count - loop->next;
-    assert(loop->next <= loop->count);
     for (unsigned i = 0;
-         i < WOKEN && i < pool.asleep && pool.looking + i < left; i++)
+         i < WOKEN && i < pool.asleep && pool.looking + i < wanted; i++)
         pthread_cond_signal(&pool.given);
 }
 
@@ -106,7 +128,7 @@ static void run_next(struct loop *loop)
     assert(loop->next < loop->count);
     unsigned i = loop->next++;
     loop->working++;
-    wake_workers(loop);
+    wake_workers(loop->count - loop->next);
     pthread_mutex_unlock(&pool.lock);
     struct stop_work former = stop_help(loop->stop);
     loop->work(loop->context, i);
@@ -125,6 +147,7 @@ static void wait_for_loop(void)
     pool.looking++;
     pthread_mutex_unlock(&pool.lock);
     look(&pool.gifts, gifts);
+    look_for_expected(gifts);
     pthread_mutex_lock(&pool.lock);
     assert(pool.looking > 0);
     pool.looking--;
@@ -133,6 +156,8 @@ static void wait_for_loop(void)
     pool.asleep++;
     pthread_cond_wait(&pool.given, &pool.lock);
     pool.asleep--;
+    if (are_loops_expected())
+        wake_workers(EXPECTING);
 }
 
 static void *live(void *context)
@@ -176,9 +201,11 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork, in_child);
 }
 
-/* Starts the workers; the lock is held. */
+/* Starts the workers where nobody has; the lock is held. */
 static void start_workers(void)
 {
+    if (pool.started)
+        return;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     unsigned cores = os_cores(); /* this one works, too */
     unsigned wanted =
@@ -233,8 +260,7 @@ static void wait_for_others(const struct loop *loop)
 static void run_loop(struct loop *loop)
 {
     pthread_mutex_lock(&pool.lock);
-    if (!pool.started)
-        start_workers();
+    start_workers();
     loop->after = pool.loops;
     pool.loops = loop;
     atomic_fetch_add(&pool.gifts, 1);
@@ -255,6 +281,24 @@ void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
         run_loop(&loop);
     else if (count == 1)
         work(context, 0);
+}
+
+unsigned parallel_workers(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    start_workers();
+    unsigned count = pool.count;
+    pthread_mutex_unlock(&pool.lock);
+    return count;
+}
+
+void parallel_expect(void)
+{
+    atomic_store(&pool.expected, os_time_ns() + EXPECT_NS);
+    pthread_mutex_lock(&pool.lock);
+    start_workers();
+    wake_workers(EXPECTING);
+    pthread_mutex_unlock(&pool.lock);
 }
 
 unsigned parallel_start(pthread_t *threads, unsigned count,

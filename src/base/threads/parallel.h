@@ -17,6 +17,15 @@ enum { PARALLEL_THREADS_MAX = 64 };
 void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
                   void *context);
 
+/* How many threads there are beside the caller's for the calls of a loop; starts
+ * them where nobody has. */
+unsigned parallel_workers(void);
+
+/* A loop is about to be given: threads that sleep are woken for it, some of them,
+ * and look for loops for a millisecond. To wake one takes as long as a device's
+ * link moves megabytes. */
+void parallel_expect(void);
+
 /* Starts up to `count` threads that take no signals: they are the program's.
  * How many there are, to be joined. */
 unsigned parallel_start(pthread_t *threads, unsigned count,

@@ -8,13 +8,14 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/threads/loop_pool.h"
+#include "base/threads/parallel.h"
 #include "exec/launch/launch_in.h"
 #include "exec/launch/narrow.h"
 
-/* Rows of a launch from which on the host's threads help to widen what comes
- * of it. */
-enum { LOOP_POOL_ROWS_MIN = 1 << 18 };
+/* Rows of a launch from which on the host's threads help to widen what comes of
+ * it, and how many of these keep up with a link: with three a query was slower
+ * than without, with six it was faster (H200). */
+enum { WIDEN_ROWS_MIN = 1 << 18, WIDEN_THREADS_MIN = 5 };
 
 enum vdbq_status launch_init(struct launch *launch,
                              const struct launch_params *params,
@@ -187,15 +188,14 @@ static void place_rows(struct launch *launch,
 {
     const struct launch_params *params = launch->params;
     struct output *outputs = launch->result.outputs;
-    bool many = launch->rows >= LOOP_POOL_ROWS_MIN;
+    bool many = launch->rows >= WIDEN_ROWS_MIN;
     bool narrow = launch_can_prefetch(launch)
                   && launch->rows <= params->narrow_rows_max
                   && most_leaves(launch)
                   && narrow_outputs(params->pack, request, outputs);
-    struct loop_pool *loop_pool =
-        narrow && many ? device_loop_pool(params->device) : NULL;
-    loop_pool_wake(loop_pool);
-    if (many && loop_pool == NULL)
+    if (many && narrow && parallel_workers() >= WIDEN_THREADS_MIN)
+        parallel_expect();
+    else if (many)
         result_leave_wide(&launch->result);
     memcpy(control_outputs(launch->head), outputs,
            control_head(launch->head)->output_count * sizeof *outputs);

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/threads/loop_pool.h"
+#include "base/threads/parallel.h"
 #include "base/threads/parallel.h"
 #include "cl/tablet.h"
 #include "exec/launch/narrow.h"
@@ -314,7 +314,7 @@ struct arrived {
     const struct segment *segment; /* to be widened */
 };
 
-/* Widens the narrow columns of part i of the rows; for loop_pool_run(). */
+/* Widens the narrow columns of part i of the rows; for parallel_run(). */
 static void widen_part(void *context, unsigned i)
 {
     const struct arrived *arrived = context;
@@ -331,15 +331,12 @@ static void widen_part(void *context, unsigned i)
     }
 }
 
-/* Widens the narrow columns of a segment, in several threads where it is
-   long. */
+/* Widens the narrow columns of a segment. */
 static void widen(const struct result *result, const struct segment *segment)
 {
     struct arrived arrived = { .result = result, .segment = segment };
-    bool many = segment->count > PART_ROWS;
-    loop_pool_run(many ? device_loop_pool(result->params.device) : NULL,
-                  (segment->count + PART_ROWS - 1) / PART_ROWS, widen_part,
-                  &arrived);
+    parallel_run((unsigned)((segment->count + PART_ROWS - 1) / PART_ROWS),
+                 widen_part, &arrived);
 }
 
 enum vdbq_status result_land(struct result *result, struct device_times *times,

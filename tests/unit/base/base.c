@@ -24,7 +24,6 @@
 #include "base/lru.h"
 #include "base/memory.h"
 #include "base/os/os.h"
-#include "base/threads/loop_pool.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "fixtures/failing_memory.h"
@@ -620,49 +619,6 @@ static void thread_pool_does_each_job_once(void **state)
     }
 }
 
-/* ---------------------------------------------------------- loop pool -- */
-
-enum { CALLS_MAX = 1000 };
-
-static void count_call(void *context, unsigned i)
-{
-    ((unsigned *)context)[i]++;
-}
-
-static void check_loop(struct loop_pool *loop_pool, unsigned count)
-{
-    unsigned calls[CALLS_MAX + 1] = { 0 };
-
-    loop_pool_run(loop_pool, count, count_call, calls);
-    for (unsigned i = 0; i <= CALLS_MAX; i++)
-        assert_int_equal(calls[i], i < count);
-}
-
-/* Each call is made once, whether the threads are asleep, awake, or on their
- * way to either. */
-static void loop_pool_makes_each_call_once(void **state)
-{
-    const struct timespec long_enough = { .tv_nsec = 3000000 };
-
-    (void)state;
-    for (unsigned threads = 0; threads <= 3; threads++) {
-        struct loop_pool *loop_pool = loop_pool_create(threads);
-        assert_true((loop_pool != NULL) == (threads > 0));
-        check_loop(loop_pool, CALLS_MAX);
-        for (unsigned round = 0; round < 20; round++) {
-            loop_pool_wake(loop_pool);
-            for (unsigned loop = 0; loop < 50; loop++)
-                check_loop(loop_pool, loop * CALLS_MAX / 50);
-            loop_pool_wake(loop_pool);
-            if (round % 5 == 0)
-                nanosleep(&long_enough, NULL);
-        }
-        loop_pool_destroy(loop_pool);
-    }
-    loop_pool_wake(NULL);
-    loop_pool_destroy(NULL);
-}
-
 /* ---------------------------------------------------------------- lru -- */
 
 static void lru_keeps_the_order_of_use(void **state)
@@ -699,7 +655,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(thread_pool_does_each_job_once),
-        cmocka_unit_test(loop_pool_makes_each_call_once),
         cmocka_unit_test(lru_keeps_the_order_of_use),
         cmocka_unit_test(errors_are_written_once),
         cmocka_unit_test(long_errors_are_cut_between_characters),

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -79,6 +80,23 @@ static void several_threads_give_loops(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Whether the threads are asleep, awake, or on their way to either. */
+static void loops_may_be_expected(void **state)
+{
+    const struct timespec long_enough = { .tv_nsec = 3000000 };
+
+    (void)state;
+    for (unsigned round = 0; round < ROUNDS / 10; round++) {
+        parallel_expect();
+        for (unsigned count = 0; count <= CALLS_MAX; count += 7)
+            assert_true(runs_once(count));
+        parallel_expect();
+        if (round % 5 == 0)
+            nanosleep(&long_enough, NULL);
+    }
+    assert_true(parallel_workers() < PARALLEL_THREADS_MAX);
+}
+
 /* A child of fork() has no workers of its parent, and starts its own; the
  * thread sanitizer knows no threads of children. */
 static void a_child_starts_its_own(void **state)
@@ -105,6 +123,7 @@ int main(void)
         cmocka_unit_test(each_call_is_made_once),
         cmocka_unit_test(loops_lie_in_loops),
         cmocka_unit_test(several_threads_give_loops),
+        cmocka_unit_test(loops_may_be_expected),
         cmocka_unit_test(a_child_starts_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
