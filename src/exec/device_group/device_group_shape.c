@@ -72,7 +72,8 @@ static void list_keys(const struct device_group_params *params,
 }
 
 /* Gives the keys their strides; the codes of all, or 0: there are too many
- * but the only key's are its values. False: they have no codes. */
+ * but the only key's are its values. False: they have no codes, or all follow
+ * from others: without any there would be a group where there is no row. */
 static bool place_keys(const struct device_group_params *params,
                        struct device_group_shape *shape, u64 *codes)
 {
@@ -81,6 +82,8 @@ static bool place_keys(const struct device_group_params *params,
     if (params->step->keys > GROUP_KEYS_MAX)
         return false;
     list_keys(params, shape);
+    if (params->step->keys > 0 && control->keys == 0)
+        return false;
     for (unsigned i = 0; i < control->keys; i++) {
         const struct device_column *column =
             &params->columns[shape->key_columns[i]];

@@ -275,11 +275,7 @@ static bool can_with_fewer(const struct stream *input,
         return false;
     program_determined(&input->step->scan.program, keys, *follows);
     params->follows = *follows;
-    /* Without any key there would be a group where there is no row. */
-    bool any = false;
-    for (unsigned i = 0; i < keys; i++)
-        any |= !(*follows)[i];
-    if (any && device_group_can(params))
+    if (device_group_can(params))
         return true;
     params->follows = NULL;
     return false;
