@@ -40,7 +40,7 @@ ROOMS = {
     'src/base': ('.', 'os', 'threads'),
     'src/program': ('letters', 'functions', '.', 'dataflow', 'steps'),
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
-    'src/data': ('catalogue', 'tablet', 'file', 'database', 'pool', 'index', 'transaction',
+    'src/data': ('catalogue', 'words', 'tablet', 'file', 'database', 'pool', 'index', 'transaction',
                  'check'),
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'bind', 'condition',
                  'unnest', 'simplify', 'index', 'rewrite', 'lower', 'statement'),

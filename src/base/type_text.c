@@ -314,18 +314,22 @@ bool boolean_from_text(const char *bytes, size_t length, int32_t *value)
 
 /* -------------------------------------------------------------- UTF-8 -- */
 
-/* How many bytes, in steps of eight, are all ASCII. */
+/* How many bytes at the start, in steps of eight, are all ASCII; all, where the
+ * last eight are, too. */
 static size_t ascii_length(const char *at, size_t length)
 {
     uint64_t eight;
     size_t count = 0;
 
+    if (length < sizeof eight)
+        return 0;
     for (; count + sizeof eight <= length; count += sizeof eight) {
         memcpy(&eight, at + count, sizeof eight);
         if ((eight & UINT64_C(0x8080808080808080)) != 0)
-            break;
+            return count;
     }
-    return count;
+    memcpy(&eight, at + length - sizeof eight, sizeof eight);
+    return (eight & UINT64_C(0x8080808080808080)) == 0 ? length : count;
 }
 
 bool text_is_utf8(const char *bytes, size_t length)

@@ -49,6 +49,8 @@ struct pool_slot {
     bool in_place;                /* they lie in the file: the memory has no
                                     host pointer, and cannot be written   */
     const struct tablet *whole;   /* the head as it is in the file         */
+    /* one a column: of a text that was wanted so, its words; held */
+    struct dictionary *const *dictionaries;
 };
 
 /* Somebody who may keep slots while others bring tablets in. */
@@ -72,7 +74,9 @@ struct pool_want {
     const struct tablet_ref *tablet; /* to load */
     const unsigned *columns;         /* of the table; NULL: all of them */
     unsigned column_count;           /* of `columns` */
-    bool codes;  /* of texts their codes are enough: who asks has the words */
+    bool codes; /* of texts their codes are enough: who asks has the words */
+    bool
+        apart; /* of texts their words alone come, as dictionaries, and codes */
     bool copied; /* not where they lie in the file: the host reads them */
     bool yields; /* where there is no room, holders are not asked: who wants it
                     can go on without it                                  */

@@ -19,22 +19,25 @@
 #include "data/pool/pool.h"
 
 struct slot {
-    struct pool_slot shown;     /* first: what callers hold              */
-    struct identity identity;   /* of the tablet                      */
-    uint64_t size_bytes;        /* that its memory takes                 */
-    const void *mapped;         /* the tablet where its memory lies in the
+    struct pool_slot shown;   /* first: what callers hold              */
+    struct identity identity; /* of the tablet                      */
+    uint64_t size_bytes;      /* that its memory takes                 */
+    const void *mapped;       /* the tablet where its memory lies in the
                                file; NULL: it lies elsewhere         */
-    uint64_t mapped_bytes;      /* of `mapped` */
-    unsigned pins;              /* users; 0: it stands in the idle list */
-    bool ahead;                 /* pool_ahead() made it, nobody had it   */
-    bool dead;                  /* nobody asks for its tablet again      */
-    struct load *load;          /* NULL: none is under way               */
-    bool *wanted;               /* one a column; lies behind this struct */
-    bool codes;                 /* of texts, without their words         */
-    struct tablet *head, *here; /* likewise: see struct projection   */
-    struct words_place *words;  /* likewise                            */
-    struct slot *chain;         /* the next in its bucket                */
-    struct lru_link idle;       /* among those that nobody uses          */
+    uint64_t mapped_bytes;    /* of `mapped` */
+    unsigned pins;            /* users; 0: it stands in the idle list */
+    bool ahead;               /* pool_ahead() made it, nobody had it   */
+    bool dead;                /* nobody asks for its tablet again      */
+    struct load *load;        /* NULL: none is under way               */
+    unsigned column_count;    /* of the tablet                         */
+    bool *wanted;             /* one a column; lies behind this struct */
+    bool codes;               /* of texts, without their words there   */
+    bool *apart;              /* see struct projection; likewise       */
+    struct dictionary **dictionaries; /* likewise; held                  */
+    struct tablet *head, *here;       /* likewise: see struct projection   */
+    struct words_place *words;        /* likewise                            */
+    struct slot *chain;   /* the next in its bucket                */
+    struct lru_link idle; /* among those that nobody uses          */
 };
 
 /* The slots of a pool by their tablets; pool_names.c alone changes it. */
@@ -91,6 +94,8 @@ enum vdbq_status pool_slot_arrive(struct pool *pool, struct slot *slot,
                                   struct error *error);
 /* Takes an idle slot out of the pool, once its load has ended, and frees it. */
 void pool_slot_drop(struct pool *pool, struct slot *slot);
+/* Lets go of the words that a slot has apart; no load of it is under way. */
+void pool_slot_let_words_go(struct slot *slot);
 
 /* --------------------------------------------------------------- sweep -- */
 

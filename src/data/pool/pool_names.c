@@ -53,13 +53,15 @@ static struct slot *first_of_tablet(const struct pool_names *names,
     return of_tablet(*bucket_of(names, want->tablet->identity), want);
 }
 
-/* Whether a slot has a column as it is wanted: a text with its words, unless
- * codes are enough. */
+/* Whether a slot has a column as it is wanted: a text with its words, where they
+ * are wanted, unless codes are enough. */
 static bool has(const struct slot *slot, const struct pool_want *want,
                 unsigned column)
 {
     bool text = want->table->columns[column].type == VDBQ_TEXT;
-    return slot->wanted[column] && !(text && slot->codes && !want->codes);
+    if (!slot->wanted[column] || !text || want->codes)
+        return slot->wanted[column];
+    return want->apart ? slot->apart[column] : !slot->codes;
 }
 
 /* Whether a slot of the tablet has every column that is wanted. */

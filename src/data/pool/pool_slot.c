@@ -6,6 +6,8 @@
  */
 #include "data/pool/pool_inner.h"
 
+#include <assert.h>
+
 #include "base/account.h"
 #include "data/tablet/block.h"
 #include "data/tablet/tablet_inner.h"
@@ -51,23 +53,32 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     size_t head = tablet_head_size(columns);
     struct slot *made = memory_zeroed(
         1, sizeof *made + 2 * head
-               + columns * (sizeof made->words[0] + sizeof made->wanted[0]));
+               + columns
+                     * (sizeof made->words[0] + sizeof made->dictionaries[0]
+                        + sizeof made->wanted[0] + sizeof made->apart[0]));
 
     if (made == NULL)
         return NULL;
     made->head = (struct tablet *)(void *)(made + 1);
     made->here = (struct tablet *)(void *)((char *)made->head + head);
     made->words = (struct words_place *)(void *)((char *)made->here + head);
-    made->wanted = (bool *)(made->words + columns);
+    made->dictionaries = (struct dictionary **)(made->words + columns);
+    made->wanted = (bool *)(made->dictionaries + columns);
+    made->apart = made->wanted + columns;
     made->shown.tablet = made->here;
     made->shown.whole = made->head;
+    made->shown.dictionaries = made->dictionaries;
     made->identity = want->tablet->identity;
     made->ahead = ahead;
-    made->codes = want->codes;
+    made->column_count = columns;
+    made->codes = want->codes || want->apart;
     for (unsigned i = 0; i < want->column_count; i++)
         made->wanted[want->columns[i]] = true;
     for (unsigned i = 0; want->columns == NULL && i < columns; i++)
         made->wanted[i] = true;
+    for (unsigned i = 0; want->apart && i < columns; i++)
+        made->apart[i] =
+            made->wanted[i] && want->table->columns[i].type == VDBQ_TEXT;
     return made;
 }
 
@@ -97,6 +108,7 @@ static enum vdbq_status choose_codes(struct pool *pool, struct slot *slot,
 
     if (status != VDBQ_OK)
         return status;
+    projection->codes = slot->codes;
     slot->codes &= projection_codes_known(projection);
     projection->codes = slot->codes;
     return VDBQ_OK;
@@ -113,8 +125,12 @@ static void take_over(struct pool *pool, const struct pool_want *want,
 
     if (other == NULL || most > pool->budget_bytes)
         return;
-    for (unsigned i = 0; i < want->table->column_count; i++)
+    for (unsigned i = 0; i < want->table->column_count; i++) {
         projection->wanted[i] |= other->wanted[i];
+        slot->apart[i] |= other->apart[i];
+        if (other->load == NULL)
+            slot->dictionaries[i] = dictionary_hold(other->dictionaries[i]);
+    }
     slot->codes &= other->codes;
     pool_slot_drop(pool, other);
 }
@@ -148,7 +164,9 @@ static struct projection projection_of(struct pool *pool,
                                 .copied = want->copied,
                                 .head = slot->head,
                                 .here = slot->here,
-                                .words = slot->words };
+                                .words = slot->words,
+                                .apart = slot->apart,
+                                .dictionaries = slot->dictionaries };
 }
 
 /* Starts the load of a slot with an edit, once there is memory beside it. */
@@ -243,12 +261,46 @@ static void not_ahead(struct pool *pool, struct slot *slot)
     slot->ahead = false;
 }
 
+/* Copies words that are wanted apart and came in the block. */
+static enum vdbq_status copy_words(struct slot *slot, unsigned column,
+                                   struct error *error)
+{
+    struct device_times times = { 0 };
+    enum vdbq_status status =
+        device_memory_take(slot->shown.memory, &times, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    slot->dictionaries[column] =
+        dictionary_of_tablet(device_memory_host(slot->shown.memory), column);
+    return slot->dictionaries[column] != NULL ? VDBQ_OK
+                                              : error_no_memory(error);
+}
+
+/* The words that are wanted apart are there. */
+static enum vdbq_status take_words(struct slot *slot, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < slot->column_count && status == VDBQ_OK; i++) {
+        struct dictionary *words = slot->dictionaries[i];
+        if (words == NULL && slot->apart[i])
+            status = copy_words(slot, i, error);
+        else if (words != NULL && !dictionary_has_arrived(words))
+            dictionary_arrived(words);
+    }
+    return status;
+}
+
 enum vdbq_status pool_slot_arrive(struct pool *pool, struct slot *slot,
                                   struct error *error)
 {
+    bool loading = slot->load != NULL;
     enum vdbq_status status = finish(pool, slot, error);
 
     not_ahead(pool, slot);
+    if (loading && status == VDBQ_OK)
+        status = take_words(slot, error);
     if (status != VDBQ_OK)
         pool_slot_drop(pool, slot);
     return status;
@@ -265,9 +317,20 @@ void pool_slot_drop(struct pool *pool, struct slot *slot)
     slot_destroy(pool, slot);
 }
 
+void pool_slot_let_words_go(struct slot *slot)
+{
+    assert(slot->load == NULL);
+    for (unsigned i = 0; i < slot->column_count; i++) {
+        dictionary_release(slot->dictionaries[i]);
+        slot->dictionaries[i] = NULL;
+        slot->apart[i] = false;
+    }
+}
+
 /* Frees a slot that is in no list. */
 static void slot_destroy(struct pool *pool, struct slot *slot)
 {
+    pool_slot_let_words_go(slot);
     pool_memory_release(pool, slot);
     memory_release(slot);
 }

@@ -57,6 +57,8 @@ static uint64_t look_at_all(struct pool *pool, const struct vector *visible,
             continue;
         }
         slot->dead = true;
+        if (slot->load == NULL)
+            pool_slot_let_words_go(slot);
         bytes += slot->size_bytes;
         ++*dead;
     }

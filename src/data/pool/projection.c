@@ -242,6 +242,25 @@ static enum vdbq_status read_packed(struct stream *stream,
     return packed.status;
 }
 
+/* Where the words of a text column go; NULL: nobody wants them. */
+static struct tablet_words *words_room(const struct projection *projection,
+                                       unsigned column, const uint8_t *block)
+{
+    const struct tablet_column *here = tablet_column(projection->here, column);
+
+    if (projection_parts_words(projection, column))
+        return dictionary_area(projection->dictionaries[column]);
+    if (!projection_puts_words(projection, column))
+        return NULL;
+    return (struct tablet_words *)(block + projection->here->variable
+                                   + (uint64_t)here->words * TABLET_ALIGN);
+}
+
+static bool words_packed(const struct projection *projection, unsigned column)
+{
+    return tablet_column(projection->head, column)->words_packed != 0;
+}
+
 /* Reads the words of a text column, and what lies before them; into the
  * projection if they are wanted. `*sum` is that of their bytes in the file. */
 static enum vdbq_status read_words(struct stream *stream, unsigned column,
@@ -249,23 +268,16 @@ static enum vdbq_status read_words(struct stream *stream, unsigned column,
 {
     const struct projection *projection = stream->projection;
     const struct words_place *place = &projection->words[column];
-    const struct tablet_column *here = tablet_column(projection->here, column);
-    uint8_t *to = NULL;
+    uint8_t *to = (uint8_t *)words_room(projection, column, block);
     enum vdbq_status status = read_on(stream, place->offset, NULL, NULL);
     struct checksum words;
 
-    if (projection->wanted[column] && !projection->codes)
-        to = block + projection->here->variable
-             + (uint64_t)here->words * TABLET_ALIGN;
     checksum_begin(&words);
     if (status == VDBQ_OK)
-        status =
-            to != NULL
-                    && tablet_column(projection->head, column)->words_packed
-                           != 0
-                ? read_packed(stream, place, to, &words)
-                : read_on(stream, place->offset + place->sizes.file, to,
-                          &words);
+        status = to != NULL && words_packed(projection, column)
+                     ? read_packed(stream, place, to, &words)
+                     : read_on(stream, place->offset + place->sizes.file, to,
+                               &words);
     *sum = checksum_end(&words);
     return status;
 }
@@ -398,7 +410,7 @@ enum vdbq_status projection_put_column(const struct projection *projection,
         return status;
     if (sum != projection->proof->column[column].sum)
         return has_changed(projection, error);
-    if (projection_has_words(projection, column) && !projection->codes)
+    if (words_room(projection, column, block) != NULL)
         status = put_words(projection, column, block, error);
     return status == VDBQ_OK ? check_values(projection, column, block, error)
                              : status;
@@ -411,11 +423,16 @@ static enum vdbq_status check_values(const struct projection *projection,
                                      struct error *error)
 {
     struct column_proof *proof = &projection->proof->column[column];
+    const struct tablet_check_words words = {
+        .words = words_room(projection, column, block),
+        .size = projection->words[column].sizes.memory,
+        .proven = words_packed(projection, column)
+    };
     enum vdbq_status status = VDBQ_OK;
 
     if (!proof->checked)
         status = tablet_check_column(projection->table, projection->here, block,
-                                     column, error);
+                                     column, &words, error);
     proof->checked = status == VDBQ_OK;
     return status == VDBQ_OK
                ? tablet_check_facts(projection->database, projection->table,

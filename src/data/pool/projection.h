@@ -14,14 +14,19 @@
 
 #include "data/database/database.h"
 #include "data/pool/proof.h"
+#include "data/tablet/dictionary.h"
 #include "data/tablet/tablet_pack.h"
 
 struct projection {
     struct database *database;
     const struct table *table;
     const struct tablet_ref *tablet;
-    bool *wanted;              /* one a column                              */
-    bool codes;                /* of texts, without their words             */
+    bool *wanted; /* one a column                              */
+    bool codes;   /* the block gets of texts no words          */
+    /* one a column: whether its words are wanted in a dictionary of their own,
+     * and that, which may have arrived before; with `codes` others are filled */
+    const bool *apart;
+    struct dictionary **dictionaries;
     bool copied;               /* the block must not be that                */
     bool in_place;             /* the block is the tablet, in the file      */
     struct tablet *head;       /* as it is in the file, with room for the
@@ -37,7 +42,8 @@ struct projection {
 enum vdbq_status projection_read_head(const struct projection *projection,
                                       struct error *error);
 /* Finds out where words are and what they take, if some are wanted, and proves
- * that they lie inside the tablet. Fails likewise. */
+ * that they lie inside the tablet; makes room for those that are apart. Fails
+ * likewise. */
 enum vdbq_status projection_find_words(const struct projection *projection,
                                        struct error *error);
 /* Whether the wanted columns may stay in place: no bits of theirs do any harm,
@@ -61,8 +67,8 @@ void projection_unmap(struct database *database, const void *block,
  * They fail with CORRUPT, IO, NO_MEMORY.
  */
 
-/* Whether codes may come without words: those of all texts that are wanted were
- * compared with theirs before. */
+/* Whether codes may come without words in the block: those of all texts that are
+ * wanted were compared with theirs before, or will be, where these are apart. */
 bool projection_codes_known(const struct projection *projection);
 /* Whether the tablet is proven, so that columns may be read alone. */
 bool projection_proven(const struct projection *projection);

@@ -26,10 +26,32 @@ static inline bool projection_wants_texts(const struct projection *projection)
     return false;
 }
 
+/* Whether the words of a column are brought into the block. */
+static inline bool projection_puts_words(const struct projection *projection,
+                                         unsigned column)
+{
+    return !projection->codes && projection->wanted[column]
+           && projection_has_words(projection, column);
+}
+
+/* Whether they are brought in apart. */
+static inline bool projection_parts_words(const struct projection *projection,
+                                          unsigned column)
+{
+    const struct dictionary *words = projection->dictionaries[column];
+
+    return projection->codes && projection->apart[column]
+           && (words == NULL || !dictionary_has_arrived(words));
+}
+
 /* Whether words are brought in. */
 static inline bool projection_wants_words(const struct projection *projection)
 {
-    return !projection->codes && projection_wants_texts(projection);
+    for (unsigned i = 0; i < projection->table->column_count; i++)
+        if (projection_puts_words(projection, i)
+            || projection_parts_words(projection, i))
+            return true;
+    return false;
 }
 
 /* Finds the words of text columns, which lie one behind the other. Fails with

@@ -3,6 +3,7 @@
  * Where the columns of a projection are: in the tablet, by its head, and in the
  * projection.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "data/database/database_inner.h"
@@ -12,11 +13,12 @@
 
 bool projection_codes_known(const struct projection *projection)
 {
-    bool known = projection_proven(projection);
+    bool proven = projection_proven(projection), known = true;
 
     for (unsigned i = 0; i < projection->table->column_count; i++)
         known &= !projection->wanted[i] || !projection_has_words(projection, i)
-                 || projection->proof->column[i].checked;
+                 || (proven && projection->proof->column[i].checked)
+                 || projection_parts_words(projection, i);
     return known;
 }
 
@@ -85,12 +87,30 @@ enum vdbq_status projection_read_head(const struct projection *projection,
     return status == VDBQ_CORRUPT ? tell_damage(projection, error) : status;
 }
 
+/* Makes room for the words that are apart. */
+static enum vdbq_status make_rooms(const struct projection *projection,
+                                   struct error *error)
+{
+    for (unsigned i = 0; i < projection->table->column_count; i++) {
+        if (!projection_parts_words(projection, i))
+            continue;
+        assert(projection->dictionaries[i] == NULL);
+        projection->dictionaries[i] =
+            dictionary_expected(projection->words[i].sizes.memory);
+        if (projection->dictionaries[i] == NULL)
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
 enum vdbq_status projection_find_words(const struct projection *projection,
                                        struct error *error)
 {
-    return projection_wants_words(projection)
-               ? projection_place_words(projection, error)
-               : VDBQ_OK;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (projection_wants_words(projection))
+        status = projection_place_words(projection, error);
+    return status == VDBQ_OK ? make_rooms(projection, error) : status;
 }
 
 enum vdbq_status projection_bound(const struct projection *base,
@@ -160,12 +180,12 @@ static uint64_t lay_out_words(const struct projection *projection, uint64_t at)
     struct tablet *here = projection->here;
     struct tablet_column *columns = (struct tablet_column *)(here + 1);
 
-    here->variable = projection_wants_words(projection) ? at : 0;
+    here->variable =
+        !projection->codes && projection_wants_texts(projection) ? at : 0;
     here->variable_size = 0;
     for (unsigned i = 0; i < projection->table->column_count; i++) {
         columns[i].words = columns[i].words_packed = 0;
-        if (!projection->wanted[i] || !projection_has_words(projection, i)
-            || projection->codes)
+        if (!projection_puts_words(projection, i))
             continue;
         columns[i].words = (uint32_t)(here->variable_size / TABLET_ALIGN);
         here->variable_size += projection->words[i].sizes.memory;

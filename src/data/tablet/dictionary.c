@@ -313,15 +313,43 @@ struct dictionary *dictionary_list(const struct vdbq_text *texts,
 
 /* ------------------------------------------------------------- tablet -- */
 
+struct dictionary *dictionary_expected(uint64_t size)
+{
+    struct dictionary *dictionary;
+
+    assert(size >= sizeof(struct tablet_words));
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    dictionary = paged_alloc(sizeof *dictionary + (size_t)size);
+    if (dictionary != NULL)
+        *dictionary = (struct dictionary){ .holders = 1 };
+    return dictionary;
+}
+
+struct tablet_words *dictionary_area(struct dictionary *dictionary)
+{
+    return (struct tablet_words *)(dictionary + 1);
+}
+
+void dictionary_arrived(struct dictionary *dictionary)
+{
+    const struct tablet_words *words = dictionary_area(dictionary);
+
+    assert(!dictionary_has_arrived(dictionary));
+    dictionary->count = words->count;
+    dictionary->ends = (const uint32_t *)(words + 1);
+    dictionary->bytes = (const char *)(dictionary->ends + words->count);
+}
+
 struct dictionary *dictionary_of_tablet(const void *block, unsigned column)
 {
-    const struct tablet_words *head = tablet_words(block, column);
-    const uint32_t *ends = (const uint32_t *)(head + 1);
-    struct dictionary *dictionary = dictionary_room(head->count, head->bytes);
+    const struct tablet_words *words = tablet_words(block, column);
+    uint64_t size = TABLET_WORDS_SIZE(words->count, words->bytes);
+    struct dictionary *dictionary = dictionary_expected(size);
 
     if (dictionary == NULL)
         return NULL;
-    paged_copy((uint32_t *)dictionary->ends, ends, head->count * sizeof *ends);
-    paged_copy((char *)dictionary->bytes, ends + head->count, head->bytes);
+    paged_copy(dictionary_area(dictionary), words, (size_t)size);
+    dictionary_arrived(dictionary);
     return dictionary;
 }

@@ -16,6 +16,7 @@
 
 #include "api/vdbq.h"
 #include "base/vector.h"
+#include "cl/tablet.h"
 
 struct dictionary {
     unsigned holders;
@@ -76,5 +77,16 @@ struct dictionary *dictionary_sorted(struct dictionary *dictionary,
 /* A copy of the words of a text column of a checked tablet: its codes are
  * their numbers. NULL: no memory. */
 struct dictionary *dictionary_of_tablet(const void *block, unsigned column);
+
+/* Such words that are to come: the room for their area, of `size` bytes. It has
+ * no words before dictionary_arrived(), once they were written there and are
+ * proven. NULL: no memory. */
+struct dictionary *dictionary_expected(uint64_t size);
+struct tablet_words *dictionary_area(struct dictionary *dictionary);
+void dictionary_arrived(struct dictionary *dictionary);
+static inline bool dictionary_has_arrived(const struct dictionary *dictionary)
+{
+    return dictionary->ends != NULL;
+}
 
 #endif

@@ -7,10 +7,10 @@
  */
 #include <string.h>
 
-#include "base/threads/parallel.h"
 #include "base/type.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
+#include "data/words/words_check.h"
 
 /* What is being checked. */
 struct check {
@@ -19,6 +19,7 @@ struct check {
     const uint8_t *block;      /* where its offsets lead         */
     uint64_t size;
     uint32_t rows;
+    const struct tablet_check_words *words; /* NULL: they are the block's */
     struct error *error;
 };
 
@@ -41,7 +42,8 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
                               uint64_t size_bytes, uint32_t rows,
                               struct error *error)
 {
-    const struct check check = { table, block, block, size_bytes, rows, error };
+    const struct check check = { table, block, block, size_bytes,
+                                 rows,  NULL,  error };
     enum vdbq_status status = check_head(&check);
 
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
@@ -53,7 +55,8 @@ enum vdbq_status tablet_check_head(const struct table *table, const void *head,
                                    uint64_t size_bytes, uint32_t rows,
                                    struct error *error)
 {
-    const struct check check = { table, head, head, size_bytes, rows, error };
+    const struct check check = { table, head, head, size_bytes,
+                                 rows,  NULL, error };
     enum vdbq_status status = check_head(&check);
 
     return status == VDBQ_OK ? check_areas(&check) : status;
@@ -62,10 +65,11 @@ enum vdbq_status tablet_check_head(const struct table *table, const void *head,
 enum vdbq_status tablet_check_column(const struct table *table,
                                      const struct tablet *head,
                                      const void *block, unsigned column,
+                                     const struct tablet_check_words *words,
                                      struct error *error)
 {
     const struct check check = {
-        table, head, block, head->size, (uint32_t)head->rows, error
+        table, head, block, head->size, (uint32_t)head->rows, words, error
     };
 
     return check_column(&check, column);
@@ -277,79 +281,37 @@ static const char *values_fault(const struct check *check,
 
 /* -------------------------------------------------------------- words -- */
 
-/* Where the words of a column are; NULL: not inside the area for them. */
+/* Where the words of a column are, with all behind them; NULL: not inside the
+ * area for them. */
 static const struct tablet_words *
-find_dictionary(const struct check *check, const struct tablet_column *column)
+find_dictionary(const struct check *check, const struct tablet_column *column,
+                uint64_t *size)
 {
     const struct tablet *head = check->head;
     uint64_t at = (uint64_t)column->words * TABLET_ALIGN;
-    const struct tablet_words *words;
 
     if (at > head->variable_size
         || head->variable_size - at < sizeof(struct tablet_words))
         return NULL;
-    words = (const struct tablet_words *)(check->block + head->variable + at);
-    return TABLET_WORDS_SIZE(words->count, words->bytes)
-                   <= head->variable_size - at
-               ? words
-               : NULL;
-}
-
-/* Whether all bytes are ASCII, as those of most columns' words are: then none
- * of their words needs a look of its own. */
-PARALLEL_CLONES static bool is_ascii(const char *bytes, uint32_t count)
-{
-    unsigned char any = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        any |= (unsigned char)bytes[i];
-    return any < 0x80;
-}
-
-/* Ends inside the bytes; words in order, each of them UTF-8. */
-static const char *order_fault(const struct tablet_words *words)
-{
-    const uint32_t *ends = (const uint32_t *)(words + 1);
-    const char *bytes = (const char *)(ends + words->count);
-    uint32_t start = 0, before = 0;
-    bool ascii = is_ascii(bytes, words->bytes);
-
-    for (uint32_t i = 0; i < words->count; i++) {
-        uint32_t length = ends[i] - start;
-        if (ends[i] < start || ends[i] > words->bytes)
-            return "a word does not lie inside";
-        if (!ascii && !text_is_utf8(bytes + start, length))
-            return "a word is not UTF-8";
-        if (i > 0) {
-            uint32_t last = start - before;
-            uint32_t common = last < length ? last : length;
-            int order = memcmp(bytes + before, bytes + start, common);
-            if (order > 0 || (order == 0 && last >= length))
-                return "the words are not in order";
-        }
-        before = start;
-        start = ends[i];
-    }
-    return start == words->bytes ? NULL : "bytes behind the words are left";
+    *size = head->variable_size - at;
+    return (const struct tablet_words *)(check->block + head->variable + at);
 }
 
 static const char *dictionary_fault(const struct check *check,
                                     const struct tablet_column *column)
 {
-    const struct tablet_words *words = find_dictionary(check, column);
-    uint64_t used;
-    const uint8_t *end;
+    struct tablet_check_words found = { 0 };
+    const char *fault;
 
-    if (words == NULL)
+    if (check->words != NULL)
+        found = *check->words;
+    else
+        found.words = find_dictionary(check, column, &found.size);
+    if (found.words == NULL)
         return "the words do not lie inside";
-    if (column->null_count < check->rows
-        && (column->minimum < 0 || column->maximum >= words->count))
+    fault = found.proven ? NULL : words_fault(found.words, found.size);
+    if (fault == NULL && column->null_count < check->rows
+        && (column->minimum < 0 || column->maximum >= found.words->count))
         return "a code has no word";
-    used = sizeof *words + (uint64_t)words->count * sizeof(uint32_t)
-           + words->bytes;
-    end = (const uint8_t *)words;
-    for (uint64_t i = used; i < TABLET_ALIGNED(used); i++)
-        if (end[i] != 0)
-            return "what follows the words is not 0";
-    return order_fault(words);
+    return fault;
 }

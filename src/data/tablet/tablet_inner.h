@@ -67,11 +67,19 @@ void tablet_values(const void *block, unsigned column, void *values);
 enum vdbq_status tablet_check_head(const struct table *table, const void *head,
                                    uint64_t size_bytes, uint32_t rows,
                                    struct error *error);
+/* Words of a text column, in a room of so many bytes. */
+struct tablet_check_words {
+    const struct tablet_words *words;
+    uint64_t size;
+    bool proven; /* as words_unpack() does */
+};
 /* Proves of one column what tablet_check() does of all: of a tablet whose head
- * is proven, and lies at the start of the block or elsewhere. */
+ * is proven, and lies at the start of the block or elsewhere. `words` are those
+ * of a text column; NULL: they are where the head says. */
 enum vdbq_status tablet_check_column(const struct table *table,
                                      const struct tablet *head,
                                      const void *block, unsigned column,
+                                     const struct tablet_check_words *words,
                                      struct error *error);
 
 /* The facts that a checked tablet keeps of a column. */

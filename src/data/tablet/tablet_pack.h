@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "data/tablet/block.h"
-#include "data/tablet/words_pack.h"
+#include "data/words/words_pack.h"
 
 /* The feature of files that have such tablets (file rule 14). */
 #define FEATURE_PACKED_WORDS (UINT64_C(1) << 1)

@@ -118,7 +118,8 @@ static struct pool_want want_of(const struct dictionary_cache_params *params,
 {
     struct pool_want want = { .table = params->table,
                               .tablet = &params->table->tablets[tablet],
-                              .columns = columns };
+                              .columns = columns,
+                              .apart = true };
     for (unsigned i = 0; i < params->pack->input_count; i++)
         if (is_text(params, i))
             columns[want.column_count++] = column_of(params, i);
@@ -150,18 +151,12 @@ read_tablet(const struct dictionary_cache_params *params, size_t tablet,
         status = pool_pin(params->place->pool, &want, &slot, error);
     if (status != VDBQ_OK)
         return status;
-    status = device_memory_take(slot->memory, params->times, error);
-    for (unsigned i = 0; i < params->pack->input_count && status == VDBQ_OK;
-         i++) {
-        if (!is_text(params, i))
-            continue;
-        dictionaries[i] = dictionary_of_tablet(device_memory_host(slot->memory),
-                                               column_of(params, i));
-        if (dictionaries[i] == NULL)
-            status = error_no_memory(error);
-    }
+    for (unsigned i = 0; i < params->pack->input_count; i++)
+        if (is_text(params, i))
+            dictionaries[i] =
+                dictionary_hold(slot->dictionaries[column_of(params, i)]);
     pool_release(params->place->pool, slot);
-    return status;
+    return VDBQ_OK;
 }
 
 /* Reads those of all tablets, and joins them. */

@@ -21,7 +21,6 @@ struct dictionary_cache_params {
                                        whose cache keeps them, if it has one */
     const struct table *table;       /* of the program's first cursor */
     const struct program_pack *pack; /* the columns that are read     */
-    struct device_times *times;      /* added to                      */
     unsigned threads;                /* that work at most; 0: one     */
 };
 

@@ -50,7 +50,6 @@ struct scan {
     bool failed;           /* a launch failed: nothing is started any more */
     /* zeroed: the program needs none */
     struct run_dictionary dictionary;
-    struct device_times word_times; /* of reading dictionaries             */
     struct error held;  /* ... since this happened; status OK: not  */
     struct error lost;  /* launches in flight were, by this; status OK: none */
     struct arena arena; /* of all arrays */
@@ -78,7 +77,6 @@ make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
             .place = scan->params.launcher.place,
             .table = scan->table,
             .pack = &pack,
-            .times = &scan->word_times,
             .threads = stream_threads(scan->params.stream) },
         base, error);
 }

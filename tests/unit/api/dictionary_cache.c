@@ -90,7 +90,6 @@ static struct dictionary_base *read_words_for(struct rig *rig,
     struct snapshot snapshot;
     struct program program;
     struct program_pack pack;
-    struct device_times times = { 0 };
     struct dictionary_base *base;
     const struct run_place place = { .pool = rig->pool,
                                      .dictionaries = rig->cache };
@@ -103,10 +102,8 @@ static struct dictionary_base *read_words_for(struct rig *rig,
     expect_ok(rig, program_check(&program, &rig->error));
     expect_ok(rig, program_pack(&program, &program.arena, &pack, &rig->error));
     expect_ok(rig, dictionary_cache_base(
-                       &(struct dictionary_cache_params){ .place = &place,
-                                                          .table = table,
-                                                          .pack = &pack,
-                                                          .times = &times },
+                       &(struct dictionary_cache_params){
+                           .place = &place, .table = table, .pack = &pack },
                        &base, &rig->error));
     program_finish(&program);
     snapshot_close(&snapshot);

@@ -18,6 +18,7 @@
 #include "data/tablet/dictionary.h"
 #include "data/tablet/tablet_inner.h"
 #include "data/tablet/tablet_pack.h"
+#include "data/words/words_check.h"
 #include "fixtures/chance.h"
 #include "fixtures/sample_tables.h"
 
@@ -36,10 +37,9 @@ static void add_text(const void *bytes, size_t length)
     room_used += length;
 }
 
-/* The words of all texts, as a tablet has them. */
-static struct tablet_words *make_words(void)
+/* Words as a tablet has them; the dictionary is released. */
+static struct tablet_words *words_of(struct dictionary *dictionary)
 {
-    struct dictionary *dictionary = dictionary_make(texts, text_count, NULL);
     uint32_t count = dictionary->count;
     uint32_t bytes = count > 0 ? dictionary->ends[count - 1] : 0;
     struct tablet_words *words = calloc(1, TABLET_WORDS_SIZE(count, bytes));
@@ -50,6 +50,12 @@ static struct tablet_words *make_words(void)
     dictionary_release(dictionary);
     text_count = room_used = 0;
     return words;
+}
+
+/* The words of all texts. */
+static struct tablet_words *make_words(void)
+{
+    return words_of(dictionary_make(texts, text_count, NULL));
 }
 
 /* Unpacks into exactly as much memory as is said, with a guard behind it. */
@@ -95,8 +101,9 @@ static uint64_t there_and_back(struct tablet_words *words)
 /* Texts that begin alike, of up to `most` bytes. */
 static void add_alike(unsigned count, unsigned most)
 {
-    static const char *const parts[] = { "ab", "c",     "",  "the quick ",
-                                         "é",  "/path", "0", "\xff" };
+    static const char *const parts[] = {
+        "ab", "c", "", "the quick ", "é", "/path", "0", "\xf0\x9f\x9a\x80"
+    };
     char text[4096];
 
     for (unsigned i = 0; i < count; i++) {
@@ -148,6 +155,8 @@ static void long_words(void **state)
     assert_true(there_and_back(make_words()) > 0);
 }
 
+#define ASCII UINT64_C(0x7f7f7f7f7f7f7f7f)
+
 static void what_does_not_pay(void **state)
 {
     (void)state;
@@ -156,7 +165,7 @@ static void what_does_not_pay(void **state)
     for (unsigned i = 0; i < 5000; i++) {
         uint64_t noise[4];
         for (unsigned k = 0; k < 4; k++)
-            noise[k] = chance_below(UINT64_MAX);
+            noise[k] = chance_below(UINT64_MAX) & ASCII;
         add_text(noise, sizeof noise);
     }
     there_and_back(make_words());
@@ -168,6 +177,66 @@ static void what_does_not_pay(void **state)
 }
 
 /* --------------------------------------------------------------- damage -- */
+
+/* What is told of these words, which are in whatever order. */
+static const char *told_of(const char *const *list, uint32_t count)
+{
+    struct dictionary *dictionary;
+    struct tablet_words *words;
+    uint8_t *packed, *back;
+    struct words_sizes sizes;
+    const char *fault;
+
+    for (uint32_t i = 0; i < 2000; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "a word before all others, number %05u", i);
+        add_text(text, strlen(text));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        add_text(list[i], strlen(list[i]));
+    dictionary = dictionary_list(texts, (uint32_t)text_count);
+    words = words_of(dictionary);
+    packed = malloc(words_size(words));
+    back = malloc(words_size(words) + GUARD);
+    assert_true(words_pack(words, packed) > 0);
+    assert_true(words_sizes(packed, true, &sizes));
+    fault = unpack(packed, &sizes, back);
+    if (fault == NULL)
+        assert_null(words_fault(words, sizes.memory));
+    else
+        assert_string_equal(words_fault(words, sizes.memory), fault);
+    free(words);
+    free(packed);
+    free(back);
+    return fault;
+}
+
+/* What is proven as words are unpacked is what is proven of others. */
+static void words_are_proven(void **state)
+{
+    static const char order[] = "the words are not in order";
+    static const struct {
+        const char *words[3];
+        const char *fault;
+    } lists[] = { { { "b", "ba", "bb" }, NULL },
+                  { { "b", "b\xc3\xa9", "b\xc3\xaa" }, NULL },
+                  { { "b", "bb", "ba" }, order },
+                  { { "b", "ba", "ba" }, order },
+                  { { "bab", "ba", "bb" }, order },
+                  { { "a", "b", "c" }, order },
+                  { { "", "b", "c" }, order },
+                  { { "b\xc3\xaa", "b\xc3\xa9", "c" }, order },
+                  { { "b", "b\xc3", "c" }, "a word is not UTF-8" } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *fault = told_of(lists[i].words, 3);
+        if (lists[i].fault == NULL)
+            assert_null(fault);
+        else
+            assert_string_equal(fault, lists[i].fault);
+    }
+}
 
 static void damage_is_told(void **state)
 {
@@ -319,9 +388,13 @@ static void damaged_tablets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_kinds_of_words), cmocka_unit_test(long_words),
-        cmocka_unit_test(what_does_not_pay),  cmocka_unit_test(damage_is_told),
-        cmocka_unit_test(tablets_come_back),  cmocka_unit_test(damaged_tablets),
+        cmocka_unit_test(all_kinds_of_words),
+        cmocka_unit_test(long_words),
+        cmocka_unit_test(what_does_not_pay),
+        cmocka_unit_test(damage_is_told),
+        cmocka_unit_test(words_are_proven),
+        cmocka_unit_test(tablets_come_back),
+        cmocka_unit_test(damaged_tablets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Unpacks words, unit by unit, as they come: of the packed ones no more than a
- * unit is in memory.
+ * unit is in memory. What words_fault() would look for in them is looked for in
+ * each unit at once: the numbers of common bytes tell most of their order.
  */
-#include "data/tablet/words_pack.h"
+#include "data/words/words_pack.h"
 
 #include <string.h>
 
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "base/paged.h"
+#include "base/type.h"
+#include "data/words/words_check.h"
 
-enum { NUMBER_BYTES_MAX = 5 };
+enum {
+    NUMBER_BYTES_MAX = 5,
+    PIECE = 16 /* bytes that are copied at a time */
+};
 
 bool words_sizes(const void *start, bool packed, struct words_sizes *sizes)
 {
@@ -28,12 +35,19 @@ struct unpacking {
     uint32_t *ends;
     char *bytes;
     uint32_t words, end; /* so far */
+    uint32_t last;       /* bytes of the last word */
     uint32_t most_words, most_bytes;
 };
 
+/* Three runs of bytes that a unit was compressed from, as they are taken. */
+struct runs {
+    const uint8_t *shared, *rest, *bytes; /* what is next of each */
+    const uint8_t *stop;                  /* where the last one ends */
+};
+
 /* Reads a number; NULL: there is none before `stop`. */
-static const uint8_t *take_number(const uint8_t *at, const uint8_t *stop,
-                                  uint32_t *number)
+static inline const uint8_t *take_number(const uint8_t *at, const uint8_t *stop,
+                                         uint32_t *number)
 {
     *number = 0;
     for (unsigned i = 0; i < NUMBER_BYTES_MAX && at < stop; i++) {
@@ -48,6 +62,8 @@ static const uint8_t *take_number(const uint8_t *at, const uint8_t *stop,
 static const uint8_t *pass_numbers(const uint8_t *at, const uint8_t *stop,
                                    uint32_t count)
 {
+    if (count <= (size_t)(stop - at) && words_ascii(at, count))
+        return at + count;
     for (uint32_t i = 0; i < count; i++) {
         while (at < stop && *at >= 128)
             at++;
@@ -57,34 +73,119 @@ static const uint8_t *pass_numbers(const uint8_t *at, const uint8_t *stop,
     return at;
 }
 
-/* Writes the words of a unit; false: it does not hold them. */
-static bool take_words(struct unpacking *to, const struct words_unit *unit,
-                       const uint8_t *raw)
+/* Finds the runs; false: they are not there. */
+static bool find_runs(const struct words_unit *unit, const uint8_t *raw,
+                      struct runs *runs)
 {
-    const uint8_t *stop = raw + unit->raw, *shared = raw;
-    const uint8_t *rest = pass_numbers(shared, stop, unit->words);
-    const uint8_t *bytes =
-        rest != NULL ? pass_numbers(rest, stop, unit->words) : NULL;
-    uint32_t first = to->end, last = 0;
+    *runs = (struct runs){ .shared = raw, .stop = raw + unit->raw };
+    runs->rest = pass_numbers(raw, runs->stop, unit->words);
+    if (runs->rest != NULL)
+        runs->bytes = pass_numbers(runs->rest, runs->stop, unit->words);
+    return runs->bytes != NULL;
+}
 
-    if (bytes == NULL)
-        return false;
-    for (uint32_t i = 0; i < unit->words; i++) {
-        uint32_t same, more;
-        shared = take_number(shared, stop, &same);
-        rest = take_number(rest, stop, &more);
-        if (shared == NULL || rest == NULL || same > last
-            || more > (size_t)(stop - bytes)
-            || (uint64_t)same + more > unit->bytes - (to->end - first))
-            return false;
-        memcpy(to->bytes + to->end, to->bytes + to->end - last, same);
-        memcpy(to->bytes + to->end + same, bytes, more);
-        bytes += more;
-        last = same + more;
-        to->end += last;
-        to->ends[to->words++] = to->end;
+/* Copies bytes. `fast`: PIECE bytes less one behind them may be read there, and
+ * be anything here. */
+static inline void copy(char *to, const void *from, uint32_t size, bool fast)
+{
+    if (!fast) {
+        memcpy(to, from, size);
+        return;
     }
-    return bytes == stop && to->end - first == unit->bytes;
+    for (uint32_t i = 0; i < size; i += PIECE) {
+        char piece[PIECE];
+        memcpy(piece, (const char *)from + i, PIECE);
+        memcpy(to + i, piece, PIECE);
+    }
+}
+
+/* Whether a word, whose first `same` bytes are the last one's, comes behind it:
+ * most often one byte tells. */
+static inline bool is_behind(const struct unpacking *to, uint32_t same,
+                             uint32_t length)
+{
+    const unsigned char *word = (const unsigned char *)to->bytes + to->end;
+    const unsigned char *last = word - to->last;
+    uint32_t most = length < to->last ? length : to->last;
+
+    if (same < most && word[same] != last[same])
+        return word[same] > last[same];
+    int order = memcmp(last + same, word + same, most - same);
+    return order < 0 || (order == 0 && length > to->last);
+}
+
+/* Writes a word that begins with `same` bytes of the last one; what is wrong. */
+static inline const char *take_word(struct unpacking *to, struct runs *runs,
+                                    uint32_t same, uint32_t more, bool fast)
+{
+    char *place = to->bytes + to->end;
+
+    copy(place, place - to->last, same, fast);
+    copy(place + same, runs->bytes, more, fast);
+    if (to->words > 0 && !is_behind(to, same, same + more))
+        return "the words are not in order";
+    runs->bytes += more;
+    to->last = same + more;
+    to->end += to->last;
+    to->ends[to->words++] = to->end;
+    return NULL;
+}
+
+static const char *const damaged_unit = "a unit of packed words is damaged";
+
+/* Writes the words of a unit; what is wrong. */
+static const char *take_words(struct unpacking *to,
+                              const struct words_unit *unit, struct runs *runs)
+{
+    uint32_t end = to->end + unit->bytes;
+    bool fast = to->most_bytes - end >= PIECE;
+    const char *fault = NULL;
+
+    for (uint32_t i = 0; i < unit->words && fault == NULL; i++) {
+        uint32_t same, more;
+        runs->shared = take_number(runs->shared, runs->stop, &same);
+        runs->rest = take_number(runs->rest, runs->stop, &more);
+        if (runs->shared == NULL || runs->rest == NULL
+            || same > (i > 0 ? to->last : 0)
+            || more > (size_t)(runs->stop - runs->bytes)
+            || (uint64_t)same + more > end - to->end)
+            return damaged_unit;
+        fault = take_word(to, runs, same, more, fast);
+    }
+    if (fault != NULL)
+        return fault;
+    return runs->bytes == runs->stop && to->end == end ? NULL : damaged_unit;
+}
+
+/* Whether words from `first` on are UTF-8. */
+static bool are_utf8(const struct unpacking *to, uint32_t first)
+{
+    uint32_t start = first > 0 ? to->ends[first - 1] : 0;
+
+    for (uint32_t i = first; i < to->words; i++) {
+        if (!text_is_utf8(to->bytes + start, to->ends[i] - start))
+            return false;
+        start = to->ends[i];
+    }
+    return true;
+}
+
+/* Writes the words of a unit that was unpacked, and proves them while they are
+ * in the cache; what is wrong. */
+static const char *take_raw(struct unpacking *to, const struct words_unit *unit,
+                            const uint8_t *raw)
+{
+    uint32_t first = to->words;
+    struct runs runs;
+    const char *fault;
+
+    if (!find_runs(unit, raw, &runs))
+        return damaged_unit;
+    bool ascii = words_ascii(runs.bytes, (size_t)(runs.stop - runs.bytes));
+    fault = take_words(to, unit, &runs);
+    if (fault == NULL && !ascii && !are_utf8(to, first))
+        fault = "a word is not UTF-8";
+    return fault;
 }
 
 /* Whether the next unit could be what it says, before it is unpacked. */
@@ -113,7 +214,7 @@ static bool make_room(struct room *room, size_t size)
         room->context = ZSTD_createDCtx();
     if (size <= room->size)
         return room->context != NULL;
-    more = memory_resize(room->raw, size);
+    more = memory_resize(room->raw, size + PIECE);
     if (more == NULL)
         return false;
     room->raw = more;
@@ -135,10 +236,9 @@ static const char *take_unit(struct unpacking *to, struct room *room,
         return "packed words cannot be read";
     return ZSTD_decompressDCtx(room->context, room->raw, unit->raw, packed,
                                unit->packed)
-                       == unit->raw
-                   && take_words(to, unit, room->raw)
-               ? NULL
-               : "a unit of packed words is damaged";
+                   == unit->raw
+               ? take_raw(to, unit, room->raw)
+               : damaged_unit;
 }
 
 /* Unpacks one unit after the other. */
@@ -156,6 +256,7 @@ static const char *take_units(struct unpacking *to,
             fault = "a unit of packed words does not fit";
         else
             fault = take_unit(to, &room, &units[i], source);
+        paged_put_away();
         left -= units[i].packed;
     }
     ZSTD_freeDCtx(room.context);

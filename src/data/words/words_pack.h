@@ -42,8 +42,8 @@ struct words_source words_in_memory(struct words_area *area);
 
 /* Unpacks an area of sizes->file bytes, of whatever bytes, into sizes->memory
  * bytes at `to`: what is wrong with them, or NULL. No more is asked for than the
- * area has, and behind a fault nothing. What they unpack to is as little trusted
- * as words that are not packed. */
+ * area has, and behind a fault nothing. What they unpack to is proven as by
+ * words_fault(). */
 const char *words_unpack(const struct words_source *source,
                          const struct words_sizes *sizes, void *to);
 

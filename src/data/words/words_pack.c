@@ -3,7 +3,7 @@
  * Words are sorted, so that most begin as the one before them does: with that
  * taken out, Zstandard has half as much to do, and makes less of it.
  */
-#include "data/tablet/words_pack.h"
+#include "data/words/words_pack.h"
 
 #include <assert.h>
 #include <string.h>
