@@ -166,7 +166,8 @@ static struct projection projection_of(struct pool *pool,
                                 .here = slot->here,
                                 .words = slot->words,
                                 .apart = slot->apart,
-                                .dictionaries = slot->dictionaries };
+                                .dictionaries = slot->dictionaries,
+                                .threads = pool->threads };
 }
 
 /* Starts the load of a slot with an edit, once there is memory beside it. */

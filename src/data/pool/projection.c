@@ -230,7 +230,9 @@ static enum vdbq_status read_packed(struct stream *stream,
                                     .end = place->offset + place->sizes.file,
                                     .sum = sum };
     const struct words_source source = { next_packed, &packed };
-    const char *fault = words_unpack(&source, &place->sizes, to);
+    unsigned threads = stream->projection->threads;
+    const char *fault =
+        words_unpack(&source, &place->sizes, threads > 0 ? threads : 1, to);
 
     if (stream->fault == NULL)
         stream->fault = fault;

@@ -35,6 +35,7 @@ struct projection {
     struct words_place *words; /* one a column: of a text column's words in
                                   the tablet                              */
     struct tablet_proof *proof;
+    unsigned threads; /* that unpack its words at most; 0: one */
 };
 
 /* Reads `head` and proves that its columns lie inside the tablet. Fails with

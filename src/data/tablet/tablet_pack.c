@@ -149,7 +149,7 @@ static const char *take_words(const struct tablet *from, unsigned column,
     const char *fault = NULL;
 
     if (to->words_packed != 0)
-        fault = words_unpack(&source, &place->sizes, words);
+        fault = words_unpack(&source, &place->sizes, 1, words);
     else
         memcpy(words, area, (size_t)place->sizes.memory);
     to->words = (uint32_t)(head->variable_size / TABLET_ALIGN);

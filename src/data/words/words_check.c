@@ -5,8 +5,6 @@
  */
 #include "data/words/words_check.h"
 
-#include <string.h>
-
 #include "base/threads/parallel.h"
 #include "base/type.h"
 
@@ -34,13 +32,10 @@ static const char *order_fault(const struct tablet_words *words)
             return "a word does not lie inside";
         if (!ascii && !text_is_utf8(bytes + start, length))
             return "a word is not UTF-8";
-        if (i > 0) {
-            uint32_t last = start - before;
-            uint32_t common = last < length ? last : length;
-            int order = memcmp(bytes + before, bytes + start, common);
-            if (order > 0 || (order == 0 && last >= length))
-                return "the words are not in order";
-        }
+        if (i > 0
+            && !word_behind(bytes + before, start - before, bytes + start,
+                            length))
+            return "the words are not in order";
         before = start;
         start = ends[i];
     }

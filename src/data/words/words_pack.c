@@ -12,12 +12,12 @@
 
 #include "base/hostile.h"
 #include "base/memory.h"
+#include "data/words/unit_unpack.h"
 
 enum {
-    LEVEL = 1, /* of Zstandard: 3 takes as much again, and
+    LEVEL = 1,                       /* of Zstandard: 3 takes as much again, and
                                       saves a tenth                        */
-    PACKED_LEAST = HOSTILE(64, 4096), /* bytes of words that are worth it */
-    NUMBER_BYTES_MAX = 5
+    PACKED_LEAST = HOSTILE(64, 4096) /* bytes of words that are worth it */
 };
 
 /* The words as memory has them. */
@@ -100,7 +100,7 @@ static bool add_word(struct unit *unit, const struct plain *plain,
         uint32_t before = start_of(plain, word - 1);
         shared = common(plain->bytes + before, start - before,
                         plain->bytes + start, length);
-        if (raw_of(unit) + length - shared + 2 * NUMBER_BYTES_MAX > UNIT_RAW)
+        if (raw_of(unit) + length - shared + 2 * UNIT_NUMBER_MAX > UNIT_RAW)
             return false;
     }
     unit->shared = put_number(unit->shared, shared);
@@ -172,7 +172,7 @@ static uint32_t longest(const struct plain *plain, uint32_t count)
 static bool pack_units(struct packing *packing, uint32_t count)
 {
     struct unit unit = { .room_size =
-                             UNIT_RAW + NUMBER_BYTES_MAX
+                             UNIT_RAW + UNIT_NUMBER_MAX
                              + (size_t)longest(packing->plain, count) };
     bool fits;
 
@@ -193,7 +193,7 @@ static bool pack_units(struct packing *packing, uint32_t count)
 static uint32_t units_most(const struct tablet_words *words)
 {
     uint64_t raw =
-        (uint64_t)words->bytes + 2 * (uint64_t)NUMBER_BYTES_MAX * words->count;
+        (uint64_t)words->bytes + 2 * (uint64_t)UNIT_NUMBER_MAX * words->count;
 
     return (uint32_t)(2 * raw / UNIT_RAW + 2);
 }

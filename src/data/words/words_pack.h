@@ -43,8 +43,9 @@ struct words_source words_in_memory(struct words_area *area);
 /* Unpacks an area of sizes->file bytes, of whatever bytes, into sizes->memory
  * bytes at `to`: what is wrong with them, or NULL. No more is asked for than the
  * area has, and behind a fault nothing. What they unpack to is proven as by
- * words_fault(). */
+ * words_fault(). So many threads unpack them at most, at least 1. */
 const char *words_unpack(const struct words_source *source,
-                         const struct words_sizes *sizes, void *to);
+                         const struct words_sizes *sizes, unsigned threads,
+                         void *to);
 
 #endif

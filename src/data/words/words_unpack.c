@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unpacks words, unit by unit, as they come: of the packed ones no more than a
- * unit is in memory. What words_fault() would look for in them is looked for in
- * each unit at once: the numbers of common bytes tell most of their order.
+ * Unpacks words as they come, some units at a time, on several threads: of the
+ * packed ones no more is in memory.
  */
 #include "data/words/words_pack.h"
 
 #include <string.h>
 
-#include <zstd.h>
-
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/paged.h"
-#include "base/type.h"
+#include "base/threads/parallel.h"
+#include "data/words/unit_unpack.h"
 #include "data/words/words_check.h"
 
 enum {
-    NUMBER_BYTES_MAX = 5,
-    PIECE = 16 /* bytes that are copied at a time */
+    BATCH_UNITS = HOSTILE(2, 64), /* that are unpacked together, ... */
+    BATCH_BYTES = 1 << 20         /* ... of so many packed bytes, or one */
 };
 
 bool words_sizes(const void *start, bool packed, struct words_sizes *sizes)
@@ -30,238 +29,146 @@ bool words_sizes(const void *start, bool packed, struct words_sizes *sizes)
     return sizes->memory / UNIT_RATIO_MAX <= sizes->file;
 }
 
+/* Neighbouring units that are unpacked together. */
+struct batch {
+    const struct words_unit *units; /* the first one */
+    uint32_t count;
+    struct unit_place places[BATCH_UNITS];
+    const uint8_t *packed[BATCH_UNITS];
+};
+
 /* Words as they are unpacked. */
 struct unpacking {
-    uint32_t *ends;
-    char *bytes;
-    uint32_t words, end; /* so far */
-    uint32_t last;       /* bytes of the last word */
-    uint32_t most_words, most_bytes;
+    const struct packed_words *head;
+    const struct words_unit *units;
+    struct unit_place next; /* where those of the next unit go */
+    uint64_t left;          /* bytes of the next units */
+    struct batch batch;
+    unsigned threads; /* that unpack it, each with: */
+    struct unit_room rooms[PARALLEL_THREADS_MAX];
+    const char *faults[PARALLEL_THREADS_MAX];
 };
-
-/* Three runs of bytes that a unit was compressed from, as they are taken. */
-struct runs {
-    const uint8_t *shared, *rest, *bytes; /* what is next of each */
-    const uint8_t *stop;                  /* where the last one ends */
-};
-
-/* Reads a number; NULL: there is none before `stop`. */
-static inline const uint8_t *take_number(const uint8_t *at, const uint8_t *stop,
-                                         uint32_t *number)
-{
-    *number = 0;
-    for (unsigned i = 0; i < NUMBER_BYTES_MAX && at < stop; i++) {
-        *number |= (uint32_t)(*at & 127) << 7 * i;
-        if (*at++ < 128)
-            return at;
-    }
-    return NULL;
-}
-
-/* Passes over so many numbers; NULL: there are fewer before `stop`. */
-static const uint8_t *pass_numbers(const uint8_t *at, const uint8_t *stop,
-                                   uint32_t count)
-{
-    if (count <= (size_t)(stop - at) && words_ascii(at, count))
-        return at + count;
-    for (uint32_t i = 0; i < count; i++) {
-        while (at < stop && *at >= 128)
-            at++;
-        if (at++ >= stop)
-            return NULL;
-    }
-    return at;
-}
-
-/* Finds the runs; false: they are not there. */
-static bool find_runs(const struct words_unit *unit, const uint8_t *raw,
-                      struct runs *runs)
-{
-    *runs = (struct runs){ .shared = raw, .stop = raw + unit->raw };
-    runs->rest = pass_numbers(raw, runs->stop, unit->words);
-    if (runs->rest != NULL)
-        runs->bytes = pass_numbers(runs->rest, runs->stop, unit->words);
-    return runs->bytes != NULL;
-}
-
-/* Copies bytes. `fast`: PIECE bytes less one behind them may be read there, and
- * be anything here. */
-static inline void copy(char *to, const void *from, uint32_t size, bool fast)
-{
-    if (!fast) {
-        memcpy(to, from, size);
-        return;
-    }
-    for (uint32_t i = 0; i < size; i += PIECE) {
-        char piece[PIECE];
-        memcpy(piece, (const char *)from + i, PIECE);
-        memcpy(to + i, piece, PIECE);
-    }
-}
-
-/* Whether a word, whose first `same` bytes are the last one's, comes behind it:
- * most often one byte tells. */
-static inline bool is_behind(const struct unpacking *to, uint32_t same,
-                             uint32_t length)
-{
-    const unsigned char *word = (const unsigned char *)to->bytes + to->end;
-    const unsigned char *last = word - to->last;
-    uint32_t most = length < to->last ? length : to->last;
-
-    if (same < most && word[same] != last[same])
-        return word[same] > last[same];
-    int order = memcmp(last + same, word + same, most - same);
-    return order < 0 || (order == 0 && length > to->last);
-}
-
-/* Writes a word that begins with `same` bytes of the last one; what is wrong. */
-static inline const char *take_word(struct unpacking *to, struct runs *runs,
-                                    uint32_t same, uint32_t more, bool fast)
-{
-    char *place = to->bytes + to->end;
-
-    copy(place, place - to->last, same, fast);
-    copy(place + same, runs->bytes, more, fast);
-    if (to->words > 0 && !is_behind(to, same, same + more))
-        return "the words are not in order";
-    runs->bytes += more;
-    to->last = same + more;
-    to->end += to->last;
-    to->ends[to->words++] = to->end;
-    return NULL;
-}
-
-static const char *const damaged_unit = "a unit of packed words is damaged";
-
-/* Writes the words of a unit; what is wrong. */
-static const char *take_words(struct unpacking *to,
-                              const struct words_unit *unit, struct runs *runs)
-{
-    uint32_t end = to->end + unit->bytes;
-    bool fast = to->most_bytes - end >= PIECE;
-    const char *fault = NULL;
-
-    for (uint32_t i = 0; i < unit->words && fault == NULL; i++) {
-        uint32_t same, more;
-        runs->shared = take_number(runs->shared, runs->stop, &same);
-        runs->rest = take_number(runs->rest, runs->stop, &more);
-        if (runs->shared == NULL || runs->rest == NULL
-            || same > (i > 0 ? to->last : 0)
-            || more > (size_t)(runs->stop - runs->bytes)
-            || (uint64_t)same + more > end - to->end)
-            return damaged_unit;
-        fault = take_word(to, runs, same, more, fast);
-    }
-    if (fault != NULL)
-        return fault;
-    return runs->bytes == runs->stop && to->end == end ? NULL : damaged_unit;
-}
-
-/* Whether words from `first` on are UTF-8. */
-static bool are_utf8(const struct unpacking *to, uint32_t first)
-{
-    uint32_t start = first > 0 ? to->ends[first - 1] : 0;
-
-    for (uint32_t i = first; i < to->words; i++) {
-        if (!text_is_utf8(to->bytes + start, to->ends[i] - start))
-            return false;
-        start = to->ends[i];
-    }
-    return true;
-}
-
-/* Writes the words of a unit that was unpacked, and proves them while they are
- * in the cache; what is wrong. */
-static const char *take_raw(struct unpacking *to, const struct words_unit *unit,
-                            const uint8_t *raw)
-{
-    uint32_t first = to->words;
-    struct runs runs;
-    const char *fault;
-
-    if (!find_runs(unit, raw, &runs))
-        return damaged_unit;
-    bool ascii = words_ascii(runs.bytes, (size_t)(runs.stop - runs.bytes));
-    fault = take_words(to, unit, &runs);
-    if (fault == NULL && !ascii && !are_utf8(to, first))
-        fault = "a word is not UTF-8";
-    return fault;
-}
 
 /* Whether the next unit could be what it says, before it is unpacked. */
-static bool is_sound(const struct unpacking *to, const struct words_unit *unit,
-                     uint64_t left)
+static bool is_sound(const struct unpacking *to, const struct words_unit *unit)
 {
-    return unit->words > 0 && unit->words <= to->most_words - to->words
-           && unit->bytes <= to->most_bytes - to->end && unit->packed <= left
-           && unit->raw
-                  <= unit->bytes + 2 * (uint64_t)NUMBER_BYTES_MAX * unit->words
+    uint64_t most = unit->bytes + 2 * (uint64_t)UNIT_NUMBER_MAX * unit->words;
+
+    return unit->words > 0 && unit->words <= to->head->count - to->next.word
+           && unit->bytes <= to->head->bytes - to->next.start
+           && unit->packed <= to->left && unit->raw <= most
            && (unit->words == 1 || unit->raw <= UNIT_RAW);
 }
 
-/* A unit on its way. */
-struct room {
-    ZSTD_DCtx *context;
-    uint8_t *raw; /* what the unit was compressed from */
-    size_t size;  /* of `raw` */
-};
-
-static bool make_room(struct room *room, size_t size)
+/* Chooses the next units, and where their words go. Their packed bytes, or 0:
+ * one does not fit. */
+static uint64_t choose_batch(struct unpacking *to, uint32_t first)
 {
-    void *more;
+    struct batch *batch = &to->batch;
+    uint64_t size = 0;
 
-    if (room->context == NULL)
-        room->context = ZSTD_createDCtx();
-    if (size <= room->size)
-        return room->context != NULL;
-    more = memory_resize(room->raw, size + PIECE);
-    if (more == NULL)
-        return false;
-    room->raw = more;
-    room->size = size;
-    return room->context != NULL;
+    batch->units = to->units + first;
+    batch->count = 0;
+    while (batch->count < BATCH_UNITS && size < BATCH_BYTES
+           && first + batch->count < to->head->units) {
+        const struct words_unit *unit = &batch->units[batch->count];
+        if (!is_sound(to, unit))
+            return 0;
+        batch->places[batch->count++] = to->next;
+        to->next.word += unit->words;
+        to->next.start += unit->bytes;
+        to->left -= unit->packed;
+        size += unit->packed;
+    }
+    return size;
 }
 
-/* Unpacks the next unit. */
-static const char *take_unit(struct unpacking *to, struct room *room,
-                             const struct words_unit *unit,
-                             const struct words_source *source)
+/* Unpacks a thread's share of the batch. */
+static void unpack_share(void *context, unsigned number)
 {
-    const void *packed;
+    struct unpacking *to = context;
+    const struct batch *batch = &to->batch;
+    uint32_t first = batch->count * number / to->threads;
+    uint32_t end = batch->count * (number + 1) / to->threads;
 
-    if (!make_room(room, unit->raw))
-        return "there is no memory to unpack its words";
-    packed = source->next(source->context, unit->packed);
-    if (packed == NULL)
-        return "packed words cannot be read";
-    return ZSTD_decompressDCtx(room->context, room->raw, unit->raw, packed,
-                               unit->packed)
-                   == unit->raw
-               ? take_raw(to, unit, room->raw)
-               : damaged_unit;
+    to->faults[number] = NULL;
+    for (uint32_t i = first; i < end && to->faults[number] == NULL; i++) {
+        to->faults[number] = unit_unpack(&batch->units[i], batch->packed[i],
+                                         &batch->places[i], &to->rooms[number]);
+        paged_put_away();
+    }
 }
 
-/* Unpacks one unit after the other. */
-static const char *take_units(struct unpacking *to,
-                              const struct packed_words *head,
-                              const struct words_unit *units,
+/* Whether the first word of a unit, if there are others before it, comes behind
+ * them. */
+static bool is_behind(const struct unit_place *place)
+{
+    uint32_t word = place->word, start = place->start;
+
+    if (word == 0)
+        return true;
+    uint32_t before = word > 1 ? place->ends[word - 2] : 0;
+    return word_behind(place->bytes + before, start - before,
+                       place->bytes + start, place->ends[word] - start);
+}
+
+/* Unpacks a batch that was read; what is wrong. */
+static const char *unpack_batch(struct unpacking *to)
+{
+    const struct batch *batch = &to->batch;
+
+    parallel_run(to->threads, unpack_share, to);
+    for (unsigned i = 0; i < to->threads; i++)
+        if (to->faults[i] != NULL)
+            return to->faults[i];
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (!is_behind(&batch->places[i]))
+            return "the words are not in order";
+    return NULL;
+}
+
+/* Reads the next units and unpacks them; what is wrong. */
+static const char *take_batch(struct unpacking *to, uint32_t first,
                               const struct words_source *source)
 {
-    uint64_t left = head->packed;
-    const char *fault = NULL;
-    struct room room = { 0 };
+    struct batch *batch = &to->batch;
+    uint64_t size = choose_batch(to, first);
+    const uint8_t *packed;
 
-    for (uint32_t i = 0; i < head->units && fault == NULL; i++) {
-        if (!is_sound(to, &units[i], left))
-            fault = "a unit of packed words does not fit";
-        else
-            fault = take_unit(to, &room, &units[i], source);
-        paged_put_away();
-        left -= units[i].packed;
+    if (size == 0)
+        return "a unit of packed words does not fit";
+    packed = source->next(source->context, size);
+    if (packed == NULL)
+        return "packed words cannot be read";
+    for (uint32_t i = 0; i < batch->count; i++) {
+        batch->packed[i] = packed;
+        packed += batch->units[i].packed;
     }
-    ZSTD_freeDCtx(room.context);
-    memory_release(room.raw);
-    return fault != NULL || left == 0 ? fault : "packed words are left over";
+    return unpack_batch(to);
+}
+
+/* Unpacks all units. */
+static const char *take_units(struct unpacking *to,
+                              const struct words_source *source,
+                              unsigned threads)
+{
+    const char *fault = NULL;
+
+    to->threads = threads < to->head->units ? threads : to->head->units;
+    if (to->threads > PARALLEL_THREADS_MAX)
+        to->threads = PARALLEL_THREADS_MAX;
+    for (uint32_t i = 0; i < to->head->units && fault == NULL;
+         i += to->batch.count)
+        fault = take_batch(to, i, source);
+    for (unsigned i = 0; i < to->threads; i++)
+        unit_room_finish(&to->rooms[i]);
+    if (fault == NULL && to->left > 0)
+        return "packed words are left over";
+    if (fault == NULL
+        && (to->next.word != to->head->count
+            || to->next.start != to->head->bytes))
+        return "packed words are fewer than they say";
+    return fault;
 }
 
 /* A copy of what the next bytes say of the units; NULL: no memory, or there are
@@ -282,27 +189,28 @@ static struct words_unit *read_units(uint32_t count,
 
 /* Unpacks the words behind a head into `words`. */
 static const char *take_all(const struct packed_words *head,
-                            const struct words_source *source,
+                            const struct words_source *source, unsigned threads,
                             struct tablet_words *words)
 {
-    struct unpacking to = { .ends = (uint32_t *)(words + 1),
-                            .most_words = head->count,
-                            .most_bytes = head->bytes };
+    uint32_t *ends = (uint32_t *)(words + 1);
     struct words_unit *units = read_units(head->units, source);
+    struct unpacking to = { .head = head,
+                            .units = units,
+                            .next = { .ends = ends,
+                                      .bytes = (char *)(ends + head->count) },
+                            .left = head->packed };
     const char *fault;
 
     if (units == NULL)
         return "there is no memory to unpack its words";
-    to.bytes = (char *)(to.ends + head->count);
-    fault = take_units(&to, head, units, source);
+    fault = take_units(&to, source, threads);
     memory_release(units);
-    if (fault == NULL && (to.words != head->count || to.end != head->bytes))
-        fault = "packed words are fewer than they say";
     return fault;
 }
 
 const char *words_unpack(const struct words_source *source,
-                         const struct words_sizes *sizes, void *to)
+                         const struct words_sizes *sizes, unsigned threads,
+                         void *to)
 {
     const void *start =
         source->next(source->context, sizeof(struct packed_words));
@@ -317,7 +225,7 @@ const char *words_unpack(const struct words_source *source,
         return "the size of packed words is not what it was";
     memcpy(&head, start, sizeof head);
     *words = (struct tablet_words){ .count = head.count, .bytes = head.bytes };
-    fault = take_all(&head, source, words);
+    fault = take_all(&head, source, threads, words);
     used = sizeof *words + (size_t)head.count * sizeof(uint32_t) + head.bytes;
     if (fault == NULL)
         memset((uint8_t *)to + used, 0, (size_t)sizes->memory - used);

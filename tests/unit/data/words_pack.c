@@ -67,7 +67,7 @@ static const char *unpack(const void *packed, const struct words_sizes *sizes,
     const char *fault;
 
     memset(to, 0xaa, sizes->memory + GUARD);
-    fault = words_unpack(&source, sizes, to);
+    fault = words_unpack(&source, sizes, 3, to);
     for (unsigned i = 0; i < GUARD; i++)
         assert_int_equal(to[sizes->memory + i], 0xaa);
     return fault;
