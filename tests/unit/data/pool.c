@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "data/tablet/block.h"
 #include "data/database/database.h"
+#include "data/tablet/dictionary_sort.h"
 #include "data/tablet/tablet_inner.h"
 #include "fixtures/chance.h"
 #include "fixtures/disk.h"
@@ -167,19 +168,30 @@ static void what_is_in_stays(void **state)
     pool_destroy(pool);
 }
 
-/* Pins the column of texts alone. */
-static struct pool_slot *pin_texts(struct pool *pool, bool codes)
+/* How a column of texts is wanted. */
+enum texts { WORDS, CODES, APART };
+
+static unsigned text_column(void)
 {
     unsigned column = 0;
+
+    while (table->columns[column].type != VDBQ_TEXT)
+        column++;
+    return column;
+}
+
+/* Pins the column of texts alone. */
+static struct pool_slot *pin_texts(struct pool *pool, enum texts as)
+{
+    unsigned column = text_column();
     struct pool_want want = { .table = table,
                               .tablet = &table->tablets[1],
                               .columns = &column,
                               .column_count = 1,
-                              .codes = codes };
+                              .codes = as == CODES,
+                              .apart = as == APART };
     struct pool_slot *slot;
 
-    while (table->columns[column].type != VDBQ_TEXT)
-        column++;
     if (pool_pin(pool, &want, &slot, ERROR) != VDBQ_OK)
         fail_msg("%s", ERROR->message);
     return slot;
@@ -190,17 +202,17 @@ static struct pool_slot *pin_texts(struct pool *pool, bool codes)
 static void codes_come_without_their_words(void **state)
 {
     struct pool *pool = make_pool(slot_bytes * TABLETS);
-    static const bool codes[] = { true, true, false, true };
+    static const enum texts wants[] = { CODES, CODES, WORDS, CODES };
     static const bool words[] = { true, false, true, true };
     uint64_t first = 0;
 
     (void)state;
-    for (unsigned i = 0; i < sizeof codes; i++) {
+    for (unsigned i = 0; i < sizeof wants / sizeof *wants; i++) {
         struct pool_slot *slot;
         uint64_t sum = 0;
         if (i == 1)
             pool_empty(pool);
-        slot = pin_texts(pool, codes[i]);
+        slot = pin_texts(pool, wants[i]);
         const char *block = device_memory_host(slot->memory);
         assert_int_equal(slot->tablet->variable_size > 0, words[i]);
         for (unsigned k = 0; k < slot->tablet->columns; k++)
@@ -213,6 +225,61 @@ static void codes_come_without_their_words(void **state)
         pool_release(pool, slot);
     }
     pool_destroy(pool);
+}
+
+/* The words of the column, held, which come apart; its codes stay in the pool. */
+static struct dictionary *take_apart(struct pool *pool, bool in_block)
+{
+    struct pool_slot *slot = pin_texts(pool, APART);
+    struct dictionary *words =
+        dictionary_hold(slot->dictionaries[text_column()]);
+
+    assert_int_equal(slot->tablet->variable_size > 0, in_block);
+    pool_release(pool, slot);
+    return words;
+}
+
+static void assert_words(struct pool *pool, const struct dictionary *words)
+{
+    unsigned column = text_column();
+    struct pool_slot *slot = pin_texts(pool, WORDS);
+    const void *block = device_memory_host(slot->memory);
+
+    assert_int_equal(words->count, tablet_words(block, column)->count);
+    for (uint32_t i = 0; i < words->count; i++)
+        assert_int_equal(text_compare(dictionary_text(words, i),
+                                      tablet_word(block, column, i)),
+                         0);
+    pool_release(pool, slot);
+}
+
+/* Words that come apart are there once, whoever wants them, and live as long as
+ * somebody holds them. */
+static void words_come_apart(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * TABLETS);
+    struct dictionary *words = take_apart(pool, false), *again;
+    uint64_t read = disk.read_bytes;
+
+    (void)state;
+    pool_release(pool, pin_texts(pool, CODES));
+    again = take_apart(pool, false);
+    assert_int_equal(disk.read_bytes, read);
+    assert_ptr_equal(again, words);
+    dictionary_release(again);
+    assert_words(pool, words); /* whose slot takes those over */
+    again = take_apart(pool, true);
+    assert_ptr_equal(again, words);
+    dictionary_release(again);
+    pool_empty(pool);
+    assert_words(pool, words);
+    again = take_apart(pool, true); /* a copy of those in the block */
+    assert_ptr_not_equal(again, words);
+    assert_words(pool, again);
+    pool_destroy(pool);
+    dictionary_release(again);
+    assert_true(dictionary_text(words, words->count - 1).length > 0);
+    dictionary_release(words);
 }
 
 /* Slots of tablets that were replaced make way, or their memory goes on, and what
@@ -479,13 +546,16 @@ static void faults_are_passed_up(void **state)
 static void memory_may_run_out(void **state)
 {
     (void)state;
-    for (unsigned at = 0; at < 12; at++) {
+    for (unsigned at = 0; at < 24; at++) {
         struct pool *pool = make_pool(slot_bytes * 2);
         for (size_t i = 0; i < 4; i++) {
+            struct pool_want want = { .table = table,
+                                      .tablet = &table->tablets[i],
+                                      .apart = at % 2 > 0 };
             struct pool_slot *slot;
             enum vdbq_status status;
-            memory_fail_once_after(at);
-            status = pin_whole(pool, i, &slot);
+            memory_fail_once_after(at / 2);
+            status = pool_pin(pool, &want, &slot, ERROR);
             memory_fail_never();
             if (status == VDBQ_OK)
                 pool_release(pool, slot);
@@ -501,6 +571,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_in_stays),
         cmocka_unit_test(codes_come_without_their_words),
+        cmocka_unit_test(words_come_apart),
         cmocka_unit_test(tablets_that_are_no_more_leave),
         cmocka_unit_test(the_budget_holds),
         cmocka_unit_test(the_least_recently_used_leaves),
