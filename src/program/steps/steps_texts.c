@@ -53,21 +53,33 @@ static int given_column(const struct program *program, unsigned number)
                : -1;
 }
 
+/* Columns that the program reads: their texts have numbers together. */
+static void use_loaded(const struct using *using, const struct program *program)
+{
+    struct program_part part = program_part(program);
+    for (int pc = part.first; pc < part.converge; pc++) {
+        const struct instruction *in = program_at(program, pc);
+        if (op_facts(in->op)->form == FORM_COLUMN)
+            use(using, in->b, TEXTS_ORDERED);
+    }
+}
+
 /* A program that computes nothing gives columns as they are, as long as all
- * results are columns: else it is run, and all texts have numbers together. */
+ * results are columns: else it is run. One with build sides has keys, too. */
 static void use_scan(const struct using *using)
 {
     const struct program *program = &using->step->scan.program;
-    bool gives = program->tables.count == 1 && program_only_loads(program);
+    bool alone = program->tables.count == 1;
+    bool gives = alone && program_only_loads(program);
 
     for (unsigned i = 0; i < using->step->column_count && gives; i++)
         gives = given_column(program, i) >= 0;
-    if (!gives) {
-        use_all(using);
-        return;
-    }
-    for (unsigned i = 0; i < using->step->column_count; i++)
+    for (unsigned i = 0; i < using->step->column_count && gives; i++)
         use(using, given_column(program, i), (enum texts_use) using->own[i]);
+    if (alone && !gives)
+        use_loaded(using, program);
+    else if (!alone)
+        use_all(using);
 }
 
 /* What an aggregate asks of its argument. */

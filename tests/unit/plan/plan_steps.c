@@ -184,6 +184,44 @@ static void constants_are_rows(void **state)
             "1 of step 0: group by 0 columns: sum(0)\n");
 }
 
+/* What is asked of the texts that the last function of a statement makes. */
+static enum texts_use asked(const char *sql)
+{
+    struct planned planned;
+    enum texts_use use = TEXTS_GIVEN;
+
+    plan_valid(&planned, sql);
+    uint8_t **texts = steps_texts(&planned.plan.steps, TEXTS_GIVEN);
+    assert_non_null(texts);
+    for (size_t i = 0; i < planned.plan.steps.steps.count; i++) {
+        const struct step *step = steps_at(&planned.plan.steps, (int)i);
+        if (step->kind == STEP_MAP)
+            use = (enum texts_use)texts[i][step->column_count - 1];
+    }
+    free(texts);
+    planned_finish(&planned);
+    return use;
+}
+
+static void nobody_orders_texts_in_vain(void **state)
+{
+    (void)state;
+    assert_int_equal(asked("select id || uniformi from test"), TEXTS_GIVEN);
+    assert_int_equal(asked("select distinct id || uniformi from test"),
+                     TEXTS_COMPARED);
+    assert_int_equal(asked("select count(*) from (select distinct "
+                           "id || uniformi from test) t"),
+                     TEXTS_COMPARED);
+    assert_int_equal(asked("select n + 1 from (select id || uniformi as k, "
+                           "count(*) as n from test group by k) t"),
+                     TEXTS_COMPARED);
+    assert_int_equal(asked("select count(*) from (select distinct "
+                           "id || uniformi as k from test) t where k > '5'"),
+                     TEXTS_ORDERED);
+    assert_int_equal(asked("select id || uniformi as k from test order by k"),
+                     TEXTS_ORDERED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +234,7 @@ int main(void)
         cmocka_unit_test(branches_give_their_common_parts_away),
         cmocka_unit_test(nobody_reads_other_columns),
         cmocka_unit_test(constants_are_rows),
+        cmocka_unit_test(nobody_orders_texts_in_vain),
     };
 
     return cmocka_run_group_tests(tests, make_test_database, NULL);
