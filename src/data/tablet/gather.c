@@ -3,7 +3,7 @@
  * One thread's gather: texts lie in blocks, which never move. A table of the
  * texts that came last by hash keeps most equal ones from being copied; it stays
  * small enough for the caches, for what it lets pass is found in the end
- * (gather_together.c).
+ * (gather_together.c). Where few texts come again, nobody asks it any more.
  */
 #include "data/tablet/gather_inner.h"
 
@@ -23,7 +23,10 @@ enum {
     BLOCK_FIRST = HOSTILE(1, 1 << 14), /* bytes of the first block ...   */
     BLOCK_MAX = HOSTILE(1, 1 << 22),   /* ... at which they double no more */
     SLOTS_FIRST = HOSTILE(1, 1 << 10), /* of the table ...               */
-    SLOTS_MAX = HOSTILE(2, 1 << 18)    /* ... likewise                   */
+    SLOTS_MAX = HOSTILE(2, 1 << 18),   /* ... likewise                   */
+    TRIES =
+        HOSTILE(8, 1 << 13), /* texts after which a full table is judged ... */
+    MET_LEAST = 8            /* ... by whether one in so many came before    */
 };
 
 /* The text that came last of those whose hashes end alike. */
@@ -149,24 +152,57 @@ static bool grow_slots(struct gather *gather)
     return true;
 }
 
-bool gather_add(struct gather *gather, struct vdbq_text text, uint32_t *place)
+/* Whether a table that grows no more is asked further, now and then. */
+static void judge(struct gather *gather)
 {
-    uint64_t hash = XXH3_64bits(text.bytes, text.length);
-    if (!grow_slots(gather))
-        return false;
-    struct gather_slot *slot = slot_of(gather, hash);
-    if (slot->place != 0 && slot->hash == hash
-        && text_compare(gather->texts[slot->place - 1], text) == 0) {
-        *place = slot->place - 1;
-        return true;
-    }
+    if (gather->asked < TRIES)
+        return;
+    gather->is_off =
+        gather->slot_count >= SLOTS_MAX && gather->met < TRIES / MET_LEAST;
+    gather->asked = gather->met = 0;
+}
+
+/* The slot where a text is looked for; NULL with `*status` false: no memory; else:
+ * it is not. */
+static struct gather_slot *find_slot(struct gather *gather, uint64_t hash,
+                                     bool *status)
+{
+    judge(gather);
+    *status = gather->is_off || grow_slots(gather);
+    if (gather->is_off || !*status)
+        return NULL;
+    gather->asked++;
+    return slot_of(gather, hash);
+}
+
+/* Copies a text, whose place is the next; false: no memory. */
+static bool append(struct gather *gather, struct vdbq_text text, uint64_t hash)
+{
     char *bytes = make_room(gather) ? copy_bytes(gather, text) : NULL;
     if (bytes == NULL)
         return false;
-    *place = gather->count++;
-    gather->texts[*place] = (struct vdbq_text){ bytes, text.length };
-    gather->hashes[*place] = hash;
-    gather->added++;
-    *slot = (struct gather_slot){ .hash = hash, .place = *place + 1 };
+    gather->texts[gather->count] = (struct vdbq_text){ bytes, text.length };
+    gather->hashes[gather->count++] = hash;
+    return true;
+}
+
+bool gather_add(struct gather *gather, struct vdbq_text text, uint32_t *place)
+{
+    uint64_t hash = XXH3_64bits(text.bytes, text.length);
+    bool status;
+    struct gather_slot *slot = find_slot(gather, hash, &status);
+    if (slot != NULL && slot->place != 0 && slot->hash == hash
+        && text_compare(gather->texts[slot->place - 1], text) == 0) {
+        gather->met++;
+        *place = slot->place - 1;
+        return true;
+    }
+    *place = gather->count;
+    if (!status || !append(gather, text, hash))
+        return false;
+    if (slot != NULL) {
+        gather->added++;
+        *slot = (struct gather_slot){ .hash = hash, .place = *place + 1 };
+    }
     return true;
 }

@@ -23,6 +23,9 @@ struct gather {
     struct gather_slot *slots; /* by the hash: the text that came last       */
     uint32_t slot_count;       /* 0, or a power of two                       */
     uint32_t added;            /* texts since the slots were made            */
+    uint32_t asked, met;       /* texts since it was last judged, and those that
+                                  came before                              */
+    bool is_off;               /* few come again: the slots are not asked    */
     struct vector blocks;      /* of void *, paged: the texts' bytes         */
     size_t left, block_bytes;  /* of the last one; and all of it             */
     uint32_t *numbers; /* of each place, once they are put together; paged   */

@@ -14,14 +14,18 @@
 #include "base/threads/stop.h"
 #include "exec/operator/map_memo.h"
 
-/* A call takes as long as so many rows of a loop, or as one of a stop's. */
-enum { CALL_ROWS = 16 };
+enum {
+    CALL_ROWS = 16, /* of a loop, or one of a stop's, take as long as a call */
+    BLOCK_ROWS = 32 /* whose texts are looked up together                    */
+};
 
 /* Neighbouring rows, which one thread computes. */
 struct share {
     uint64_t first, rows; /* of the batch */
     uint64_t done;        /* of `rows`, before one that failed */
     struct map_memo memo;
+    /* of each argument, for the block of rows at hand: its texts */
+    struct vdbq_text texts[FUNCTION_ARGUMENTS_MAX][BLOCK_ROWS];
     struct arena arena; /* of texts, until they are gathered */
     struct error error; /* status OK: all went well */
 };
@@ -44,17 +48,47 @@ static bool makes_texts(const struct map_call *call)
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* The value of an argument; false: it is NULL. */
-static bool argument(const struct computing *computing, unsigned i,
-                     uint64_t row, struct function_value *value)
+/* Looks up where the texts of an argument are in `count` rows from the one at
+ * hand on. They are somewhere else for each row, so that memory is waited for
+ * once and not at each of them. */
+static void look_up_texts(const struct computing *computing,
+                          struct share *share, unsigned i, uint64_t count)
+{
+    const struct dictionary *words = computing->call->words[i];
+    const uint32_t *numbers = (const uint32_t *)computing->arguments[i].values
+                              + share->first + share->done;
+    assert(count <= BLOCK_ROWS);
+    for (uint64_t k = 0; k < count; k++) {
+        share->texts[i][k] = dictionary_text(words, numbers[k]);
+        __builtin_prefetch(share->texts[i][k].bytes);
+    }
+}
+
+/* The texts of a block of rows, where one begins. */
+static void look_up_block(const struct computing *computing,
+                          struct share *share)
+{
+    uint64_t left = share->rows - share->done;
+    if (share->done % BLOCK_ROWS != 0)
+        return;
+    for (unsigned i = 0; i < computing->call->step->arguments.count; i++)
+        if (computing->arguments[i].type == VDBQ_TEXT)
+            look_up_texts(computing, share, i,
+                          left < BLOCK_ROWS ? left : BLOCK_ROWS);
+}
+
+/* The value of an argument in the row at hand; false: it is NULL. */
+static bool argument(const struct computing *computing,
+                     const struct share *share, unsigned i,
+                     struct function_value *value)
 {
     const struct row_set_column *column = &computing->arguments[i];
+    uint64_t row = share->first + share->done;
     *value = (struct function_value){ 0 };
     if (row_set_is_null(column, row))
         return false;
     if (column->type == VDBQ_TEXT)
-        value->text = dictionary_text(computing->call->words[i],
-                                      (uint32_t)row_set_integer(column, row));
+        value->text = share->texts[i][share->done % BLOCK_ROWS];
     else if (column->type == VDBQ_FLOAT || column->type == VDBQ_DOUBLE)
         value->real = row_set_real(column, row);
     else
@@ -130,8 +164,7 @@ static enum vdbq_status compute_row(const struct computing *computing,
     enum vdbq_status status = VDBQ_OK;
     assert(count <= FUNCTION_ARGUMENTS_MAX);
     for (unsigned i = 0; i < count && !value.null; i++)
-        value.null =
-            !argument(computing, i, share->first + share->done, &arguments[i]);
+        value.null = !argument(computing, share, i, &arguments[i]);
     if (!value.null)
         status = function_call(computing->function, arguments, count,
                                &share->arena, &value, &share->error);
@@ -152,6 +185,7 @@ static void compute_rows(const struct computing *computing, struct share *share)
     uint64_t since = 0;
     for (; share->done < share->rows && status == VDBQ_OK; share->done++) {
         uint64_t row = share->first + share->done;
+        look_up_block(computing, share);
         uint64_t like = map_memo_find(&share->memo, row);
         if (like != row)
             copy_value(computing->call, share, like);

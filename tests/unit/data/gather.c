@@ -147,6 +147,46 @@ static void texts_come_back(void **state)
                        1 + (unsigned)(i + k) % 4);
 }
 
+/* Puts numbers from `first` to `end` into a gather, as texts. */
+static void add_numbers(struct gather *gather, unsigned first, unsigned end,
+                        uint32_t *places)
+{
+    for (unsigned i = first; i < end; i++) {
+        char bytes[BYTES];
+        int length = snprintf(bytes, sizeof bytes, "%u", i);
+        assert_true(gather_add(
+            gather, (struct vdbq_text){ bytes, (size_t)length }, &places[i]));
+    }
+}
+
+/* Among many different texts nobody looks for equal ones before the end, where
+ * they are found. Where few come, each is copied once. */
+static void few_texts_come_again(void **state)
+{
+    enum { DIFFERENT = 100000, AGAIN = 1000 };
+    uint32_t *places = calloc(DIFFERENT, sizeof *places), before[AGAIN];
+    struct gather gather;
+    (void)state;
+    gather_init(&gather);
+    add_numbers(&gather, 0, DIFFERENT, places);
+    memcpy(before, places, sizeof before);
+    assert_true(gather.is_off);
+    add_numbers(&gather, 0, AGAIN, places);
+    assert_int_equal(gather.count, DIFFERENT + AGAIN);
+    struct dictionary *words = gather_together(&gather, 1, TEXTS_COMPARED, 2);
+    assert_int_equal(words->count, DIFFERENT);
+    for (unsigned i = 0; i < AGAIN; i++)
+        assert_int_equal(gather.numbers[places[i]], gather.numbers[before[i]]);
+    dictionary_release(words);
+    gather_finish(&gather);
+    gather_init(&gather);
+    for (unsigned i = 0; i < DIFFERENT / AGAIN; i++)
+        add_numbers(&gather, 0, AGAIN, places);
+    assert_false(gather.is_off);
+    gather_finish(&gather);
+    free(places);
+}
+
 /* A join sorts what is in no order, also where words are there twice. */
 static void unordered_words_are_joined(void **state)
 {
@@ -186,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_come_back),
+        cmocka_unit_test(few_texts_come_again),
         cmocka_unit_test(unordered_words_are_joined),
     };
 
