@@ -155,24 +155,32 @@ static bool grow_slots(struct gather *gather)
 /* Whether a table that grows no more is asked further, now and then. */
 static void judge(struct gather *gather)
 {
-    if (gather->asked < TRIES)
+    if (gather->is_off || gather->asked < TRIES)
         return;
     gather->is_off =
         gather->slot_count >= SLOTS_MAX && gather->met < TRIES / MET_LEAST;
     gather->asked = gather->met = 0;
 }
 
-/* The slot where a text is looked for; NULL with `*status` false: no memory; else:
- * it is not. */
-static struct gather_slot *find_slot(struct gather *gather, uint64_t hash,
-                                     bool *status)
+/* Makes the table ready for one more text; false: no memory. */
+static bool prepare(struct gather *gather)
 {
     judge(gather);
-    *status = gather->is_off || grow_slots(gather);
-    if (gather->is_off || !*status)
-        return NULL;
-    gather->asked++;
-    return slot_of(gather, hash);
+    gather->asked += !gather->is_off;
+    return gather->is_off || grow_slots(gather);
+}
+
+/* Whether an equal text came lately; then `*place` is its place. */
+static bool find_lately(struct gather *gather, struct vdbq_text text,
+                        uint64_t hash, uint32_t *place)
+{
+    const struct gather_slot *slot = slot_of(gather, hash);
+    if (slot->place == 0 || slot->hash != hash
+        || text_compare(gather->texts[slot->place - 1], text) != 0)
+        return false;
+    gather->met++;
+    *place = slot->place - 1;
+    return true;
 }
 
 /* Copies a text, whose place is the next; false: no memory. */
@@ -189,20 +197,17 @@ static bool append(struct gather *gather, struct vdbq_text text, uint64_t hash)
 bool gather_add(struct gather *gather, struct vdbq_text text, uint32_t *place)
 {
     uint64_t hash = XXH3_64bits(text.bytes, text.length);
-    bool status;
-    struct gather_slot *slot = find_slot(gather, hash, &status);
-    if (slot != NULL && slot->place != 0 && slot->hash == hash
-        && text_compare(gather->texts[slot->place - 1], text) == 0) {
-        gather->met++;
-        *place = slot->place - 1;
-        return true;
-    }
-    *place = gather->count;
-    if (!status || !append(gather, text, hash))
+    if (!prepare(gather))
         return false;
-    if (slot != NULL) {
-        gather->added++;
-        *slot = (struct gather_slot){ .hash = hash, .place = *place + 1 };
-    }
+    if (!gather->is_off && find_lately(gather, text, hash, place))
+        return true;
+    if (!append(gather, text, hash))
+        return false;
+    *place = gather->count - 1;
+    if (gather->is_off)
+        return true;
+    gather->added++;
+    *slot_of(gather, hash) =
+        (struct gather_slot){ .hash = hash, .place = *place + 1 };
     return true;
 }
