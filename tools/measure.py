@@ -220,6 +220,15 @@ def benchmark_database(options, kind):
                                                                     '--db', partial))
 
 
+def build_kernels(options):
+    """Compiles the interpreted machine beforehand, which is done once for a driver."""
+    if options.device == 'host':
+        return
+    for registers in ('16', '64'):
+        subprocess.run([options.vdbq, '--device', options.device, '--kernels', f'{registers},1'],
+                       check=True)
+
+
 def generate_benchmark(options, kind, *flags):
     subprocess.run([options.generate, f'--{kind}', options.scale, *flags], check=True)
 

@@ -20,6 +20,12 @@
  * find it (measured: 1.2 MB, also where there is nothing left to compile). */
 enum { BUILD_ROOM = 4 << 20 };
 
+/* Lists of libraries that the loader reads. Khronos's writes an end behind each
+ * entry, in the variable itself: a process that we start would see the first. */
+static const char *const lists[] = { "OCL_ICD_FILENAMES", "OPENCL_LAYERS" };
+enum { LISTS = sizeof lists / sizeof *lists };
+static struct text list_kept[LISTS]; /* as they were; empty: not set */
+
 static bool cache_root_path(struct text *path);
 static enum vdbq_status cache_root(struct text *path, struct error *error);
 static enum vdbq_status folder_make(struct text *path, const char *name,
@@ -36,18 +42,43 @@ static void keep_threads_apart(void)
         setenv("POCL_AFFINITY", "1", 0);
 }
 
+static enum vdbq_status keep_lists(struct error *error)
+{
+    bool failed = false;
+
+    for (unsigned i = 0; i < LISTS; i++) {
+        const char *list = getenv(lists[i]);
+        text_finish(&list_kept[i]);
+        if (list != NULL)
+            text_print(&list_kept[i], "%s", list);
+        failed |= list_kept[i].failed;
+    }
+    return failed ? error_no_memory(error) : VDBQ_OK;
+}
+
+void environment_restore(void)
+{
+    for (unsigned i = 0; i < LISTS; i++) {
+        const char *list = getenv(lists[i]);
+        if (list_kept[i].bytes != NULL
+            && (list == NULL || strcmp(list, list_kept[i].bytes) != 0))
+            setenv(lists[i], list_kept[i].bytes, 1); /* else as it is cut */
+        text_finish(&list_kept[i]);
+    }
+}
+
 enum vdbq_status environment_prepare(struct error *error)
 {
     const char *asked = getenv("POCL_CACHE_DIR");
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = keep_lists(error);
 
     /* POCL's own choice of POCL_WORK_GROUP_METHOD stays: "loops" does not
      * make vectors of the machine's loops (measured: 3 to 6 times slower),
      * and nothing here has barriers on a CPU, which it is for. */
     keep_threads_apart();
     if (asked != NULL && !scratch_is_one(asked))
-        return VDBQ_OK;
-    if (scratch_path() == NULL)
+        return status;
+    if (status == VDBQ_OK && scratch_path() == NULL)
         status = scratch_create(error);
     if (status == VDBQ_OK && setenv("POCL_CACHE_DIR", scratch_path(), 1) != 0)
         status = error_no_memory(error);

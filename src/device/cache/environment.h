@@ -14,6 +14,9 @@
 /* Sets the variables that drivers read. Called once, before the loader is
  * opened. Fails with VDBQ_DEVICE where the cache folder is not safe. */
 enum vdbq_status environment_prepare(struct error *error);
+/* Once the loader has asked the platforms: puts back what it cut of lists in
+ * variables, which processes that we start read as well. */
+void environment_restore(void);
 
 /*
  * Finds or makes the folder `name` of our cache ($XDG_CACHE_HOME/vdbq, or

@@ -48,6 +48,7 @@ static enum vdbq_status forked(struct error *error)
 enum vdbq_status opencl_load(bool *loader_missing, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
+    cl_uint ignored; /* it is asked so that the loader reads its lists */
 
     *loader_missing = false;
     if (!is_ours())
@@ -57,6 +58,9 @@ enum vdbq_status opencl_load(bool *loader_missing, struct error *error)
         status = environment_prepare(error);
         if (status == VDBQ_OK)
             status = fill_table(loader_missing, error);
+        if (status == VDBQ_OK && !*loader_missing)
+            opencl_calls.GetPlatformIDs(0, NULL, &ignored);
+        environment_restore();
         loaded = status == VDBQ_OK;
         if (!loaded)
             atomic_store(&loader, 0);

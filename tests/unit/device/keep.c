@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "device/cache/bundle.h"
+#include "device/cache/environment.h"
 #include "device/cache/scratch.h"
 
 static char folder[64];
@@ -184,16 +185,34 @@ static void scratch_is_private(void **state)
     check_room();
 }
 
+/* As Khronos's loader does with lists of libraries. */
+static void cut_lists_come_back(void **state)
+{
+    struct error error;
+
+    (void)state;
+    setenv("OCL_ICD_FILENAMES", "one.so:two.so", 1);
+    unsetenv("OPENCL_LAYERS");
+    assert_int_equal(environment_prepare(&error), VDBQ_OK);
+    *strchr(getenv("OCL_ICD_FILENAMES"), ':') = '\0';
+    assert_string_equal(getenv("OCL_ICD_FILENAMES"), "one.so");
+    environment_restore();
+    assert_string_equal(getenv("OCL_ICD_FILENAMES"), "one.so:two.so");
+    assert_null(getenv("OPENCL_LAYERS"));
+    unsetenv("OCL_ICD_FILENAMES");
+    environment_restore();
+    assert_null(getenv("OCL_ICD_FILENAMES"));
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(bundles_hold_files),
-        TEST(no_path_leads_out),
-        TEST(sizes_may_lie),
-        TEST(scratch_is_private),
+        TEST(bundles_hold_files),  TEST(no_path_leads_out),
+        TEST(sizes_may_lie),       TEST(scratch_is_private),
+        TEST(cut_lists_come_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
