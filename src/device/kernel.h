@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/join.cl,
- * cl/index.cl, cl/search/search.cl): what works on rows where they are, on the device.
+ * cl/index.cl, cl/search/search.cl, cl/words/words.cl): what works on rows where they
+ * are, on the device.
  * Calls are put into the device's queue behind the machine's launches, and run
  * in the order in which they were made. The host build has those of
  * cl/search/search.cl alone.
@@ -84,7 +85,8 @@
     _(SEARCH_FEW_F64, vdbq_search_few_F64, SEARCH)                            \
     _(SEARCH_FEW_U32, vdbq_search_few_U32, SEARCH)                            \
     _(SEARCH_FEW_U64, vdbq_search_few_U64, SEARCH)                            \
-    _(SEARCH_FEW_PAIR, vdbq_search_few_PAIR, SEARCH)
+    _(SEARCH_FEW_PAIR, vdbq_search_few_PAIR, SEARCH)                          \
+    _(WORDS_MATCH, vdbq_words_match, WORDS)
 /* clang-format on */
 
 enum device_kernel {

@@ -12,6 +12,7 @@
 #include "device/kind.h"
 #include "trial/selftest_run.h"
 #include "trial/selftest_search.h"
+#include "trial/selftest_words.h"
 
 /* Value opcodes that share a program. */
 enum { GROUP_MAX = 16 };
@@ -250,6 +251,8 @@ enum vdbq_status selftest(struct device *device, struct device *host,
         status = test_ways(&test);
     if (status == VDBQ_OK)
         status = selftest_search(&test);
+    if (status == VDBQ_OK)
+        status = selftest_words(&test);
     arena_finish(&test.open.arena);
     free_rows(&test.host_rows);
     free_rows(&test.device_rows);

@@ -21,6 +21,7 @@ enum opencl_text {
     TEXT_INDEX,
     TEXT_PROBE,
     TEXT_SEARCH,
+    TEXT_WORDS,
     OPENCL_TEXTS
 };
 

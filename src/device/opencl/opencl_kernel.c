@@ -18,6 +18,7 @@ extern const char vdbq_source_sort[];
 extern const char vdbq_source_join[];
 extern const char vdbq_source_probe[];
 extern const char vdbq_source_search[];
+extern const char vdbq_source_words[];
 
 static const struct {
     const char *text;
@@ -30,6 +31,7 @@ static const struct {
     [TEXT_INDEX] = { vdbq_source_index, "" },
     [TEXT_PROBE] = { vdbq_source_probe, "" },
     [TEXT_SEARCH] = { vdbq_source_search, "" },
+    [TEXT_WORDS] = { vdbq_source_words, "" },
 };
 
 static const struct {

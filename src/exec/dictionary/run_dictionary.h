@@ -81,6 +81,8 @@ struct run_dictionary {
  * texts, parameters, lookups, or columns of words. */
 bool run_dictionary_needed(const struct program *program);
 
+struct words_place;
+
 struct run_dictionary_params {
     const struct program *program; /* checked                           */
     struct dictionary_base *base;  /* held while the table lives        */
@@ -90,6 +92,8 @@ struct run_dictionary_params {
     const struct parameter *parameters;   /* of the run */
     unsigned parameter_count; /* those behind are NULL             */
     unsigned threads;         /* that compute functions at most; 0: one */
+    const struct words_place *where; /* where words of the base may be asked;
+                                        NULL: on the host                  */
 };
 /* Fails with PROGRAM (a call that is none), NO_MEMORY. run_dictionary_finish()
  * is due whatever it returns. */

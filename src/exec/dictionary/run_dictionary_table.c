@@ -8,7 +8,9 @@
 
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "exec/dictionary/device_words.h"
 #include "exec/dictionary/run_dictionary_inner.h"
+#include "exec/launch/column_input.h"
 
 enum { CALL_ROWS = 16 }; /* that one call takes as long as */
 
@@ -17,6 +19,7 @@ struct filling {
     const struct call *call;
     struct word_list words;
     unsigned threads;
+    uint32_t *bits; /* that the device set; NULL: it was not asked */
     bool starved[PARALLEL_THREADS_MAX]; /* of a thread: there was no memory */
 };
 
@@ -168,6 +171,59 @@ static void put_share(void *context, unsigned number)
     }
 }
 
+/* 1 + the input whose own words a call is for; 0: it is for all. */
+static unsigned own_of(const struct making *making, const struct call *call)
+{
+    const struct dictionary_base *base = making->params->base;
+    for (unsigned i = 0; call->looked_up != NULL && i < base->inputs; i++)
+        if (base->apart[i] == call->looked_up)
+            return 1 + i;
+    return 0;
+}
+
+/* ------------------------------------------------------------- device -- */
+
+/* Puts what the device said of a share of the words: a set bit for each that the
+ * call gives 1 for. */
+static void put_bits(void *context, unsigned share)
+{
+    const struct filling *filling = context;
+    const struct function_value one = { .integer = 1 };
+    uint64_t count = (word_list_count(&filling->words) + UINT64_C(31)) / 32;
+    uint64_t end = count * (share + 1) / filling->threads;
+    for (uint64_t at = count * share / filling->threads; at < end; at++)
+        for (uint32_t bits = filling->bits[at]; bits != 0; bits &= bits - 1)
+            put_result(filling->call,
+                       (uint32_t)(at * 32 + (unsigned)__builtin_ctz(bits)),
+                       VDBQ_OK, &one);
+}
+
+/* Asks the device; false: it is not worth it, or the device has not done it, and
+ * then the host asks, which says of memory itself and of who is to stop. */
+static bool ask_device(const struct making *making, const struct call *call,
+                       struct filling *filling)
+{
+    struct words_asked asked = { .where = making->params->where,
+                                 .base = making->params->base };
+    unsigned own = own_of(making, call);
+    struct words_pattern pattern;
+    struct error ignored;
+    if (asked.where == NULL || own == 0
+        || !function_lookup_literals(&call->lookup, &pattern))
+        return false;
+    asked.input = own - 1;
+    asked.column = column_input_number(asked.where->table,
+                                       making->pack.inputs[asked.input].column);
+    if (!device_words_pays(&asked))
+        return false;
+    filling->bits = arena_alloc_paged(
+        &making->table->arena, (word_list_count(&filling->words) + UINT64_C(31))
+                                   / 32 * sizeof *filling->bits);
+    return filling->bits != NULL
+           && device_words_ask(&asked, &pattern, filling->bits, &ignored)
+                  == VDBQ_OK;
+}
+
 /* Fills the tables of a call; false: no memory. */
 static bool fill_tables(const struct making *making, const struct call *call)
 {
@@ -181,7 +237,9 @@ static bool fill_tables(const struct making *making, const struct call *call)
     }
     filling.threads = parallel_threads(making->params->threads,
                                        word_list_count(&filling.words));
-    parallel_run(filling.threads, compute_share, &filling);
+    parallel_run(filling.threads,
+                 ask_device(making, call, &filling) ? put_bits : compute_share,
+                 &filling);
     for (unsigned i = 0; i < filling.threads; i++)
         filled &= !filling.starved[i];
     return filled;
@@ -194,16 +252,6 @@ static unsigned width_of(const struct instruction *in, const struct call *call)
                 || (in->op == OP_LOOKUP_I32
                     && call->lookup.function->result == VDBQ_BOOLEAN);
     return flag ? 1 : type_width(op_facts(in->op)->writes);
-}
-
-/* 1 + the input whose own words a call is for; 0: it is for all. */
-static unsigned own_of(const struct making *making, const struct call *call)
-{
-    const struct dictionary_base *base = making->params->base;
-    for (unsigned i = 0; call->looked_up != NULL && i < base->inputs; i++)
-        if (base->apart[i] == call->looked_up)
-            return 1 + i;
-    return 0;
 }
 
 /* The values that a call has for an opcode by now; NULL: none. Inputs whose words

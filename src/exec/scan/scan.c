@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "exec/dictionary/device_words.h"
 #include "exec/dictionary/dictionary_cache.h"
 #include "exec/launch/column_input.h"
 #include "exec/scan/source.h"
@@ -84,6 +85,9 @@ make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
 /* Collects the words of the run. */
 static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
 {
+    const struct words_place where = { .place = scan->params.launcher.place,
+                                       .table = scan->table,
+                                       .times = &scan->word_times };
     struct dictionary_base *base = NULL;
     enum vdbq_status status = make_base(scan, &base, error);
     struct run_dictionary_params params = {
@@ -92,6 +96,7 @@ static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
         .parameters = scan->params.stream->parameters,
         .parameter_count = scan->params.stream->parameter_count,
         .threads = stream_threads(scan->params.stream),
+        .where = scan->table != NULL ? &where : NULL,
     };
     params.build_side =
         build_side_dictionaries(scan->params.build_side, &params.build_count);

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 
 struct pattern;
+struct words_pattern;
 struct regexp_call;
 
 struct function_value {
@@ -111,6 +112,11 @@ enum vdbq_status function_lookup_call(const struct function_lookup *lookup,
 enum vdbq_status function_pattern_check(const struct function *function,
                                         const struct vdbq_text *texts,
                                         unsigned count, struct error *error);
+
+/* Whether a call asks for literals alone that fit into a pattern for devices, which
+ * is written then. */
+bool function_lookup_literals(const struct function_lookup *lookup,
+                              struct words_pattern *pattern);
 
 /* Whether a call gives 0 for every text without some bytes, so that they may be
  * looked for in many texts that lie one behind the other ... */

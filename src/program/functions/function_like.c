@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "cl/words/words.h"
 #include "program/functions/function_inner.h"
 #include "program/functions/literal.h"
 
@@ -317,6 +318,28 @@ static const struct literal *needed_of(const struct function_lookup *lookup)
 {
     const struct pattern *pattern = lookup->arguments[1].pattern;
     return pattern != NULL ? pattern->needed : NULL;
+}
+
+bool function_lookup_literals(const struct function_lookup *lookup,
+                              struct words_pattern *to)
+{
+    const struct pattern *pattern = lookup->arguments[1].pattern;
+    if (pattern == NULL || lookup->open != 1 || lookup->nests
+        || pattern->count > WORDS_LITERALS_MAX
+        || pattern->least > WORDS_BYTES_MAX)
+        return false;
+    *to = (struct words_pattern){ .count = pattern->count,
+                                  .any = pattern->any,
+                                  .begins = pattern->begins,
+                                  .ends = pattern->ends,
+                                  .least = (u32)pattern->least };
+    for (unsigned i = 0; i < pattern->count; i++)
+        to->lengths[i] = (u8)pattern->literals[i].length;
+    if (pattern->count > 0) {
+        memcpy(to->bytes, pattern->literals->bytes, pattern->least);
+        memcpy(to->cases, pattern->literals->cases, pattern->least);
+    }
+    return true;
 }
 
 bool function_lookup_needs(const struct function_lookup *lookup)
