@@ -45,6 +45,7 @@ struct options {
     unsigned runs;                 /* measured, after one that is not     */
     bool limits;                   /* are measured first                  */
     bool once;                     /* each query, and measured            */
+    unsigned pause_ms;             /* behind the second one               */
 };
 
 /* What one run gave and cost. */
@@ -60,6 +61,12 @@ struct run {
 static int parse(int argc, char **argv, struct options *options);
 static int configure(const struct options *options, vdbq *db);
 static int measure_limits(vdbq *db);
+static void pause_ms(unsigned ms)
+{
+    const struct timespec time = { ms / 1000, (long)(ms % 1000) * 1000000 };
+    nanosleep(&time, NULL);
+}
+
 static int measure_file(const struct options *options, vdbq *db);
 static int complain(const vdbq *db);
 
@@ -108,6 +115,9 @@ static int usage(void)
           "  --runs N        measured runs of each, the median counts (5)\n"
           "  --limits yes    measure the limits of the device first\n"
           "  --once yes      run each query once, with no run to warm up\n"
+          "  --pause MS      ... and wait so long behind the second one: what "
+          "is\n"
+          "                  compiled behind it comes\n"
           "  --device, --mode, --build, --cores, --memory, --device_memory,\n"
           "  --steps VALUE   as the options of vdbq_set()\n",
           stderr);
@@ -127,6 +137,8 @@ static bool parse_option(const char *name, const char *value,
         return options->limits = true, strcmp(value, "yes") == 0;
     if (strcmp(name, "once") == 0)
         return options->once = true, strcmp(value, "yes") == 0;
+    if (strcmp(name, "pause") == 0)
+        return options->pause_ms = (unsigned)strtoul(value, NULL, 10), true;
     for (size_t i = 0; i < SETTINGS; i++)
         if (strcmp(name, settings[i]) == 0)
             return options->setting[i] = value, true;
@@ -444,6 +456,8 @@ static int measure_file(const struct options *options, vdbq *db)
         else if (code == GOOD && query)
             code = measure(options, number, db, query);
         vdbq_query_close(query);
+        if (options->once && number == 1)
+            pause_ms(options->pause_ms);
     }
     free(line);
     fclose(file);

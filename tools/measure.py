@@ -118,13 +118,15 @@ def run_limited(command, seconds):
         return said.read(), fault
 
 
-def run_once(options, database, queries, seconds, cores):
-    """What vdbq-benchmark says of queries that are run once each, on so many cores;
-    {'fault': why} of the first that fails or takes more than so many seconds."""
+def run_once(options, database, queries, seconds, cores, pause_ms=0):
+    """What vdbq-benchmark says of queries that are run once each, on so many cores, with
+    a pause behind the second; {'fault': why} of the first that fails or takes more than
+    so many seconds."""
     with tempfile.NamedTemporaryFile('w', suffix='.sql') as file:
         file.write(''.join(' '.join(query.split()) + '\n' for query in queries))
         file.flush()
         said, fault = watched([options.benchmark, '--queries', file.name, '--once', 'yes',
+                               '--pause', str(pause_ms),
                                '--device', options.device, '--mode', options.mode,
                                *cores_flags(options, cores), database], seconds, cores)
     results = [json.loads(line) for line in said]

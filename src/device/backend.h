@@ -117,12 +117,11 @@ struct device {
     struct device_facts facts; /* filled by the kind's open              */
     char choice[DEVICE_CHOICE_BYTES]; /* that it was opened by; "": a longer
                                          one                               */
-    unsigned cores;          /* ... of these; 0: all                   */
-    struct known known;      /* by measuring                           */
-    struct builder *builder; /* of the machine that is built behind; or
-                                  NULL                                   */
-    unsigned times_holds;    /* that are not released; device.c's       */
-    struct vector kept;      /* struct device_memory *: released ones,
+    unsigned cores;           /* ... of these; 0: all                   */
+    struct known known;       /* by measuring                           */
+    struct builder *builders; /* of machines that are built behind; or NULL */
+    unsigned times_holds;     /* that are not released; device.c's       */
+    struct vector kept;       /* struct device_memory *: released ones,
                                   oldest first; device.c's              */
     uint64_t kept_bytes[MEMORY_PLACES]; /* of those of a place             */
 };

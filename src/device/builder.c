@@ -15,7 +15,10 @@
 #include "base/threads/parallel.h"
 #include "device/backend.h"
 
+enum { BUILDERS_MAX = 8 };
+
 struct builder {
+    struct builder *next;                /* of the device's */
     struct device *device;               /* that builds */
     struct device_machine_params params; /* the body is ours           */
     char *body;                          /* of the specialised kernel; owned */
@@ -48,14 +51,28 @@ static void builder_free(struct builder *builder)
     memory_release(builder);
 }
 
-struct builder *builder_start(struct device *device,
-                              const struct device_machine_params *params)
+/* Whether as many work as leave half of the cores to others. */
+static bool are_enough(const struct device *device)
 {
-    struct builder *builder = memory_zeroed(1, sizeof *builder);
+    unsigned most = os_cores() / 2, count = 0;
+
+    most = most < BUILDERS_MAX ? most : BUILDERS_MAX;
+    for (const struct builder *at = device->builders; at != NULL; at = at->next)
+        count++;
+    return count >= most;
+}
+
+bool builder_start(struct device *device,
+                   const struct device_machine_params *params)
+{
+    struct builder *builder;
     size_t size = strlen(params->body) + 1;
 
+    if (device->builders != NULL && are_enough(device))
+        return false;
+    builder = memory_zeroed(1, sizeof *builder);
     if (builder == NULL)
-        return NULL;
+        return false;
     builder->device = device;
     builder->params = *params;
     builder->params.body = builder->body = memory_resize(NULL, size);
@@ -64,9 +81,11 @@ struct builder *builder_start(struct device *device,
     if (builder->body == NULL
         || parallel_start(&builder->thread, 1, build, builder) == 0) {
         builder_free(builder);
-        return NULL;
+        return false;
     }
-    return builder;
+    builder->next = device->builders;
+    device->builders = builder;
+    return true;
 }
 
 /* A kernel from the cache counts as built, but not as compiled. */
@@ -78,19 +97,32 @@ static void count_build(struct device *device, const struct builder *builder,
         known_build(device, builder->body, builder->build_ns);
 }
 
-void builder_collect(struct device *device, bool wait,
-                     struct device_times *times)
+/* Takes what a builder made, which has ended or is waited for. */
+static void collect(struct device *device, struct builder *builder,
+                    struct device_times *times)
 {
-    struct builder *builder = device->builder;
     struct error ignored;
 
-    if (builder == NULL || (!wait && !atomic_load(&builder->done)))
-        return;
     pthread_join(builder->thread, NULL);
     times->compile_ns += builder->build_ns;
     if (builder->machine != NULL
         && device->backend->machine_keep(builder->machine, &ignored) == VDBQ_OK)
         count_build(device, builder, times);
     builder_free(builder);
-    device->builder = NULL;
+}
+
+void builder_collect(struct device *device, bool wait,
+                     struct device_times *times)
+{
+    struct builder **at = &device->builders;
+
+    while (*at != NULL) {
+        struct builder *builder = *at;
+        if (!wait && !atomic_load(&builder->done)) {
+            at = &builder->next;
+            continue;
+        }
+        *at = builder->next;
+        collect(device, builder, times);
+    }
 }

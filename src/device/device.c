@@ -416,12 +416,10 @@ bool device_machine_behind(struct device *device,
 
     assert(params->build == BUILD_SPECIALISED);
     builder_collect(device, false, &ignored);
-    if (device->builder != NULL
-        || (!device->backend->machine_is_kept(device, params)
-            && order_place(device, params)))
+    if (!device->backend->machine_is_kept(device, params)
+        && order_place(device, params))
         return false;
-    device->builder = builder_start(device, params);
-    return device->builder != NULL;
+    return builder_start(device, params);
 }
 
 enum vdbq_status device_build_time(struct device *device,

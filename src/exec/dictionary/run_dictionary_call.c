@@ -11,6 +11,7 @@
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "exec/dictionary/run_dictionary_inner.h"
+#include "program/letters/utf8.h"
 
 enum { CALL_ROWS = 16 }; /* that one call takes as long as */
 
@@ -81,10 +82,52 @@ static bool compute(const struct computing *computing,
     return status != VDBQ_NO_MEMORY;
 }
 
-/* Computes the call for the words of a share into `texts`. */
+/* The texts that a share's words have: neighbours often have the same one. */
+struct computed {
+    struct vdbq_text *texts; /* those that differ from the one before */
+    uint32_t count;          /* of them */
+    uint32_t *numbers;       /* of each in the share's dictionary */
+    size_t first;            /* the call gives so many characters; 0: see
+                                function_lookup_first()                    */
+    bool whole; /* the last text has that many, so that another word may begin
+                   with it                                                   */
+};
+
+static bool is_same(struct vdbq_text a, struct vdbq_text b)
+{
+    return a.length == b.length && (a.bytes == NULL) == (b.bytes == NULL)
+           && (a.bytes == NULL || memcmp(a.bytes, b.bytes, a.length) == 0);
+}
+
+/* Whether the call gives for a word what it gave for the one before, as can be
+ * told without it. */
+static bool follows(const struct computed *computed, struct vdbq_text word)
+{
+    if (!computed->whole)
+        return false;
+    struct vdbq_text last = computed->texts[computed->count - 1];
+    return word.length >= last.length
+           && memcmp(word.bytes, last.bytes, last.length) == 0
+           && (word.length == last.length
+               || !utf8_continues(word.bytes[last.length]));
+}
+
+/* Adds a text, unless it is the last one. */
+static void add_text(struct computed *computed, struct vdbq_text text)
+{
+    if (computed->count > 0
+        && is_same(computed->texts[computed->count - 1], text))
+        return;
+    computed->texts[computed->count++] = text;
+    computed->whole = computed->first > 0 && text.bytes != NULL
+                      && utf8_count(text) == computed->first;
+}
+
+/* Computes the call for the words of a share: each one's code is, for now, the
+ * place of its text. */
 static bool compute_all(const struct computing *computing,
-                        const struct call_share *share, struct vdbq_text *texts,
-                        struct arena *arena)
+                        const struct call_share *share,
+                        struct computed *computed, struct arena *arena)
 {
     struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
     struct error refused = { 0 };
@@ -93,12 +136,29 @@ static bool compute_all(const struct computing *computing,
     bool done = true;
     memcpy(arguments, computing->call->lookup.arguments, sizeof arguments);
     for (uint32_t i = 0; i < share->count && done; i++) {
-        struct vdbq_text word =
-            word_list_text(&computing->words, share->first + i, &part);
-        done = compute(computing, arguments, word, arena, &texts[i], &refused)
-               && !stop_after(&since, CALL_ROWS);
+        struct vdbq_text text,
+            word = word_list_text(&computing->words, share->first + i, &part);
+        if (!follows(computed, word)) {
+            done = compute(computing, arguments, word, arena, &text, &refused);
+            if (done)
+                add_text(computed, text);
+        }
+        share->codes[i] = computed->count - 1;
+        done = done && !stop_after(&since, CALL_ROWS);
     }
     return done;
+}
+
+/* The code of each word: its text's number, or why it has none. */
+static void put_codes(const struct computed *computed,
+                      const struct call_share *share)
+{
+    for (uint32_t i = 0; i < share->count; i++) {
+        const struct vdbq_text *text = &computed->texts[share->codes[i]];
+        share->codes[i] = text->bytes == NULL
+                              ? (uint32_t)text->length
+                              : computed->numbers[share->codes[i]];
+    }
 }
 
 /* Computes the words of one thread; the share has no dictionary where there is
@@ -108,14 +168,20 @@ static void compute_share(void *context, unsigned number)
     const struct computing *computing = context;
     struct call_share *share = &computing->call->shares[number];
     struct arena arena = { 0 };
-    struct vdbq_text *texts =
-        memory_resize(NULL, (share->count + (size_t)1) * sizeof *texts);
-    if (texts != NULL && compute_all(computing, share, texts, &arena))
-        share->dictionary = dictionary_make(texts, share->count, share->codes);
-    for (uint32_t i = 0; share->dictionary != NULL && i < share->count; i++)
-        if (texts[i].bytes == NULL)
-            share->codes[i] = (uint32_t)texts[i].length;
-    memory_release(texts);
+    size_t room = share->count + (size_t)1;
+    struct computed computed = {
+        .texts = memory_resize(NULL, room * sizeof *computed.texts),
+        .numbers = memory_resize(NULL, room * sizeof *computed.numbers),
+        .first = function_lookup_first(&computing->call->lookup)
+    };
+    if (computed.texts != NULL && computed.numbers != NULL
+        && compute_all(computing, share, &computed, &arena))
+        share->dictionary =
+            dictionary_make(computed.texts, computed.count, computed.numbers);
+    if (share->dictionary != NULL)
+        put_codes(&computed, share);
+    memory_release(computed.texts);
+    memory_release(computed.numbers);
     arena_finish(&arena);
 }
 

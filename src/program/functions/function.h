@@ -113,6 +113,10 @@ enum vdbq_status function_pattern_check(const struct function *function,
                                         const struct vdbq_text *texts,
                                         unsigned count, struct error *error);
 
+/* How many characters a call gives of each text, the first ones, or all where there
+ * are fewer; 0: it gives something else. */
+size_t function_lookup_first(const struct function_lookup *lookup);
+
 /* Whether a call asks for literals alone that fit into a pattern for devices, which
  * is written then. */
 bool function_lookup_literals(const struct function_lookup *lookup,

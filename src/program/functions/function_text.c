@@ -141,6 +141,18 @@ FUNCTION_BODY(left)
     return part(state, 0, (size_t)(count < 0 ? 0 : count));
 }
 
+size_t function_lookup_first(const struct function_lookup *lookup)
+{
+    const struct function_value *arguments = lookup->arguments;
+    bool left = lookup->function->compute == function_left;
+    bool substr = lookup->function->compute == function_substr
+                  && lookup->count > 2 && arguments[1].integer == 1;
+    int64_t count = substr ? arguments[2].integer : arguments[1].integer;
+    return (left || substr) && lookup->open == 1 && !lookup->nests && count > 0
+               ? (size_t)bounded(count)
+               : 0;
+}
+
 FUNCTION_BODY(right)
 {
     int64_t count = bounded(INTEGER(1)), all = (int64_t)utf8_count(TEXT(0));

@@ -391,7 +391,7 @@ static void close_joins_the_build(void **state)
     (void)state;
     struct device *device = fake_open(50, 3);
     query_run(device, 2);
-    assert_non_null(device->builder);
+    assert_non_null(device->builders);
     device_close(device);
     assert_non_null(fake.kept);
     device_close(fake.second);
@@ -403,11 +403,11 @@ static void nothing_is_built_that_does_not_pay(void **state)
     (void)state;
     struct device *device = fake_open(0, 1);
     query_run(device, 3);
-    assert_null(device->builder);
+    assert_null(device->builders);
     device->known.tuning.gain = 3;
     device->known.tuning.compile_ns = 1000000000000;
     struct seen seen = query_run(device, 3);
-    assert_null(device->builder);
+    assert_null(device->builders);
     assert_string_equal(seen.build, "interpreted");
     fake_close(device);
 }
@@ -436,7 +436,7 @@ static void failed_build_changes_nothing(void **state)
     struct seen seen = query_run(device, 20);
     assert_int_equal(seen.wrong, 0);
     assert_string_equal(seen.build, "interpreted");
-    assert_null(device->builder);
+    assert_null(device->builders);
     fake_close(device);
 }
 
@@ -457,9 +457,9 @@ static void second_sight_builds(void **state)
     struct device *device = dear_open();
     for (int i = 0; i < 4; i++)
         query_run(device, 2);
-    assert_null(device->builder);
+    assert_null(device->builders);
     assert_string_equal(query_run(device, MANY_LAUNCHES).build, "interpreted");
-    assert_null(device->builder);
+    assert_null(device->builders);
     struct seen seen = query_run(device, LAUNCHES_MAX);
     assert_string_not_equal(seen.build, "interpreted");
     assert_int_equal(seen.wrong, 0);
