@@ -23,30 +23,36 @@ struct filling {
     bool starved[PARALLEL_THREADS_MAX]; /* of a thread: there was no memory */
 };
 
-/* Puts what a call gives for one word in all its tables; what it does not give
+/* Puts what a call gives for one word in one of its tables; what it does not give
  * is 0. */
+static void put_value(const struct call_table *table, uint32_t word,
+                      enum vdbq_status status,
+                      const struct function_value *value)
+{
+    bool given = status == VDBQ_OK && !value->null;
+    char *to = table->values + (size_t)table->width * word;
+    int32_t narrow = given ? (int32_t)value->integer : 0;
+    if (table->op == OP_LOOKUP_NULL)
+        narrow = status == VDBQ_OK && value->null;
+    if (table->op == OP_LOOKUP_FAILS)
+        narrow = status != VDBQ_OK;
+    if (table->op == OP_LOOKUP_I64 && given)
+        memcpy(to, &value->integer, sizeof value->integer);
+    else if (table->op == OP_LOOKUP_F64 && given)
+        memcpy(to, &value->real, sizeof value->real);
+    else if (table->width == 1)
+        *to = (char)narrow;
+    else if (table->width == sizeof narrow)
+        memcpy(to, &narrow, sizeof narrow);
+}
+
+/* The same in all of them. */
 static void put_result(const struct call *call, uint32_t word,
                        enum vdbq_status status,
                        const struct function_value *value)
 {
-    bool given = status == VDBQ_OK && !value->null;
-    for (unsigned i = 0; i < call->table_count; i++) {
-        const struct call_table *table = &call->tables[i];
-        char *to = table->values + (size_t)table->width * word;
-        int32_t narrow = given ? (int32_t)value->integer : 0;
-        if (table->op == OP_LOOKUP_NULL)
-            narrow = status == VDBQ_OK && value->null;
-        if (table->op == OP_LOOKUP_FAILS)
-            narrow = status != VDBQ_OK;
-        if (table->op == OP_LOOKUP_I64 && given)
-            memcpy(to, &value->integer, sizeof value->integer);
-        else if (table->op == OP_LOOKUP_F64 && given)
-            memcpy(to, &value->real, sizeof value->real);
-        else if (table->width == 1)
-            *to = (char)narrow;
-        else if (table->width == sizeof narrow)
-            memcpy(to, &narrow, sizeof narrow);
-    }
+    for (unsigned i = 0; i < call->table_count; i++)
+        put_value(&call->tables[i], word, status, value);
 }
 
 /* What one thread works with. */
@@ -155,20 +161,49 @@ static void compute_share(void *context, unsigned share)
     arena_finish(&working.arena);
 }
 
+/* The number now of word `i` of a share. */
+static uint32_t word_of(const struct call *call, const struct call_share *share,
+                        uint32_t i)
+{
+    uint32_t word = share->first + i;
+    return call->places != NULL ? call->places[word] : word;
+}
+
+/* Puts what a call that gives texts has for the words of a share into a table. */
+static void put_texts(const struct call *call, const struct call_share *share,
+                      const struct call_table *table)
+{
+    for (uint32_t i = 0; i < share->count; i++) {
+        uint32_t code = share->codes[i];
+        struct function_value value = { .null = code == CALL_NULL };
+        if (code < share->numbered)
+            value.integer = share->numbers[code];
+        put_value(table, word_of(call, share, i),
+                  code == CALL_FAILS ? VDBQ_RANGE : VDBQ_OK, &value);
+    }
+}
+
+/* The same of their numbers alone, as nearly all tables have. */
+static void put_numbers(const struct call *call, const struct call_share *share,
+                        const struct call_table *table)
+{
+    uint32_t *numbers = (uint32_t *)(void *)table->values;
+    assert(table->op == OP_LOOKUP_WORD && table->width == sizeof *numbers);
+    for (uint32_t i = 0; i < share->count; i++) {
+        uint32_t code = share->codes[i];
+        numbers[word_of(call, share, i)] =
+            code < share->numbered ? share->numbers[code] : 0;
+    }
+}
+
 /* Puts the numbers of texts that a share of the words has. */
 static void put_share(void *context, unsigned number)
 {
     const struct filling *filling = context;
     const struct call *call = filling->call;
-    const struct call_share *share = &call->shares[number];
-    for (uint32_t i = 0; i < share->count; i++) {
-        uint32_t word = share->first + i, code = share->codes[i];
-        struct function_value value = { .null = code == CALL_NULL };
-        if (code < share->numbered)
-            value.integer = share->numbers[code];
-        put_result(call, call->places != NULL ? call->places[word] : word,
-                   code == CALL_FAILS ? VDBQ_RANGE : VDBQ_OK, &value);
-    }
+    for (unsigned i = 0; i < call->table_count; i++)
+        (call->tables[i].op == OP_LOOKUP_WORD ? put_numbers : put_texts)(
+            call, &call->shares[number], &call->tables[i]);
 }
 
 /* 1 + the input whose own words a call is for; 0: it is for all. */
