@@ -12,6 +12,8 @@
 #include "data/tablet/dictionary_inner.h"
 #include "data/tablet/dictionary_sort.h"
 
+enum { SORT_ROWS = 8 }; /* that sorting a word takes as long as */
+
 /* Neighbouring words, which one thread sorts. */
 struct slice {
     uint32_t first, count;
@@ -103,7 +105,7 @@ struct dictionary *dictionary_sorted(struct dictionary *dictionary,
 {
     struct ordering ordering = { .words = dictionary, .numbers = numbers };
     uint64_t count = dictionary->count;
-    ordering.count = parallel_threads(threads, count);
+    ordering.count = parallel_threads(threads, count * SORT_ROWS);
     assert(ordering.count > 0 && ordering.count <= PARALLEL_THREADS_MAX);
     for (unsigned i = 0; i < ordering.count; i++) {
         uint64_t first = count * i / ordering.count;

@@ -372,7 +372,8 @@ static enum vdbq_status read_rows(struct fetch_stream *fetch,
     status = read_tablets(fetch, error);
     return status == VDBQ_OK
                ? picked_end(&fetch->fetched, fetch->input.row_set.rows,
-                            fetch->head.texts + fetch->before, error)
+                            fetch->head.texts + fetch->before,
+                            stream_threads(fetch->head.params), error)
                : status;
 }
 

@@ -7,8 +7,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hostile.h"
 #include "base/threads/stop.h"
 #include "data/tablet/tablet.h"
+
+/* From which on threads sort them. */
+enum { MANY_TEXTS = HOSTILE(2, 1 << 12) };
 
 enum { BLOCK_ROWS = 256 }; /* whose values are read together */
 
@@ -332,21 +336,31 @@ enum vdbq_status picked_read(struct picked *picked,
                : status;
 }
 
-/* Words of a column's texts, for what is asked of their numbers; NULL: no memory,
- * or the thread is to stop. */
+/* Words of a column's texts, for what is asked of their numbers; so many threads
+ * sort many. NULL: no memory, or the thread is to stop. */
 static struct dictionary *make_words(const struct vdbq_text *texts,
                                      uint32_t count, enum texts_use use,
-                                     uint32_t *numbers)
+                                     unsigned threads, uint32_t *numbers)
 {
-    if (use != TEXTS_GIVEN)
+    struct dictionary *list, *sorted;
+
+    if (use != TEXTS_GIVEN && (threads <= 1 || count < MANY_TEXTS))
         return dictionary_make(texts, count, numbers);
+    list = dictionary_list(texts, count);
+    if (use != TEXTS_GIVEN) {
+        sorted =
+            list != NULL ? dictionary_sorted(list, numbers, threads) : NULL;
+        dictionary_release(list);
+        return sorted;
+    }
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = i;
-    return dictionary_list(texts, count);
+    return list;
 }
 
 enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
-                            const uint8_t *uses, struct error *error)
+                            const uint8_t *uses, unsigned threads,
+                            struct error *error)
 {
     assert(rows <= ROW_SET_ROWS_MAX);
     for (unsigned i = 0; i < picked->rows.column_count; i++) {
@@ -355,7 +369,7 @@ enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
             continue;
         column->dictionary =
             make_words(picked->texts[i], (uint32_t)rows,
-                       (enum texts_use)uses[i], column->values);
+                       (enum texts_use)uses[i], threads, column->values);
         if (column->dictionary == NULL)
             return stop_or_no_memory(error);
     }

@@ -61,9 +61,11 @@ enum vdbq_status picked_read_part(struct picked *picked, unsigned thread,
                                   const struct picked_from *from,
                                   const struct picked_row *rows, uint64_t count,
                                   struct error *error);
-/* All rows are there, `rows` of them: their texts become words. `uses`: what is
- * asked of the numbers of each column's, an enum texts_use. */
+/* All rows are there, `rows` of them: their texts become words, which so many
+ * threads sort at most. `uses`: what is asked of the numbers of each column's, an
+ * enum texts_use. */
 enum vdbq_status picked_end(struct picked *picked, uint64_t rows,
-                            const uint8_t *uses, struct error *error);
+                            const uint8_t *uses, unsigned threads,
+                            struct error *error);
 
 #endif

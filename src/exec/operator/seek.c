@@ -320,7 +320,7 @@ static enum vdbq_status pick(struct seek_stream *seek, struct error *error)
         return status;
     count_texts(seek);
     return picked_end(&seek->picked, seek->picked.rows.rows, seek->head.texts,
-                      error);
+                      stream_threads(seek->work.params), error);
 }
 
 /* The texts of a column's words. */
