@@ -254,9 +254,10 @@ static void find_result_inputs(const struct program *program,
     }
 }
 
-enum vdbq_status program_pack(const struct program *program,
-                              struct arena *arena, struct program_pack *pack,
-                              struct error *error)
+static enum vdbq_status make_pack(const struct program *program,
+                                  struct arena *arena,
+                                  struct program_pack *pack,
+                                  struct error *error)
 {
     size_t count = program->code.count;
     *pack = (struct program_pack){
@@ -290,4 +291,27 @@ enum vdbq_status program_pack(const struct program *program,
                    && pack_word_uses(program, arena, pack)
                ? VDBQ_OK
                : error_no_memory(error);
+}
+
+enum vdbq_status program_pack(const struct program *program,
+                              struct arena *arena, struct program_pack *pack,
+                              struct error *error)
+{
+    if (program->packed == NULL)
+        return make_pack(program, arena, pack, error);
+    *pack = *program->packed;
+    return VDBQ_OK;
+}
+
+enum vdbq_status program_keep_pack(struct program *program, struct error *error)
+{
+    if (program->packed != NULL)
+        return VDBQ_OK;
+    struct program_pack *pack = arena_alloc(&program->arena, sizeof *pack);
+    if (pack == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = make_pack(program, &program->arena, pack, error);
+    if (status == VDBQ_OK)
+        program->packed = pack;
+    return status;
 }

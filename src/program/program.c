@@ -4,6 +4,7 @@
  */
 #include "program/program.h"
 
+#include <assert.h>
 #include <string.h>
 
 void program_init(struct program *program)
@@ -22,6 +23,7 @@ void program_finish(struct program *program)
 
 int program_add(struct program *program, const struct instruction *added)
 {
+    assert(program->packed == NULL);
     struct instruction *room = vector_add(&program->code);
     if (room == NULL)
         return -1;

@@ -94,6 +94,9 @@ struct program {
     struct vector tables; /* of struct program_table; one a cursor       */
     unsigned registers;   /* 1 + the highest in use                      */
     struct arena arena;   /* of names and types                          */
+    /* as program_pack() makes it, in the arena: the program never changes any
+     * more; NULL: it was not kept */
+    const struct program_pack *packed;
 };
 
 void program_init(struct program *program);
@@ -242,6 +245,7 @@ enum words_use {
     WORDS_LOOKED_UP, /* they are looked up, in tables of their own */
     WORDS_COMPARED   /* they are compared with constants           */
 };
+/* What it points to never changes once it is made. */
 struct program_pack {
     struct code *code; /* one an instruction of the program   */
     int64_t *constants;
@@ -279,10 +283,14 @@ struct run_values {
     uint64_t order_codes_bytes;
 };
 
-/* Packs into memory of `arena`. */
+/* Packs into memory of `arena`, if the program has not kept its pack; fails for
+ * want of memory. */
 enum vdbq_status program_pack(const struct program *program,
                               struct arena *arena, struct program_pack *pack,
                               struct error *error);
+/* Packs a checked program that changes no more, for all who run it. Likewise. */
+enum vdbq_status program_keep_pack(struct program *program,
+                                   struct error *error);
 
 /* How the specialised machine loads columns of the rows that it runs over. A
  * zeroed one: as the inputs say, and only where some row is live. */

@@ -7,30 +7,34 @@
 #include "exec/launch/launcher.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "base/hostile.h"
 #include "cl/tablet.h"
 #include "device/kind.h"
 #include "exec/launch/adapt.h"
 #include "exec/launch/launch.h"
 
 enum {
-    LAUNCH_WORK = 100000000,  /* cost of one launch, in additions: a CPU
+    LAUNCH_WORK = 100000000,    /* cost of one launch, in additions: a CPU
                                    core does this in some 20 ms          */
-    LAUNCH_BYTES = 128 << 20, /* of inputs or of result rows, together */
-    MAPPED_BYTES = 16 << 20,  /* of result rows in the host's memory: they are
+    LAUNCH_BYTES = 128 << 20,   /* of inputs or of result rows, together */
+    MAPPED_BYTES = 16 << 20,    /* of result rows in the host's memory: they are
                                    read while its caches have them ...   */
-    MAPPED_CORES = 4,         /* ... of so many cores, and what belongs to
+    MAPPED_CORES = 4,           /* ... of so many cores, and what belongs to
                                    them: more take more                  */
-    CORE_ROWS = 1 << 18,      /* mapped: rows of a launch that a core is
+    CORE_ROWS = 1 << 18,        /* mapped: rows of a launch that a core is
                                    worth starting for                    */
-    CACHED_SHARE = 256,       /* cached: of result rows, up to such a part
+    CACHED_SHARE = 256,         /* cached: of result rows, up to such a part
                                    of the device's memory, and ...       */
-    CACHED_BYTES = 256 << 20, /* ... this: a launch takes 8 us to start
+    CACHED_BYTES = 256 << 20,   /* ... this: a launch takes 8 us to start
                                    and end (H200)                        */
-    MEMORY_SHARE = 64,        /* of what the user lets all have of the host's
+    MEMORY_SHARE = 64,          /* of what the user lets all have of the host's
                                    memory: result rows, up to such a part */
-    RESULT_BYTES = 64 << 10,  /* ... and at least this                 */
-    LAUNCH_ROWS_STEP = 64     /* launches start at multiples of this   */
+    RESULT_BYTES = 64 << 10,    /* ... and at least this                 */
+    LAUNCH_ROWS_STEP = 64,      /* launches start at multiples of this   */
+    FEW_ROWS = HOSTILE(0, 1024) /* up to so many are run over in one launch
+                                   in less time than more are made in  */
 };
 
 struct launcher {
@@ -45,8 +49,8 @@ struct launcher {
     uint64_t rows_max;             /* of one launch */
     /* what all launches of the ring have in common */
     struct launch_params shared;
-    struct launch launches[LAUNCHER_RING_MAX]; /* a ring                  */
-    unsigned ring;             /* of which this many are used                 */
+    struct launch *launches;   /* a ring, in the arena                        */
+    unsigned ring;             /* how many they are                           */
     unsigned first;            /* the oldest in flight                        */
     unsigned in_flight;        /* how many                                    */
     bool failed;               /* a row of the oldest one, behind its rows    */
@@ -145,13 +149,14 @@ static unsigned ring_of(enum run_mode mode)
     return mode == MODE_SERIAL ? 1 : LAUNCHER_RING_MAX;
 }
 
-/* The same of a launcher: where a launch has much to say it runs long enough for
- * the host's thread to have its turn, and each one holds that twice. */
-static unsigned ring_in(const struct launcher *launcher)
+/* The same of a launcher over `rows`: where a launch has much to say it runs long
+ * enough for the host's thread to have its turn, and each one holds that twice. */
+static unsigned ring_in(const struct launcher *launcher, uint64_t rows)
 {
     enum { MUCH = 1 << 20, TWO = 2 };
     const struct control *control = &launcher->control;
-    unsigned ring = ring_of(launcher->mode);
+    bool few = rows > 0 && rows <= FEW_ROWS; /* 0: nobody knows */
+    unsigned ring = few ? 1 : ring_of(launcher->mode);
     bool much = control->fixed_size + control->order_codes_size > MUCH;
     return launcher->mode == MODE_MAPPED && much && ring > TWO ? TWO : ring;
 }
@@ -173,8 +178,14 @@ static enum vdbq_status make_ring(struct launcher *launcher,
         .narrow_rows_max = ring_of(launcher->mode) > 1 ? rows / 2 : 0,
         .share = -1,
     };
-    launcher->ring = ring_in(launcher);
-    assert(launcher->ring > 0 && launcher->ring <= LAUNCHER_RING_MAX);
+    unsigned ring = ring_in(launcher, rows);
+    assert(ring > 0 && ring <= LAUNCHER_RING_MAX);
+    launcher->launches =
+        arena_alloc(&launcher->arena, ring * sizeof *launcher->launches);
+    if (launcher->launches == NULL)
+        return error_no_memory(error);
+    memset(launcher->launches, 0, ring * sizeof *launcher->launches);
+    launcher->ring = ring;
     for (unsigned i = 0; i < launcher->ring && status == VDBQ_OK; i++)
         status = launch_init(&launcher->launches[i], &launcher->shared,
                              &launcher->arena, error);
@@ -228,7 +239,7 @@ void launcher_close(struct launcher *launcher)
     if (launcher == NULL)
         return;
     adapt_finish(&launcher->adapt);
-    for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
+    for (unsigned i = 0; i < launcher->ring; i++)
         launch_finish(&launcher->launches[i]);
     arena_finish(&launcher->arena);
     memory_release(launcher);

@@ -178,7 +178,10 @@ static enum vdbq_status check_scan(const struct checking *check)
         if (program_result(program, i).type
             != step_machine_type(check->step->columns[i].type))
             status = refuse(check, "column %u is not of its program's type", i);
-    return status == VDBQ_OK ? check_tables(check) : status;
+    if (status == VDBQ_OK)
+        status = check_tables(check);
+    return status == VDBQ_OK ? program_keep_pack(program, check->error)
+                             : status;
 }
 
 /* --------------------------------------------------------------- joins -- */
