@@ -387,12 +387,18 @@ static enum vdbq_status change_once(vdbq_query *query)
     status = query_files_open(query);
     if (status != VDBQ_OK)
         return status;
+    bool apart = query_is_apart(query);
     uint64_t start = os_time_ns();
+    if (apart)
+        transaction_set_apart(query->db->transaction, true);
     status = session_enter(query->db, &transaction);
     query->times.write_ns += os_time_ns() - start;
     if (status == VDBQ_OK)
         status = change_within(query, transaction);
-    return leave(query, transaction, status);
+    status = leave(query, transaction, status);
+    if (apart)
+        transaction_set_apart(query->db->transaction, false);
+    return status;
 }
 
 /* The same, again with a plan that does not hope where that is due. */

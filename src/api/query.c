@@ -127,6 +127,16 @@ static bool has_plan(const vdbq_query *query, const struct catalogue *catalogue)
            || plan_holds(&query->plan, query->planned_for, catalogue);
 }
 
+bool query_is_apart(const vdbq_query *query)
+{
+    const struct transaction *within = query->db->transaction;
+    const struct plan *plan = &query->plan;
+    return within != NULL && query->planned && plan->stands
+           && (plan->kind == PLAN_SELECT || plan->kind == PLAN_CHANGE)
+           && transaction_waits_apart(within, plan->tables, plan->table_count)
+           && has_plan(query, transaction_catalogue(within));
+}
+
 /* Gives a planned INSERT the values of its parameters. One that is to be
  * converted, or refused, is the planner's, who plans for these values. */
 static enum vdbq_status fill_plan(vdbq_query *query,
@@ -177,11 +187,23 @@ enum vdbq_status query_plan(vdbq_query *query,
     return status;
 }
 
+/* The newest snapshot, in which rows that wait apart need not be. */
+static enum vdbq_status take_snapshot(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    if (!query_is_apart(query))
+        return session_snapshot(db, &query->snapshot);
+    transaction_set_apart(db->transaction, true);
+    enum vdbq_status status = session_snapshot(db, &query->snapshot);
+    transaction_set_apart(db->transaction, false);
+    return status;
+}
+
 enum vdbq_status query_snapshot(vdbq_query *query)
 {
     enum vdbq_status status = query_files_open(query);
     if (status == VDBQ_OK)
-        status = session_snapshot(query->db, &query->snapshot);
+        status = take_snapshot(query);
     query->opened_ns = os_time_ns();
     if (status == VDBQ_OK)
         status = query_plan(query, query->snapshot.catalogue);
@@ -227,12 +249,22 @@ static bool waits_for_values(const vdbq_query *query, enum vdbq_status status)
                || status == VDBQ_RANGE);
 }
 
+/* Whether a statement is about a transaction alone, and no EXPLAIN: it has no plan. */
+static bool ends_or_begins(const struct ast_statement *statement)
+{
+    return statement != NULL && statement->explain == AST_RUN
+           && (statement->kind == AST_BEGIN || statement->kind == AST_COMMIT
+               || statement->kind == AST_ROLLBACK);
+}
+
 /* Plans a new query; the snapshot is only looked at, and not asked for where
  * rows of the open transaction would be written for it alone. */
 static enum vdbq_status query_prepare(vdbq_query *query)
 {
     const struct transaction *within = query->db->transaction;
     if (query->db->cluster != NULL && query->db->cluster->follows)
+        return VDBQ_OK;
+    if (ends_or_begins(query->statement))
         return VDBQ_OK;
     bool inserts = query->statement != NULL
                    && query->statement->kind == AST_INSERT

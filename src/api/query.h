@@ -159,6 +159,9 @@ enum vdbq_status query_copy_from(vdbq_query *query,
  * planned for. */
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue);
+/* Whether rows of the open transaction wait, the query's plan is one for what the
+ * transaction has made, and it neither reads nor changes their tables. */
+bool query_is_apart(const vdbq_query *query);
 /* Opens the newest snapshot, and plans again if that is not what the plan was
  * made for. */
 enum vdbq_status query_snapshot(vdbq_query *query);

@@ -286,7 +286,7 @@ enum vdbq_status transaction_settle(struct transaction *transaction,
 {
     enum vdbq_status status = transaction_check(transaction, error);
 
-    if (status != VDBQ_OK)
+    if (status != VDBQ_OK || transaction->apart)
         return status;
     return transaction->waiting
                ? settle_surely(transaction, error)

@@ -121,6 +121,12 @@ enum vdbq_status transaction_change(struct transaction *transaction,
 enum vdbq_status transaction_clear(struct transaction *transaction,
                                    uint32_t table_id, struct error *error);
 
+/* Whether rows that came by transaction_add_row() wait, of tables other than these. */
+bool transaction_waits_apart(const struct transaction *transaction,
+                             const uint32_t *table_ids, unsigned count);
+/* From now on (false: no longer) they wait whatever is asked of the transaction,
+ * which is nothing about their tables; an undo leaves them. */
+void transaction_set_apart(struct transaction *transaction, bool apart);
 /* Writes the rows appended so far, so that they are in the transaction's
  * catalogue and can be read. Fails as a commit does. */
 enum vdbq_status transaction_settle(struct transaction *transaction,

@@ -26,6 +26,8 @@ struct transaction {
                                  newest last                             */
     struct vector new_rows;   /* struct new_rows: of tables that rows come to */
     bool waiting; /* of these, there are some of statements that are done  */
+    bool apart;   /* ... and they wait on: the statement at hand has nothing
+                     to do with their tables                             */
     uint64_t size_before;     /* of the file                               */
     uint64_t catalogue_bytes; /* that were written, with the lists behind  */
     bool all_known;           /* it is known what all others read          */

@@ -208,6 +208,22 @@ static enum vdbq_status check_and_add(struct adding_row *adding)
     return status;
 }
 
+bool transaction_waits_apart(const struct transaction *transaction,
+                             const uint32_t *table_ids, unsigned count)
+{
+    bool apart = transaction->waiting;
+
+    for (unsigned i = 0; i < count && apart; i++)
+        apart = transaction_new_rows(transaction, table_ids[i]) == NULL;
+    return apart;
+}
+
+void transaction_set_apart(struct transaction *transaction, bool apart)
+{
+    assert(!apart || transaction->waiting);
+    transaction->apart = apart;
+}
+
 bool transaction_takes_row(const struct transaction *transaction,
                            uint32_t table_id)
 {

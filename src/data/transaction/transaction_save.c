@@ -102,11 +102,14 @@ enum vdbq_status transaction_mark(struct transaction *transaction,
     return status;
 }
 
-/* Forgets the rows that are not in the draft, and why they are not. */
+/* Forgets the rows that are not in the draft, unless they wait apart, and why they
+ * are not. */
 static void forget_failure(struct transaction *transaction)
 {
-    transaction_forget_rows(transaction);
-    unique_sets_settle(transaction->writer.database, NULL);
+    if (!transaction->apart) {
+        transaction_forget_rows(transaction);
+        unique_sets_settle(transaction->writer.database, NULL);
+    }
     transaction->failed = VDBQ_OK;
 }
 

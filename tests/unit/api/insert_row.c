@@ -249,6 +249,118 @@ static void rows_that_wait_go_with_the_transaction(void **state)
     vdbq_close(db);
 }
 
+/* Runs a statement with one value, and gives the first column of its only row. */
+static int64_t answer_to(vdbq_query *query, int64_t value)
+{
+    int64_t answer;
+
+    vdbq_bind_int64(query, 1, value);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    answer = vdbq_query_int64(query, 0);
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    return answer;
+}
+
+static enum vdbq_status change(vdbq_query *query, int64_t value)
+{
+    vdbq_bind_int64(query, 1, value);
+    return vdbq_query_run(query);
+}
+
+/* Prepared statements about t, to which rows come, and about other tables. */
+struct about {
+    vdbq_query *add, *count, *both, *seen, *read, *set;
+};
+
+static struct about about_tables(vdbq *db)
+{
+    run(db, "create table t (a integer primary key);"
+            "create table u (a integer primary key, n integer unique);"
+            "insert into u values (1, 10), (2, 20);"
+            "create view v as select count(*) as c from t");
+    return (struct about){
+        prepare(db, "insert into t values (?)"),
+        prepare(db, "select count(*) from t where a >= ?"),
+        prepare(db, "select n + (select count(*) from t) from u where a = ?"),
+        prepare(db, "select c from v where c >= ?"),
+        prepare(db, "select n from u where a = ?"),
+        prepare(db, "update u set n = ? where a = 1"),
+    };
+}
+
+static void about_close(struct about *about)
+{
+    vdbq_query_close(about->add);
+    vdbq_query_close(about->count);
+    vdbq_query_close(about->both);
+    vdbq_query_close(about->seen);
+    vdbq_query_close(about->read);
+    vdbq_query_close(about->set);
+}
+
+/* Rows of t wait while statements are about u, also where one of these fails. */
+static void rows_that_wait_outlast_other_tables(void **state)
+{
+    vdbq *db = open_file();
+    struct about about = about_tables(db);
+
+    (void)state;
+    run(db, "begin");
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(change(about.add, i), VDBQ_OK);
+        assert_int_equal(answer_to(about.read, 2), 20);
+        assert_int_equal(change(about.set, 100 + i), VDBQ_OK);
+        assert_int_equal(answer_to(about.read, 1), 100 + i);
+        expect_failure(db, (vdbq_bind_int64(about.set, 1, 20), about.set),
+                       "is there twice: 20");
+        assert_int_equal(answer_to(about.read, 1), 100 + i);
+        if (i % 3 == 0)
+            assert_int_equal(answer_to(about.count, 0), i + 1);
+        if (i % 3 == 1)
+            assert_int_equal(answer_to(about.both, 2), 20 + i + 1);
+        if (i % 3 == 2)
+            assert_int_equal(answer_to(about.seen, 0), i + 1);
+    }
+    assert_int_equal(change(about.add, 7), VDBQ_CONSTRAINT);
+    run(db, "savepoint s");
+    assert_int_equal(change(about.add, 8), VDBQ_OK);
+    assert_int_equal(change(about.set, 200), VDBQ_OK);
+    run(db, "rollback to s");
+    assert_int_equal(answer_to(about.read, 1), 107);
+    assert_int_equal(change(about.add, 8), VDBQ_OK);
+    assert_int_equal(change(about.set, 300), VDBQ_OK);
+    run(db, "commit");
+    assert_int_equal(answer_to(about.count, 0), 9);
+    assert_int_equal(answer_to(about.read, 1), 300);
+    about_close(&about);
+    vdbq_close(db);
+}
+
+/* A plan that was made before a view is another one is not what says whose rows
+ * a statement reads. */
+static void rows_that_wait_are_there_for_another_view(void **state)
+{
+    vdbq *db = open_file();
+    struct about about = about_tables(db);
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create view w as select count(*) as c from u");
+    query = prepare(db, "select c from w where c >= ?");
+    assert_int_equal(answer_to(query, 0), 2);
+    run(db, "begin");
+    run(db, "drop view w");
+    run(db, "create view w as select count(*) as c from t");
+    assert_int_equal(change(about.add, 1), VDBQ_OK);
+    assert_int_equal(answer_to(query, 0), 1);
+    run(db, "rollback");
+    assert_int_equal(answer_to(query, 0), 2);
+    vdbq_query_close(query);
+    about_close(&about);
+    vdbq_close(db);
+}
+
 /* --------------------------------------------------------------- a model -- */
 
 enum { KEYS = 300, STEPS = 6000 };
@@ -256,6 +368,7 @@ enum { KEYS = 300, STEPS = 6000 };
 /* What the table should have: committed, and in the transaction. */
 struct model {
     bool kept[KEYS], now[KEYS];
+    int64_t noted_kept, noted; /* the value in the other table's first row */
     bool open;
 };
 
@@ -287,6 +400,18 @@ static void insert_random(vdbq_query *query, struct model *model, int64_t key)
     model->now[key] = true;
 }
 
+/* Changes the other table, which has a second row of the value 0, or asks it. */
+static void note_random(vdbq_query *set, vdbq_query *get, struct model *model)
+{
+    int64_t value = (int64_t)chance_below(4);
+
+    assert_int_equal(change(set, value),
+                     value == 0 ? VDBQ_CONSTRAINT : VDBQ_OK);
+    if (value != 0)
+        model->noted = value;
+    assert_int_equal(answer_to(get, 1), model->noted);
+}
+
 static void end_random(vdbq *db, struct model *model, bool commit)
 {
     if (!model->open)
@@ -295,6 +420,8 @@ static void end_random(vdbq *db, struct model *model, bool commit)
         run(db, commit ? "commit" : "rollback");
     if (model->open && !commit)
         memcpy(model->now, model->kept, sizeof model->now);
+    if (model->open && !commit)
+        model->noted = model->noted_kept;
     model->open = !model->open;
 }
 
@@ -326,22 +453,27 @@ static void move_random(vdbq *db, struct model *model, int64_t from, int64_t to)
 static void random_rows_are_as_a_model_says(void **state)
 {
     vdbq *dbs[2] = { open_file(), open_file() };
-    vdbq_query *queries[2];
-    struct model model = { .open = false };
+    vdbq_query *queries[2], *sets[2], *gets[2];
+    struct model model = { .noted = 1 };
     unsigned who = 0;
 
     (void)state;
     chance_start();
-    run(dbs[0], "create table t (a bigint primary key, b integer unique)");
+    run(dbs[0], "create table t (a bigint primary key, b integer unique);"
+                "create table noted (id integer primary key, n integer unique);"
+                "insert into noted values (1, 1), (2, 0)");
     for (int i = 0; i < 2; i++) {
         set_option(dbs[i], "tablet_rows", i == 0 ? "40" : "200");
         queries[i] = prepare(dbs[i], "insert into t values (?, ?)");
+        sets[i] = prepare(dbs[i], "update noted set n = ? where id = 1");
+        gets[i] = prepare(dbs[i], "select n from noted where id = ?");
     }
     for (int step = 0; step < STEPS; step++) {
         uint64_t what = chance_below(60);
         int64_t key = (int64_t)chance_below(KEYS);
         if (!model.open) {
             memcpy(model.kept, model.now, sizeof model.kept);
+            model.noted_kept = model.noted;
             who = (unsigned)chance_below(2);
         }
         if (what == 0)
@@ -352,12 +484,16 @@ static void random_rows_are_as_a_model_says(void **state)
             delete_random(dbs[who], &model, key);
         else if (what < 28)
             move_random(dbs[who], &model, key, (int64_t)chance_below(KEYS));
+        else if (what < 34)
+            note_random(sets[who], gets[who], &model);
         else
             insert_random(queries[who], &model, key);
     }
     check_model(dbs[who], &model);
     for (int i = 0; i < 2; i++) {
         vdbq_query_close(queries[i]);
+        vdbq_query_close(sets[i]);
+        vdbq_query_close(gets[i]);
         vdbq_close(dbs[i]);
     }
 }
@@ -374,6 +510,8 @@ int main(void)
         TEST(another_table_of_the_name_is_planned_for),
         TEST(rows_that_wait_are_there_for_all_who_ask),
         TEST(rows_that_wait_go_with_the_transaction),
+        TEST(rows_that_wait_outlast_other_tables),
+        TEST(rows_that_wait_are_there_for_another_view),
         TEST(random_rows_are_as_a_model_says),
     };
 
