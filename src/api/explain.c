@@ -329,8 +329,8 @@ enum vdbq_status explain_lines(vdbq_query *query)
         status = print_insert(query, &query->lines);
     if (status != VDBQ_OK)
         return status;
-    if (query->db->cluster != NULL)
-        query->db->cluster->explain(query, &query->lines);
+    if (query->cluster != NULL)
+        query->cluster->explain(query, &query->lines);
     query_clock_count(query);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stand_in(query->stands_in, &query->lines);

@@ -22,6 +22,7 @@
 #include "data/index/run_cache.h"
 #include "device/build_process.h"
 #include "device/kind.h"
+#include "device/several.h"
 
 /* Rows below which a query runs on the host, where no device was asked for
  * and none was tuned: opening a device costs more than the host's whole run. */
@@ -56,13 +57,14 @@ static void take_host(vdbq *db, struct settings *wanted)
 }
 
 /* Tablets of a database in memory lie nowhere else, so that `map` says nothing
- * of them. */
+ * of them. Of several devices the connection's own is the first one. */
 static struct settings station_settings(vdbq *db,
                                         const struct settings *settings)
 {
     struct settings wanted = *settings;
     wanted.map =
         settings->map && db->database != NULL && database_maps(db->database);
+    device_choice_first(settings->device, wanted.device);
     return wanted;
 }
 
@@ -341,7 +343,10 @@ enum vdbq_status vdbq_device_open(vdbq *db)
 {
     struct run_place place;
     struct settings wanted;
+    struct session_cluster *others = NULL;
     enum vdbq_status status = session_begin(db);
+    if (status == VDBQ_OK && db->cluster == NULL)
+        status = session_crew(db, &others);
     if (status == VDBQ_OK) {
         wanted = db->options.settings;
         if (wanted.device[0] == '\0')

@@ -75,6 +75,19 @@ static enum vdbq_status plan_tree(vdbq_query *query,
     return status;
 }
 
+/* Divides the plan among processes, or devices, where there are several. */
+static enum vdbq_status divide(vdbq_query *query,
+                               const struct catalogue *catalogue)
+{
+    enum vdbq_status status = VDBQ_OK;
+    query->cluster = query->db->cluster;
+    if (query->cluster == NULL && query->plan.kind == PLAN_SELECT)
+        status = session_crew(query->db, &query->cluster);
+    return status == VDBQ_OK && query->cluster != NULL
+               ? query->cluster->divide(query, catalogue)
+               : status;
+}
+
 /* Plans the statement for a catalogue, and checks its steps. `converts`: as of
  * struct plan_limits. */
 static enum vdbq_status
@@ -99,8 +112,7 @@ make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
     query->planned = true;
     query->replan = false;
     query->planned_for = catalogue_hold((struct catalogue *)catalogue);
-    if (query->db->cluster != NULL)
-        status = query->db->cluster->divide(query, catalogue);
+    status = divide(query, catalogue);
     if (status == VDBQ_OK && query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
     if (status == VDBQ_OK)

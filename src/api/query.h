@@ -37,13 +37,13 @@ struct query_times {
                            disk                                             */
 };
 
-/* How a plan is divided among the ranks of a cluster. */
+/* How a plan is divided among the ranks of a cluster, or among devices. */
 struct query_division {
     int gather;        /* the step that brings together what they have; -1:
                           rank 0 runs all of it                              */
     const char *alone; /* ... why; NULL: there is no cluster                 */
-    bool busy;         /* the last run was rank 0's alone, for the others had
-                          another query                                      */
+    const char *now;   /* ... why the last run was rank 0's alone although it
+                          is divided; NULL: it was not                       */
 };
 
 struct vdbq_query {
@@ -61,6 +61,8 @@ struct vdbq_query {
     struct plan plan;
     struct arena plan_arena;
     struct query_division division;
+    struct session_cluster *cluster; /* that divided the plan; NULL: there
+                                        are no other ranks                 */
     bool planned;
     bool replan;        /* parameters are no longer what it is for */
     bool careful;       /* the plan must not hope: query_careful() */

@@ -95,8 +95,8 @@ void query_stream_close(vdbq_query *query)
 {
     stream_close(query->stream);
     query->stream = NULL;
-    if (query->db->cluster != NULL)
-        query->db->cluster->end(query);
+    if (query->cluster != NULL)
+        query->cluster->end(query);
 }
 
 enum vdbq_status query_stream(vdbq_query *query)
@@ -106,7 +106,7 @@ enum vdbq_status query_stream(vdbq_query *query)
     enum vdbq_status status = VDBQ_OK;
     query->params.ranks = NULL;
     if (query->division.gather >= 0)
-        status = db->cluster->begin(query);
+        status = query->cluster->begin(query);
     if (status == VDBQ_OK)
         status =
             query_files_join(query, query->snapshot.catalogue, &query->joined);

@@ -29,8 +29,8 @@ struct session_object {
     void (*close)(struct session_object *object);
 };
 
-/* Other processes, ranks, that take part in queries: what src/cluster does in
- * their places. */
+/* Other processes, or other devices of this one, that take part in queries:
+ * ranks. What src/cluster does in their places. */
 struct session_cluster {
     /* Divides a plan for a catalogue among the ranks, or says why not: sets
      * query->division. */
@@ -49,16 +49,18 @@ struct session_cluster {
 
 struct vdbq {
     struct database *database;       /* NULL: it could not be opened   */
-    struct session_cluster *cluster; /* NULL: there are no other ranks */
-    int process;                     /* that opened it                 */
-    struct options options;          /* changed by vdbq_set() alone    */
-    struct station *stations;        /* device's; the newest first     */
-    struct opener *opener;           /* of the CPU device; NULL: none  */
-    struct run_cache *runs;          /* of its tables' tablets         */
-    uint64_t rows_stood_in;          /* that the host read in its place */
-    bool opening_failed;             /* it is left to those who wait   */
-    uint64_t host_rows_max;          /* 0: not looked up yet           */
-    unsigned host_cores;             /* likewise                       */
+    struct session_cluster *cluster; /* of processes; NULL: there is none */
+    unsigned sharers;         /* devices that have a part each of the memory for
+                         tablets; 0: they are not several                */
+    int process;              /* that opened it                 */
+    struct options options;   /* changed by vdbq_set() alone    */
+    struct station *stations; /* device's; the newest first     */
+    struct opener *opener;    /* of the CPU device; NULL: none  */
+    struct run_cache *runs;   /* of its tables' tablets         */
+    uint64_t rows_stood_in;   /* that the host read in its place */
+    bool opening_failed;      /* it is left to those who wait   */
+    uint64_t host_rows_max;   /* 0: not looked up yet           */
+    unsigned host_cores;      /* likewise                       */
     struct vdbq_query *queries;      /* those that are open            */
     struct vdbq_append *append;      /* the one that is open, or NULL  */
     struct session_object *objects;  /* others that are open           */
@@ -87,6 +89,13 @@ struct vdbq {
     struct vector faults; /* of struct text: as vdbq_check() found them   */
     struct text schema_text;
 };
+
+/* src/cluster/crew.c: the devices that the connection's options ask for, where
+ * they are several; open from then on until the connection is closed. `*cluster`
+ * NULL: it is one device. Fails as the first of them that cannot be opened. */
+enum vdbq_status session_crew(vdbq *db, struct session_cluster **cluster);
+/* Whether no other connection can see the database. */
+bool session_in_memory(const vdbq *db);
 
 /* A zeroed object of so many bytes, in the connection's list. Fails with
  * NO_MEMORY, and as session_begin(). */

@@ -33,10 +33,10 @@ uint64_t host_budget(const struct station *station)
     const struct device_facts *facts = device_facts(station->device);
     uint64_t reach = os_memory_bytes();
     if (station->settings.memory_bytes > 0)
-        return station->settings.memory_bytes;
+        return station->settings.memory_bytes / station->sharers;
     if (facts->shares_memory && facts->memory_bytes < reach)
         reach = facts->memory_bytes;
-    return HOST_SHARE(reach);
+    return HOST_SHARE(reach) / station->sharers;
 }
 
 uint64_t device_budget(const struct station *station)
@@ -155,6 +155,7 @@ enum vdbq_status station_at(vdbq *db, const struct settings *settings,
     if (made == NULL)
         return error_no_memory(&db->error);
     made->settings = *settings;
+    made->sharers = db->sharers > 0 ? db->sharers : 1;
     enum vdbq_status status = station_open(db, made, tried_only);
     if (status != VDBQ_OK || made->device == NULL) {
         station_close(made);
@@ -221,6 +222,7 @@ static enum vdbq_status station_adopt(vdbq *db, const struct settings *settings,
         return error_no_memory(&db->error);
     }
     made->settings = *settings;
+    made->sharers = db->sharers > 0 ? db->sharers : 1;
     made->device = device;
     take_over(db, made);
     enum vdbq_status status = station_equip(db, made);

@@ -13,6 +13,7 @@ struct station {
     struct settings settings; /* that it was opened for, with the device and
                                  the cores that were chosen; `map`: tablets
                                  are used where they lie                    */
+    unsigned sharers; /* stations that share the host's memory, at least 1 */
     struct device *device;
     struct pool *pool;
     struct resident *resident;

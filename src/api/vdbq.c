@@ -120,6 +120,11 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     return session_report(made, status, NULL, 0);
 }
 
+bool session_in_memory(const vdbq *db)
+{
+    return strcmp(database_path(db->database), ":memory:") == 0;
+}
+
 const char *vdbq_warning(const vdbq *db)
 {
     return db != NULL && db->database != NULL ? database_warning(db->database)

@@ -213,7 +213,7 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
 
 /*
  * Options, as text; they hold from the next query on.
- *   device  cpu | gpu | auto | host | P:D | part of a name     VDBQ_DEVICE
+ *   device  cpu | gpu | auto | host | P:D | name | gpu:all | cpu+gpu    VDBQ_DEVICE
  *   mode    auto | serial | streamed | mapped | cached         VDBQ_MODE
  *   build   auto | interpreted | specialised                   VDBQ_BUILD
  *   memory  bytes for tablets in host memory, and for what steps

@@ -42,7 +42,8 @@ static const struct setting_word
  * the first is told. Before each row: who reads the setting. */
 static const struct setting table[] = {
     /* src/api, which opens the device */
-    { { "device", "VDBQ_DEVICE", "", "cpu, gpu, auto, host, P:D or part of a name" },
+    { { "device", "VDBQ_DEVICE", "",
+        "cpu, gpu, auto, host, P:D, part of a name; several: gpu:all, cpu+gpu" },
       read_text, FIELD(device) },
     /* src/api, for each scan */
     { { "mode", "VDBQ_MODE", "auto", "auto, serial, streamed, mapped or cached" },

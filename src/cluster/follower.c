@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every rank but the first one: waits for what rank 0 orders, plans the query
- * as that did, and runs its share up to STEP_GATHER. It reads the database and
- * never changes it.
+ * Every rank but the first one, a process or a thread with a device of its own:
+ * waits for what rank 0 orders, plans the query as that did, and runs its share
+ * up to STEP_GATHER. It reads the database and never changes it.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -10,7 +10,9 @@
 
 #include "base/os/os.h"
 #include "cluster/divide.h"
-#include "cluster/message.h"
+#include "cluster/member.h"
+#include "cluster/order.h"
+#include "device/several.h"
 
 /* Messages on their way, beyond which the rank waits for rank 0 to take some. */
 enum { WINDOW_BYTES = 64 << 20 };
@@ -18,6 +20,7 @@ enum { WINDOW_BYTES = 64 << 20 };
 struct follower {
     struct session_cluster calls; /* of the connection */
     const struct vdbq_link *link;
+    const struct follow_params *params;
     vdbq *db;
     struct ranks ranks;
     unsigned run;   /* that is under way              */
@@ -33,7 +36,7 @@ static struct follower *follower_of(const struct ranks *ranks)
 
 static struct follower *follower_of_query(const vdbq_query *query)
 {
-    return (struct follower *)((char *)query->db->cluster
+    return (struct follower *)((char *)query->cluster
                                - offsetof(struct follower, calls));
 }
 
@@ -68,7 +71,7 @@ static struct rank_message await(struct follower *follower, unsigned *kind,
     unsigned naps = 0;
     struct rank_message message = { 0 };
     while (!take(follower, kind, run, &message))
-        message_nap(&naps);
+        message_wait(follower->link, 0, WAIT_MS, &naps);
     if (heed(follower, *kind, *run)) {
         memory_release(message.bytes);
         message = (struct rank_message){ 0 };
@@ -135,27 +138,33 @@ static enum vdbq_status follower_receive(struct ranks *ranks, unsigned from,
 
 /* ------------------------------------------------------------------ run -- */
 
-/* Gives a query the parameters that are behind the text of an order. */
-static enum vdbq_status bind(vdbq_query *query, const struct order *order,
-                             const uint8_t *at)
+/* Of several devices the ranks of a machine take one each, in turn. */
+static enum vdbq_status take_device(struct follower *follower,
+                                    struct settings *own)
 {
-    enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; status == VDBQ_OK && i < order->parameters; i++) {
-        struct parameter_item item;
-        memcpy(&item, at, sizeof item);
-        at += sizeof item;
-        item.value.text.bytes = NULL;
-        if (item.value.type == VDBQ_TEXT) {
-            char *text = memory_zeroed(item.value.text.length + 1, 1);
-            if (text == NULL)
-                return error_no_memory(&query->db->error);
-            memcpy(text, at, item.value.text.length);
-            item.value.text.bytes = text;
-        }
-        at += item.value.text.length;
-        status = query_bind(query, i + 1, item.value);
-    }
+    struct device_choices choices;
+    enum vdbq_status status =
+        device_choices_read(own->device, &choices, &follower->db->error);
+    if (status == VDBQ_OK)
+        strcpy(own->device,
+               choices.texts[follower->link->local_rank % choices.count]);
     return status;
+}
+
+/* Takes rank 0's settings, but for what is this rank's own. */
+static enum vdbq_status take_settings(struct follower *follower,
+                                      const struct settings *settings)
+{
+    struct settings *own = &follower->db->options.settings;
+    uint32_t cores = own->cores;
+    *own = *settings;
+    if (follower->params->device != NULL) {
+        strcpy(own->device, follower->params->device);
+        return VDBQ_OK;
+    }
+    own->cores = cores;
+    return device_choice_is_several(own->device) ? take_device(follower, own)
+                                                 : VDBQ_OK;
 }
 
 /* Makes the query of an order, and its plan for the state that is there now. */
@@ -166,13 +175,15 @@ static enum vdbq_status prepare(struct follower *follower,
     vdbq *db = follower->db;
     const struct order *order = (const void *)message->bytes;
     const char *text = (const char *)(order + 1);
-    uint32_t cores = db->options.settings.cores;
-    db->options.settings = order->settings;
-    db->options.settings.cores = cores;
-    enum vdbq_status status =
-        vdbq_prepare(db, text, (ptrdiff_t)order->text_bytes, query, NULL);
+    follower->ranks.share_first = order->share_first;
+    follower->ranks.share_end = order->share_end;
+    enum vdbq_status status = take_settings(follower, &order->settings);
     if (status == VDBQ_OK)
-        status = bind(*query, order, (const uint8_t *)text + order->text_bytes);
+        status =
+            vdbq_prepare(db, text, (ptrdiff_t)order->text_bytes, query, NULL);
+    if (status == VDBQ_OK)
+        status = order_bind(*query, order,
+                            (const uint8_t *)text + order->text_bytes);
     if (status != VDBQ_OK)
         return status;
     (*query)->settings = db->options.settings;
@@ -230,6 +241,7 @@ static void obey(struct follower *follower, const struct rank_message *message,
     vdbq *db = follower->db;
     vdbq_query *query = NULL;
     struct end end = { 0 };
+    struct vdbq_stats stats = { 0 };
     follower->run = run;
     follower->stopped = false;
     follower->ranks.cost = (struct rank_cost){ 0 };
@@ -240,11 +252,14 @@ static void obey(struct follower *follower, const struct rank_message *message,
         status = run_share(follower, query);
     end.error = db->error;
     end.error.status = status;
-    if (query != NULL)
+    if (query != NULL) {
         query_end(query);
+        stats = query->stats.sum;
+    }
     stop_leave(former);
     vdbq_query_close(query);
     end.cost = follower->ranks.cost;
+    end.stats = stats;
     post(follower, MESSAGE_END, &end, sizeof end);
 }
 
@@ -319,13 +334,29 @@ static unsigned share_of(const struct vdbq_link *link)
     return link->cores > ranks ? link->cores / ranks : 1;
 }
 
-enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
-                                     const char *path, unsigned flags,
-                                     unsigned cores)
+/* Opens the database, and a device that is this rank's own. */
+static enum vdbq_status open_own(struct follower *follower)
 {
-    if (link == NULL || link->rank == 0 || path == NULL)
-        return VDBQ_MISUSE;
-    struct follower follower = { .link = link };
+    const struct follow_params *params = follower->params;
+    enum vdbq_status status = vdbq_open(
+        params->path, VDBQ_OPEN_READ_ONLY | params->flags, &follower->db);
+    if (status != VDBQ_OK)
+        return status;
+    follower->db->cluster = &follower->calls;
+    follower->db->sharers = params->sharers;
+    vdbq_on_progress(follower->db, goes_on, follower);
+    if (params->device == NULL) {
+        follower->db->options.settings.cores = params->cores;
+        return VDBQ_OK;
+    }
+    status = take_settings(follower, params->settings);
+    return status == VDBQ_OK ? vdbq_device_open(follower->db) : status;
+}
+
+enum vdbq_status rank_follow(const struct vdbq_link *link,
+                             const struct follow_params *params)
+{
+    struct follower follower = { .link = link, .params = params };
     follower.ranks = (struct ranks){ .rank = link->rank,
                                      .count = link->ranks,
                                      .send = follower_send,
@@ -337,17 +368,23 @@ enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
                                                .follows = true };
     if (!is_greeted(&follower))
         return VDBQ_OK;
-    enum vdbq_status status = vdbq_open(
-        path, (flags & ~(unsigned)VDBQ_OPEN_CREATE) | VDBQ_OPEN_READ_ONLY,
-        &follower.db);
-    if (status == VDBQ_OK) {
-        follower.db->options.settings.cores =
-            cores > 0 ? cores : share_of(link);
-        follower.db->cluster = &follower.calls;
-        vdbq_on_progress(follower.db, goes_on, &follower);
-    }
+    enum vdbq_status status = open_own(&follower);
     welcome(&follower, status);
     work(&follower);
     vdbq_close(follower.db);
     return status;
+}
+
+enum vdbq_status vdbq_cluster_follow(const struct vdbq_link *link,
+                                     const char *path, unsigned flags,
+                                     unsigned cores)
+{
+    if (link == NULL || link->rank == 0 || path == NULL)
+        return VDBQ_MISUSE;
+    const struct follow_params params = {
+        .path = path,
+        .flags = flags & ~(unsigned)VDBQ_OPEN_CREATE,
+        .cores = cores > 0 ? cores : share_of(link),
+    };
+    return rank_follow(link, &params);
 }

@@ -10,7 +10,8 @@
 
 #include "base/os/os.h"
 #include "cluster/divide.h"
-#include "cluster/message.h"
+#include "cluster/leader.h"
+#include "cluster/order.h"
 
 enum {
     STATE_TRIES = 20,       /* to agree on a state with the other ranks ...   */
@@ -18,36 +19,9 @@ enum {
                                take a second to show a commit            */
 };
 
-/* Another rank, as rank 0 knows it. */
-struct member {
-    char host[HOST_BYTES_MAX];
-    uint32_t cores;
-    bool ended;     /* the run: nothing of it comes any more */
-    struct end end; /* ... what it came to                   */
-    struct ready ready;
-};
-
-struct leader {
-    struct session_object head;   /* first */
-    struct session_cluster calls; /* of the connection */
-    vdbq *db;
-    const struct vdbq_link *link;
-    struct member *members; /* by rank; that of rank 0 is this process       */
-    unsigned run;           /* the number of the last one                    */
-    vdbq_query *running;    /* NULL: none                                    */
-    struct ranks ranks;     /* ... of it                                     */
-    unsigned ran;           /* ranks that the last run was shared by         */
-};
-
 static struct leader *leader_of(const struct ranks *ranks)
 {
     return (struct leader *)((char *)ranks - offsetof(struct leader, ranks));
-}
-
-static struct leader *leader_of_query(const vdbq_query *query)
-{
-    return (struct leader *)((char *)query->db->cluster
-                             - offsetof(struct leader, calls));
 }
 
 /* ------------------------------------------------------------ messages -- */
@@ -73,7 +47,7 @@ static enum vdbq_status await(struct leader *leader, unsigned from, bool heeds,
     while (!link->arrived(link->context, from, kind, &run, &size)) {
         if (heeds && stop_asked())
             return error_cancelled(error);
-        message_nap(&naps);
+        message_wait(link, from, WAIT_HEEDING_MS, &naps);
     }
     message->bytes = memory_zeroed(size + 1, 1);
     message->size = size;
@@ -156,56 +130,19 @@ static enum vdbq_status leader_receive(struct ranks *ranks, unsigned from,
 
 /* ---------------------------------------------------------------- begin -- */
 
-static size_t parameter_bytes(const vdbq_query *query)
-{
-    size_t bytes = 0;
-    for (unsigned i = 0; i < vdbq_query_parameters(query); i++)
-        bytes +=
-            sizeof(struct parameter_item) + query->parameters[i].text.length;
-    return bytes;
-}
-
-/* The order to run a query; the caller releases it. */
-static uint8_t *make_order(const vdbq_query *query, size_t *size)
-{
-    struct order order = { .settings = query->settings,
-                           .state = cluster_state(query->snapshot.catalogue),
-                           .plan = cluster_plan(&query->plan.steps),
-                           .now = query->plan.now,
-                           .given = query->given,
-                           .careful = query->careful,
-                           .parameters = vdbq_query_parameters(query),
-                           .text_bytes = query->length };
-    *size = sizeof order + query->length + parameter_bytes(query);
-    uint8_t *bytes = memory_zeroed(*size, 1), *at = bytes;
-    if (bytes == NULL)
-        return NULL;
-    memcpy(at, &order, sizeof order);
-    at += sizeof order;
-    memcpy(at, query->text, query->length);
-    at += query->length;
-    for (unsigned i = 0; i < order.parameters; i++) {
-        const struct parameter_item item = { query->parameters[i] };
-        memcpy(at, &item, sizeof item);
-        at += sizeof item;
-        if (item.value.text.length > 0)
-            memcpy(at, item.value.text.bytes, item.value.text.length);
-        at += item.value.text.length;
-    }
-    return bytes;
-}
-
 /* Has all ranks get ready for the query. */
 static enum vdbq_status call_ranks(struct leader *leader, vdbq_query *query,
                                    struct error *error)
 {
     size_t size;
-    uint8_t *order = make_order(query, &size);
+    uint8_t *order = order_make(query, &size);
     enum vdbq_status status = order != NULL ? VDBQ_OK : error_no_memory(error);
     leader->run = (leader->run + 1) % MESSAGE_RUNS;
     for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++) {
         leader->members[r].ended = false;
         leader->members[r].end = (struct end){ 0 };
+        order_share(order, leader->shares.first[r],
+                    leader->shares.first[r + 1]);
         status = post(leader, r, MESSAGE_RUN, order, size, error);
     }
     memory_release(order);
@@ -300,12 +237,13 @@ static enum vdbq_status agree(struct leader *leader, vdbq_query *query)
     struct error *error = &leader->db->error;
     enum vdbq_status status = VDBQ_OK;
     bool again = true;
+    const unsigned tries = leader->params.devices ? 1 : STATE_TRIES;
     for (unsigned i = 0; again; i++) {
         status = call_ranks(leader, query, error);
         again = false;
         if (status == VDBQ_OK)
             status = check_ready(leader, query, &again, error);
-        again &= i < STATE_TRIES && query->given == 0;
+        again &= i < tries && query->given == 0;
         if (status != VDBQ_OK) {
             struct error kept = *error;
             end_run(leader);
@@ -318,15 +256,29 @@ static enum vdbq_status agree(struct leader *leader, vdbq_query *query)
     return status;
 }
 
+/* Devices of one process see what it commits at once; another process that commits
+ * all the time is not waited for. */
+static bool is_for_first(const struct leader *leader, enum vdbq_status status)
+{
+    return leader->params.devices && status == VDBQ_BUSY;
+}
+
 static enum vdbq_status begin(vdbq_query *query)
 {
     struct leader *leader = leader_of_query(query);
-    query->division.busy = leader->running != NULL;
-    if (query->division.busy)
+    query->division.now =
+        leader->running != NULL ? "the others run another query" : NULL;
+    if (query->division.now != NULL)
         return VDBQ_OK;
     leader->ranks.cost = (struct rank_cost){ 0 };
+    leader->ranks.share_end = leader->shares.first[1];
     leader->ran = 0;
     enum vdbq_status status = agree(leader, query);
+    if (is_for_first(leader, status)) {
+        error_clear(&leader->db->error);
+        query->division.now = "the others see another state of the database";
+        return VDBQ_OK;
+    }
     if (status != VDBQ_OK || query->division.gather < 0)
         return status;
     leader->running = query;
@@ -341,7 +293,10 @@ static void end(vdbq_query *query)
     struct leader *leader = leader_of_query(query);
     if (leader->running != query)
         return;
+    leader->members[0].end.stats = query->stats.sum;
     end_run(leader);
+    leader_learn(leader);
+    leader_add(leader, &query->stats.sum);
     leader->running = NULL;
     query->params.ranks = NULL;
 }
@@ -370,7 +325,8 @@ static enum vdbq_status divide(vdbq_query *query,
                                const struct catalogue *catalogue)
 {
     struct leader *leader = leader_of_query(query);
-    query->division.alone = why_alone(query);
+    query->division.alone =
+        leader->params.alone != NULL ? leader->params.alone : why_alone(query);
     if (query->division.alone != NULL
         || steps_divide(&query->plan.steps, catalogue, leader->link->ranks,
                         &query->division.gather, &query->division.alone))
@@ -378,44 +334,11 @@ static enum vdbq_status divide(vdbq_query *query,
     return error_no_memory(&query->db->error);
 }
 
-/* -------------------------------------------------------------- explain -- */
-
-static void explain_rank(const struct leader *leader, unsigned rank,
-                         const struct rank_cost *cost, struct text *lines)
-{
-    text_print(lines,
-               ";   rank %-5u %llu rows, %llu bytes sent, compute %.3f ms, "
-               "exchange %.3f ms, wait %.3f ms, merge %.3f ms  (%s, %u "
-               "threads)\n",
-               rank, (unsigned long long)cost->rows,
-               (unsigned long long)cost->bytes, (double)cost->compute_ns / 1e6,
-               (double)cost->exchange_ns / 1e6, (double)cost->wait_ns / 1e6,
-               (double)cost->merge_ns / 1e6, leader->members[rank].host,
-               leader->members[rank].cores);
-}
-
-static void explain(const vdbq_query *query, struct text *lines)
-{
-    const struct leader *leader = leader_of_query(query);
-    const char *alone = query->division.busy ? "the others run another query"
-                                             : query->division.alone;
-    if (alone != NULL) {
-        text_print(lines, "; cluster   rank 0 of %u alone: %s\n",
-                   leader->link->ranks, alone);
-        return;
-    }
-    text_print(lines, "; cluster   on %u ranks\n", leader->link->ranks);
-    if (query->plan.explain != AST_EXPLAIN_ANALYZE || leader->ran == 0)
-        return;
-    explain_rank(leader, 0, &leader->ranks.cost, lines);
-    for (unsigned r = 1; r < leader->link->ranks; r++)
-        explain_rank(leader, r, &leader->members[r].end.cost, lines);
-}
-
 /* ----------------------------------------------------------------- lead -- */
 
 /* Whether a rank is of this build and has opened the database. */
-static enum vdbq_status check_welcome(const struct welcome *welcome,
+static enum vdbq_status check_welcome(const struct leader *leader,
+                                      const struct welcome *welcome,
                                       unsigned rank, struct error *error)
 {
     struct hello own = hello_of_this();
@@ -427,6 +350,10 @@ static enum vdbq_status check_welcome(const struct welcome *welcome,
     }
     if (welcome->error.status == VDBQ_OK)
         return VDBQ_OK;
+    if (leader->params.devices) {
+        *error = welcome->error; /* which names the device */
+        return error->status;
+    }
     error_set(error, welcome->error.status, "rank %u (%s): %s", rank,
               welcome->host, welcome->error.message);
     return error_hint(error, "%s", welcome->error.hint);
@@ -449,70 +376,94 @@ static enum vdbq_status greet(struct leader *leader, struct error *error)
         memcpy(leader->members[r].host, welcome.host, sizeof welcome.host);
         leader->members[r].cores = welcome.cores;
         if (first == VDBQ_OK)
-            first = check_welcome(&welcome, r, error);
+            first = check_welcome(leader, &welcome, r, error);
         else
-            check_welcome(&welcome, r, &ignored);
+            check_welcome(leader, &welcome, r, &ignored);
     }
     return status == VDBQ_OK ? first : status;
 }
 
+/* Queries that were planned for the ranks are nobody's any more. */
 static void close_leader(struct session_object *object)
 {
     struct leader *leader = (struct leader *)object;
     if (leader->running != NULL)
         query_end(leader->running);
+    for (vdbq_query *query = leader->db->queries; query != NULL;
+         query = query->next)
+        if (query->cluster == &leader->calls) {
+            query->cluster = NULL;
+            query->replan = true;
+        }
     if (leader->db->cluster == &leader->calls)
         leader->db->cluster = NULL;
+    shares_finish(&leader->shares);
+    memory_release(leader->runs);
     memory_release(leader->members);
     session_destroy(object);
 }
 
+/* Greets the others, if there are any. */
 static enum vdbq_status lead(struct leader *leader, struct error *error)
 {
     const struct vdbq_link *link = leader->link;
     leader->members = memory_zeroed(link->ranks, sizeof *leader->members);
-    if (leader->members == NULL)
+    leader->runs = memory_zeroed(link->ranks, sizeof *leader->runs);
+    if (leader->members == NULL || leader->runs == NULL
+        || !shares_init(&leader->shares, link->ranks))
         return error_no_memory(error);
     leader->members[0].cores =
         host_threads(leader->db, &leader->db->options.settings);
     strncpy(leader->members[0].host, link->host, HOST_BYTES_MAX - 1);
-    enum vdbq_status status = greet(leader, error);
-    if (status == VDBQ_OK)
-        leader->db->cluster = &leader->calls;
-    for (vdbq_query *query = leader->db->queries; query != NULL;
-         query = query->next)
-        query->replan = true;
-    return status;
+    return leader->params.alone == NULL ? greet(leader, error) : VDBQ_OK;
 }
 
-enum vdbq_status vdbq_cluster_lead(vdbq *db, const struct vdbq_link *link)
+enum vdbq_status rank_lead(vdbq *db, const struct vdbq_link *link,
+                           const struct lead_params *params,
+                           struct session_cluster **calls)
 {
-    struct leader *leader;
-    if (db == NULL || link == NULL || link->rank != 0)
-        return session_misuse(db, "the link of rank 0");
     void *made = NULL;
     enum vdbq_status status =
-        session_create(db, sizeof *leader, close_leader, &made);
+        session_create(db, sizeof(struct leader), close_leader, &made);
     if (status != VDBQ_OK)
         return status;
-    leader = made;
+    struct leader *leader = made;
     leader->db = db;
     leader->link = link;
+    leader->params = *params;
     leader->ranks = (struct ranks){ .count = link->ranks,
                                     .send = leader_send,
                                     .receive = leader_receive };
     leader->calls = (struct session_cluster){
-        .divide = divide, .begin = begin, .end = end, .explain = explain
+        .divide = divide, .begin = begin, .end = end, .explain = leader_explain
     };
-    if (strcmp(database_path(db->database), ":memory:") == 0) {
-        status = error_set(&db->error, VDBQ_MISUSE,
-                           "a database in memory is of one process alone");
-        error_hint(&db->error, "ranks share a file: vdbq --cluster FILE");
-    } else {
-        status = lead(leader, &db->error);
-    }
+    status = lead(leader, &db->error);
     if (status != VDBQ_OK)
         close_leader(&leader->head);
+    else
+        *calls = &leader->calls;
+    return status;
+}
+
+/* A database that no other process sees. */
+static enum vdbq_status in_memory(struct error *error)
+{
+    error_set(error, VDBQ_MISUSE,
+              "a database in memory is of one process alone");
+    return error_hint(error, "ranks share a file: vdbq --cluster FILE");
+}
+
+enum vdbq_status vdbq_cluster_lead(vdbq *db, const struct vdbq_link *link)
+{
+    if (db == NULL || link == NULL || link->rank != 0)
+        return session_misuse(db, "the link of rank 0");
+    enum vdbq_status status = session_begin(db);
+    if (status == VDBQ_OK && session_in_memory(db))
+        status = in_memory(&db->error);
+    if (status == VDBQ_OK)
+        status = rank_lead(db, link, &(struct lead_params){ 0 }, &db->cluster);
+    for (vdbq_query *query = db->queries; query != NULL; query = query->next)
+        query->replan = true;
     return session_report(db, status, NULL, 0);
 }
 

@@ -83,6 +83,15 @@ void message_nap(unsigned *naps)
     nanosleep(&time, NULL);
 }
 
+void message_wait(const struct vdbq_link *link, unsigned from,
+                  unsigned milliseconds, unsigned *naps)
+{
+    if (link->wait != NULL)
+        link->wait(link->context, from, milliseconds);
+    else
+        message_nap(naps);
+}
+
 enum vdbq_status link_broken(unsigned rank, struct error *error)
 {
     return error_set(error, VDBQ_IO, "rank %u cannot be reached", rank);

@@ -30,7 +30,12 @@ enum message_kind {
     MESSAGE_END, /* struct end                                    */
     MESSAGE_QUIT
 };
-enum { MESSAGE_RUNS = 1 << 20, HOST_BYTES_MAX = 64 };
+enum {
+    MESSAGE_RUNS = 1 << 20,
+    HOST_BYTES_MAX = 64,
+    WAIT_HEEDING_MS = 20, /* before who waits looks whether it is to stop ... */
+    WAIT_MS = 1000        /* ... and who is told so by the message itself    */
+};
 
 struct hello {
     char version[32];
@@ -56,6 +61,8 @@ struct order {
     uint32_t careful;         /* likewise                                  */
     uint32_t parameters;      /* struct parameter_item, and texts, behind  */
     uint64_t text_bytes;      /* of the statement, behind this             */
+    uint32_t share_first;     /* as of struct ranks: the rank's            */
+    uint32_t share_end;
 };
 struct parameter_item {
     struct parameter value; /* `text` without its bytes, which follow       */
@@ -71,6 +78,7 @@ struct ready {
 struct end {
     struct error error; /* status OK: all was given */
     struct rank_cost cost;
+    struct vdbq_stats stats; /* but for texts, which are elsewhere           */
 };
 
 /* A name of the state of a database: where two are the same, so are all rows. */
@@ -84,6 +92,10 @@ bool message_post(const struct vdbq_link *link, unsigned to,
                   size_t size);
 /* Waits a little: longer, the more often it was called since `*naps` was 0. */
 void message_nap(unsigned *naps);
+/* The same until a message of a rank has come, where the link can tell; for so
+ * many milliseconds at most. */
+void message_wait(const struct vdbq_link *link, unsigned from,
+                  unsigned milliseconds, unsigned *naps);
 enum vdbq_status link_broken(unsigned rank, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Several processes, ranks, that run queries of one database file together:
- * docs/cluster.md. Only in libraries that were built with MPI.
+ * docs/cluster.md.
  *
  * Rank 0 opens the database as ever and calls vdbq_cluster_lead(); from then on
  * its queries are shared with the others, each of which is in
@@ -38,6 +38,9 @@ struct vdbq_link {
                     size_t *size);
     /* Copies the message that arrived() has told of. */
     bool (*receive)(void *context, unsigned from, void *bytes, size_t size);
+    /* Waits until a message of a rank has come, or for so many milliseconds; it
+     * may return before. NULL: there is no way but to ask again. */
+    void (*wait)(void *context, unsigned from, unsigned milliseconds);
 };
 
 /* On rank 0: from here on, the queries of the connection are run by all ranks

@@ -23,8 +23,9 @@ struct device_kind;
 
 enum { DEVICE_CHOICE_BYTES = 64 };
 struct device_params {
-    const char *choice; /* cpu | gpu | auto | host | P:D | part of a name */
-    unsigned cores;     /* compute units to use; 0: all                   */
+    const char
+        *choice;    /* cpu | gpu | gpu:N | auto | host | P:D | part of a name */
+    unsigned cores; /* compute units to use; 0: all                   */
     bool tried_only; /* not one that was never tried: that takes a compiler */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The choice of a device: cpu, gpu, auto, P:D, or a part of a name. One
+ * The choice of a device: cpu, gpu, gpu:N, auto, P:D, or a part of a name. One
  * device must come out of it; where none or several do, we say what there is
  * and never guess.
  */
@@ -12,18 +12,20 @@
 
 /* What a choice means. */
 enum choice_kind {
-    CHOICE_KIND, /* a device of that kind */
+    CHOICE_KIND,   /* a device of that kind ...       */
+    CHOICE_NUMBER, /* ... which has that number there */
     CHOICE_AUTO,
     CHOICE_ID,
     CHOICE_NAME
 };
 
 struct choice {
-    const char *text;             /* as it was given */
-    enum choice_kind kind;        /* what the text asks for */
-    const struct device_kind *of; /* of CHOICE_KIND; else NULL */
-    unsigned platform;            /* of CHOICE_ID */
-    unsigned device;              /* by number, where it does so */
+    const char *text;      /* as it was given */
+    enum choice_kind kind; /* what the text asks for */
+    const struct device_kind
+        *of;           /* of CHOICE_KIND and CHOICE_NUMBER; else NULL */
+    unsigned platform; /* of CHOICE_ID */
+    unsigned device;   /* by number, where it does so */
 };
 
 static struct choice choice_read(const char *text);
@@ -58,7 +60,21 @@ enum vdbq_status found_choose(const struct found *found, const char *choice,
     return VDBQ_DEVICE;
 }
 
-/* Reads what a user may give: a word, two numbers or a part of a name. */
+/* The kind of `KIND:N`, and N; NULL: it is none. */
+static const struct device_kind *kind_of_number(const char *text,
+                                                unsigned *number)
+{
+    char kind[16];
+    int end = 0;
+
+    if (sscanf(text, "%15[A-Za-z]:%5u%n", kind, number, &end) != 2
+        || text[end] != '\0')
+        return NULL;
+    const struct device_kind *of = kind_of_choice(kind);
+    return of != NULL && of->opencl_type != 0 ? of : NULL;
+}
+
+/* Reads what a user may give: a word, numbers or a part of a name. */
 static struct choice choice_read(const char *text)
 {
     struct choice choice = { .text = text,
@@ -70,6 +86,8 @@ static struct choice choice_read(const char *text)
         choice.kind = CHOICE_KIND;
     else if (strcasecmp(text, "auto") == 0)
         choice.kind = CHOICE_AUTO;
+    else if ((choice.of = kind_of_number(text, &choice.device)) != NULL)
+        choice.kind = CHOICE_NUMBER;
     else if (strspn(text, "0123456789:") == strlen(text)
              && sscanf(text, "%5u:%5u%n", &choice.platform, &choice.device,
                        &end)
@@ -97,6 +115,7 @@ static bool matches_choice(const struct found_device *device,
 {
     switch (choice->kind) {
     case CHOICE_KIND:
+    case CHOICE_NUMBER:
         return device->kind == choice->of;
     case CHOICE_AUTO:
         return device->unfit[0] == '\0';
@@ -129,9 +148,11 @@ static const struct found_device *choice_pick(const struct found *found,
                                               unsigned *matches)
 {
     const struct found_device *device, *best = NULL;
+    unsigned seen = 0;
 
     for (size_t i = 0; (device = found_at(found, i)) != NULL; i++) {
-        if (!matches_choice(device, choice))
+        if (!matches_choice(device, choice)
+            || (choice->kind == CHOICE_NUMBER && seen++ != choice->device))
             continue;
         *matches += 1;
         if (best == NULL || better(device, best, choice->kind))

@@ -108,7 +108,7 @@ static void list_choices(const struct found *found, struct text *text)
         text_print(text,
                    "choose with:  --device %u:%u   or   "
                    "VDBQ_DEVICE=%u:%u   (also: cpu, gpu, auto, host, part of "
-                   "a name)\n",
+                   "a name; several: gpu:all, gpu:0,1, cpu+gpu)\n",
                    shown->platform_number, shown->device_number,
                    shown->platform_number, shown->device_number);
 }

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,10 @@ static void facts_read(struct found_device *device);
 static void fitness(struct found_device *device);
 static bool node_is_closed(void);
 
+/* Drivers begin when they are first asked what there is; POCL ends the process
+ * where two threads ask at that time. */
+static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
+
 enum vdbq_status found_fill(struct found *found, struct error *error)
 {
     enum vdbq_status status;
@@ -37,8 +42,10 @@ enum vdbq_status found_fill(struct found *found, struct error *error)
     status = opencl_load(&found->loader_missing, error);
     if (found->loader_missing)
         return VDBQ_OK;
+    pthread_mutex_lock(&look_lock);
     if (status == VDBQ_OK)
         status = platforms_fill(found, error);
+    pthread_mutex_unlock(&look_lock);
     if (status == VDBQ_OK && found->devices.count == 0)
         found->no_permission = node_is_closed();
     return status;

@@ -186,7 +186,7 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
                       place->settings->prune, &scan->arena))
         return error_no_memory(error);
     if (scan->table != NULL && params->ranks != NULL)
-        walk_share(&scan->walk, params->ranks->rank, params->ranks->count);
+        walk_share(&scan->walk, params->ranks);
     return VDBQ_OK;
 }
 

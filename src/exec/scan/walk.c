@@ -31,13 +31,16 @@ static size_t tablet_from(const struct table *table, uint64_t row)
     return low;
 }
 
-void walk_share(struct walk *walk, unsigned rank, unsigned ranks)
+void walk_share(struct walk *walk, const struct ranks *ranks)
 {
     const struct table *table = walk->table;
-    assert(rank < ranks && walk->tablet == 0 && walk->row == 0);
-    walk->tablet = walk->ahead = tablet_from(table, table->rows * rank / ranks);
-    if (rank + 1 < ranks)
-        walk->end = tablet_from(table, table->rows * (rank + 1) / ranks);
+    assert(walk->tablet == 0 && walk->row == 0);
+    assert(ranks->share_first <= ranks->share_end);
+    walk->tablet = walk->ahead =
+        tablet_from(table, table->rows * ranks->share_first / RANK_SHARE_ALL);
+    if (ranks->share_end < RANK_SHARE_ALL)
+        walk->end =
+            tablet_from(table, table->rows * ranks->share_end / RANK_SHARE_ALL);
 }
 
 /* Whether nothing comes of a tablet. */

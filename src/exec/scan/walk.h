@@ -9,6 +9,7 @@
 
 #include "exec/scan/prune.h"
 #include "exec/scan/source.h"
+#include "exec/stream/ranks.h"
 
 /* To be read by others, changed by these calls alone. */
 struct walk {
@@ -28,8 +29,8 @@ bool walk_init(struct walk *walk, const struct pruning_params *params,
                bool prunes, struct arena *arena);
 
 /* Cuts it down to the tablets of one of several ranks: side by side in the
- * table's order, about as many rows for each, and the first ones for rank 0. */
-void walk_share(struct walk *walk, unsigned rank, unsigned ranks);
+ * order of ranks. Before the first is asked for. */
+void walk_share(struct walk *walk, const struct ranks *ranks);
 
 /* Goes to the tablet whose rows come next; false: the table has no more. */
 bool walk_more(struct walk *walk);

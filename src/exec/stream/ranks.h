@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranks: processes that run one query together. Each has the query's steps and
- * sees the same state of the database; scans whose tablets are shared out
+ * Ranks: processes, or devices of one process, that run one query together. Each
+ * has the query's steps and sees the same state of the database; scans whose tablets are shared out
  * (struct step_scan) run over a share of them, and STEP_GATHER brings together
  * what came of it. How messages travel is for who makes this struct to know
  * (src/cluster).
@@ -30,9 +30,15 @@ struct rank_message {
     size_t size;
 };
 
+/* The rows of a table that is shared out; those of one rank are a part of it. */
+enum { RANK_SHARE_ALL = 1 << 16 };
+
 struct ranks {
     unsigned rank;  /* this one's number; 0 has the result */
     unsigned count; /* of ranks */
+    uint32_t
+        share_first; /* of RANK_SHARE_ALL: where this one's part begins ... */
+    uint32_t share_end; /* ... and where that of the next one does          */
     /* Takes over the message. */
     enum vdbq_status (*send)(struct ranks *ranks, unsigned to,
                              struct rank_message message, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ranks without MPI: rank 0 is this thread, the other one another thread, and
- * between them is a link of two queues. What a rank may be told that a sound one
+ * between them is a link through memory. What a rank may be told that a sound one
  * never says is told by a script in its place.
  */
 #include <setjmp.h>
@@ -17,108 +17,28 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cluster/memory_link.h"
 #include "cluster/message.h"
 #include "fixtures/files.h"
 
-/* A message in a queue. */
-struct item {
-    unsigned kind, run;
-    void *bytes;
-    size_t size;
-    struct item *next;
-};
+static struct memory_links *links;
 
-/* Messages from one rank to the other. */
-struct queue {
-    pthread_mutex_t lock;
-    struct item *first, **last;
-};
-
-/* One end of the way between two ranks. */
-struct end_of_way {
-    struct vdbq_link link; /* first */
-    struct queue *in, *out;
-};
-
-static struct queue queues[2];
-static struct end_of_way ends[2];
-
-/* ---------------------------------------------------------------- link -- */
-
-static bool way_send(void *context, unsigned to, unsigned kind, unsigned run,
-                     void *bytes, size_t size)
+static const struct vdbq_link *end_of(unsigned rank)
 {
-    struct queue *queue = ((struct end_of_way *)context)->out;
-    struct item *item = calloc(1, sizeof *item);
-    (void)to;
-    *item =
-        (struct item){ .kind = kind, .run = run, .bytes = bytes, .size = size };
-    pthread_mutex_lock(&queue->lock);
-    *queue->last = item;
-    queue->last = &item->next;
-    pthread_mutex_unlock(&queue->lock);
-    return true;
-}
-
-static size_t way_pending(void *context)
-{
-    (void)context;
-    return 0;
-}
-
-static bool way_arrived(void *context, unsigned from, unsigned *kind,
-                        unsigned *run, size_t *size)
-{
-    struct queue *queue = ((struct end_of_way *)context)->in;
-    (void)from;
-    pthread_mutex_lock(&queue->lock);
-    struct item *item = queue->first;
-    pthread_mutex_unlock(&queue->lock);
-    if (item == NULL)
-        return false;
-    *kind = item->kind;
-    *run = item->run;
-    *size = item->size;
-    return true;
-}
-
-static bool way_receive(void *context, unsigned from, void *bytes, size_t size)
-{
-    struct queue *queue = ((struct end_of_way *)context)->in;
-    (void)from;
-    pthread_mutex_lock(&queue->lock);
-    struct item *item = queue->first;
-    queue->first = item->next;
-    if (queue->first == NULL)
-        queue->last = &queue->first;
-    pthread_mutex_unlock(&queue->lock);
-    memcpy(bytes, item->bytes, size);
-    vdbq_free(item->bytes);
-    free(item);
-    return true;
+    return memory_link(links, rank);
 }
 
 static int make_way(void **state)
 {
-    for (unsigned i = 0; i < 2; i++) {
-        pthread_mutex_init(&queues[i].lock, NULL);
-        queues[i].first = NULL;
-        queues[i].last = &queues[i].first;
-        ends[i] = (struct end_of_way){ .in = &queues[i], .out = &queues[!i] };
-        ends[i].link = (struct vdbq_link){ .context = &ends[i],
-                                           .rank = i,
-                                           .ranks = 2,
-                                           .local_rank = i,
-                                           .local_ranks = 2,
-                                           .cores = 2,
-                                           .host = "here",
-                                           .notice = "",
-                                           .send = way_send,
-                                           .pending = way_pending,
-                                           .arrived = way_arrived,
-                                           .receive = way_receive };
-    }
-    return make_folder(state);
+    static const char *const names[] = { "here", "there" };
+    links = memory_links_create(2, names);
+    return links != NULL ? make_folder(state) : 1;
+}
+
+static int remove_way(void **state)
+{
+    memory_links_destroy(links);
+    return remove_folder(state);
 }
 
 /* ---------------------------------------------------------------- ranks -- */
@@ -126,7 +46,7 @@ static int make_way(void **state)
 static void *follow(void *context)
 {
     (void)context;
-    vdbq_cluster_follow(&ends[1].link, test_path, 0, 1);
+    vdbq_cluster_follow(end_of(1), test_path, 0, 1);
     return NULL;
 }
 
@@ -135,18 +55,18 @@ static uint8_t *hear(unsigned wanted, unsigned *run)
 {
     unsigned kind, naps = 0;
     size_t size;
-    while (!way_arrived(&ends[1], 0, &kind, run, &size))
-        message_nap(&naps);
+    while (!end_of(1)->arrived(end_of(1)->context, 0, &kind, run, &size))
+        message_wait(end_of(1), 0, WAIT_MS, &naps);
     assert_int_equal(kind, wanted);
     uint8_t *bytes = calloc(1, size + 1);
-    way_receive(&ends[1], 0, bytes, size);
+    end_of(1)->receive(end_of(1)->context, 0, bytes, size);
     return bytes;
 }
 
 static void say(enum message_kind kind, unsigned run, const void *bytes,
                 size_t size)
 {
-    assert_true(message_post(&ends[1].link, 0, kind, run, bytes, size));
+    assert_true(message_post(end_of(1), 0, kind, run, bytes, size));
 }
 
 /* A table of 100 rows in tablets of ten. */
@@ -193,7 +113,7 @@ static void test_two(void **state)
     vdbq *db = open_table();
     (void)state;
     pthread_create(&other, NULL, follow, NULL);
-    assert_int_equal(vdbq_cluster_lead(db, &ends[0].link), VDBQ_OK);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), VDBQ_OK);
     expect(db, "select a from t where a % 33 = 0", "0 33 66 99");
     expect(db, "select s, sum(a), min(s) from t group by s",
            "w0,1683,w0 w1,1617,w1 w2,1650,w2");
@@ -206,7 +126,7 @@ static void test_two(void **state)
                      VDBQ_OK);
     expect(db, "select max(a + 1), max(s) from t", "1001,x");
     vdbq_close(db);
-    vdbq_cluster_dismiss(&ends[0].link);
+    vdbq_cluster_dismiss(end_of(0));
     pthread_join(other, NULL);
 }
 
@@ -218,7 +138,7 @@ static void test_beside(void **state)
     vdbq *db = open_table();
     (void)state;
     pthread_create(&other, NULL, follow, NULL);
-    assert_int_equal(vdbq_cluster_lead(db, &ends[0].link), VDBQ_OK);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), VDBQ_OK);
     assert_int_equal(vdbq_prepare(db, "select a from t", -1, &first, NULL),
                      VDBQ_OK);
     assert_int_equal(vdbq_query_row(first), VDBQ_ROW);
@@ -229,7 +149,7 @@ static void test_beside(void **state)
     assert_int_equal(sum, 4950);
     vdbq_query_close(first);
     vdbq_close(db);
-    vdbq_cluster_dismiss(&ends[0].link);
+    vdbq_cluster_dismiss(end_of(0));
     pthread_join(other, NULL);
 }
 
@@ -251,7 +171,7 @@ static void test_other_build(void **state)
     vdbq *db = open_table();
     (void)state;
     pthread_create(&other, NULL, be_another_build, NULL);
-    assert_int_equal(vdbq_cluster_lead(db, &ends[0].link), VDBQ_MISUSE);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), VDBQ_MISUSE);
     assert_non_null(strstr(vdbq_error(db)->message,
                            "rank 1 (there) runs another build: vdbq 0.1"));
     pthread_join(other, NULL);
@@ -287,7 +207,7 @@ static void test_cut(void **state)
     vdbq *db = open_table();
     (void)state;
     pthread_create(&other, NULL, be_cut, NULL);
-    assert_int_equal(vdbq_cluster_lead(db, &ends[0].link), VDBQ_OK);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), VDBQ_OK);
     assert_int_equal(vdbq_execute(db, "select a from t"), VDBQ_CORRUPT);
     assert_string_equal(vdbq_error(db)->message,
                         "rank 1 sent a message that is cut");
@@ -300,11 +220,11 @@ static void test_misuse(void **state)
     vdbq *db;
     (void)state;
     assert_int_equal(vdbq_open(NULL, 0, &db), VDBQ_OK);
-    assert_int_equal(vdbq_cluster_lead(db, &ends[0].link), VDBQ_MISUSE);
-    assert_int_equal(vdbq_cluster_lead(db, &ends[1].link), VDBQ_MISUSE);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), VDBQ_MISUSE);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(1)), VDBQ_MISUSE);
     assert_int_equal(vdbq_cluster_lead(db, NULL), VDBQ_MISUSE);
-    assert_int_equal(vdbq_cluster_lead(NULL, &ends[0].link), VDBQ_MISUSE);
-    assert_int_equal(vdbq_cluster_follow(&ends[0].link, test_path, 0, 0),
+    assert_int_equal(vdbq_cluster_lead(NULL, end_of(0)), VDBQ_MISUSE);
+    assert_int_equal(vdbq_cluster_follow(end_of(0), test_path, 0, 0),
                      VDBQ_MISUSE);
     vdbq_cluster_dismiss(NULL);
     vdbq_close(db);
@@ -313,12 +233,11 @@ static void test_misuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_two, make_way, remove_folder),
-        cmocka_unit_test_setup_teardown(test_beside, make_way, remove_folder),
-        cmocka_unit_test_setup_teardown(test_other_build, make_way,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(test_cut, make_way, remove_folder),
-        cmocka_unit_test_setup_teardown(test_misuse, make_way, remove_folder),
+        cmocka_unit_test_setup_teardown(test_two, make_way, remove_way),
+        cmocka_unit_test_setup_teardown(test_beside, make_way, remove_way),
+        cmocka_unit_test_setup_teardown(test_other_build, make_way, remove_way),
+        cmocka_unit_test_setup_teardown(test_cut, make_way, remove_way),
+        cmocka_unit_test_setup_teardown(test_misuse, make_way, remove_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a run of all ranks came to: what rank 0 learns from it, the numbers of
+ * the query, and what EXPLAIN says: which part each rank has done, and how long
+ * that took beside the others.
+ */
+#include <assert.h>
+
+#include "cluster/leader.h"
+
+enum { BAR_WIDTH = 20 };
+
+static const struct rank_cost *cost_of(const struct leader *leader,
+                                       unsigned rank)
+{
+    return rank == 0 ? &leader->ranks.cost : &leader->members[rank].end.cost;
+}
+
+/* ------------------------------------------------------------- numbers -- */
+
+void leader_learn(struct leader *leader)
+{
+    for (unsigned r = 0; r < leader->link->ranks; r++) {
+        const struct member *member = &leader->members[r];
+        const struct vdbq_stats *stats = &member->end.stats;
+        if (member->end.error.status != VDBQ_OK || stats->builds > 0)
+            return;
+        leader->runs[r] =
+            (struct share_run){ .rows = stats->rows_read,
+                                .ns = cost_of(leader, r)->compute_ns };
+    }
+    shares_learn(&leader->shares, leader->runs);
+}
+
+/* Adds what another rank did to the query's numbers. */
+static void add_stats(const struct vdbq_stats *of, struct vdbq_stats *sum)
+{
+    sum->rows_read += of->rows_read;
+    sum->cells += of->cells;
+    sum->bytes_read += of->bytes_read;
+    sum->bytes_mapped += of->bytes_mapped;
+    sum->tablets_skipped += of->tablets_skipped;
+    sum->bytes_in += of->bytes_in;
+    sum->bytes_out += of->bytes_out;
+    sum->kernel_ns += of->kernel_ns;
+    sum->transfer_ns += of->transfer_ns;
+    sum->builds += of->builds;
+    sum->builds_cached += of->builds_cached;
+    sum->launches += of->launches;
+}
+
+void leader_add(const struct leader *leader, struct vdbq_stats *sum)
+{
+    for (unsigned r = 1; r < leader->link->ranks; r++)
+        add_stats(&leader->members[r].end.stats, sum);
+}
+
+/* ------------------------------------------------------------- explain -- */
+
+/* The time of a rank beside that of the slowest one, as a bar. */
+static void bar(uint64_t ns, uint64_t most_ns, char room[BAR_WIDTH + 1])
+{
+    unsigned long_one =
+        most_ns > 0 ? (unsigned)((double)ns / (double)most_ns * BAR_WIDTH + 0.5)
+                    : 0;
+    assert(long_one <= BAR_WIDTH);
+    for (unsigned i = 0; i < BAR_WIDTH; i++)
+        room[i] = i < long_one ? '#' : '.';
+    room[BAR_WIDTH] = '\0';
+}
+
+/* Of the slowest rank. */
+static uint64_t most_ns(const struct leader *leader)
+{
+    uint64_t most = 0;
+    for (unsigned r = 0; r < leader->link->ranks; r++) {
+        uint64_t ns = cost_of(leader, r)->compute_ns;
+        most = ns > most ? ns : most;
+    }
+    return most;
+}
+
+static void explain_cost(const struct rank_cost *cost, struct text *lines)
+{
+    text_print(lines,
+               "%llu rows, %llu bytes sent, compute %.3f ms, "
+               "exchange %.3f ms, wait %.3f ms, merge %.3f ms",
+               (unsigned long long)cost->rows, (unsigned long long)cost->bytes,
+               (double)cost->compute_ns / 1e6, (double)cost->exchange_ns / 1e6,
+               (double)cost->wait_ns / 1e6, (double)cost->merge_ns / 1e6);
+}
+
+static void explain_rank(const struct leader *leader, unsigned rank,
+                         struct text *lines)
+{
+    const struct member *member = &leader->members[rank];
+    text_print(lines, ";   rank %-5u ", rank);
+    explain_cost(cost_of(leader, rank), lines);
+    text_print(lines, "  (%s, %u threads)\n", member->host, member->cores);
+}
+
+/* A device: the bar is of the time in the steps that are shared. */
+static void explain_device(const struct leader *leader, unsigned rank,
+                           struct text *lines)
+{
+    const struct member *member = &leader->members[rank];
+    const struct rank_cost *cost = cost_of(leader, rank);
+    char room[BAR_WIDTH + 1];
+    bar(cost->compute_ns, most_ns(leader), room);
+    text_print(lines, ";   %-9s %s %llu rows and %llu bytes read, ",
+               member->host, room,
+               (unsigned long long)member->end.stats.rows_read,
+               (unsigned long long)member->end.stats.bytes_read);
+    explain_cost(cost, lines);
+    text_print(lines, "\n");
+}
+
+void leader_explain(const vdbq_query *query, struct text *lines)
+{
+    const struct leader *leader = leader_of_query(query);
+    const bool devices = leader->params.devices;
+    const char *alone = query->division.alone != NULL ? query->division.alone
+                                                      : query->division.now;
+    if (alone != NULL) {
+        text_print(lines,
+                   devices ? "; devices   the first of %u alone: %s\n"
+                           : "; cluster   rank 0 of %u alone: %s\n",
+                   leader->link->ranks, alone);
+        return;
+    }
+    text_print(lines,
+               devices ? "; devices   %u\n" : "; cluster   on %u ranks\n",
+               leader->link->ranks);
+    if (query->plan.explain != AST_EXPLAIN_ANALYZE || leader->ran == 0)
+        return;
+    for (unsigned r = 0; r < leader->link->ranks; r++)
+        if (devices)
+            explain_device(leader, r, lines);
+        else
+            explain_rank(leader, r, lines);
+}
