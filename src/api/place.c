@@ -191,9 +191,8 @@ enum { PROBED_PART = 4 };
 
 /* Of the device where a large query is to run; 0 where there is none, which
  * the query will say. */
-static uint64_t probed_most(void *context)
+uint64_t session_probed_most(vdbq *db)
 {
-    vdbq *db = context;
     const struct error before = db->error;
     const struct settings *settings = &db->options.settings;
     struct station *station;
@@ -216,6 +215,12 @@ static uint64_t probed_most(void *context)
     if (facts->shares_memory && host_budget(station) < room)
         room = host_budget(station);
     return room / PROBED_PART;
+}
+
+static uint64_t probed_most(void *context)
+{
+    vdbq *db = context;
+    return db->probed_most > 0 ? db->probed_most : session_probed_most(db);
 }
 
 struct plan_limits plan_limits_now(vdbq *db)

@@ -75,17 +75,15 @@ static enum vdbq_status plan_tree(vdbq_query *query,
     return status;
 }
 
-/* Divides the plan among processes, or devices, where there are several. */
-static enum vdbq_status divide(vdbq_query *query,
-                               const struct catalogue *catalogue)
+/* Finds who else takes part in the query: before it is planned, since all plan
+ * alike. */
+static enum vdbq_status find_others(vdbq_query *query)
 {
-    enum vdbq_status status = VDBQ_OK;
     query->cluster = query->db->cluster;
-    if (query->cluster == NULL && query->plan.kind == PLAN_SELECT)
-        status = session_crew(query->db, &query->cluster);
-    return status == VDBQ_OK && query->cluster != NULL
-               ? query->cluster->divide(query, catalogue)
-               : status;
+    if (query->cluster != NULL || query->statement == NULL
+        || query->statement->kind != AST_SELECT)
+        return VDBQ_OK;
+    return session_crew(query->db, &query->cluster);
 }
 
 /* Plans the statement for a catalogue, and checks its steps. `converts`: as of
@@ -94,9 +92,11 @@ static enum vdbq_status
 make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
 {
     struct error *error = &query->db->error;
-    struct plan_limits limits = plan_limits_now(query->db);
-    enum vdbq_status status;
     uint64_t started = os_time_ns();
+    enum vdbq_status status = find_others(query);
+    if (status != VDBQ_OK)
+        return status;
+    struct plan_limits limits = plan_limits_now(query->db);
     limits.careful = query->careful;
     limits.given = query->given;
     limits.now = query->now;
@@ -112,7 +112,8 @@ make_plan(vdbq_query *query, const struct catalogue *catalogue, bool converts)
     query->planned = true;
     query->replan = false;
     query->planned_for = catalogue_hold((struct catalogue *)catalogue);
-    status = divide(query, catalogue);
+    if (query->cluster != NULL)
+        status = query->cluster->divide(query, catalogue);
     if (status == VDBQ_OK && query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
     if (status == VDBQ_OK)

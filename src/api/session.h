@@ -50,17 +50,19 @@ struct session_cluster {
 struct vdbq {
     struct database *database;       /* NULL: it could not be opened   */
     struct session_cluster *cluster; /* of processes; NULL: there is none */
-    unsigned sharers;         /* devices that have a part each of the memory for
+    uint64_t probed_most; /* as of struct plan_limits, of all these devices; 0:
+                             that of the connection's own                   */
+    unsigned sharers;     /* devices that have a part each of the memory for
                          tablets; 0: they are not several                */
-    int process;              /* that opened it                 */
-    struct options options;   /* changed by vdbq_set() alone    */
-    struct station *stations; /* device's; the newest first     */
-    struct opener *opener;    /* of the CPU device; NULL: none  */
-    struct run_cache *runs;   /* of its tables' tablets         */
-    uint64_t rows_stood_in;   /* that the host read in its place */
-    bool opening_failed;      /* it is left to those who wait   */
-    uint64_t host_rows_max;   /* 0: not looked up yet           */
-    unsigned host_cores;      /* likewise                       */
+    int process;          /* that opened it                 */
+    struct options options;          /* changed by vdbq_set() alone    */
+    struct station *stations;        /* device's; the newest first     */
+    struct opener *opener;           /* of the CPU device; NULL: none  */
+    struct run_cache *runs;          /* of its tables' tablets         */
+    uint64_t rows_stood_in;          /* that the host read in its place */
+    bool opening_failed;             /* it is left to those who wait   */
+    uint64_t host_rows_max;          /* 0: not looked up yet           */
+    unsigned host_cores;             /* likewise                       */
     struct vdbq_query *queries;      /* those that are open            */
     struct vdbq_append *append;      /* the one that is open, or NULL  */
     struct session_object *objects;  /* others that are open           */
@@ -180,6 +182,9 @@ void stations_close(vdbq *db);
  * open and no other query of the connection runs. */
 void stations_settle(vdbq *db);
 
+/* As of struct plan_limits: of the connection's own device, which is opened for
+ * it. */
+uint64_t session_probed_most(vdbq *db);
 /* What plans of the connection keep to. */
 struct plan_limits plan_limits_now(vdbq *db);
 

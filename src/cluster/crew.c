@@ -34,6 +34,7 @@ struct crew {
     struct memory_links *links;
     struct hand hands[DEVICES_MAX]; /* by rank, from 1 on                   */
     unsigned hands_started;
+    uint64_t probed_most; /* as of struct vdbq; 0: not known yet */
 };
 
 static void *work(void *context)
@@ -135,6 +136,7 @@ enum vdbq_status session_crew(vdbq *db, struct session_cluster **cluster)
     enum vdbq_status status = VDBQ_OK;
     *cluster = NULL;
     db->sharers = 0;
+    db->probed_most = 0;
     if (!device_choice_is_several(wanted))
         return VDBQ_OK;
     crew = find_crew(db, wanted);
@@ -143,6 +145,11 @@ enum vdbq_status session_crew(vdbq *db, struct session_cluster **cluster)
     if (status != VDBQ_OK)
         return status;
     *cluster = crew->calls;
-    db->sharers = crew->calls != NULL ? crew->choices.count : 0;
+    if (crew->calls == NULL)
+        return VDBQ_OK;
+    db->sharers = crew->choices.count;
+    if (crew->probed_most == 0)
+        crew->probed_most = rank_probed_most(crew->calls);
+    db->probed_most = crew->probed_most;
     return VDBQ_OK;
 }

@@ -177,6 +177,7 @@ static enum vdbq_status prepare(struct follower *follower,
     const char *text = (const char *)(order + 1);
     follower->ranks.share_first = order->share_first;
     follower->ranks.share_end = order->share_end;
+    db->probed_most = order->probed_most;
     enum vdbq_status status = take_settings(follower, &order->settings);
     if (status == VDBQ_OK)
         status =
@@ -312,6 +313,8 @@ static void welcome(struct follower *follower, enum vdbq_status status)
         follower->db != NULL
             ? host_threads(follower->db, &follower->db->options.settings)
             : 0;
+    if (status == VDBQ_OK && follower->params->device != NULL)
+        welcome.probed_most = session_probed_most(follower->db);
     snprintf(welcome.host, sizeof welcome.host, "%s", follower->link->host);
     post(follower, MESSAGE_HELLO, &welcome, sizeof welcome);
 }

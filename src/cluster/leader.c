@@ -375,6 +375,7 @@ static enum vdbq_status greet(struct leader *leader, struct error *error)
             break;
         memcpy(leader->members[r].host, welcome.host, sizeof welcome.host);
         leader->members[r].cores = welcome.cores;
+        leader->members[r].probed_most = welcome.probed_most;
         if (first == VDBQ_OK)
             first = check_welcome(leader, &welcome, r, error);
         else
@@ -416,6 +417,19 @@ static enum vdbq_status lead(struct leader *leader, struct error *error)
         host_threads(leader->db, &leader->db->options.settings);
     strncpy(leader->members[0].host, link->host, HOST_BYTES_MAX - 1);
     return leader->params.alone == NULL ? greet(leader, error) : VDBQ_OK;
+}
+
+uint64_t rank_probed_most(const struct session_cluster *calls)
+{
+    const struct leader *leader =
+        (const struct leader *)((const char *)calls
+                                - offsetof(struct leader, calls));
+    uint64_t least = session_probed_most(leader->db);
+    for (unsigned r = 1;
+         leader->params.alone == NULL && r < leader->link->ranks; r++)
+        if (leader->members[r].probed_most < least)
+            least = leader->members[r].probed_most;
+    return least;
 }
 
 enum vdbq_status rank_lead(vdbq *db, const struct vdbq_link *link,

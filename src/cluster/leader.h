@@ -12,8 +12,9 @@
 struct member {
     char host[HOST_BYTES_MAX]; /* or the name of its device */
     uint32_t cores;
-    bool ended;     /* the run: nothing of it comes any more */
-    struct end end; /* ... what it came to; of rank 0 the stats alone */
+    uint64_t probed_most; /* as it says in its welcome */
+    bool ended;           /* the run: nothing of it comes any more */
+    struct end end;       /* ... what it came to; of rank 0 the stats alone */
     struct ready ready;
 };
 

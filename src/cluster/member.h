@@ -33,5 +33,7 @@ struct lead_params {
 enum vdbq_status rank_lead(vdbq *db, const struct vdbq_link *link,
                            const struct lead_params *params,
                            struct session_cluster **calls);
+/* As of struct plan_limits: the least of all ranks, which are devices. */
+uint64_t rank_probed_most(const struct session_cluster *calls);
 
 #endif

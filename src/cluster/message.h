@@ -49,7 +49,8 @@ struct welcome {
     struct hello hello;
     struct error error; /* status OK: the database is open */
     char host[HOST_BYTES_MAX];
-    uint32_t cores; /* that the rank works with */
+    uint32_t cores;       /* that the rank works with */
+    uint64_t probed_most; /* as of struct plan_limits: of a device of its own */
 };
 
 struct order {
@@ -63,6 +64,7 @@ struct order {
     uint64_t text_bytes;      /* of the statement, behind this             */
     uint32_t share_first;     /* as of struct ranks: the rank's            */
     uint32_t share_end;
+    uint64_t probed_most; /* as of struct vdbq */
 };
 struct parameter_item {
     struct parameter value; /* `text` without its bytes, which follow       */

@@ -24,6 +24,7 @@ uint8_t *order_make(const vdbq_query *query, size_t *size)
                            .now = query->plan.now,
                            .given = query->given,
                            .careful = query->careful,
+                           .probed_most = query->db->probed_most,
                            .parameters = vdbq_query_parameters(query),
                            .text_bytes = query->length };
     *size = sizeof order + query->length + parameter_bytes(query);
