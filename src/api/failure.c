@@ -7,6 +7,8 @@
 
 #include "api/session.h"
 
+session_finder *session_crew_finder;
+
 /* Copies line `number` of the text into `line`. */
 static void copy_line(const char *sql, size_t length, unsigned number,
                       struct text *line)

@@ -92,10 +92,22 @@ struct vdbq {
     struct text schema_text;
 };
 
-/* src/cluster/crew.c: the devices that the connection's options ask for, where
- * they are several; open from then on until the connection is closed. `*cluster`
- * NULL: it is one device. Fails as the first of them that cannot be opened. */
-enum vdbq_status session_crew(vdbq *db, struct session_cluster **cluster);
+/* Finds the devices that the connection's options ask for, where they are several;
+ * they are open from then on until the connection is closed. `*cluster` NULL: it
+ * is one device. Fails as the first of them that cannot be opened. The pointer is
+ * NULL where src/cluster, which sets it, is no part of the program: several are then
+ * no device's name. */
+typedef enum vdbq_status session_finder(vdbq *db,
+                                        struct session_cluster **cluster);
+extern session_finder *session_crew_finder;
+static inline enum vdbq_status session_crew(vdbq *db,
+                                            struct session_cluster **cluster)
+{
+    *cluster = NULL;
+    return session_crew_finder != NULL ? session_crew_finder(db, cluster)
+                                       : VDBQ_OK;
+}
+
 /* Whether no other connection can see the database. */
 bool session_in_memory(const vdbq *db);
 

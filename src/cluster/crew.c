@@ -129,7 +129,7 @@ static enum vdbq_status make_crew(vdbq *db, struct crew **crew)
     return status;
 }
 
-enum vdbq_status session_crew(vdbq *db, struct session_cluster **cluster)
+static enum vdbq_status crew_of(vdbq *db, struct session_cluster **cluster)
 {
     const char *wanted = db->options.settings.device;
     struct crew *crew = NULL;
@@ -152,4 +152,9 @@ enum vdbq_status session_crew(vdbq *db, struct session_cluster **cluster)
         crew->probed_most = rank_probed_most(crew->calls);
     db->probed_most = crew->probed_most;
     return VDBQ_OK;
+}
+
+__attribute__((constructor)) static void offer_crews(void)
+{
+    session_crew_finder = crew_of;
 }
