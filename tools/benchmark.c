@@ -61,12 +61,7 @@ struct run {
 static int parse(int argc, char **argv, struct options *options);
 static int configure(const struct options *options, vdbq *db);
 static int measure_limits(vdbq *db);
-static void pause_ms(unsigned ms)
-{
-    const struct timespec time = { ms / 1000, (long)(ms % 1000) * 1000000 };
-    nanosleep(&time, NULL);
-}
-
+static void wait_ms(unsigned ms);
 static int measure_file(const struct options *options, vdbq *db);
 static int complain(const vdbq *db);
 
@@ -436,6 +431,12 @@ static int measure_limits(vdbq *db)
     return GOOD;
 }
 
+static void wait_ms(unsigned ms)
+{
+    const struct timespec time = { ms / 1000, (long)(ms % 1000) * 1000000 };
+    nanosleep(&time, NULL);
+}
+
 static int measure_file(const struct options *options, vdbq *db)
 {
     FILE *file = fopen(options->queries, "r");
@@ -457,7 +458,7 @@ static int measure_file(const struct options *options, vdbq *db)
             code = measure(options, number, db, query);
         vdbq_query_close(query);
         if (options->once && number == 1)
-            pause_ms(options->pause_ms);
+            wait_ms(options->pause_ms);
     }
     free(line);
     fclose(file);

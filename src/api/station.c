@@ -145,17 +145,27 @@ struct station *station_find(vdbq *db, const struct settings *settings)
     return station;
 }
 
+/* One without a device yet; NULL: no memory. */
+static struct station *station_make(const vdbq *db,
+                                    const struct settings *settings)
+{
+    struct station *made = memory_zeroed(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->settings = *settings;
+    made->sharers = db->sharers > 0 ? db->sharers : 1;
+    return made;
+}
+
 enum vdbq_status station_at(vdbq *db, const struct settings *settings,
                             bool tried_only, struct station **station)
 {
     *station = station_find(db, settings);
     if (*station != NULL)
         return VDBQ_OK;
-    struct station *made = memory_zeroed(1, sizeof *made);
+    struct station *made = station_make(db, settings);
     if (made == NULL)
         return error_no_memory(&db->error);
-    made->settings = *settings;
-    made->sharers = db->sharers > 0 ? db->sharers : 1;
     enum vdbq_status status = station_open(db, made, tried_only);
     if (status != VDBQ_OK || made->device == NULL) {
         station_close(made);
@@ -216,13 +226,11 @@ static void take_over(vdbq *db, struct station *to)
 static enum vdbq_status station_adopt(vdbq *db, const struct settings *settings,
                                       struct device *device)
 {
-    struct station *made = memory_zeroed(1, sizeof *made);
+    struct station *made = station_make(db, settings);
     if (made == NULL) {
         device_close(device);
         return error_no_memory(&db->error);
     }
-    made->settings = *settings;
-    made->sharers = db->sharers > 0 ? db->sharers : 1;
     made->device = device;
     take_over(db, made);
     enum vdbq_status status = station_equip(db, made);

@@ -15,11 +15,8 @@
 #include "cluster/memory_link.h"
 #include "device/several.h"
 
-struct crew;
-
 /* A device but the first. */
 struct hand {
-    struct crew *crew;
     const struct vdbq_link *link;
     struct follow_params params;
     pthread_t thread;
@@ -72,7 +69,6 @@ static enum vdbq_status start_hands(struct crew *crew, vdbq *db)
     for (unsigned r = 1; r < crew->choices.count; r++) {
         struct hand *hand = &crew->hands[r];
         *hand = (struct hand){
-            .crew = crew,
             .link = memory_link(crew->links, r),
             .params = { .path = path,
                         .device = crew->choices.texts[r],

@@ -123,8 +123,8 @@ static void add_text(struct computed *computed, struct vdbq_text text)
                       && utf8_count(text) == computed->first;
 }
 
-/* Computes the call for the words of a share: each one's code is, for now, the
- * place of its text. */
+/* Computes the call for the words of a share: each one's code becomes
+ * the place of its text, which put_codes() follows. */
 static bool compute_all(const struct computing *computing,
                         const struct call_share *share,
                         struct computed *computed, struct arena *arena)

@@ -51,7 +51,7 @@ struct scan {
     bool failed;           /* a launch failed: nothing is started any more */
     /* zeroed: the program needs none */
     struct run_dictionary dictionary;
-    struct device_times word_times; /* of words that the device was asked of */
+    struct device_times word_times; /* of asking the device of words */
     struct error held;  /* ... since this happened; status OK: not  */
     struct error lost;  /* launches in flight were, by this; status OK: none */
     struct arena arena; /* of all arrays */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ranks: processes, or devices of one process, that run one query together. Each
- * has the query's steps and sees the same state of the database; scans whose tablets are shared out
- * (struct step_scan) run over a share of them, and STEP_GATHER brings together
- * what came of it. How messages travel is for who makes this struct to know
- * (src/cluster).
+ * has the query's steps and sees the same state of the database; scans whose
+ * tablets are shared out (struct step_scan) run over a share of them, and
+ * STEP_GATHER brings together what came of it. How messages travel is for who
+ * makes this struct to know (src/cluster).
  */
 #ifndef VDBQ_EXEC_RANKS_H
 #define VDBQ_EXEC_RANKS_H
