@@ -66,9 +66,12 @@ static bool write_ends(const struct neighbours *all, uint32_t first,
     while (at < end) {
         uint32_t peers = window_end(window, at, WINDOW_PEERS);
         uint32_t source = window->order[last ? peers - 1 : first];
-        for (; at < peers && at < end; at++)
+        for (; at < peers && at < end; at++) {
+            if (stop_at(at))
+                return nulls;
             nulls |=
                 window_copy(column, source, all->result, window->order[at]);
+        }
     }
     return nulls;
 }
@@ -91,7 +94,7 @@ static void write_share(void *context, unsigned share)
         uint32_t behind = end < stop ? end : stop;
         if (!moves)
             nulls |= write_ends(all, first, at, behind);
-        for (; moves && at < behind; at++)
+        for (; moves && at < behind && !stop_at(at); at++)
             nulls |= write_moved(all, at, first, end);
         if (stop_after(&since, 1 + behind - first))
             return;
