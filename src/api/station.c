@@ -271,19 +271,21 @@ void stations_settle(vdbq *db)
         settle(db->files);
 }
 
-/* Of what tablets may take, which have the rest; and of what was asked for, for
- * slabs that no query has, and for large arrays of words. */
-enum { HELD_PART = 2, KEPT_PART = 16, WORDS_PART = 8 };
+/* Of what tablets may take, which have the rest, and for large arrays of words;
+ * and, where it was asked for, for those, and for slabs that no query has. */
+enum { HELD_PART = 2, WORDS_PART = 2, ASKED_WORDS_PART = 8, KEPT_PART = 16 };
 
 /* What is the process's goes by the query that began last. */
 uint64_t steps_memory(const struct settings *settings)
 {
     uint64_t bytes = settings->memory_bytes;
-    if (bytes == 0)
+    if (bytes == 0) {
         bytes = HOST_SHARE(os_memory_bytes());
-    else
+        paged_limit(bytes / WORDS_PART);
+    } else {
         slabs_keep(bytes / KEPT_PART);
-    paged_limit(bytes / WORDS_PART);
+        paged_limit(bytes / ASKED_WORDS_PART);
+    }
     return bytes / HELD_PART;
 }
 

@@ -22,7 +22,8 @@ enum {
     PAGE = 4096,    /* smaller ones are no file's */
     PIECE = 1 << 20 /* bytes that are copied at a time */
 };
-static const uint64_t stay_ns = 2 * 1000000; /* between two that leave */
+/* What a core reads in memory in a nanosecond, and pages stay that long at least. */
+static const uint64_t rate_bytes = 8, stay_ns = 2 * 1000000;
 
 /* A piece that lies in a file. */
 struct mapping {
@@ -185,12 +186,22 @@ void paged_copy(void *to, const void *from, size_t size)
     }
 }
 
+/* How long pages stay: while as many are read as may lie in memory besides. With
+ * a limit of much they must not leave as soon as with one of little: each that is
+ * used again is a fault. */
+static uint64_t stay(void)
+{
+    uint64_t read_ns =
+        atomic_load_explicit(&limit, memory_order_relaxed) / rate_bytes;
+    return read_ns > stay_ns ? read_ns : stay_ns;
+}
+
 void paged_put_away(void)
 {
     if (atomic_load_explicit(&in_files, memory_order_relaxed) == 0)
         return;
     uint_fast64_t now = time_ns(), left = atomic_load(&left_ns);
-    if (now - left < stay_ns
+    if (now - left < stay()
         || !atomic_compare_exchange_strong(&left_ns, &left, now))
         return;
     take_lock();
