@@ -278,9 +278,19 @@ OP(GROUP)
     DEAR(slot[t] = LIVE ? ((u32)t & last) * bytes : nowhere;)
 }
 
-/* Whether b has a register of flags that are set for row t. */
-#define FLAGGED (b >= 0 && m->r[b < 0 ? 0 : b].I32[t] != 0)
+/* Of row t: whether its flag in register b is set; and if there need be no such
+ * register. A loop that vectors are to be made of asks before it whether there is
+ * one: a compiler for CPUs makes them of no loop that asks for each row. */
+#define FLAG (m->r[b].I32[t] != 0)
+#define FLAGGED (b >= 0 && FLAG)
 
+#define CODES(T, UNSIGNED, flagged)                                          \
+    DEAR({                                                                   \
+        UNSIGNED more = (UNSIGNED)A(T) - base;                               \
+        u32 code = more < size ? (u32)more : size - 1;                       \
+        code = (flagged) ? size : code;                                      \
+        slot[t] += LIVE ? code * stride : 0;                                 \
+    })
 /* Moves a row to its key's code. Values of no known code have another's: the
  * file was not what its facts say. */
 #define KEY(T, UNSIGNED)                                                     \
@@ -291,21 +301,18 @@ OP(GROUP)
         const UNSIGNED base = (UNSIGNED)key->base;                           \
         const u32 size = key->size, stride = key->stride;                    \
         u32 *restrict slot = m->slot;                                        \
-        DEAR({                                                               \
-            UNSIGNED more = (UNSIGNED)A(T) - base;                           \
-            u32 code = more < size ? (u32)more : size - 1;                   \
-            code = FLAGGED ? size : code;                                    \
-            slot[t] += LIVE ? code * stride : 0;                             \
-        })                                                                   \
+        if (b < 0) {                                                         \
+            CODES(T, UNSIGNED, 0)                                            \
+        } else {                                                             \
+            CODES(T, UNSIGNED, FLAG)                                         \
+        }                                                                    \
     }
 
 OP(KEY_I32) KEY(I32, u32)
 OP(KEY_I64) KEY(I64, u64)
 
 /* The words of a record from `at` on: of row t, and of the only group. */
-#define RECORD(at)                                                           \
-    ((GLOBAL u64 *)(m->table + (at) +                                        \
-                    ((d & ADD_ONLY_GROUP) ? 0 : m->slot[t])))
+#define RECORD(at) ((GLOBAL u64 *)(m->table + (at) + m->slot[t]))
 #define ONLY_RECORD(at) ((GLOBAL u64 *)(m->table + (at)))
 /* Over the live rows of a tile, in any order, for the only group: those that are
  * listed already, or all at once. */
@@ -325,9 +332,14 @@ OP(KEY_I64) KEY(I64, u64)
             statement;                                                       \
         }                                                                    \
     }
-#define ADDED ((m->pc[t] <= k) & !FLAGGED)
-/* The same where a row that is not live has a record of its own. */
-#define ADDED_TO_OWN ((d & ADD_ONLY_GROUP) ? ADDED : !FLAGGED)
+/* Over the rows of a tile for the only group, with `added`: whether row t's value
+ * is. (Rows that are not live have a record of their own where there are more.) */
+#define EACH_ADDED(statement)                                                \
+    if (b < 0) {                                                             \
+        EACH_AT_ONCE(i32 added = LIVE; statement)                            \
+    } else {                                                                 \
+        EACH_AT_ONCE(i32 added = LIVE & !FLAG; statement)                    \
+    }
 
 /* Counts the rows that are passed over: their value is NULL. */
 static void count_flagged(struct machine *m, i32 k, i32 b, i32 c, i32 d)
@@ -336,10 +348,10 @@ static void count_flagged(struct machine *m, i32 k, i32 b, i32 c, i32 d)
         return;
     if (d & ADD_ONLY_GROUP) {
         u32 count = 0;
-        EACH_AT_ONCE(count += LIVE & FLAGGED;)
+        EACH_AT_ONCE(count += LIVE & FLAG;)
         *ONLY_RECORD(c) += count;
     } else
-        EACH_ROW(*RECORD(c) += FLAGGED & (m->pc[t] <= k))
+        EACH_ROW(*RECORD(c) += LIVE & FLAG)
 }
 
 OP(COUNT)
@@ -355,10 +367,10 @@ OP(SUM_I32)
     count_flagged(m, k, b, c, d);
     if (d & ADD_ONLY_GROUP) {
         i64 sum = 0;
-        EACH_AT_ONCE(sum += ADDED ? A(I32) : 0;)
+        EACH_ADDED(sum += added ? A(I32) : 0;)
         ONLY_RECORD(c)[1] += (u64)sum;
     } else
-        EACH_ROW(RECORD(c)[1] += ADDED_TO_OWN ? (u64)(i64)A(I32) : 0)
+        EACH_ROW(RECORD(c)[1] += FLAGGED ? 0 : (u64)(i64)A(I32))
 }
 
 OP(SUM_I64)
@@ -367,13 +379,13 @@ OP(SUM_I64)
     count_flagged(m, k, b, c, d);
     if (d & ADD_ONLY_GROUP) {
         u64 low = 0, high = 0;
-        EACH_AT_ONCE(i64 value = ADDED ? A(I64) : 0;
-                     low += (u32)value;
-                     high += (u64)(value >> 32);)
+        EACH_ADDED(i64 value = added ? A(I64) : 0;
+                   low += (u32)value;
+                   high += (u64)(value >> 32);)
         ONLY_RECORD(c)[1] += low;
         ONLY_RECORD(c)[2] += high;
     } else
-        EACH_ROW(i64 value = ADDED_TO_OWN ? A(I64) : 0;
+        EACH_ROW(i64 value = FLAGGED ? 0 : A(I64);
                  GLOBAL u64 *record = RECORD(c);
                  record[1] += (u32)value;
                  record[2] += (u64)(value >> 32))
@@ -412,17 +424,17 @@ static void add_real(GLOBAL struct sum *sum, f64 value)
         GLOBAL struct sum *sum = SUM_IN(ONLY_RECORD(c));                     \
         const f64 scale = sum_scale(sum->top);                               \
         u64 high = 0, middle = 0, low = 0, beyond = 0;                       \
-        EACH_AT_ONCE(f64 left = (f64)A(T) * scale;                           \
-                     left = ADDED ? left : 0;                                \
-                     beyond |= fabs(left) < 0x1p31 ? 0 : 1;                  \
-                     high += sum_digit(&left, SUM_ROUND_0)                   \
-                             - bits_of_f64(SUM_ROUND_0);                     \
-                     middle += sum_digit(&left, SUM_ROUND_1)                 \
-                               - bits_of_f64(SUM_ROUND_1);                   \
-                     low += sum_digit(&left, SUM_ROUND_2)                    \
-                            - bits_of_f64(SUM_ROUND_2);)                     \
+        EACH_ADDED(f64 left = (f64)A(T) * scale;                             \
+                   left = added ? left : 0;                                  \
+                   beyond |= fabs(left) < 0x1p31 ? 0 : 1;                    \
+                   high += sum_digit(&left, SUM_ROUND_0)                     \
+                           - bits_of_f64(SUM_ROUND_0);                       \
+                   middle += sum_digit(&left, SUM_ROUND_1)                   \
+                             - bits_of_f64(SUM_ROUND_1);                     \
+                   low += sum_digit(&left, SUM_ROUND_2)                      \
+                          - bits_of_f64(SUM_ROUND_2);)                       \
         if (beyond) {                                                        \
-            EACH_ROW(add_real(sum, ADDED ? (f64)A(T) : 0))                   \
+            EACH_ROW(add_real(sum, (LIVE & !FLAGGED) ? (f64)A(T) : 0))       \
             return;                                                          \
         }                                                                    \
         sum->limbs[0] += (i64)high;                                          \
@@ -488,17 +500,16 @@ OP(SUM_F64) REAL(F64)
             GLOBAL u64 *record = ONLY_RECORD(c);                             \
             WIDE best = LEAST;                                               \
             i32 any = 0;                                                     \
-            EACH_AT_ONCE(i32 added = ADDED;                                  \
-                         WIDE all = -(WIDE)added;                            \
-                         WIDE order = ((ORDER(A(T)) ^ flip) & all)           \
-                                      | (LEAST & ~all);                      \
-                         best = order > best ? order : best;                 \
-                         any |= added;)                                      \
+            EACH_ADDED(WIDE all = -(WIDE)added;                              \
+                       WIDE order = ((ORDER(A(T)) ^ flip) & all)             \
+                                    | (LEAST & ~all);                        \
+                       best = order > best ? order : best;                   \
+                       any |= added;)                                        \
             if (any && order_code(best) > record[1])                         \
                 record[1] = order_code(best);                                \
         } else                                                               \
             EACH_ROW(u64 code = order_code(ORDER(A(T)) ^ flip);              \
-                     code = ADDED_TO_OWN ? code : 0;                         \
+                     code = FLAGGED ? 0 : code;                              \
                      GLOBAL u64 *record = RECORD(c);                         \
                      record[1] = code > record[1] ? code : record[1])        \
     }
