@@ -293,6 +293,18 @@ class Script:
         return f'{left} between {row()} and {row()}' if kind == 'between' else \
             f'{left} {kind} {row()}'
 
+    def bound(self, order):
+        """What is behind or before a value, or a row of several: a page of a list."""
+        rng = self.rng
+        if len(order) < 2 or rng.random() < 0.3:
+            return f'{order[0]} {rng.choice((">", "<=", "="))} {self.value_of(order[0])}'
+        kind = rng.choice(('>', '>', '<', '<', '>=', '<='))
+        values = [self.value_of(term) for term in order]
+        if len(order) == 2 and rng.random() < 0.3:
+            return (f'({order[0]} {kind[0]} {values[0]} or '
+                    f'{order[0]} = {values[0]} and {order[1]} {kind} {values[1]})')
+        return f'({", ".join(order)}) {kind} ({", ".join(values)})'
+
     def ends(self, names, shown):
         """The first rows of an order, or the least and the greatest value."""
         rng = self.rng
@@ -302,8 +314,8 @@ class Script:
             order, parts = rng.choice(self.keys)
             where = ' and '.join(' '.join(part) for part in parts)
             shown = rng.choice((shown, ', '.join(order)))
-        if rng.random() < 0.3:
-            bound = f'{order[0]} {rng.choice((">", "<=", "="))} {self.value_of(order[0])}'
+        if rng.random() < 0.4:
+            bound = self.bound(order)
             where = f'{where} and {bound}' if where else bound
         where = f' where {where}' if where else ''
         if rng.random() < 0.3:

@@ -12,7 +12,9 @@
 #include "plan/index/index_order.h"
 
 #include "plan/estimate/estimate.h"
+#include "plan/index/index_branches.h"
 #include "plan/index/index_implied.h"
+#include "plan/make/node.h"
 #include "plan/tree/binder.h"
 
 /* What is asked of the order: the first, or last, rows by columns of the
@@ -189,40 +191,105 @@ static void consider(const struct wanted *wanted,
         *best = choice;
 }
 
-/* Whether an index finds as few rows by the condition alone. */
-static bool is_beaten(const struct index_terms *terms, double rows)
+/* Whether an index finds as few rows by the condition alone, or `*failed`. */
+static bool is_beaten(struct binder *binder,
+                      const struct index_candidates *candidates,
+                      struct expression *where, double rows, bool *failed)
 {
-    const struct index_candidate *candidate = terms->of->items.items;
-    double all = (double)terms->of->table->table->rows;
-    bool beaten = false;
+    const struct index_candidate *candidate = candidates->items.items;
+    double all = (double)candidates->table->table->rows;
+    struct index_terms terms;
+    bool beaten = !index_terms_read(binder, candidates, where, &terms);
 
-    for (size_t i = 0; i < terms->of->items.count && !beaten; i++) {
+    *failed = beaten;
+    for (size_t i = 0; i < candidates->items.count && !beaten; i++) {
         struct index_use use;
-        beaten = index_terms_match(terms, &candidate[i], &use)
-                 && index_terms_kept(terms, &use) * all <= rows;
+        beaten = index_terms_match(&terms, &candidate[i], &use)
+                 && index_terms_kept(&terms, &use) * all <= rows;
     }
     return beaten;
 }
 
 /* ----------------------------------------------------------------- make -- */
 
-static bool put_seek(struct binder *binder, const struct source *source,
-                     const struct wanted *wanted,
-                     const struct index_terms *terms,
-                     const struct order_choice *choice)
+/* NULL: a failure. */
+static struct node *make_seek(struct binder *binder,
+                              const struct wanted *wanted,
+                              const struct index_terms *terms,
+                              const struct order_choice *choice)
 {
-    struct node *seek =
-        index_seek(binder, *source->place, choice->use.candidate, choice->rows);
+    struct node *seek = index_seek(binder, terms->of->table,
+                                   choice->use.candidate, choice->rows);
 
     if (seek == NULL)
-        return false;
+        return NULL;
     index_terms_fill(terms, &choice->use, &seek->seek);
     seek->seek.ends = (struct seek_ends){ .first = wanted->first,
                                           .last = wanted->last,
                                           .key_count = choice->count,
                                           .apart = choice->apart,
                                           .not_null = wanted->not_null };
-    *source->place = seek;
+    return seek;
+}
+
+/* A seek for the rows of a condition, and about how many more it finds; NULL: no
+ * index has them in that order, or `*failed`. */
+static struct node *find_seek(struct binder *binder,
+                              const struct index_candidates *candidates,
+                              const struct wanted *wanted,
+                              struct expression *where, double *rows,
+                              bool *failed)
+{
+    struct order_choice best = { .rows = 0 };
+    struct index_terms terms;
+    struct node *seek;
+
+    *failed = !index_terms_read(binder, candidates, where, &terms);
+    for (size_t i = 0; i < candidates->items.count && !*failed; i++)
+        consider(wanted, &terms, vector_at(&candidates->items, i), &best);
+    if (best.use.candidate == NULL)
+        return NULL;
+    *rows += best.rows;
+    seek = make_seek(binder, wanted, &terms, &best);
+    *failed = seek == NULL;
+    return seek;
+}
+
+/* Seeks for the rows of all branches, in `seeks`; false: there are not that many,
+ * or `*failed`. */
+static bool find_seeks(struct binder *binder,
+                       const struct index_candidates *candidates,
+                       const struct wanted *wanted,
+                       const struct vector *branches, struct node **seeks,
+                       double *rows, bool *failed)
+{
+    bool found = branches->count <= SEEK_KEYS_MAX;
+
+    for (size_t i = 0; i < branches->count && found; i++) {
+        seeks[i] = find_seek(binder, candidates, wanted,
+                             VECTOR_ITEMS(branches, struct expression *)[i],
+                             rows, failed);
+        found = seeks[i] != NULL;
+    }
+    return found;
+}
+
+/* Puts them in the table's place. Rows that the order has equal come from one of
+ * them, since it is an order by all columns in which branches differ (has_order()
+ * finds each behind those that equal a value): they come in the table's order. */
+static bool put_seeks(struct binder *binder, const struct source *source,
+                      struct node *const *seeks, size_t count, double rows)
+{
+    struct node *node = seeks[0];
+
+    if (count > 1) {
+        node = node_concat(binder, seeks, (unsigned)count);
+        if (node == NULL)
+            return false;
+        node->sought = true;
+        node->rows = estimate_rows(rows);
+    }
+    *source->place = node;
     if (source->where != NULL)
         *source->where = NULL;
     return true;
@@ -231,22 +298,23 @@ static bool put_seek(struct binder *binder, const struct source *source,
 static bool find_index(struct binder *binder, const struct source *source,
                        const struct wanted *wanted)
 {
+    struct expression *where = source->where != NULL ? *source->where : NULL;
     const struct node *table = *source->place;
-    struct order_choice best = { .rows = 0 };
+    struct vector branches = VECTOR_IN(binder->arena, struct expression *);
+    struct node *seeks[SEEK_KEYS_MAX];
     struct index_candidates candidates;
-    struct index_terms terms;
+    double rows = 0;
+    bool failed = false;
 
     if (!index_candidates(binder, table, &candidates)
-        || !index_terms_read(binder, &candidates,
-                             source->where != NULL ? *source->where : NULL,
-                             &terms))
+        || !index_branches(binder, where, &branches))
         return false;
-    for (size_t i = 0; i < candidates.items.count; i++)
-        consider(wanted, &terms, vector_at(&candidates.items, i), &best);
-    if (best.use.candidate == NULL || !index_pays_alone(table, best.rows)
-        || is_beaten(&terms, best.rows))
-        return true;
-    return put_seek(binder, source, wanted, &terms, &best);
+    if (!find_seeks(binder, &candidates, wanted, &branches, seeks, &rows,
+                    &failed)
+        || !index_pays_alone(table, rows)
+        || is_beaten(binder, &candidates, where, rows, &failed))
+        return !failed;
+    return put_seeks(binder, source, seeks, branches.count, rows);
 }
 
 /* ----------------------------------------------------------------- sort -- */
