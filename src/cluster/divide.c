@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "cluster/divide_distinct.h"
+
 /* A scan that may be shared out, and how far its rows are passed on. */
 struct way {
     int scan;      /* the step; -1: there is none                           */
@@ -93,13 +95,13 @@ static int find_top(const struct steps *steps, int number)
     return number;
 }
 
-/* Whether each rank can group its rows, so that the groups are merged. */
-static bool merges(const struct step_group *group)
+/* Why what sees the rows of a step must see all; NULL: it need not. */
+static const char *why_whole(const struct step *input, const struct step *sees)
 {
-    for (size_t i = 0; i < group->aggregates.count; i++)
-        if (VECTOR_ITEMS(&group->aggregates, struct step_aggregate)[i].distinct)
-            return false;
-    return true;
+    return sees != NULL && sees->kind == STEP_GROUP
+                   && divide_has_distinct(&sees->group)
+               ? divide_distinct_alone(input, &sees->group)
+               : NULL;
 }
 
 /* The step that sees the rows of a way's end; NULL: nobody does, or several. */
@@ -144,10 +146,11 @@ static void look_at(struct search *search, int number)
         return;
     int top = find_top(search->steps, number);
     const struct step *sees = reader_of(search->steps, top, &reader);
+    const char *whole;
     if (table->tablet_count < 2)
         refuse(search, table->rows, "its largest table has one tablet");
-    else if (sees != NULL && sees->kind == STEP_GROUP && !merges(&sees->group))
-        refuse(search, table->rows, "an aggregate is of DISTINCT values");
+    else if ((whole = why_whole(steps_at(search->steps, top), sees)) != NULL)
+        refuse(search, table->rows, whole);
     else if (search->best.scan < 0 || table->rows > search->best.rows)
         search->best =
             (struct way){ .scan = number, .top = top, .rows = table->rows };
@@ -198,6 +201,8 @@ static bool push(struct steps *steps, int *top)
     struct step *sees = reader_of(steps, *top, &reader);
     if (sees == NULL)
         return true;
+    if (sees->kind == STEP_GROUP && divide_has_distinct(&sees->group))
+        return divide_distinct(steps, top, reader);
     if (sees->kind == STEP_GROUP) {
         sees->group.apart = true;
         *top = reader;

@@ -90,6 +90,37 @@ def test_answers():
         """, database)
 
 
+DISTINCT = """
+    select count(distinct k), sum(distinct k), avg(distinct k), min(k), max(distinct k) from t;
+    select count(distinct x) from t where x is not null;
+    select sum(distinct x), avg(distinct x), total(distinct x) from t where id % 3 = 0;
+    select k, count(distinct s) from t group by k;
+    select s, count(distinct k), min(k), max(k) from t group by s having count(distinct k) > 6;
+    select k, count(distinct id % 501) c from t where k <> 4 group by k order by c desc, k limit 3;
+    select s, count(distinct case when id % 5 < 3 then k end), sum(distinct k) from t group by s;
+    select case when k < 5 then k end n, count(distinct case when id % 2 = 1 then s end)
+        from t group by n;
+    select case when id > 3 then 0 else id end n, count(distinct id) from t group by n;
+    select count(distinct k) filter (where id % 4 = 1), sum(distinct k) filter (where k > 2) from t;
+    select upper(s), count(distinct lower(s)) from t group by 1;
+    select a.k, count(distinct b.s) from t a join t b on a.id = b.id + 1 group by a.k;
+    select count(distinct k), sum(distinct x) from t where id < 0;
+    select k, count(distinct x) from t where id > 19990 group by k;
+    select case when id % 2 = 0 then 0e0 else -0e0 end z, count(distinct case when id % 3 = 0
+        then 0e0 when id % 3 = 1 then -0e0 end) from t group by z;
+    select k, sum(distinct cast(id as bigint) * 4611686018427387904) from t group by k;
+    select count(distinct k), count(*), sum(x) from t;
+    select count(distinct k), count(distinct s), count(distinct x) from t;
+    """
+
+
+def test_distinct():
+    """Aggregates of DISTINCT values: pairs of groups and values are merged."""
+    database = FOLDER / 'distinct.vdb'
+    make_table(database)
+    same(DISTINCT, database)
+
+
 def test_errors():
     """The first failure in the order of rows, and rows before it."""
     database = FOLDER / 'errors.vdb'
@@ -134,10 +165,15 @@ def test_explain():
     make_table(database)
     text = run(ranks(3, database, '--mode', 'list'),
                'explain analyze select k, sum(x) from t group by k;\n'
-               'explain select count(distinct k) from t;\n')[0]
+               'explain select count(distinct k), count(*) from t;\n'
+               'explain select count(distinct k), sum(distinct x) from t;\n'
+               'explain select k, count(distinct s) from t group by k;\n')[0]
     for wanted in ('; cluster   on 3 ranks\n', ';   rank 0 ', ';   rank 2 ', 'gather from 3 ranks',
                    'scan of table t, a share on each of 3 ranks',
-                   '; cluster   rank 0 of 3 alone: an aggregate is of DISTINCT values\n'):
+                   '; cluster   rank 0 of 3 alone: an aggregate is of DISTINCT values, '
+                   'another of all\n', 'groups of each rank by 2 columns:',
+                   '; cluster   rank 0 of 3 alone: aggregates are of DISTINCT values of '
+                   'several columns\n'):
         assert wanted in text, (wanted, text)
 
 

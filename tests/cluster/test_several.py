@@ -17,6 +17,8 @@ import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import test_cluster
+
 ROOT = Path(__file__).resolve().parents[2]
 CHOICES = ('host+cpu', 'cpu:0,1', 'cpu:all+host')
 ENVIRONMENT = os.environ | {'POCL_DEVICES': 'pthread pthread', 'VDBQ_TABLET_ROWS': '1000'}
@@ -72,6 +74,14 @@ def test_answers():
     same(sql, database, VDBQ_MEMORY='300M', choices=('host+cpu',))
 
 
+def test_distinct():
+    """Aggregates of DISTINCT values: the queries of several processes."""
+    database = FOLDER / 'distinct.vdb'
+    make_table(database)
+    same(test_cluster.DISTINCT, database)
+    same(test_cluster.DISTINCT, database, VDBQ_STEPS='device', choices=('cpu:0,1',))
+
+
 def test_changes():
     """Changes are the first device's; the others see them with the next query."""
     script = """
@@ -100,10 +110,11 @@ def test_explain():
     make_table(database)
     text = run('cpu:0,1', database, '.mode list\n'
                'explain analyze select k, sum(x) from t group by k;\n'
-               'explain select count(distinct k) from t;\n')[0]
+               'explain select count(distinct k), count(*) from t;\n')[0]
     for wanted in ('; devices   2\n', ';   cpu:0 ', ';   cpu:1 ', '10000 rows and ',
                    '####################', '; rows      20000 read, 7 returned',
-                   '; devices   the first of 2 alone: an aggregate is of DISTINCT values\n'):
+                   '; devices   the first of 2 alone: an aggregate is of DISTINCT values, '
+                   'another of all\n'):
         assert wanted in text, (wanted, text)
     text = run('cpu:0,1', ':memory:', '.mode list\ncreate table t (a integer);\n'
                'explain select a from t;\n')[0]
