@@ -19,6 +19,7 @@ struct way {
 struct search {
     const struct steps *steps;
     const struct catalogue *catalogue;
+    unsigned ranks;
     struct way best;
     const char *alone;   /* why a table is not shared out: the largest one */
     uint64_t alone_rows; /* ... its rows                                   */
@@ -96,11 +97,12 @@ static int find_top(const struct steps *steps, int number)
 }
 
 /* Why what sees the rows of a step must see all; NULL: it need not. */
-static const char *why_whole(const struct step *input, const struct step *sees)
+static const char *why_whole(const struct step *input, const struct step *sees,
+                             unsigned ranks)
 {
     return sees != NULL && sees->kind == STEP_GROUP
                    && divide_has_distinct(&sees->group)
-               ? divide_distinct_alone(input, &sees->group)
+               ? divide_distinct_alone(input, &sees->group, ranks)
                : NULL;
 }
 
@@ -149,7 +151,9 @@ static void look_at(struct search *search, int number)
     const char *whole;
     if (table->tablet_count < 2)
         refuse(search, table->rows, "its largest table has one tablet");
-    else if ((whole = why_whole(steps_at(search->steps, top), sees)) != NULL)
+    else if ((whole =
+                  why_whole(steps_at(search->steps, top), sees, search->ranks))
+             != NULL)
         refuse(search, table->rows, whole);
     else if (search->best.scan < 0 || table->rows > search->best.rows)
         search->best =
@@ -218,6 +222,7 @@ bool steps_divide(struct steps *steps, const struct catalogue *catalogue,
 {
     struct search search = { .steps = steps,
                              .catalogue = catalogue,
+                             .ranks = ranks,
                              .best = { .scan = -1 } };
     *gather = -1;
     for (int i = 0; i < (int)steps->steps.count; i++)

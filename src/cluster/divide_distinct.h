@@ -13,10 +13,12 @@
 /* Whether an aggregate of groups is of DISTINCT values. */
 bool divide_has_distinct(const struct step_group *group);
 
-/* Why the rows of a step cannot be divided for a group that reads them and has
- * such aggregates, a text that stays; NULL: they can. */
+/* Why the rows of a step are not divided among ranks for a group that reads them
+ * and has such aggregates, a text that stays: they cannot be, or it would take
+ * longer to bring the pairs together than to group the rows. NULL: they are. */
 const char *divide_distinct_alone(const struct step *input,
-                                  const struct step_group *group);
+                                  const struct step_group *group,
+                                  unsigned ranks);
 
 /* Has each rank give pairs of the rows of step `*top`, which the group `reader`
  * reads; `*top` is the step that gives them then. False: no memory. */

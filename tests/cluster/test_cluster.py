@@ -121,6 +121,20 @@ def test_distinct():
     same(DISTINCT, database)
 
 
+def test_many_distinct():
+    """So many that bringing them together takes longer than one rank alone does."""
+    database = FOLDER / 'many distinct.vdb'
+    make_table(database, rows=70000, tablet_rows=5000)
+    same('select count(distinct id) from t;\nselect k, count(distinct id) from t group by k;\n',
+         database, counts=(2,))
+    text = run(ranks(2, database, '--mode', 'list'),
+               'explain select count(distinct id) from t;\n'
+               'explain select k, count(distinct s) from t group by k;\n')[0]
+    told = [line for line in text.splitlines() if line.startswith('; cluster')]
+    assert told == ['; cluster   rank 0 of 2 alone: an aggregate is of too many DISTINCT values',
+                    '; cluster   on 2 ranks'], text
+
+
 def test_errors():
     """The first failure in the order of rows, and rows before it."""
     database = FOLDER / 'errors.vdb'

@@ -5,6 +5,7 @@
  * host.
  */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/vector.h"
@@ -55,6 +56,16 @@ static bool add_grouped(struct lowering *lowering, const struct node *node,
            != NULL;
 }
 
+/* About how many different rows there are of some columns of a node. */
+static double combinations(const struct node *node, const bool *used)
+{
+    double all = 1;
+    for (unsigned i = 0; i < node->column_count; i++)
+        if (used[i])
+            all *= fmax(node->columns[i].estimate.distinct, 1);
+    return fmin(all, fmax(node->rows, 1));
+}
+
 enum vdbq_status lower_group(struct lowering *lowering, struct node *node,
                              const bool *needed, int *map, int *number)
 {
@@ -72,7 +83,9 @@ enum vdbq_status lower_group(struct lowering *lowering, struct node *node,
                                 &input, 1, number);
     if (status != VDBQ_OK)
         return status;
-    steps_at(lowering->steps, *number)->group.keys = node->group.keys;
+    struct step_group *group = &steps_at(lowering->steps, *number)->group;
+    group->keys = node->group.keys;
+    group->combinations = combinations(node->left, used);
     for (unsigned i = 0; i < node->column_count; i++) {
         if (i >= node->group.keys && !needed[i])
             continue;

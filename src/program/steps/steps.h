@@ -67,6 +67,8 @@ struct step_aggregate {
 struct step_group {
     unsigned keys;            /* the first so many columns of the input    */
     struct vector aggregates; /* of struct step_aggregate                  */
+    double combinations;      /* of values of all columns that it reads: about
+                                 how many there are; 0: nobody said        */
     bool apart;               /* the groups of a rank's rows: STEP_GATHER
                                  takes them as they are, and nobody else
                                  does                                      */
