@@ -7,6 +7,7 @@
 
 #include "api/session.h"
 #include "data/database/rows.h"
+#include "data/tablet/dictionary_texts.h"
 #include "exec/stream/stream.h"
 #include "parser/ast.h"
 #include "plan/plan.h"
@@ -21,10 +22,9 @@ enum query_reading { READING_NOT, READING_ROWS, READING_BATCHES };
 
 /* Texts of the batch, made of the numbers of their words. */
 struct query_texts {
-    struct vdbq_vector *vectors; /* one a result column                */
-    struct vdbq_text **columns;  /* likewise; NULL: not a text         */
-    uint64_t *rows_room;         /* likewise: rows there is room for   */
-    unsigned count;
+    struct vdbq_vector *vectors;      /* one a result column */
+    struct dictionary_texts *columns; /* likewise */
+    unsigned count;                   /* of both */
 };
 
 /* Where the time of a run went beside plan and steps; in all nanoseconds. */

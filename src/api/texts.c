@@ -13,9 +13,8 @@ static bool texts_room(struct query_texts *texts, unsigned columns)
         return true;
     texts->vectors = memory_zeroed(columns, sizeof *texts->vectors);
     texts->columns = memory_zeroed(columns, sizeof *texts->columns);
-    texts->rows_room = memory_zeroed(columns, sizeof *texts->rows_room);
     texts->count = columns;
-    return texts->vectors && texts->columns && texts->rows_room;
+    return texts->vectors && texts->columns;
 }
 
 /* Makes the texts of one column. */
@@ -23,21 +22,10 @@ static bool make_column(struct query_texts *texts, unsigned column,
                         const struct vdbq_vector *vector, uint64_t rows,
                         const struct dictionary *dictionary)
 {
-    const int32_t *numbers = vector->values;
-    if (rows > texts->rows_room[column]) {
-        struct vdbq_text *larger =
-            rows <= SIZE_MAX / sizeof *larger
-                ? memory_resize(texts->columns[column], rows * sizeof *larger)
-                : NULL;
-        if (larger == NULL)
-            return false;
-        texts->columns[column] = larger;
-        texts->rows_room[column] = rows;
-    }
-    for (uint64_t i = 0; i < rows; i++)
-        texts->columns[column][i] =
-            dictionary_text(dictionary, (uint32_t)numbers[i]);
-    texts->vectors[column].values = texts->columns[column];
+    if (!dictionary_texts_look_up(&texts->columns[column], dictionary,
+                                  vector->values, rows))
+        return false;
+    texts->vectors[column].values = texts->columns[column].texts;
     return true;
 }
 
@@ -66,10 +54,9 @@ enum vdbq_status query_texts_make(vdbq_query *query)
 void query_texts_finish(struct query_texts *texts)
 {
     for (unsigned i = 0; texts->columns != NULL && i < texts->count; i++)
-        memory_release(texts->columns[i]);
+        dictionary_texts_finish(&texts->columns[i]);
     memory_release(texts->vectors);
     memory_release(texts->columns);
-    memory_release(texts->rows_room);
     *texts = (struct query_texts){ 0 };
 }
 

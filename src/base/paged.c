@@ -5,6 +5,7 @@
  */
 #include "base/paged.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,8 +20,10 @@
 #include "base/temporary.h"
 
 enum {
-    PAGE = 4096,    /* smaller ones are no file's */
-    PIECE = 1 << 20 /* bytes that are copied at a time */
+    PAGE = 4096,       /* smaller ones are no file's */
+    PIECE = 1 << 20,   /* bytes that are copied at a time */
+    AROUND = 16 << 12, /* bytes that come with one that is read */
+    STAY_PART = 8      /* of the limit, that a thread may leave behind */
 };
 /* What a core reads in memory in a nanosecond, and pages stay that long at least. */
 static const uint64_t rate_bytes = 8, stay_ns = 2 * 1000000;
@@ -194,6 +197,36 @@ static uint64_t stay(void)
     uint64_t read_ns =
         atomic_load_explicit(&limit, memory_order_relaxed) / rate_bytes;
     return read_ns > stay_ns ? read_ns : stay_ns;
+}
+
+/* What has the memory's file; NULL: it lies in none. */
+static const struct mapping *mapping_of(const void *memory)
+{
+    return ((const union head *)memory - 1)->mapping;
+}
+
+bool paged_lies_in_file(const void *memory)
+{
+    return mapping_of(memory) != NULL;
+}
+
+uint64_t paged_stay_bytes(void)
+{
+    return atomic_load_explicit(&limit, memory_order_relaxed) / STAY_PART;
+}
+
+void paged_leave(const void *memory, const void *bytes, size_t size)
+{
+    const struct mapping *mapping = mapping_of(memory);
+    if (mapping == NULL || size == 0)
+        return;
+    size_t first = (size_t)((const char *)bytes - (char *)mapping->memory);
+    size_t end = first + size;
+    assert(first < mapping->size && end <= mapping->size);
+    first -= first % AROUND;
+    end = end + AROUND - end % AROUND;
+    end = end < mapping->size ? end : mapping->size;
+    madvise((char *)mapping->memory + first, end - first, MADV_DONTNEED);
 }
 
 void paged_put_away(void)

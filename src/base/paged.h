@@ -35,6 +35,13 @@ void paged_copy(void *to, const void *from, size_t size);
 /* Lets pages leave, if the last ones left some time ago. stop_asked() calls it:
  * what works with large arrays asks every millisecond or so. */
 void paged_put_away(void);
+/* Whether memory of paged_alloc() lies in a file. */
+bool paged_lies_in_file(const void *memory);
+/* Lets the pages of some bytes of such memory leave at once: who used them does
+ * not use them again soon. */
+void paged_leave(const void *memory, const void *bytes, size_t size);
+/* After how many bytes that a thread read in order these are to leave. */
+uint64_t paged_stay_bytes(void);
 /* Bytes that lie in files now. */
 uint64_t paged_in_files(void);
 

@@ -12,11 +12,12 @@
 
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "data/tablet/dictionary_texts.h"
 #include "exec/operator/map_memo.h"
 
 enum {
     CALL_ROWS = 16, /* of a loop, or one of a stop's, take as long as a call */
-    BLOCK_ROWS = 32 /* whose texts are looked up together                    */
+    BLOCK_ROWS = 32 /* whose texts are looked up together, in memory         */
 };
 
 /* Neighbouring rows, which one thread computes. */
@@ -25,7 +26,7 @@ struct share {
     uint64_t done;        /* of `rows`, before one that failed */
     struct map_memo memo;
     /* of each argument, for the block of rows at hand: its texts */
-    struct vdbq_text texts[FUNCTION_ARGUMENTS_MAX][BLOCK_ROWS];
+    struct dictionary_texts texts[FUNCTION_ARGUMENTS_MAX];
     struct arena arena; /* of texts, until they are gathered */
     struct error error; /* status OK: all went well */
 };
@@ -34,7 +35,8 @@ struct computing {
     const struct map_call *call;
     const struct function *function; /* found by the step's name */
     struct row_set_column arguments[FUNCTION_ARGUMENTS_MAX];
-    unsigned count; /* of `shares`, and `gathers` */
+    uint64_t block_rows; /* whose texts a share looks up together */
+    unsigned count;      /* of `shares`, and `gathers` */
     struct share *shares;
     struct gather
         *gathers; /* the texts of each share, whose places in there the
@@ -48,33 +50,26 @@ static bool makes_texts(const struct map_call *call)
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* Looks up where the texts of an argument are in `count` rows from the one at
- * hand on. They are somewhere else for each row, so that memory is waited for
- * once and not at each of them. */
-static void look_up_texts(const struct computing *computing,
-                          struct share *share, unsigned i, uint64_t count)
-{
-    const struct dictionary *words = computing->call->words[i];
-    const uint32_t *numbers = (const uint32_t *)computing->arguments[i].values
-                              + share->first + share->done;
-    assert(count <= BLOCK_ROWS);
-    for (uint64_t k = 0; k < count; k++) {
-        share->texts[i][k] = dictionary_text(words, numbers[k]);
-        __builtin_prefetch(share->texts[i][k].bytes);
-    }
-}
-
-/* The texts of a block of rows, where one begins. */
-static void look_up_block(const struct computing *computing,
+/* Looks up the texts of the arguments of the next rows, where a block of them
+ * begins: memory, or the file, is then waited for once and not at each of them.
+ * False: no memory. */
+static bool look_up_block(const struct computing *computing,
                           struct share *share)
 {
     uint64_t left = share->rows - share->done;
-    if (share->done % BLOCK_ROWS != 0)
-        return;
-    for (unsigned i = 0; i < computing->call->step->arguments.count; i++)
+    uint64_t rows = left < computing->block_rows ? left : computing->block_rows;
+    bool done = true;
+    if (share->done % computing->block_rows != 0)
+        return true;
+    for (unsigned i = 0; i < computing->call->step->arguments.count && done;
+         i++) {
+        const uint32_t *numbers = computing->arguments[i].values;
         if (computing->arguments[i].type == VDBQ_TEXT)
-            look_up_texts(computing, share, i,
-                          left < BLOCK_ROWS ? left : BLOCK_ROWS);
+            done = dictionary_texts_look_up(
+                &share->texts[i], computing->call->words[i],
+                numbers + share->first + share->done, rows);
+    }
+    return done;
 }
 
 /* The value of an argument in the row at hand; false: it is NULL. */
@@ -88,7 +83,8 @@ static bool argument(const struct computing *computing,
     if (row_set_is_null(column, row))
         return false;
     if (column->type == VDBQ_TEXT)
-        value->text = share->texts[i][share->done % BLOCK_ROWS];
+        value->text =
+            share->texts[i].texts[share->done % computing->block_rows];
     else if (column->type == VDBQ_FLOAT || column->type == VDBQ_DOUBLE)
         value->real = row_set_real(column, row);
     else
@@ -185,7 +181,10 @@ static void compute_rows(const struct computing *computing, struct share *share)
     uint64_t since = 0;
     for (; share->done < share->rows && status == VDBQ_OK; share->done++) {
         uint64_t row = share->first + share->done;
-        look_up_block(computing, share);
+        if (!look_up_block(computing, share)) {
+            error_no_memory(&share->error);
+            return;
+        }
         uint64_t like = map_memo_find(&share->memo, row);
         if (like != row)
             copy_value(computing->call, share, like);
@@ -208,6 +207,8 @@ static void compute_share(void *context, unsigned number)
     else
         error_no_memory(&share->error);
     map_memo_finish(&share->memo);
+    for (unsigned i = 0; i < FUNCTION_ARGUMENTS_MAX; i++)
+        dictionary_texts_finish(&share->texts[i]);
     arena_finish(&share->arena);
 }
 
@@ -243,10 +244,11 @@ static enum vdbq_status make_words(struct computing *computing,
 
 /* -------------------------------------------------------------- shares -- */
 
-/* Where the arguments are, as columns. */
+/* Where the arguments are, as columns, and how many rows a block has. */
 static void find_arguments(struct computing *computing)
 {
     const struct map_call *call = computing->call;
+    computing->block_rows = BLOCK_ROWS;
     for (size_t i = 0; i < call->step->arguments.count; i++) {
         int number = VECTOR_ITEMS(&call->step->arguments, int)[i];
         assert((unsigned)number < call->batch->columns);
@@ -256,6 +258,8 @@ static void find_arguments(struct computing *computing)
                                      .width = row_set_width(vector->type),
                                      .values = (void *)vector->values,
                                      .nulls = (uint8_t *)vector->nulls };
+        if (dictionary_in_file(call->words[i]))
+            computing->block_rows = DICTIONARY_TEXTS_ROWS;
     }
 }
 
