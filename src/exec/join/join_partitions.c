@@ -16,7 +16,9 @@ enum {
         4 << 10, /* bytes of a block in a file, where partitions are more
                              than PARTITIONS_MIN                             */
     BLOCK_MAX = 1 << 20,
-    BLOCK_ROWS_MIN = 16
+    BLOCK_ROWS_MIN = 16,
+    SPARE = 4 /* part of the memory that an average partition leaves, so that
+                 larger ones fit, too */
 };
 
 /* -------------------------------------------------------------- memory -- */
@@ -67,7 +69,7 @@ static void choose_partitions(struct join_partitions *partitions)
     rows = rows > 2 * join->right.rows ? rows : 2 * join->right.rows;
     partitions->count = PARTITIONS_MIN;
     while (partitions->count < JOIN_PARTITIONS_MAX
-           && partitions->count * half < rows * row
+           && partitions->count * (half - half / SPARE) < rows * row
            && half / partitions->count > 2 * BLOCK_MIN)
         partitions->count *= 2;
     if (join->head.step->join.right_keys.count == 0)
