@@ -138,10 +138,14 @@ static void *map(size_t size)
     return head + 1;
 }
 
+bool paged_fits(size_t size)
+{
+    return size < PAGE || atomic_load(&in_memory) + size <= atomic_load(&limit);
+}
+
 void *paged_alloc_in_file(size_t size)
 {
-    if (size < PAGE || size > SIZE_MAX / 2
-        || atomic_load(&in_memory) + size <= atomic_load(&limit))
+    if (size > SIZE_MAX / 2 || paged_fits(size))
         return NULL;
     return map(size + sizeof(union head));
 }

@@ -20,6 +20,9 @@
  * outlives queries, and connections share it. */
 void paged_limit(uint64_t bytes);
 
+/* Whether an array of that size would lie in memory now. */
+bool paged_fits(size_t size);
+
 /* Memory, with anything in it; NULL: there is none. Where a file is wanted but
  * there is no room for it, it lies in memory. */
 void *paged_alloc(size_t size);

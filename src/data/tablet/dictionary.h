@@ -74,6 +74,10 @@ struct dictionary *dictionary_join(struct dictionary *const *parts,
 struct dictionary *dictionary_sorted(struct dictionary *dictionary,
                                      uint32_t *numbers, unsigned threads);
 
+/* How many shares of so many words are worked on, PARALLEL_THREADS_MAX at most: one
+ * a thread, or where the work is too much for memory more, one after another. */
+unsigned dictionary_shares(unsigned threads, uint32_t words);
+
 /* A copy of the words of a text column of a checked tablet: its codes are
  * their numbers. NULL: no memory. */
 struct dictionary *dictionary_of_tablet(const void *block, unsigned column);

@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/paged.h"
 #include "base/threads/parallel.h"
@@ -12,7 +13,13 @@
 #include "data/tablet/dictionary_inner.h"
 #include "data/tablet/dictionary_sort.h"
 
-enum { SORT_ROWS = 8 }; /* that sorting a word takes as long as */
+enum {
+    SORT_ROWS = 8, /* that sorting a word takes as long as */
+    /* of a share, at least, where words are many, and what each takes while its
+     * share is worked on */
+    SHARE_WORDS = HOSTILE(4, 1 << 12),
+    WORD_BYTES = 64
+};
 
 /* Neighbouring words, which one thread sorts. */
 struct slice {
@@ -100,12 +107,22 @@ static struct dictionary *join_slices(struct ordering *ordering,
     return all;
 }
 
+unsigned dictionary_shares(unsigned threads, uint32_t words)
+{
+    uint64_t shares = (uint64_t)words / SHARE_WORDS + 1;
+    if (shares <= threads || paged_fits((size_t)words * WORD_BYTES))
+        return threads;
+    return shares < PARALLEL_THREADS_MAX ? (unsigned)shares
+                                         : PARALLEL_THREADS_MAX;
+}
+
 struct dictionary *dictionary_sorted(struct dictionary *dictionary,
                                      uint32_t *numbers, unsigned threads)
 {
     struct ordering ordering = { .words = dictionary, .numbers = numbers };
     uint64_t count = dictionary->count;
-    ordering.count = parallel_threads(threads, count * SORT_ROWS);
+    ordering.count = dictionary_shares(
+        parallel_threads(threads, count * SORT_ROWS), dictionary->count);
     assert(ordering.count > 0 && ordering.count <= PARALLEL_THREADS_MAX);
     for (unsigned i = 0; i < ordering.count; i++) {
         uint64_t first = count * i / ordering.count;

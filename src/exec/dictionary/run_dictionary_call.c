@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls of lookups that give texts: each different call is computed for every
- * word there is, by several threads. Each thread sorts the different texts of
- * its share of the words; they are joined, and become words.
+ * word there is, by several threads. The different texts of each share of the
+ * words are sorted; they are joined, and become words.
  */
 #include <assert.h>
 #include <string.h>
@@ -190,7 +190,8 @@ static bool make_shares(struct making *making, struct call *call,
                         uint32_t count)
 {
     struct arena *arena = &making->table->arena;
-    call->share_count = parallel_threads(making->params->threads, count);
+    call->share_count = dictionary_shares(
+        parallel_threads(making->params->threads, count), count);
     call->shares = arena_alloc(arena, call->share_count * sizeof *call->shares);
     uint32_t *codes =
         arena_alloc_paged(arena, (count + (size_t)1) * sizeof *codes);
