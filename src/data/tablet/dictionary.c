@@ -74,7 +74,7 @@ uint32_t *dictionary_translate(const struct dictionary *from,
     uint32_t others = to != NULL ? to->count : 0;
     assert(from == NULL || !from->unordered);
     assert(to == NULL || !to->unordered);
-    uint32_t *numbers = memory_zeroed(count, sizeof *numbers);
+    uint32_t *numbers = paged_alloc((count + (size_t)1) * sizeof *numbers);
 
     for (uint32_t i = 0; numbers != NULL && i < count && !stop_at(i); i++) {
         struct vdbq_text text = dictionary_text(from, i);
@@ -87,7 +87,7 @@ uint32_t *dictionary_translate(const struct dictionary *from,
                 : DICTIONARY_NONE;
     }
     if (stop_asked()) {
-        memory_release(numbers);
+        paged_release(numbers);
         return NULL;
     }
     return numbers;

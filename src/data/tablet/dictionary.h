@@ -46,7 +46,7 @@ bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
  * was asked to stop: stop_or_no_memory() tells which. */
 
 /* The number in `to` of each word of `from`; DICTIONARY_NONE: it has none
- * there. Both may be NULL, as without words. To be released. */
+ * there. Both may be NULL, as without words. For paged_release(). */
 #define DICTIONARY_NONE 0xffffffffu
 uint32_t *dictionary_translate(const struct dictionary *from,
                                const struct dictionary *to);

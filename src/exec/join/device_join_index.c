@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/paged.h"
 #include "exec/join/device_join_inner.h"
 #include "base/threads/stop.h"
 #include "exec/sort/device_radix.h"
@@ -121,7 +122,7 @@ static enum vdbq_status add_words(struct device_join *join, unsigned key,
     made->words = numbers->count;
     made->word_count = from != NULL ? from->count : 0;
     bool added = vector_append(numbers, translated, made->word_count);
-    memory_release(translated);
+    paged_release(translated);
     return added ? VDBQ_OK : error_no_memory(error);
 }
 

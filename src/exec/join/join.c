@@ -77,6 +77,7 @@ static enum vdbq_status open_right(struct join_stream *join,
         &(struct join_search_params){ .step = step,
                                       .right = &join->right,
                                       .left = join->head.inputs[0],
+                                      .texts = join->texts,
                                       .which = asks_which(join),
                                       .threads = join->threads },
         error);

@@ -93,6 +93,8 @@ struct join_search_params {
     const struct step_join *step; /* of the plan */
     const struct row_set *right;  /* stays as it is */
     const struct stream *left;    /* gives the left rows */
+    uint32_t *const
+        *texts;       /* translate the left words (join_keys.h), or NULL */
     bool which;       /* somebody asks which right rows are joined, not only
                    how many                                         */
     unsigned threads; /* to work with at most */
@@ -153,6 +155,7 @@ struct join_stream {
     /* Of a pass over a partition (join_partitions.h), whose left rows have
      * numbers behind their columns: */
     bool numbered;
+    uint32_t *const *texts; /* of each key, what translates left words   */
     const uint64_t *left_numbers;  /* of the rows at hand                   */
     uint64_t failed_left;          /* ... of which one failed: its number   */
     const uint64_t *right_numbers; /* of right rows; JOIN_RIGHT             */

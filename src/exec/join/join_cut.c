@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/paged.h"
 #include "base/threads/stop.h"
 #include "exec/rows/row_index.h"
 
@@ -91,24 +92,31 @@ enum vdbq_status join_cut_make_room(struct join_partitions *partitions,
 
 void join_cut_end(struct join_partitions *partitions)
 {
-    for (size_t i = 0; partitions->texts != NULL && partitions->numbers != NULL
+    for (size_t i = 0; partitions->numbers != NULL
                        && i < partitions->join->head.step->join.left_keys.count;
-         i++) {
-        memory_release(partitions->texts[i]);
+         i++)
         memory_release(partitions->numbers[i]);
-    }
     memory_release(partitions->keys);
-    memory_release(partitions->texts);
     memory_release(partitions->numbers);
     memory_release(partitions->rows);
     memory_release(partitions->rows_from);
     memory_release(partitions->partitions);
     memory_release(partitions->row_numbers);
     partitions->keys = NULL;
-    partitions->texts = partitions->numbers = NULL;
+    partitions->numbers = NULL;
     partitions->rows = partitions->rows_from = NULL;
     partitions->partitions = NULL;
     partitions->row_numbers = NULL;
+}
+
+void join_cut_texts_finish(struct join_partitions *partitions)
+{
+    for (size_t i = 0; partitions->texts != NULL
+                       && i < partitions->join->head.step->join.left_keys.count;
+         i++)
+        paged_release(partitions->texts[i]);
+    memory_release(partitions->texts);
+    partitions->texts = NULL;
 }
 
 /* ---------------------------------------------------------------- rows -- */

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/paged.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "exec/rows/row_index.h"
@@ -177,13 +178,17 @@ enum vdbq_status join_keys_init(struct join_keys *keys,
     for (unsigned i = 0; i < count; i++)
         keys->indexed[i] = params->indexed->columns[columns[i]];
     make_ranges(keys, params->indexed->rows, params->threads);
-    return make_texts(keys, params->asking, error);
+    keys->lent = params->texts != NULL;
+    for (unsigned i = 0; i < count && keys->lent; i++)
+        keys->texts[i] = params->texts[i];
+    return keys->lent ? VDBQ_OK : make_texts(keys, params->asking, error);
 }
 
 void join_keys_finish(struct join_keys *keys)
 {
     for (unsigned i = 0; i < keys->count; i++) {
-        memory_release(keys->texts[i]);
+        if (!keys->lent)
+            paged_release(keys->texts[i]);
         memory_release(keys->numbers[i]);
     }
     memory_release(keys->ranges);

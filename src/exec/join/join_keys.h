@@ -34,6 +34,7 @@ struct join_keys {
     const int *asking_columns;      /* which those are               */
     uint32_t **texts;     /* a key: the number of the indexed side's word
                            for each of the other's; NULL: the same    */
+    bool lent;            /* others have those                        */
     const void **sources; /* a key: numbers of the rows at hand ...   */
     uint32_t **numbers;   /* ... and what they become, where they do  */
     uint64_t room;        /* rows that `numbers` have room for          */
@@ -44,8 +45,12 @@ struct join_keys_params {
     const struct vector *indexed_keys; /* of int: its columns        */
     const struct stream *asking;       /* the other side             */
     const struct vector *asking_keys;  /* columns of the side that asks */
-    bool nulls_match;                  /* NULL equals NULL */
-    unsigned threads;                  /* to look at the values with */
+    uint32_t *const
+        *texts;       /* of each key, what translates the other side's words,
+                               as in join_keys, which outlives it; NULL: it is to
+                               be made                                   */
+    bool nulls_match; /* NULL equals NULL */
+    unsigned threads; /* to look at the values with */
 };
 /* join_keys_finish() is due whatever it returns, and accepts a zeroed
  * struct. */

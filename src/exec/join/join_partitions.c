@@ -110,6 +110,7 @@ void join_partitions_destroy(struct join_partitions *partitions)
         return;
     join_merge_destroy(partitions->merge);
     join_cut_end(partitions);
+    join_cut_texts_finish(partitions);
     join_cut_finish(&partitions->left);
     join_cut_finish(&partitions->right);
     spill_finish(&partitions->output);

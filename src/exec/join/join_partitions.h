@@ -107,6 +107,8 @@ enum vdbq_status join_cut_batch(struct join_partitions *partitions,
                                 struct error *error);
 /* Frees what cutting alone takes. */
 void join_cut_end(struct join_partitions *partitions);
+/* Frees the numbers of the left side's words, which passes use, too. */
+void join_cut_texts_finish(struct join_partitions *partitions);
 
 /* Ends the right side; cuts the left one, and begins to join. */
 enum vdbq_status join_partitions_right(struct join_stream *join,

@@ -196,6 +196,7 @@ static struct join_stream *make_join(const struct join_pass *pass,
     join->right_any = whole->right_any;
     join->right_null = whole->right_null;
     join->numbered = true;
+    join->texts = pass->partitions->texts;
     return join;
 }
 

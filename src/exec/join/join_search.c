@@ -88,6 +88,7 @@ static enum vdbq_status make_index(struct join_search *search,
                                     .indexed_keys = &step->right_keys,
                                     .asking = params->left,
                                     .asking_keys = &step->left_keys,
+                                    .texts = params->texts,
                                     .nulls_match = step->nulls_match,
                                     .threads = params->threads },
         error);

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/paged.h"
 #include "base/threads/stop.h"
 
 #include "exec/stream/stream_inner.h"
@@ -45,7 +46,7 @@ static enum vdbq_status join_dictionary(struct concat_stream *concat,
         if (dictionaries == NULL)
             continue;
         uint32_t **to = numbers_of(concat, i, column);
-        *to = memory_zeroed(dictionaries->count, sizeof **to);
+        *to = paged_alloc((dictionaries->count + (size_t)1) * sizeof **to);
         if (*to == NULL)
             return error_no_memory(error);
         parts[count] = dictionaries;
@@ -109,7 +110,7 @@ static void concat_close(struct stream *stream)
     for (size_t i = 0;
          concat->numbers != NULL && i < columns * stream->step->inputs.count;
          i++)
-        memory_release(concat->numbers[i]);
+        paged_release(concat->numbers[i]);
     memory_release(concat->dictionaries);
     memory_release(concat->numbers);
     memory_release(concat->room);
