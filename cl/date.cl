@@ -17,18 +17,26 @@ struct date {
     i32 month, day; /* from 1 */
 };
 
-static struct date date_of(i32 days)
+/* The division is of numbers without a sign and of 32 bits, which all devices make
+ * vectors of: days are counted from -2^31 on, and that day's place in its period
+ * is added behind it. */
+#define DATE_LEAST_PERIOD -14695 /* of the least date of all */
+#define DATE_LEAST_DAY 131235    /* its day in that          */
+
+static inline struct date date_of(i32 days)
 {
-    i64 since = (i64)days + DATE_EPOCH;
-    i64 period = (since < 0 ? since - (DATE_PERIOD - 1) : since) / DATE_PERIOD;
-    i32 day = (i32)(since - period * DATE_PERIOD);
-    i32 year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    i32 rest = day - (365 * year + year / 4 - year / 100);
-    i32 month = (5 * rest + 2) / 153; /* 0: March */
+    u32 since = (u32)days ^ 0x80000000U, period = since / DATE_PERIOD;
+    u32 day = since - period * DATE_PERIOD + DATE_LEAST_DAY;
+    u32 wraps = day >= DATE_PERIOD;
+    day -= wraps ? DATE_PERIOD : 0;
+    u32 year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    u32 rest = day - (365 * year + year / 4 - year / 100);
+    u32 month = (5 * rest + 2) / 153; /* 0: March */
     struct date date;
-    date.month = month < 10 ? month + 3 : month - 9;
-    date.year = year + period * 400 + (date.month <= 2);
-    date.day = rest - (153 * month + 2) / 5 + 1;
+    date.month = (i32)(month < 10 ? month + 3 : month - 9);
+    date.year = (i32)year + ((i32)(period + wraps) + DATE_LEAST_PERIOD) * 400 +
+                (date.month <= 2);
+    date.day = (i32)(rest - (153 * month + 2) / 5) + 1;
     return date;
 }
 
