@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-import test_cluster
+from test_cluster import DISTINCT
 
 ROOT = Path(__file__).resolve().parents[2]
 CHOICES = ('host+cpu', 'cpu:0,1', 'cpu:all+host')
@@ -78,8 +78,8 @@ def test_distinct():
     """Aggregates of DISTINCT values: the queries of several processes."""
     database = FOLDER / 'distinct.vdb'
     make_table(database)
-    same(test_cluster.DISTINCT, database)
-    same(test_cluster.DISTINCT, database, VDBQ_STEPS='device', choices=('cpu:0,1',))
+    same(DISTINCT, database)
+    same(DISTINCT, database, VDBQ_STEPS='device', choices=('cpu:0,1',))
 
 
 def test_changes():
