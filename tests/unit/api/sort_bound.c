@@ -113,11 +113,34 @@ static void all_rows_come(void **state)
     vdbq_close(db);
 }
 
+/* The next page of a list: an index of its columns gives its rows alone. */
+static void pages_come_by_index(void **state)
+{
+    static const char *const queries[] = {
+        "select id from t where (k, id) > (100, 5000) order by k, id limit 9",
+        "select id from t where (k, id) <= (4000, 9) order by k desc, id desc"
+        " limit 9",
+        "select id from t where k > 70 or k = 70 and id > 900 order by k, id"
+        " limit 9",
+    };
+    vdbq *db = make();
+    (void)state;
+    assert_int_equal(vdbq_execute(db, "create index i on t (k, id)"), VDBQ_OK);
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        uint64_t rows = scanned(db, queries[i]);
+        if (rows > 9 * 8) /* of each tablet */
+            fail_msg("%s: %llu rows come", queries[i],
+                     (unsigned long long)rows);
+    }
+    vdbq_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_rows_come),
         cmocka_unit_test(all_rows_come),
+        cmocka_unit_test(pages_come_by_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
