@@ -20,6 +20,7 @@
 #endif
 #include "column.cl"
 #include "build_side.cl"
+#include "integer.cl"
 
 /* ----------------------------------------------------------- constants -- */
 
@@ -72,39 +73,6 @@ OP(LOOKUP_NULL) { op_LOOKUP_I32(m, k, a, b, c, d); }
 OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
 
 /* ---------------------------------------------------------- arithmetic -- */
-
-/* Quotients of integers, cut off. A CPU divides no vectors of integers, but those
- * of doubles, and a double is exact enough for 32 bits: a quotient that is not
- * whole is at least 2^-31 away from the next whole number. */
-#if VDBQ_GROUP > 1
-#define CUT_I32(x, y) ((x) / (y))
-#else
-#define CUT_I32(x, y) (i32)((f64)(x) / (f64)(y))
-#endif
-#define CUT_I64(x, y) ((x) / (y))
-
-/* Integers wrap here; the planner uses these where it proved that they do
- * not, and the checked ones elsewhere. */
-#define WRAPPING(T, U)                                                       \
-    OP(ADD_##T) { NO_K; NO_D; EACH A(T) = (T)((U)B(T) + (U)C(T)); }          \
-    OP(SUB_##T) { NO_K; NO_D; EACH A(T) = (T)((U)B(T) - (U)C(T)); }          \
-    OP(MUL_##T) { NO_K; NO_D; EACH A(T) = (T)((U)B(T) * (U)C(T)); }          \
-    static T divide_##T(T x, T y)                                            \
-    {                                                                        \
-        T safe = y == 0 || y == -1 ? 1 : y;                                  \
-        T minus = (T)((U)0 - (U)x);                                          \
-        return y == 0 ? 0 : y == -1 ? minus : CUT_##T(x, safe);             \
-    }                                                                        \
-    static T remainder_##T(T x, T y)                                         \
-    {                                                                        \
-        T safe = y == 0 || y == -1 ? 1 : y;                                  \
-        return x - CUT_##T(x, safe) * safe;                                  \
-    }                                                                        \
-    OP(DIV_##T) { NO_D; DEAR(A(T) = divide_##T(B(T), C(T))); }               \
-    OP(MOD_##T) { NO_D; DEAR(A(T) = remainder_##T(B(T), C(T))); }
-
-WRAPPING(I32, u32)
-WRAPPING(I64, u64)
 
 #define FLOATING(T)                                                          \
     OP(ADD_##T) { NO_K; NO_D; EACH A(T) = B(T) + C(T); }                     \
