@@ -83,9 +83,9 @@ OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
 WRAPPING(I32, u32)
 WRAPPING(I64, u64)
 
-/* Cut off. A CPU divides no vectors of integers, but those of doubles, and a double
- * is exact enough for 32 bits: a quotient that is not whole is at least 2^-31 away
- * from the next whole number. */
+/* Quotients of integers, cut off. A CPU divides no vectors of integers, but those
+ * of doubles, and a double is exact enough for 32 bits: a quotient that is not
+ * whole is at least 2^-31 away from the next whole number. */
 #if VDBQ_GROUP > 1
 #define CUT_I32(x, y) ((x) / (y))
 #else
@@ -169,6 +169,7 @@ static inline i64 near_remainder(i64 x, i64 y)
     return near_whole(from - near_cut(from / by) * by);
 }
 
+/* Those of a tile by vectors where all are near; one by one where few are live. */
 #define BY_DISTANCE(near, far)                                               \
     {                                                                        \
         NO_D;                                                                \

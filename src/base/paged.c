@@ -25,8 +25,8 @@ enum {
     AROUND = 16 << 12, /* bytes that come with one that is read */
     STAY_PART = 8      /* of the limit, that a thread may leave behind */
 };
-/* What a core reads in memory in a nanosecond, and pages stay that long at least. */
-static const uint64_t rate_bytes = 8, stay_ns = 2 * 1000000;
+static const uint64_t stay_ns = 2 * 1000000; /* pages stay, at least */
+static const uint64_t rate_bytes = 8; /* that a core reads in a nanosecond */
 
 /* A piece that lies in a file. */
 struct mapping {

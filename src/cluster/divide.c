@@ -148,12 +148,11 @@ static void look_at(struct search *search, int number)
         return;
     int top = find_top(search->steps, number);
     const struct step *sees = reader_of(search->steps, top, &reader);
-    const char *whole;
-    if (table->tablet_count < 2)
-        refuse(search, table->rows, "its largest table has one tablet");
-    else if ((whole =
-                  why_whole(steps_at(search->steps, top), sees, search->ranks))
-             != NULL)
+    const char *whole =
+        table->tablet_count < 2
+            ? "its largest table has one tablet"
+            : why_whole(steps_at(search->steps, top), sees, search->ranks);
+    if (whole != NULL)
         refuse(search, table->rows, whole);
     else if (search->best.scan < 0 || table->rows > search->best.rows)
         search->best =

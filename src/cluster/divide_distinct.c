@@ -135,14 +135,15 @@ bool divide_distinct(struct steps *steps, int *top, int reader)
     if (pairs == NULL)
         return false;
     struct step *rows = steps_at(steps, *top);
-    double combinations = steps_at(steps, reader + 1)->group.combinations;
+    struct step *groups = steps_at(steps, reader + 1); /* behind the new one */
+    assert(groups->kind == STEP_GROUP);
+    double combinations = groups->group.combinations;
     pairs->group.keys = rows->column_count;
     pairs->group.combinations = combinations;
     if (combinations > 0)
         pairs->rows = combinations;
     pairs->group.apart = true;
-    assert(steps_at(steps, reader + 1)->kind == STEP_GROUP);
-    forget_distinct(&steps_at(steps, reader + 1)->group);
+    forget_distinct(&groups->group);
     ++*top;
     return rows->kind != STEP_SCAN
            || group_sink_add(&rows->scan.program, &pairs->group);

@@ -70,10 +70,15 @@ enum vdbq_status join_cut_make_texts(struct join_partitions *partitions,
     return VDBQ_OK;
 }
 
+static size_t key_count(const struct join_partitions *partitions)
+{
+    return partitions->join->head.step->join.left_keys.count;
+}
+
 enum vdbq_status join_cut_make_room(struct join_partitions *partitions,
                                     struct error *error)
 {
-    size_t keys = partitions->join->head.step->join.left_keys.count + 1;
+    size_t keys = key_count(partitions) + 1;
     partitions->keys = memory_zeroed(keys, sizeof *partitions->keys);
     partitions->texts = memory_zeroed(keys, sizeof *partitions->texts);
     partitions->numbers = memory_zeroed(keys, sizeof *partitions->numbers);
@@ -92,8 +97,7 @@ enum vdbq_status join_cut_make_room(struct join_partitions *partitions,
 
 void join_cut_end(struct join_partitions *partitions)
 {
-    for (size_t i = 0; partitions->numbers != NULL
-                       && i < partitions->join->head.step->join.left_keys.count;
+    for (size_t i = 0; partitions->numbers != NULL && i < key_count(partitions);
          i++)
         memory_release(partitions->numbers[i]);
     memory_release(partitions->keys);
@@ -111,8 +115,7 @@ void join_cut_end(struct join_partitions *partitions)
 
 void join_cut_texts_finish(struct join_partitions *partitions)
 {
-    for (size_t i = 0; partitions->texts != NULL
-                       && i < partitions->join->head.step->join.left_keys.count;
+    for (size_t i = 0; partitions->texts != NULL && i < key_count(partitions);
          i++)
         paged_release(partitions->texts[i]);
     memory_release(partitions->texts);
