@@ -48,8 +48,9 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
                                 const struct run_ends *ends, struct run **run,
                                 struct error *error);
 
-/* Reads all of a run of a tablet. `block`: a block with the columns
- * of it that are texts, or NULL: a search for these takes longer then. Fails as
+/* Reads all of a run of a tablet. `block`: a block with the columns of the table
+ * that are texts in it, or NULL: a search for these takes longer then. The columns
+ * of a run of expressions are no columns of the table: NULL. Fails as
  * run_pages_find() does. */
 enum vdbq_status run_load(struct database *database, const struct run_ref *ref,
                           struct run_tablet of, const void *block,

@@ -201,7 +201,8 @@ static void bring_run(const struct seek_work *work, struct seek_job *job,
 
     if (job->file != NULL && job->whole)
         run_load(work->params->snapshot->database, job->file,
-                 tablet_of(work, job), block, &job->made, &job->error);
+                 tablet_of(work, job), work->terms.index == NULL ? block : NULL,
+                 &job->made, &job->error);
     else if (job->file != NULL)
         read_part(work, job, block);
     else if (job->makes)
