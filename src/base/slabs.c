@@ -22,8 +22,6 @@ enum {
     SIZE_LEAST = 1 << 20, /* bytes of what becomes a slab           */
     SLABS_MAX = 1024,     /* others are the C library's             */
     ROOM = 2,             /* a slab has so many times what was asked */
-    WASTE = 2,            /* who asks gets none with so many times the pages:
-                             small memory that stays would keep them all */
     LARGE_KEPT = 16 << 20 /* who keeps less has no memory to spare: the ends
                              of slabs would fill large pages          */
 };
@@ -44,6 +42,21 @@ static struct {
     size_t kept;    /* bytes of slabs that nobody has */
     size_t most;    /* of these; SIZE_MAX: not yet set */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .most = SIZE_MAX };
+
+/* ----------------------------------------------------------------- room -- */
+
+/* Whether so many bytes, and what is added to them, can be counted. */
+static bool is_countable(size_t size)
+{
+    return size < SIZE_MAX / (2 * ROOM);
+}
+
+/* Room for so many bytes, with some more behind. */
+static size_t room_for(size_t size)
+{
+    assert(is_countable(size));
+    return (size * ROOM + PAGE_LARGE - 1) / PAGE_LARGE * PAGE_LARGE;
+}
 
 /* ---------------------------------------------------------------- table -- */
 
@@ -77,10 +90,11 @@ static struct slab *slab_at(const void *memory)
     return NULL;
 }
 
-/* Whether most of a slab's pages would be of no use. */
+/* Whether a slab has more pages than a new one has room for: small memory that
+ * stays would keep them all. What grows in its room may come back as it is. */
 static bool is_wasted(const struct slab *slab, size_t size)
 {
-    return slab->used / WASTE > size;
+    return slab->used > room_for(size);
 }
 
 /* The smallest slab that nobody has, with so much room. */
@@ -150,19 +164,6 @@ static char *map_room(size_t room)
             all.most < LARGE_KEPT ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 #endif
     return mapped + before;
-}
-
-/* Whether so many bytes, and what is added to them, can be counted. */
-static bool is_countable(size_t size)
-{
-    return size < SIZE_MAX / (2 * ROOM);
-}
-
-/* Room for so many bytes, with some more behind. */
-static size_t room_for(size_t size)
-{
-    assert(is_countable(size));
-    return (size * ROOM + PAGE_LARGE - 1) / PAGE_LARGE * PAGE_LARGE;
 }
 
 /* Somebody gets a slab that nobody has. */

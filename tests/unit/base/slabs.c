@@ -146,6 +146,25 @@ static void slabs_are_not_wasted(void **state)
     slabs_forget();
 }
 
+/* What grows in its room, run for run, has the same pages each time. */
+static void pages_come_back(void **state)
+{
+    size_t least = MIB + PAGE, grown = 2 * least;
+    (void)state;
+    slabs_forget();
+    slabs_keep(LARGEST);
+    void *first = slabs_resize(NULL, least);
+    assert_ptr_equal(slabs_resize(first, grown), first);
+    assert_true(slabs_extend(first, 2 * grown - 4 * PAGE));
+    for (unsigned run = 0; run < 3; run++) {
+        slabs_release(first);
+        assert_ptr_equal(slabs_resize(NULL, least), first);
+        assert_int_equal(slabs_kept(), 0);
+    }
+    slabs_release(first);
+    slabs_forget();
+}
+
 /* A slab that grows keeps its bytes, however far it grows. */
 static void slabs_grow(void **state)
 {
@@ -210,6 +229,7 @@ int main(void)
         cmocka_unit_test(bytes_stay),
         cmocka_unit_test(slabs_are_kept),
         cmocka_unit_test(slabs_are_not_wasted),
+        cmocka_unit_test(pages_come_back),
         cmocka_unit_test(slabs_grow),
         cmocka_unit_test(slabs_extend_in_place),
         cmocka_unit_test(what_is_too_large_is_refused),
