@@ -143,7 +143,7 @@ static i32 list_late(struct machine *m, i32 a)
     }
     if (count >= m->rows / FEW_SHARE)
         return count;
-    list_live(m, &late);
+    list_flags(&late, (u32)m->rows, m->kept);
     m->listed = 0;
     return count;
 }

@@ -69,21 +69,21 @@ union live_flags {
     u64 eight[VDBQ_TILE / 8 + 1];
 };
 
-/* Lists the live rows, eight neighbours at once: the product brings their flags
- * together, as the bits of its highest byte, and the places behind those that
- * are live are written again by the next. Numbers start with their lowest byte,
- * as all over cl/tablet.h. */
-static void list_live(struct machine *m, const union live_flags *live)
+/* Lists the rows that have a flag, and counts them, eight neighbours at once: the
+ * product brings their flags together, as the bits of its highest byte, and the
+ * places behind those that have one are written again by the next. Numbers start
+ * with their lowest byte, as all over cl/tablet.h. */
+static u32 list_flags(const union live_flags *flags, u32 rows, u32 *restrict list)
 {
-    u32 *restrict kept = m->kept;
     u32 count = 0;
-    for (u32 t = 0, rows = (u32)m->rows; t < rows; t += 8) {
-        u32 bits = (u32)(live->eight[t / 8] * 0x102040810204080UL >> 56);
+    for (u32 t = 0; t < rows; t += 8) {
+        u32 bits = (u32)(flags->eight[t / 8] * 0x102040810204080UL >> 56);
         PLACES places = (PLACES)(places_of_bits + bits);
         VECTOR_OF_8 for (u32 i = 0; i < 8; i++)
-            kept[count + i] = t + places[i];
+            list[count + i] = t + places[i];
         count += popcount(bits);
     }
+    return count;
 }
 
 enum { FEW_SHARE = 4 }; /* rows of a tile for each live one that make few */
@@ -123,7 +123,7 @@ static void list_rows(struct machine *m, i32 k)
         return;
     live.eight[VDBQ_TILE / 8] = 0;
     EVERY live.each[t] = pc[t] <= k;
-    list_live(m, &live);
+    list_flags(&live, (u32)m->rows, m->kept);
 }
 
 /* Whether few rows of the tile are live, or none, so that they are listed. */
