@@ -136,6 +136,12 @@ static enum vdbq_status follower_receive(struct ranks *ranks, unsigned from,
     return message->bytes != NULL ? VDBQ_OK : error_cancelled(error);
 }
 
+static void follower_garbled(struct ranks *ranks, unsigned from)
+{
+    struct error ignored;
+    link_garbled(follower_of(ranks)->link, from, &ignored);
+}
+
 /* ------------------------------------------------------------------ run -- */
 
 /* Of several devices the ranks of a machine take one each, in turn. */
@@ -173,6 +179,8 @@ static enum vdbq_status prepare(struct follower *follower,
                                 vdbq_query **query)
 {
     vdbq *db = follower->db;
+    if (!order_is_whole(message->bytes, message->size))
+        return link_garbled(follower->link, 0, &db->error);
     const struct order *order = (const void *)message->bytes;
     const char *text = (const char *)(order + 1);
     follower->ranks.share_first = order->share_first;
@@ -293,30 +301,52 @@ static void explain(const vdbq_query *query, struct text *lines)
     (void)lines;
 }
 
-/* Waits for rank 0's greeting; false: there is none, the process is to end. */
-static bool is_greeted(struct follower *follower)
+static struct hello own_hello(const struct follower *follower)
 {
-    unsigned kind, run;
-    struct rank_message message = await(follower, &kind, &run);
-    memory_release(message.bytes);
-    return kind == MESSAGE_HELLO;
+    struct hello hello = hello_of_this();
+    snprintf(hello.host, sizeof hello.host, "%s", follower->link->host);
+    return hello;
 }
 
-/* Tells rank 0 whether the database is open. */
-static void welcome(struct follower *follower, enum vdbq_status status)
+/* Waits for rank 0's greeting. Of another build, only the hello of the answer is
+ * to be read. False: there is none, the process is to end. */
+static bool is_greeted(struct follower *follower, struct greeting *greeting)
 {
-    struct welcome welcome = { .hello = hello_of_this() };
-    if (status != VDBQ_OK && follower->db != NULL)
-        welcome.error = follower->db->error;
+    struct hello own = own_hello(follower);
+    unsigned kind, run;
+    struct rank_message message = await(follower, &kind, &run);
+    bool greeted = kind == MESSAGE_HELLO;
+    if (greeted && message.size == sizeof *greeting
+        && hello_is_ours(message.bytes, message.size))
+        memcpy(greeting, message.bytes, sizeof *greeting);
+    else if (greeted) {
+        post(follower, MESSAGE_HELLO, &own, sizeof own);
+        greeted = false;
+    }
+    memory_release(message.bytes);
+    return greeted;
+}
+
+/* Tells rank 0 whether the database is open, and what is in it. */
+static void welcome(struct follower *follower, enum vdbq_status status,
+                    const char *device)
+{
+    vdbq *db = follower->db;
+    struct welcome welcome = { .hello = own_hello(follower) };
+    struct text message = { 0 };
+    if (status != VDBQ_OK && db != NULL)
+        welcome.error = db->error;
     welcome.error.status = status;
-    welcome.cores =
-        follower->db != NULL
-            ? host_threads(follower->db, &follower->db->options.settings)
-            : 0;
+    welcome.cores = db != NULL ? host_threads(db, &db->options.settings) : 0;
     if (status == VDBQ_OK && follower->params->device != NULL)
-        welcome.probed_most = session_probed_most(follower->db);
-    snprintf(welcome.host, sizeof welcome.host, "%s", follower->link->host);
-    post(follower, MESSAGE_HELLO, &welcome, sizeof welcome);
+        welcome.probed_most = session_probed_most(db);
+    snprintf(welcome.device, sizeof welcome.device, "%s", device);
+    text_add(&message, (const char *)&welcome, sizeof welcome);
+    if (status == VDBQ_OK && follower->params->device == NULL)
+        greet_sees(db, &message);
+    post(follower, MESSAGE_HELLO, message.bytes,
+         message.failed ? 0 : message.length);
+    text_finish(&message);
 }
 
 static void work(struct follower *follower)
@@ -337,8 +367,10 @@ static unsigned share_of(const struct vdbq_link *link)
     return link->cores > ranks ? link->cores / ranks : 1;
 }
 
-/* Opens the database, and a device that is this rank's own. */
-static enum vdbq_status open_own(struct follower *follower)
+/* Opens the database, and the device that is this rank's own, or that rank 0's
+ * settings name. */
+static enum vdbq_status open_own(struct follower *follower,
+                                 const struct greeting *greeting, char *device)
 {
     const struct follow_params *params = follower->params;
     enum vdbq_status status = vdbq_open(
@@ -350,7 +382,8 @@ static enum vdbq_status open_own(struct follower *follower)
     vdbq_on_progress(follower->db, goes_on, follower);
     if (params->device == NULL) {
         follower->db->options.settings.cores = params->cores;
-        return VDBQ_OK;
+        status = take_settings(follower, &greeting->settings);
+        return status == VDBQ_OK ? greet_device(follower->db, device) : status;
     }
     status = take_settings(follower, params->settings);
     return status == VDBQ_OK ? vdbq_device_open(follower->db) : status;
@@ -363,16 +396,19 @@ enum vdbq_status rank_follow(const struct vdbq_link *link,
     follower.ranks = (struct ranks){ .rank = link->rank,
                                      .count = link->ranks,
                                      .send = follower_send,
-                                     .receive = follower_receive };
+                                     .receive = follower_receive,
+                                     .garbled = follower_garbled };
     follower.calls = (struct session_cluster){ .divide = divide,
                                                .begin = begin,
                                                .end = end,
                                                .explain = explain,
                                                .follows = true };
-    if (!is_greeted(&follower))
+    struct greeting greeting;
+    char device[DEVICE_BYTES_MAX] = "";
+    if (!is_greeted(&follower, &greeting))
         return VDBQ_OK;
-    enum vdbq_status status = open_own(&follower);
-    welcome(&follower, status);
+    enum vdbq_status status = open_own(&follower, &greeting, device);
+    welcome(&follower, status, device);
     work(&follower);
     vdbq_close(follower.db);
     return status;

@@ -35,8 +35,7 @@ static enum vdbq_status post(struct leader *leader, unsigned to,
                : link_broken(to, error);
 }
 
-/* Waits for a message of a rank; `heeds`: a cancel ends the wait. */
-static enum vdbq_status await(struct leader *leader, unsigned from, bool heeds,
+enum vdbq_status leader_await(struct leader *leader, unsigned from, bool heeds,
                               unsigned *kind, struct rank_message *message,
                               struct error *error)
 {
@@ -66,9 +65,9 @@ static enum vdbq_status await_struct(struct leader *leader, unsigned from,
     struct rank_message message;
     unsigned kind;
     enum vdbq_status status =
-        await(leader, from, false, &kind, &message, error);
+        leader_await(leader, from, false, &kind, &message, error);
     if (status == VDBQ_OK && (kind != wanted || message.size != size))
-        status = error_set(error, VDBQ_IO, "rank %u answers otherwise", from);
+        status = link_garbled(leader->link, from, error);
     if (status == VDBQ_OK)
         memcpy(into, message.bytes, size);
     memory_release(message.bytes);
@@ -76,11 +75,16 @@ static enum vdbq_status await_struct(struct leader *leader, unsigned from,
 }
 
 /* Notes that a rank has ended its run. */
-static void note_end(struct member *member, const struct rank_message *message)
+static void note_end(struct leader *leader, unsigned rank,
+                     const struct rank_message *message)
 {
+    struct member *member = &leader->members[rank];
     member->ended = true;
     if (message->size == sizeof member->end)
         memcpy(&member->end, message->bytes, sizeof member->end);
+    else
+        member->end.error.status =
+            link_garbled(leader->link, rank, &member->end.error);
 }
 
 /* ---------------------------------------------------- for STEP_GATHER -- */
@@ -116,16 +120,22 @@ static enum vdbq_status leader_receive(struct ranks *ranks, unsigned from,
     *message = (struct rank_message){ 0 };
     if (member->ended)
         return end_of(member, error);
-    status = await(leader, from, true, &kind, message, error);
+    status = leader_await(leader, from, true, &kind, message, error);
     if (status == VDBQ_OK && kind != MESSAGE_END)
         return VDBQ_OK;
     if (status == VDBQ_OK) {
-        note_end(member, message);
+        note_end(leader, from, message);
         status = end_of(member, error);
     }
     memory_release(message->bytes);
     *message = (struct rank_message){ 0 };
     return status;
+}
+
+static void leader_garbled(struct ranks *ranks, unsigned from)
+{
+    struct error ignored;
+    link_garbled(leader_of(ranks)->link, from, &ignored);
 }
 
 /* ---------------------------------------------------------------- begin -- */
@@ -164,9 +174,10 @@ static void end_run(struct leader *leader)
         while (!leader->members[r].ended) {
             struct rank_message message;
             unsigned kind;
-            if (await(leader, r, false, &kind, &message, &ignored) == VDBQ_OK
+            if (leader_await(leader, r, false, &kind, &message, &ignored)
+                    == VDBQ_OK
                 && kind == MESSAGE_END)
-                note_end(&leader->members[r], &message);
+                note_end(leader, r, &message);
             memory_release(message.bytes);
         }
 }
@@ -336,54 +347,6 @@ static enum vdbq_status divide(vdbq_query *query,
 
 /* ----------------------------------------------------------------- lead -- */
 
-/* Whether a rank is of this build and has opened the database. */
-static enum vdbq_status check_welcome(const struct leader *leader,
-                                      const struct welcome *welcome,
-                                      unsigned rank, struct error *error)
-{
-    struct hello own = hello_of_this();
-    if (memcmp(&own, &welcome->hello, sizeof own) != 0) {
-        error_set(error, VDBQ_MISUSE,
-                  "rank %u (%s) runs another build: vdbq %.31s, rank 0 vdbq %s",
-                  rank, welcome->host, welcome->hello.version, vdbq_version());
-        return error_hint(error, "all ranks must be started from one build");
-    }
-    if (welcome->error.status == VDBQ_OK)
-        return VDBQ_OK;
-    if (leader->params.devices) {
-        *error = welcome->error; /* which names the device */
-        return error->status;
-    }
-    error_set(error, welcome->error.status, "rank %u (%s): %s", rank,
-              welcome->host, welcome->error.message);
-    return error_hint(error, "%s", welcome->error.hint);
-}
-
-/* Greets all other ranks, who open the database. */
-static enum vdbq_status greet(struct leader *leader, struct error *error)
-{
-    struct hello hello = hello_of_this();
-    enum vdbq_status status = VDBQ_OK, first = VDBQ_OK;
-    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++)
-        status = post(leader, r, MESSAGE_HELLO, &hello, sizeof hello, error);
-    for (unsigned r = 1; status == VDBQ_OK && r < leader->link->ranks; r++) {
-        struct welcome welcome;
-        struct error ignored;
-        status = await_struct(leader, r, MESSAGE_HELLO, &welcome,
-                              sizeof welcome, error);
-        if (status != VDBQ_OK)
-            break;
-        memcpy(leader->members[r].host, welcome.host, sizeof welcome.host);
-        leader->members[r].cores = welcome.cores;
-        leader->members[r].probed_most = welcome.probed_most;
-        if (first == VDBQ_OK)
-            first = check_welcome(leader, &welcome, r, error);
-        else
-            check_welcome(leader, &welcome, r, &ignored);
-    }
-    return status == VDBQ_OK ? first : status;
-}
-
 /* Queries that were planned for the ranks are nobody's any more. */
 static void close_leader(struct session_object *object)
 {
@@ -416,7 +379,7 @@ static enum vdbq_status lead(struct leader *leader, struct error *error)
     leader->members[0].cores =
         host_threads(leader->db, &leader->db->options.settings);
     strncpy(leader->members[0].host, link->host, HOST_BYTES_MAX - 1);
-    return leader->params.alone == NULL ? greet(leader, error) : VDBQ_OK;
+    return leader->params.alone == NULL ? leader_greet(leader, error) : VDBQ_OK;
 }
 
 uint64_t rank_probed_most(const struct session_cluster *calls)
@@ -447,7 +410,8 @@ enum vdbq_status rank_lead(vdbq *db, const struct vdbq_link *link,
     leader->params = *params;
     leader->ranks = (struct ranks){ .count = link->ranks,
                                     .send = leader_send,
-                                    .receive = leader_receive };
+                                    .receive = leader_receive,
+                                    .garbled = leader_garbled };
     leader->calls = (struct session_cluster){
         .divide = divide, .begin = begin, .end = end, .explain = leader_explain
     };

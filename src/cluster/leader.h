@@ -39,6 +39,14 @@ static inline struct leader *leader_of_query(const vdbq_query *query)
                              - offsetof(struct leader, calls));
 }
 
+/* Waits for a message of a rank; `heeds`: a cancel ends the wait. The caller
+ * releases its bytes. */
+enum vdbq_status leader_await(struct leader *leader, unsigned from, bool heeds,
+                              unsigned *kind, struct rank_message *message,
+                              struct error *error);
+/* leader_greet.c: greets all others, who open the database. Fails where one cannot,
+ * or differs from rank 0. */
+enum vdbq_status leader_greet(struct leader *leader, struct error *error);
 /* leader_tell.c: learns from a run how fast ranks are, where all did their share to
  * its end and none had to wait for a compiler. Rank 0's stats are there. */
 void leader_learn(struct leader *leader);

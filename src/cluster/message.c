@@ -5,7 +5,6 @@
 #include "cluster/message.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>
@@ -23,15 +22,6 @@ enum {
     NAP_NS_MAX = 1 << 20, /* a millisecond: what a message waits at most */
     NAP_NS = 1 << 14      /* the first                                 */
 };
-
-struct hello hello_of_this(void)
-{
-    struct hello hello = { .order_bytes = sizeof(struct order),
-                           .end_bytes = sizeof(struct end),
-                           .steps_bytes = sizeof(struct step) };
-    snprintf(hello.version, sizeof hello.version, "%s", vdbq_version());
-    return hello;
-}
 
 uint64_t cluster_state(const struct catalogue *catalogue)
 {
@@ -95,4 +85,12 @@ void message_wait(const struct vdbq_link *link, unsigned from,
 enum vdbq_status link_broken(unsigned rank, struct error *error)
 {
     return error_set(error, VDBQ_IO, "rank %u cannot be reached", rank);
+}
+
+enum vdbq_status link_garbled(const struct vdbq_link *link, unsigned rank,
+                              struct error *error)
+{
+    if (link->give_up != NULL)
+        link->give_up(link->context, rank, "sends garbage");
+    return error_set(error, VDBQ_IO, "rank %u answers otherwise", rank);
 }

@@ -4,8 +4,9 @@
  * kind, which the first message proves, so that structs travel as they lie.
  *
  *     rank 0                 another rank
- *     HELLO  ------------->                    versions
- *            <-------------  WELCOME           the database is open, or why not
+ *     HELLO  ------------->                    version, build, settings
+ *            <-------------  WELCOME           its own; database and device are
+ *                                              open, or why not; its tables
  *     RUN    ------------->                    a statement, and a state to read
  *            <-------------  READY             that state is there, the plan is
  *                                              the same, and it begins; or why
@@ -19,10 +20,11 @@
 #define VDBQ_CLUSTER_MESSAGE_H
 
 #include "api/query.h"
+#include "cluster/greet.h"
 #include "cluster/vdbq_cluster.h"
 
 enum message_kind {
-    MESSAGE_HELLO, /* struct hello; WELCOME: struct welcome       */
+    MESSAGE_HELLO, /* struct greeting; WELCOME: struct welcome    */
     MESSAGE_RUN,   /* struct order, text, parameters              */
     MESSAGE_READY, /* struct ready                                */
     MESSAGE_DATA,
@@ -32,25 +34,8 @@ enum message_kind {
 };
 enum {
     MESSAGE_RUNS = 1 << 20,
-    HOST_BYTES_MAX = 64,
     WAIT_HEEDING_MS = 20, /* before who waits looks whether it is to stop ... */
     WAIT_MS = 1000        /* ... and who is told so by the message itself    */
-};
-
-struct hello {
-    char version[32];
-    uint32_t order_bytes,
-        end_bytes; /* sizes of structs, which builds differ in */
-    uint32_t steps_bytes;
-};
-struct hello hello_of_this(void);
-
-struct welcome {
-    struct hello hello;
-    struct error error; /* status OK: the database is open */
-    char host[HOST_BYTES_MAX];
-    uint32_t cores;       /* that the rank works with */
-    uint64_t probed_most; /* as of struct plan_limits: of a device of its own */
 };
 
 struct order {
@@ -99,5 +84,8 @@ void message_nap(unsigned *naps);
 void message_wait(const struct vdbq_link *link, unsigned from,
                   unsigned milliseconds, unsigned *naps);
 enum vdbq_status link_broken(unsigned rank, struct error *error);
+/* A rank has sent what no sound one sends: where ranks are processes, all end. */
+enum vdbq_status link_garbled(const struct vdbq_link *link, unsigned rank,
+                              struct error *error);
 
 #endif

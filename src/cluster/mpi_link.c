@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A link over MPI: the only file that knows it. Messages are sent without
- * waiting; their memory is given back when somebody asks what is pending. Where
- * a process dies, MPI ends all.
+ * A link over MPI. Messages are sent without waiting; their memory is given back
+ * when somebody asks what is pending. Where a process dies or hangs, all end
+ * (mpi_watch.c).
  */
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cluster/mpi_watch.h"
 #include "cluster/vdbq_mpi.h"
 
 enum { KINDS = 8 };
@@ -29,7 +31,8 @@ struct mpi_link {
     struct sending *sending; /* the oldest first      */
     struct sending **last;
     size_t pending_bytes;
-    MPI_Status arrived; /* of the message that was told of last */
+    MPI_Status arrived;  /* of the message that was told of last */
+    struct watch *watch; /* NULL: nobody looks after the others  */
     char host[MPI_MAX_PROCESSOR_NAME];
     char notice[128];
 };
@@ -110,7 +113,23 @@ static bool link_receive(void *context, unsigned from, void *bytes, size_t size)
            == MPI_SUCCESS;
 }
 
+static void link_give_up(void *context, unsigned rank, const char *reason)
+{
+    struct mpi_link *link = context;
+    watch_give_up(link->watch, &link->head, rank, reason);
+}
+
 /* ---------------------------------------------------------------- cores -- */
+
+/* The share of this machine's cores that is the rank's: of those that mpirun, its
+ * parent, may use. */
+static unsigned share_of_cores(const struct mpi_link *link, cpu_set_t *whole)
+{
+    if (sched_getaffinity(getppid(), sizeof *whole, whole) != 0)
+        sched_getaffinity(0, sizeof *whole, whole);
+    unsigned share = (unsigned)CPU_COUNT(whole) / link->head.local_ranks;
+    return share > 0 ? share : 1;
+}
 
 static unsigned cores_allowed(void)
 {
@@ -120,20 +139,14 @@ static unsigned cores_allowed(void)
                : 1;
 }
 
-/* Open MPI binds each of two ranks to one core, however many there are: takes
- * the share of the machine's cores that is the rank's. */
+/* Open MPI binds each of two ranks to one core, however many there are: a rank
+ * that has less than its share takes all back. */
 static void take_cores(struct mpi_link *link)
 {
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned all = online > 0 ? (unsigned)online : 1;
-    unsigned share = all / link->head.local_ranks, bound = cores_allowed();
-    cpu_set_t set;
-    if (share > 1 && bound < share) {
-        CPU_ZERO(&set);
-        for (unsigned i = 0; i < all; i++)
-            CPU_SET(i, &set);
-        sched_setaffinity(0, sizeof set, &set);
-    }
+    cpu_set_t whole;
+    unsigned share = share_of_cores(link, &whole);
+    if (cores_allowed() < share)
+        sched_setaffinity(0, sizeof whole, &whole);
     link->head.cores = cores_allowed();
     if (link->head.cores < share)
         snprintf(link->notice, sizeof link->notice,
@@ -158,13 +171,36 @@ static void find_local(struct mpi_link *link)
     link->head.local_ranks = (unsigned)ranks;
 }
 
-const struct vdbq_link *vdbq_mpi_open(void)
+/* Watches the other ranks, where MPI can be called by a thread beside us. */
+static void watch_others(struct mpi_link *link, int level)
+{
+    if (link->watch == NULL
+        || (level == MPI_THREAD_MULTIPLE
+            && watch_ranks(link->watch, &link->head)))
+        return;
+    watch_stop(link->watch);
+    link->watch = NULL;
+    snprintf(link->notice, sizeof link->notice, "%s",
+             "this MPI takes no calls of several threads: a rank that hangs is "
+             "waited for");
+}
+
+static bool initialise(struct mpi_link *link, unsigned silence_ms, int *level)
+{
+    link->watch = watch_start(silence_ms);
+    if (link->watch == NULL)
+        return false;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, level) == MPI_SUCCESS)
+        return true;
+    watch_stop(link->watch);
+    return false;
+}
+
+const struct vdbq_link *vdbq_mpi_open(unsigned silence_ms)
 {
     int level, rank, ranks, length;
     struct mpi_link *link = calloc(1, sizeof *link);
-    if (link == NULL
-        || MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level)
-               != MPI_SUCCESS) {
+    if (link == NULL || !initialise(link, silence_ms, &level)) {
         free(link);
         return NULL;
     }
@@ -181,10 +217,27 @@ const struct vdbq_link *vdbq_mpi_open(void)
                                      .send = link_send,
                                      .pending = link_pending,
                                      .arrived = link_arrived,
-                                     .receive = link_receive };
+                                     .receive = link_receive,
+                                     .give_up = link_give_up };
     find_local(link);
     take_cores(link);
+    watch_others(link, level);
     return &link->head;
+}
+
+/* Waits until all ranks are here, while they are watched: MPI_Finalize() waits
+ * for all of them, whatever has become of one. */
+static void await_all(struct mpi_link *link)
+{
+    const struct timespec nap = { .tv_nsec = 200000 };
+    MPI_Request request;
+    int done = 0;
+    while (link_pending(link) > 0)
+        sched_yield();
+    MPI_Ibarrier(link->ranks, &request);
+    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
+         MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+        nanosleep(&nap, NULL);
 }
 
 void vdbq_mpi_close(const struct vdbq_link *opened)
@@ -192,9 +245,11 @@ void vdbq_mpi_close(const struct vdbq_link *opened)
     struct mpi_link *link = (struct mpi_link *)opened;
     if (link == NULL)
         return;
-    while (link_pending(link) > 0)
-        sched_yield();
+    await_all(link);
+    if (link->watch != NULL)
+        watch_ending(link->watch);
     MPI_Comm_free(&link->ranks);
     MPI_Finalize();
+    watch_stop(link->watch);
     free(link);
 }

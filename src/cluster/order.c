@@ -46,6 +46,29 @@ uint8_t *order_make(const vdbq_query *query, size_t *size)
     return bytes;
 }
 
+bool order_is_whole(const uint8_t *bytes, size_t size)
+{
+    struct order order;
+    struct parameter_item item;
+    if (size < sizeof order)
+        return false;
+    memcpy(&order, bytes, sizeof order);
+    size_t left = size - sizeof order;
+    const uint8_t *at = bytes + sizeof order;
+    uint64_t skip = order.text_bytes;
+    for (uint32_t i = 0; i < order.parameters && skip <= left; i++) {
+        at += skip;
+        left -= skip;
+        if (left < sizeof item)
+            return false;
+        memcpy(&item, at, sizeof item);
+        at += sizeof item;
+        left -= sizeof item;
+        skip = item.value.text.length;
+    }
+    return skip == left;
+}
+
 void order_share(uint8_t *order, uint32_t first, uint32_t end)
 {
     struct order head;

@@ -41,6 +41,9 @@ struct vdbq_link {
     /* Waits until a message of a rank has come, or for so many milliseconds; it
      * may return before. NULL: there is no way but to ask again. */
     void (*wait)(void *context, unsigned from, unsigned milliseconds);
+    /* Ends all ranks: what a rank has sent is no message of ours. Prints the
+     * reason, and does not return. NULL: the statement fails, and that is all. */
+    void (*give_up)(void *context, unsigned rank, const char *reason);
 };
 
 /* On rank 0: from here on, the queries of the connection are run by all ranks

@@ -12,8 +12,13 @@
 /* Initialises MPI and makes a link of all its processes; on one that mpirun has
  * bound to fewer cores than are its share, it takes these back. NULL: MPI cannot
  * be initialised. Once in a process, and on its main thread, as all calls on the
- * link. */
-VDBQ_API const struct vdbq_link *vdbq_mpi_open(void);
+ * link.
+ *
+ * A thread watches the other ranks from here on. Where one is silent for so many
+ * milliseconds (0: that is borne for ever), or mpirun sends SIGTERM, which is
+ * blocked on this thread and those that it starts, it prints the rank, its
+ * machine and the reason on stderr, and ends the process. */
+VDBQ_API const struct vdbq_link *vdbq_mpi_open(unsigned silence_ms);
 /* Ends MPI: all ranks must call it. Accepts NULL. */
 VDBQ_API void vdbq_mpi_close(const struct vdbq_link *link);
 

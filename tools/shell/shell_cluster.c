@@ -14,7 +14,7 @@
 
 /* The calls of libvdbq-mpi. */
 struct calls {
-    const struct vdbq_link *(*open)(void);
+    const struct vdbq_link *(*open)(unsigned silence_ms);
     void (*close)(const struct vdbq_link *link);
 };
 
@@ -50,7 +50,7 @@ bool shell_cluster_open(struct shell *shell, const struct options *options)
                           "see");
     if (!load(shell))
         return false;
-    shell->link = calls.open();
+    shell->link = calls.open(options->silence_ms);
     if (shell->link == NULL)
         return shell_fail(shell, NULL, VDBQ_IO, "", "%s",
                           "MPI cannot be initialised");

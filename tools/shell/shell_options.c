@@ -9,6 +9,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -35,6 +36,8 @@ static bool take_parameter(struct options *options,
                            const struct option_row *row, const char *value);
 static bool take_set(struct options *options, const struct option_row *row,
                      const char *value);
+static bool take_silence(struct options *options, const struct option_row *row,
+                         const char *value);
 static bool take_timer(struct options *options, const struct option_row *row,
                        const char *value);
 
@@ -75,6 +78,9 @@ static const struct option_row rows[] = {
     { "read-timeout", 0, "MS", NULL, take_set, "read_timeout" },
     { "cluster", 0, NULL, "runs queries on all processes that mpirun started",
       take_flag, NULL },
+    { "silence", 0, "MS",
+      "ends all processes when one is silent for so long (7000); 0: none ends",
+      take_silence, NULL },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
     { "accept-older", 0, NULL,
@@ -101,8 +107,10 @@ static const struct option_row rows[] = {
 
 enum {
     ROWS = sizeof rows / sizeof *rows,
-    LONG_BASE = 1000,  /* what getopt returns for row 0 ...   */
-    FORMAT_BASE = 2000 /* ... and for the first format's name */
+    LONG_BASE = 1000,   /* what getopt returns for row 0 ...   */
+    FORMAT_BASE = 2000, /* ... and for the first format's name */
+    SILENCE_MS = 7000,  /* mpirun takes up to two seconds to end the others */
+    SILENCE_MS_MAX = 24 * 3600 * 1000
 };
 
 /* ------------------------------------------------------- what they do -- */
@@ -219,6 +227,28 @@ static bool take_set(struct options *options, const struct option_row *row,
         return true;
     options->set[options->sets++] = (struct option_set){ row->set, value };
     return true;
+}
+
+/* A whole number within limits; false, with the error, where it is none. */
+static bool read_number(struct options *options, const struct option_row *row,
+                        const char *value, unsigned most, unsigned *number)
+{
+    char *end;
+    unsigned long read = strtoul(value, &end, 10);
+    *number = (unsigned)read;
+    if (*value >= '0' && *value <= '9' && *end == '\0' && read <= most)
+        return true;
+    snprintf(options->error, sizeof options->error,
+             "--%s needs a number from 0 to %u, not '%.100s'", row->name, most,
+             value);
+    return false;
+}
+
+static bool take_silence(struct options *options, const struct option_row *row,
+                         const char *value)
+{
+    return read_number(options, row, value, SILENCE_MS_MAX,
+                       &options->silence_ms);
 }
 
 /* Times are told whole: those of devices, too. */
@@ -385,7 +415,7 @@ bool options_read(struct options *options, int count, char **argument)
     struct option table[ROWS + FORMATS_MAX];
     char letters[2 * ROWS + 2];
     int code;
-    *options = (struct options){ .header = -1 };
+    *options = (struct options){ .header = -1, .silence_ms = SILENCE_MS };
     make_table(table, letters);
     opterr = 0;
     for (;;) {

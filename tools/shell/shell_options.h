@@ -39,7 +39,8 @@ struct options {
     struct {
         bool wanted;
         unsigned registers, tables;
-    } kernels; /* to build */
+    } kernels;           /* to build */
+    unsigned silence_ms; /* of a rank, that is borne; 0: for ever         */
     bool cluster, batch, timer, devices, selftest, tune, version, help;
     char error[200]; /* what is wrong with the command line   */
     char hint[256];

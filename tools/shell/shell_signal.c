@@ -52,6 +52,9 @@ static void on_interrupt(void)
 static void *watch(void *signals)
 {
     int number;
+    sigset_t all;
+    sigfillset(&all); /* other signals are for other threads */
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
     for (;;)
         if (sigwait(signals, &number) == 0)
             on_interrupt();

@@ -43,7 +43,7 @@ enum vdbq_status message_receive(struct message_reader *reader,
                                  struct error *error)
 {
     uint64_t start = os_time_ns();
-    *reader = (struct message_reader){ .from = from };
+    *reader = (struct message_reader){ .ranks = ranks, .from = from };
     enum vdbq_status status =
         ranks->receive(ranks, from, &reader->message, error);
     ranks->cost.wait_ns += os_time_ns() - start;
@@ -72,8 +72,10 @@ void *message_take(struct message_reader *reader, uint64_t count, size_t width)
 enum vdbq_status message_check(const struct message_reader *reader,
                                struct error *error)
 {
-    return reader->cut
-               ? error_set(error, VDBQ_CORRUPT,
-                           "rank %u sent a message that is cut", reader->from)
-               : VDBQ_OK;
+    if (!reader->cut)
+        return VDBQ_OK;
+    if (reader->ranks != NULL)
+        reader->ranks->garbled(reader->ranks, reader->from);
+    return error_set(error, VDBQ_CORRUPT, "rank %u sent a message that is cut",
+                     reader->from);
 }

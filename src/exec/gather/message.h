@@ -32,7 +32,8 @@ enum vdbq_status message_send(struct message_writer *writer,
 
 struct message_reader {
     struct rank_message message;
-    size_t at;     /* bytes that were taken                                 */
+    size_t at; /* bytes that were taken                                 */
+    struct ranks *ranks; /* that it was received by */
     unsigned from; /* rank that sent it                                     */
     bool cut;      /* an item was asked for that is not there               */
 };
@@ -44,7 +45,7 @@ enum vdbq_status message_receive(struct message_reader *reader,
 void message_end(struct message_reader *reader);
 /* The next item, of `count` times `width` bytes; NULL: the message is cut. */
 void *message_take(struct message_reader *reader, uint64_t count, size_t width);
-/* Fails where the message was cut, with CORRUPT. */
+/* Fails where the message was cut, with CORRUPT, if the ranks go on then. */
 enum vdbq_status message_check(const struct message_reader *reader,
                                struct error *error);
 

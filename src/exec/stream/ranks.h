@@ -47,6 +47,9 @@ struct ranks {
     enum vdbq_status (*receive)(struct ranks *ranks, unsigned from,
                                 struct rank_message *message,
                                 struct error *error);
+    /* Rank `from` has sent what no sound one sends; returns where the others
+     * can go on with it. */
+    void (*garbled)(struct ranks *ranks, unsigned from);
     uint64_t begun_ns;     /* when the run began                             */
     struct rank_cost cost; /* of this rank, added to                         */
 };

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "cluster/memory_link.h"
 #include "cluster/message.h"
+#include "cluster/order.h"
 #include "fixtures/files.h"
 
 static struct memory_links *links;
@@ -69,6 +70,32 @@ static void say(enum message_kind kind, unsigned run, const void *bytes,
     assert_true(message_post(end_of(1), 0, kind, run, bytes, size));
 }
 
+/* What a rank that is none says of itself when it is greeted. */
+struct pose {
+    const char *version, *device, *sees;
+};
+static char sees_table[256]; /* the statement that makes the table */
+static const struct pose sound = { .sees = sees_table };
+
+static unsigned greet_as(const struct pose *pose)
+{
+    struct {
+        struct welcome welcome;
+        char sees[256];
+    } answer = { .welcome = { .hello = hello_of_this() } };
+    unsigned run;
+    strcpy(answer.welcome.hello.host, "there");
+    strcpy(answer.sees, pose->sees);
+    if (pose->version != NULL)
+        strcpy(answer.welcome.hello.version, pose->version);
+    if (pose->device != NULL)
+        strcpy(answer.welcome.device, pose->device);
+    free(hear(MESSAGE_HELLO, &run));
+    say(MESSAGE_HELLO, run, &answer,
+        sizeof answer.welcome + strlen(pose->sees) + 1);
+    return run;
+}
+
 /* A table of 100 rows in tablets of ten. */
 static vdbq *open_table(void)
 {
@@ -85,6 +112,8 @@ static vdbq *open_table(void)
         assert_int_equal(vdbq_execute(db, insert), VDBQ_OK);
     }
     assert_int_equal(vdbq_execute(db, "commit"), VDBQ_OK);
+    assert_int_equal(vdbq_tables(db), 1);
+    snprintf(sees_table, sizeof sees_table, "%s", vdbq_table_sql(db, 0));
     return db;
 }
 
@@ -153,43 +182,71 @@ static void test_beside(void **state)
     pthread_join(other, NULL);
 }
 
-/* A rank of another build. */
-static void *be_another_build(void *context)
+/* A rank that is refused. */
+static void *pose_as(void *pose)
 {
-    struct welcome welcome = { .hello = hello_of_this(), .host = "there" };
-    unsigned run;
-    (void)context;
-    strcpy(welcome.hello.version, "0.1");
-    free(hear(MESSAGE_HELLO, &run));
-    say(MESSAGE_HELLO, run, &welcome, sizeof welcome);
+    greet_as(pose);
     return NULL;
 }
 
-static void test_other_build(void **state)
+static void expect_refused(struct pose pose, enum vdbq_status status,
+                           const char *why)
 {
     pthread_t other;
     vdbq *db = open_table();
-    (void)state;
-    pthread_create(&other, NULL, be_another_build, NULL);
-    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), VDBQ_MISUSE);
-    assert_non_null(strstr(vdbq_error(db)->message,
-                           "rank 1 (there) runs another build: vdbq 0.1"));
+    pthread_create(&other, NULL, pose_as, &pose);
+    assert_int_equal(vdbq_cluster_lead(db, end_of(0)), status);
+    assert_non_null(strstr(vdbq_error(db)->message, why));
     pthread_join(other, NULL);
     expect(db, "select count(*), sum(a) from t", "100,4950");
     vdbq_close(db);
 }
 
+static void test_other_build(void **state)
+{
+    (void)state;
+    expect_refused((struct pose){ .version = "0.1", .sees = sees_table },
+                   VDBQ_MISUSE,
+                   "rank 1 (there) runs another build: vdbq 0.1 (");
+}
+
+static void test_other_device(void **state)
+{
+    (void)state;
+    expect_refused((struct pose){ .device = "Abacus", .sees = sees_table },
+                   VDBQ_DEVICE, "rank 1 (there) runs on Abacus, rank 0 on ");
+}
+
+static void test_other_tables(void **state)
+{
+    (void)state;
+    expect_refused((struct pose){ .sees = "CREATE TABLE u (b)" }, VDBQ_MISUSE,
+                   "rank 1 (there) sees CREATE TABLE u (b), rank 0 CREATE "
+                   "TABLE");
+}
+
+/* Messages of all kinds that are not what they should be. */
+static void test_hello(void **state)
+{
+    struct hello own = hello_of_this();
+    struct welcome welcome = { .hello = own };
+    (void)state;
+    assert_true(hello_is_ours(&welcome, sizeof welcome));
+    assert_false(hello_is_ours(&own, sizeof own - 1));
+    own.build++;
+    assert_false(hello_is_ours(&own, sizeof own));
+    assert_true(welcome_is_whole(&welcome, sizeof welcome));
+    assert_false(welcome_is_whole(&welcome, sizeof welcome - 1));
+}
+
 /* A rank that is ready, then says what is cut, and ends. */
 static void *be_cut(void *context)
 {
-    struct welcome welcome = { .hello = hello_of_this(), .host = "there" };
     const uint64_t rows = 7;
     struct ready ready = { .error = { .status = VDBQ_OK } };
     struct end end = { .error = { .status = VDBQ_OK } };
-    unsigned run;
+    unsigned run = greet_as(&sound);
     (void)context;
-    free(hear(MESSAGE_HELLO, &run));
-    say(MESSAGE_HELLO, run, &welcome, sizeof welcome);
     struct order *order = (struct order *)hear(MESSAGE_RUN, &run);
     ready.state = order->state;
     ready.plan = order->plan;
@@ -215,6 +272,94 @@ static void test_cut(void **state)
     vdbq_close(db);
 }
 
+/* ------------------------------------------------------------- garbage -- */
+
+/* What a link was asked to end all ranks for; a real one does not return. */
+static unsigned given_up, given_up_for;
+
+static void note_given_up(void *context, unsigned rank, const char *reason)
+{
+    (void)context;
+    assert_string_equal(reason, "sends garbage");
+    given_up++;
+    given_up_for = rank;
+}
+
+static struct vdbq_link watched_end(unsigned rank)
+{
+    struct vdbq_link link = *end_of(rank);
+    link.give_up = note_given_up;
+    given_up = given_up_for = 0;
+    return link;
+}
+
+/* What follows in a message is not what was to follow. */
+static void test_cut_ends_all(void **state)
+{
+    pthread_t other;
+    struct vdbq_link link = watched_end(0);
+    vdbq *db = open_table();
+    (void)state;
+    pthread_create(&other, NULL, be_cut, NULL);
+    assert_int_equal(vdbq_cluster_lead(db, &link), VDBQ_OK);
+    assert_int_equal(vdbq_execute(db, "select a from t"), VDBQ_CORRUPT);
+    assert_true(given_up == 1 && given_up_for == 1);
+    pthread_join(other, NULL);
+    vdbq_close(db);
+}
+
+/* Is ready by a message that is too short, and ends likewise. */
+static void *be_short(void *context)
+{
+    unsigned run = greet_as(&sound);
+    (void)context;
+    free(hear(MESSAGE_RUN, &run));
+    say(MESSAGE_READY, run, "short", 5);
+    free(hear(MESSAGE_STOP, &run));
+    say(MESSAGE_END, run, "shorter", 7);
+    return NULL;
+}
+
+static void test_short_ends_all(void **state)
+{
+    pthread_t other;
+    struct vdbq_link link = watched_end(0);
+    vdbq *db = open_table();
+    (void)state;
+    pthread_create(&other, NULL, be_short, NULL);
+    assert_int_equal(vdbq_cluster_lead(db, &link), VDBQ_OK);
+    assert_int_equal(vdbq_execute(db, "select a from t"), VDBQ_IO);
+    assert_string_equal(vdbq_error(db)->message, "rank 1 answers otherwise");
+    assert_true(given_up == 2 && given_up_for == 1);
+    pthread_join(other, NULL);
+    vdbq_close(db);
+}
+
+/* An order of which any part is missing, or with something behind it. */
+static void test_order(void **state)
+{
+    const char text[] = "select ?";
+    struct {
+        struct order order;
+        char text[8];
+        struct parameter_item item;
+        char value[3];
+    } bytes = { .order = { .text_bytes = sizeof text - 1, .parameters = 1 } };
+    const size_t whole = sizeof bytes.order + sizeof text - 1
+                         + sizeof bytes.item + sizeof bytes.value;
+    (void)state;
+    uint8_t *order = calloc(1, whole + 1);
+    bytes.item.value.text.length = 3;
+    memcpy(order, &bytes.order, sizeof bytes.order);
+    memcpy(order + sizeof bytes.order + sizeof text - 1, &bytes.item,
+           sizeof bytes.item);
+    for (size_t size = 0; size <= whole + 1; size++)
+        assert_int_equal(order_is_whole(order, size), size == whole);
+    memset(order + offsetof(struct order, text_bytes), 0xff, 8);
+    assert_false(order_is_whole(order, whole));
+    free(order);
+}
+
 static void test_misuse(void **state)
 {
     vdbq *db;
@@ -236,7 +381,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two, make_way, remove_way),
         cmocka_unit_test_setup_teardown(test_beside, make_way, remove_way),
         cmocka_unit_test_setup_teardown(test_other_build, make_way, remove_way),
+        cmocka_unit_test_setup_teardown(test_other_device, make_way,
+                                        remove_way),
+        cmocka_unit_test_setup_teardown(test_other_tables, make_way,
+                                        remove_way),
+        cmocka_unit_test(test_hello),
         cmocka_unit_test_setup_teardown(test_cut, make_way, remove_way),
+        cmocka_unit_test_setup_teardown(test_cut_ends_all, make_way,
+                                        remove_way),
+        cmocka_unit_test_setup_teardown(test_short_ends_all, make_way,
+                                        remove_way),
+        cmocka_unit_test(test_order),
         cmocka_unit_test_setup_teardown(test_misuse, make_way, remove_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
