@@ -4,6 +4,7 @@
  * when somebody asks what is pending. Where a process dies or hangs, all end
  * (mpi_watch.c).
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -27,13 +28,16 @@ struct sending {
 
 struct mpi_link {
     struct vdbq_link head;   /* first */
+    MPI_Comm world;          /* of all ranks          */
     MPI_Comm ranks;          /* of our messages alone */
+    MPI_Comm others;         /* those that rank 0 has started, or rank 0;
+                                else MPI_COMM_NULL                     */
     struct sending *sending; /* the oldest first      */
     struct sending **last;
     size_t pending_bytes;
     MPI_Status arrived;  /* of the message that was told of last */
     struct watch *watch; /* NULL: nobody looks after the others  */
-    char host[MPI_MAX_PROCESSOR_NAME];
+    char (*hosts)[MPI_MAX_PROCESSOR_NAME]; /* by rank */
     char notice[128];
 };
 
@@ -157,26 +161,37 @@ static void take_cores(struct mpi_link *link)
 
 /* -------------------------------------------------------------- open ---- */
 
-/* Counts the ranks of this machine. */
-static void find_local(struct mpi_link *link)
+/* Learns the machines of all ranks, and counts those of this one. */
+static bool find_hosts(struct mpi_link *link)
 {
-    MPI_Comm local;
-    int rank = 0, ranks = 1;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
-                        &local);
-    MPI_Comm_rank(local, &rank);
-    MPI_Comm_size(local, &ranks);
-    MPI_Comm_free(&local);
-    link->head.local_rank = (unsigned)rank;
-    link->head.local_ranks = (unsigned)ranks;
+    enum { HOST_BYTES = sizeof *link->hosts };
+    char own[HOST_BYTES] = "";
+    int length;
+    MPI_Get_processor_name(own, &length);
+    link->hosts = calloc(link->head.ranks, HOST_BYTES);
+    if (link->hosts == NULL)
+        return false;
+    MPI_Allgather(own, HOST_BYTES, MPI_CHAR, link->hosts, HOST_BYTES, MPI_CHAR,
+                  link->ranks);
+    for (unsigned r = 0; r < link->head.ranks; r++)
+        if (strcmp(link->hosts[r], own) == 0) {
+            link->head.local_ranks++;
+            link->head.local_rank += r < link->head.rank;
+        }
+    link->head.host = link->hosts[link->head.rank];
+    return true;
 }
 
 /* Watches the other ranks, where MPI can be called by a thread beside us. */
 static void watch_others(struct mpi_link *link, int level)
 {
-    if (link->watch == NULL
-        || (level == MPI_THREAD_MULTIPLE
-            && watch_ranks(link->watch, &link->head)))
+    const struct watched others = { .link = &link->head,
+                                    .world = &link->world,
+                                    .hosts = link->hosts[0],
+                                    .host_bytes = sizeof *link->hosts,
+                                    .bears_first =
+                                        link->others != MPI_COMM_NULL };
+    if (level == MPI_THREAD_MULTIPLE && watch_ranks(link->watch, &others))
         return;
     watch_stop(link->watch);
     link->watch = NULL;
@@ -185,55 +200,106 @@ static void watch_others(struct mpi_link *link, int level)
              "waited for");
 }
 
-static bool initialise(struct mpi_link *link, unsigned silence_ms, int *level)
+/* Starts the other ranks; false: MPI cannot. */
+static bool spawn(struct mpi_link *link, unsigned ranks,
+                  const char *const *arguments)
 {
-    link->watch = watch_start(silence_ms);
-    if (link->watch == NULL)
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    if (MPI_Comm_spawn(arguments[0], (char **)arguments + 1, (int)ranks - 1,
+                       MPI_INFO_NULL, 0, MPI_COMM_SELF, &link->others,
+                       MPI_ERRCODES_IGNORE)
+        != MPI_SUCCESS)
         return false;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, level) == MPI_SUCCESS)
-        return true;
-    watch_stop(link->watch);
-    return false;
+    MPI_Intercomm_merge(link->others, 0, &link->world);
+    return true;
 }
 
-const struct vdbq_link *vdbq_mpi_open(unsigned silence_ms)
+/* Has a communicator of all ranks: those that mpirun started, or rank 0 did. */
+static bool join_world(struct mpi_link *link, unsigned ranks,
+                       const char *const *arguments)
 {
-    int level, rank, ranks, length;
-    struct mpi_link *link = calloc(1, sizeof *link);
-    if (link == NULL || !initialise(link, silence_ms, &level)) {
-        free(link);
-        return NULL;
-    }
-    MPI_Comm_dup(MPI_COMM_WORLD, &link->ranks);
+    link->world = MPI_COMM_WORLD;
+    if (ranks > 1)
+        return spawn(link, ranks, arguments);
+    MPI_Comm_get_parent(&link->others);
+    if (link->others != MPI_COMM_NULL)
+        MPI_Intercomm_merge(link->others, 1, &link->world);
+    return true;
+}
+
+static bool open_link(struct mpi_link *link)
+{
+    int rank, ranks;
+    MPI_Comm_dup(link->world, &link->ranks);
     MPI_Comm_rank(link->ranks, &rank);
     MPI_Comm_size(link->ranks, &ranks);
-    MPI_Get_processor_name(link->host, &length);
     link->last = &link->sending;
     link->head = (struct vdbq_link){ .context = link,
                                      .rank = (unsigned)rank,
                                      .ranks = (unsigned)ranks,
-                                     .host = link->host,
                                      .notice = link->notice,
                                      .send = link_send,
                                      .pending = link_pending,
                                      .arrived = link_arrived,
                                      .receive = link_receive,
                                      .give_up = link_give_up };
-    find_local(link);
+    return find_hosts(link);
+}
+
+/* Starts MPI, and the other ranks. What Open MPI starts for this has no input: it
+ * would take ours. */
+static bool start(struct mpi_link *link, unsigned ranks,
+                  const char *const *arguments, int *level)
+{
+    int input = ranks > 1 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : -1;
+    int none = ranks > 1 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    if (none >= 0)
+        dup2(none, STDIN_FILENO);
+    bool started =
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, level) == MPI_SUCCESS
+        && join_world(link, ranks, arguments);
+    if (input >= 0) {
+        dup2(input, STDIN_FILENO);
+        close(input);
+    }
+    if (none >= 0)
+        close(none);
+    return started;
+}
+
+const struct vdbq_link *vdbq_mpi_spawn(unsigned ranks,
+                                       const char *const *arguments,
+                                       unsigned silence_ms)
+{
+    int level;
+    struct mpi_link *link = calloc(1, sizeof *link);
+    if (link == NULL)
+        return NULL;
+    link->others = MPI_COMM_NULL;
+    link->watch = watch_start(silence_ms);
+    if (link->watch == NULL || !start(link, ranks, arguments, &level)
+        || !open_link(link)) {
+        watch_stop(link->watch);
+        free(link);
+        return NULL;
+    }
     take_cores(link);
     watch_others(link, level);
     return &link->head;
 }
 
-/* Waits until all ranks are here, while they are watched: MPI_Finalize() waits
- * for all of them, whatever has become of one. */
+const struct vdbq_link *vdbq_mpi_open(unsigned silence_ms)
+{
+    return vdbq_mpi_spawn(1, NULL, silence_ms);
+}
+
+/* Waits until all ranks are here. MPI_Finalize() waits for all of them, too, but
+ * whatever has become of one. */
 static void await_all(struct mpi_link *link)
 {
     const struct timespec nap = { .tv_nsec = 200000 };
     MPI_Request request;
     int done = 0;
-    while (link_pending(link) > 0)
-        sched_yield();
     MPI_Ibarrier(link->ranks, &request);
     for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
          MPI_Test(&request, &done, MPI_STATUS_IGNORE))
@@ -245,11 +311,19 @@ void vdbq_mpi_close(const struct vdbq_link *opened)
     struct mpi_link *link = (struct mpi_link *)opened;
     if (link == NULL)
         return;
+    while (link_pending(link) > 0)
+        sched_yield();
     await_all(link);
     if (link->watch != NULL)
         watch_ending(link->watch);
+    await_all(link); /* none tells another any more that it lives */
     MPI_Comm_free(&link->ranks);
+    if (link->others != MPI_COMM_NULL) {
+        MPI_Comm_free(&link->world);
+        MPI_Comm_disconnect(&link->others);
+    }
     MPI_Finalize();
     watch_stop(link->watch);
+    free(link->hosts);
     free(link);
 }

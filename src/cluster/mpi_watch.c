@@ -9,10 +9,10 @@
  * stopped as a whole, or a machine that slept, goes on.
  *
  * While MPI starts and ends, nothing can be told: both may take as long as a rank
- * may be silent. The thread alone takes the signals by which Open MPI ends a job:
- * SIGCONT, in case that a process is stopped, a second later SIGTERM, and SIGKILL
- * at once. From SIGCONT on ranks tell rank 0 each turn that
- * they live, so that it knows at SIGTERM which one does not.
+ * may be silent, and seven seconds at least. The thread alone takes the signals by
+ * which Open MPI ends a job: SIGCONT, in case that a process is stopped, a second
+ * later SIGTERM, and SIGKILL at once. From SIGCONT on ranks tell rank 0 each turn
+ * that they live, so that it knows at SIGTERM which one does not.
  */
 #include <assert.h>
 #include <mpi.h>
@@ -31,6 +31,7 @@
 enum {
     TURN_MS = 100,
     BEAT_TURNS = 5,   /* between two beats                                  */
+    PHASE_MS = 7000,  /* that MPI may take to start, or end, at least       */
     LATER_MS = 500,   /* that others wait longer than rank 1 for rank 0     */
     FAREWELL_MS = 60, /* to hear who is left, where nobody was asked before */
     FAREWELL_STEP_MS = 5,
@@ -44,7 +45,6 @@ struct other {
     bool told;           /* `request` is one                      */
     bool heard;          /* since all were asked                  */
     unsigned silent_ms;  /* since it was heard                    */
-    char host[MPI_MAX_PROCESSOR_NAME];
 };
 
 struct watch {
@@ -53,7 +53,8 @@ struct watch {
         lock; /* of what is below, and of calls of MPI by the thread */
     enum phase phase;
     unsigned phase_ms; /* since it began, where it is not PHASE_RUNS       */
-    const struct vdbq_link *link;
+    struct watched of;
+    const struct vdbq_link *link; /* of.link */
     MPI_Comm beats;
     struct other *others; /* by rank                                        */
     unsigned turns;
@@ -75,6 +76,11 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     va_end(arguments);
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
     (void)written; /* there is nobody else to tell */
+}
+
+static const char *host_of(const struct watch *watch, unsigned rank)
+{
+    return watch->of.hosts + rank * watch->of.host_bytes;
 }
 
 static void nap(unsigned milliseconds)
@@ -175,7 +181,7 @@ static void tell_missing(struct watch *watch)
     for (unsigned r = 1; r < watch->link->ranks; r++)
         if (!watch->others[r].heard)
             say("error: rank %u (%s) has died: the job ends on all ranks\n", r,
-                watch->others[r].host);
+                host_of(watch, r));
 }
 
 /* SIGTERM. */
@@ -192,7 +198,7 @@ static _Noreturn void end_for(struct watch *watch, unsigned rank,
                               const char *reason)
 {
     say("error: rank %u (%s) %s: the job ends on all ranks\n", rank,
-        watch->others[rank].host, reason);
+        host_of(watch, rank), reason);
     if (watch->link->rank > 0)
         say_farewell(watch);
     _exit(EXIT_FAILURE);
@@ -236,20 +242,22 @@ static void run_turn(struct watch *watch)
     for (unsigned r = own == 0 ? 1 : 0; r < (own == 0 ? ranks : 1); r++) {
         if (beats)
             tell(watch, r);
-        look(watch, r);
+        if (own == 0 || !watch->of.bears_first)
+            look(watch, r);
     }
 }
 
 /* MPI starts, or ends: nothing can be told. */
 static void wait_turn(struct watch *watch)
 {
+    unsigned most = watch->silence_ms > PHASE_MS ? watch->silence_ms : PHASE_MS;
     watch->phase_ms += TURN_MS;
-    if (watch->phase_ms <= watch->silence_ms)
+    if (watch->phase_ms <= most)
         return;
     say("error: MPI has not %s on all ranks in %.1f s: the job ends on all "
         "ranks\n",
         watch->phase == PHASE_STARTS ? "started" : "ended",
-        (double)watch->silence_ms / 1000);
+        (double)most / 1000);
     _exit(EXIT_FAILURE);
 }
 
@@ -314,30 +322,17 @@ struct watch *watch_start(unsigned silence_ms)
     return NULL;
 }
 
-bool watch_ranks(struct watch *watch, const struct vdbq_link *link)
+bool watch_ranks(struct watch *watch, const struct watched *others)
 {
-    char host[MPI_MAX_PROCESSOR_NAME] = "";
-    MPI_Datatype name;
-    struct other *others = calloc(link->ranks, sizeof *others);
-    char *hosts = calloc(link->ranks, sizeof host);
-    if (others == NULL || hosts == NULL) {
-        free(others);
-        free(hosts);
+    struct other *made = calloc(others->link->ranks, sizeof *made);
+    if (made == NULL)
         return false;
-    }
-    snprintf(host, sizeof host, "%s", link->host);
-    MPI_Comm_dup(MPI_COMM_WORLD, &watch->beats);
-    MPI_Type_contiguous(sizeof host, MPI_CHAR, &name);
-    MPI_Type_commit(&name);
-    MPI_Allgather(host, 1, name, hosts, 1, name, watch->beats);
-    MPI_Type_free(&name);
-    for (unsigned r = 0; r < link->ranks; r++)
-        memcpy(others[r].host, hosts + r * sizeof host, sizeof host);
-    free(hosts);
+    MPI_Comm_dup(*(const MPI_Comm *)others->world, &watch->beats);
     pthread_mutex_lock(&watch->lock);
     assert(watch->phase == PHASE_STARTS);
-    watch->link = link;
-    watch->others = others;
+    watch->of = *others;
+    watch->link = others->link;
+    watch->others = made;
     watch->phase = PHASE_RUNS;
     pthread_mutex_unlock(&watch->lock);
     return true;

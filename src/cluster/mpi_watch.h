@@ -16,7 +16,16 @@ struct watch;
 struct watch *watch_start(unsigned silence_ms);
 /* MPI is there: the ranks tell one another that they live. Collective; false: no
  * memory. */
-bool watch_ranks(struct watch *watch, const struct vdbq_link *link);
+struct watched {
+    const struct vdbq_link *link;
+    const void *world; /* the MPI_Comm of all ranks                          */
+    const char *hosts; /* by rank, each of so many bytes with its NUL; they
+                          outlive the watch                               */
+    size_t host_bytes;
+    bool bears_first; /* others bear that rank 0 is silent: a user may stop his
+                         shell, and if it dies MPI ends those it started   */
+};
+bool watch_ranks(struct watch *watch, const struct watched *others);
 /* MPI is about to end on all ranks: no more is told. */
 void watch_ending(struct watch *watch);
 /* It is over, and SIGTERM the process's again. Takes NULL. */

@@ -19,6 +19,14 @@
  * blocked on this thread and those that it starts, it prints the rank, its
  * machine and the reason on stderr, and ends the process. */
 VDBQ_API const struct vdbq_link *vdbq_mpi_open(unsigned silence_ms);
+/* The same in a process that mpirun has not started: it is rank 0, and starts
+ * ranks - 1 others on this machine (MPI_Comm_spawn()), which call vdbq_mpi_open().
+ * They run the program `arguments[0]` with the arguments behind it, up to NULL. They
+ * bear it that rank 0 is silent: a shell may be put in the background; where it
+ * dies, Open MPI ends them. NULL: MPI cannot. */
+VDBQ_API const struct vdbq_link *vdbq_mpi_spawn(unsigned ranks,
+                                                const char *const *arguments,
+                                                unsigned silence_ms);
 /* Ends MPI: all ranks must call it. Accepts NULL. */
 VDBQ_API void vdbq_mpi_close(const struct vdbq_link *link);
 

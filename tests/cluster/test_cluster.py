@@ -25,6 +25,7 @@ import tpch
 RANKS = ROOT / 'tests' / 'cluster' / 'ranks'
 ENVIRONMENT = os.environ | {'VDBQ_DEVICE': 'host', 'OMPI_ALLOW_RUN_AS_ROOT': '1',
                             'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1'}
+BUILD = FOLDER = None  # the folder of the build, and one of the test's own: run_parts()
 
 
 def run(command, sql, **variables):
@@ -229,10 +230,11 @@ def on_each(command, folder, sql):
 
 def test_other_files():
     """Ranks that see other files are told of, and so is a version."""
-    folder = FOLDER / 'each'
+    folder, first = FOLDER / 'each', FOLDER / 'first.vdb'
+    make_table(first, rows=3000, tablet_rows=300)
     for rank in range(3):
         (folder / str(rank)).mkdir(parents=True)
-        (folder / str(rank) / 'x.vdb').write_bytes((FOLDER / 'first.vdb').read_bytes())
+        (folder / str(rank) / 'x.vdb').write_bytes(first.read_bytes())
     command = f'{BUILD}/vdbq --cluster --batch --csv x.vdb'
     text, errors = on_each(command, folder, 'select sum(k) from t;\n'
                            "insert into t values (9999, 1, 1, 'x');\nselect sum(k) from t;\n")
@@ -242,7 +244,7 @@ def test_other_files():
     text, errors = on_each(command, folder, 'select 1;\n')
     assert text == '' and errors.startswith('error: rank 1 (') and \
         'sees CREATE TABLE u' in errors and 'rank 0 no more tables' in errors, errors
-    (folder / '1' / 'x.vdb').write_bytes((FOLDER / 'first.vdb').read_bytes())
+    (folder / '1' / 'x.vdb').write_bytes(first.read_bytes())
     (folder / '2' / 'x.vdb').unlink()
     text, errors = on_each(command, folder, 'select 1;\n')
     assert errors.startswith('error: rank 2 (') and 'No such file' in errors, errors
@@ -258,25 +260,25 @@ def test_refused():
         assert wanted in errors, errors
 
 
-def main():
-    tests = {name[5:]: test for name, test in globals().items() if name.startswith('test_')}
-    failed = 0
-    chosen = sys.argv[2:] or list(tests)
-    make_table(FOLDER / 'first.vdb', rows=3000, tablet_rows=300)
-    for name in chosen:
-        start = time.monotonic()
-        try:
-            tests[name]()
-        except Exception:  # whatever it is, the others run, too
-            failed += 1
-            traceback.print_exc()
-        print(f'{name}: {time.monotonic() - start:.1f} s', flush=True)
+def run_parts(names):
+    """Runs the parts of a test that the command line names, or all."""
+    global BUILD, FOLDER
+    BUILD = Path(sys.argv[1]).resolve()
+    tests = {name[5:]: test for name, test in names.items() if name.startswith('test_')}
+    chosen, failed = sys.argv[2:] or list(tests), 0
+    with tempfile.TemporaryDirectory(prefix='cluster') as made:
+        FOLDER = Path(made)
+        for name in chosen:
+            start = time.monotonic()
+            try:
+                tests[name]()
+            except Exception:  # whatever it is, the others run, too
+                failed += 1
+                traceback.print_exc()
+            print(f'{name}: {time.monotonic() - start:.1f} s', flush=True)
     print(f'{len(chosen) - failed} passed, {failed} failed')
     return 1 if failed else 0
 
 
 if __name__ == '__main__':
-    BUILD = Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory(prefix='cluster') as made:
-        FOLDER = Path(made)
-        sys.exit(main())
+    sys.exit(run_parts(globals()))

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --cluster in a build without MPI: it is refused, and there is one process.
+ * --cluster and --ranks in a build without MPI: they are refused, and there is one process.
  */
 #include "shell_cluster.h"
 
 bool shell_cluster_open(struct shell *shell, const struct options *options)
 {
-    if (!options->cluster)
+    if (!options->cluster && options->ranks == 0)
         return true;
     return shell_fail(shell, NULL, VDBQ_MISUSE,
-                      "meson setup -Dmpi=enabled builds one that has it", "%s",
-                      "--cluster: this vdbq was built without MPI");
+                      "meson setup -Dmpi=enabled builds one that has it",
+                      "--%s: this vdbq was built without MPI",
+                      options->cluster ? "cluster" : "ranks");
 }
 
 bool shell_cluster_leads(const struct shell *shell)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --cluster: see shell_cluster.h. libvdbq-mpi is opened while the program runs:
+ * --cluster and --ranks: see shell_cluster.h. libvdbq-mpi is opened while the program runs:
  * MPI costs each start some milliseconds.
  */
 #include "shell_cluster.h"
@@ -9,12 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <vdbq_mpi.h>
 
 /* The calls of libvdbq-mpi. */
 struct calls {
     const struct vdbq_link *(*open)(unsigned silence_ms);
+    const struct vdbq_link *(*spawn)(unsigned ranks,
+                                     const char *const *arguments,
+                                     unsigned silence_ms);
     void (*close)(const struct vdbq_link *link);
 };
 
@@ -32,6 +36,7 @@ static bool load(struct shell *shell)
 {
     void *library = dlopen(VDBQ_MPI_LIBRARY, RTLD_NOW | RTLD_GLOBAL);
     if (library != NULL && find(library, "vdbq_mpi_open", &calls.open)
+        && find(library, "vdbq_mpi_spawn", &calls.spawn)
         && find(library, "vdbq_mpi_close", &calls.close))
         return true;
     shell_fail(shell, NULL, VDBQ_IO, "", "cannot load %s: %s", VDBQ_MPI_LIBRARY,
@@ -39,21 +44,68 @@ static bool load(struct shell *shell)
     return false;
 }
 
-bool shell_cluster_open(struct shell *shell, const struct options *options)
+/* What the command line says, or its --cores; NULL: it says nothing of them. */
+static const char *cores_asked(const struct options *options)
 {
-    if (!options->cluster)
-        return true;
+    for (unsigned i = options->sets; i > 0; i--)
+        if (strcmp(options->set[i - 1].name, "cores") == 0)
+            return options->set[i - 1].value;
+    return NULL;
+}
+
+/* Starts the other ranks: shells as this one, without a script. */
+static const struct vdbq_link *spawn(const struct options *options)
+{
+    enum { ARGUMENTS = 12 };
+    char self[4096], silence[16];
+    const char *arguments[ARGUMENTS] = { self, "--batch", "--cluster",
+                                         "--silence", silence };
+    unsigned count = 5;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    snprintf(silence, sizeof silence, "%u", options->silence_ms);
+    if ((options->open_flags & VDBQ_OPEN_OLDER) != 0)
+        arguments[count++] = "--accept-older";
+    if (cores_asked(options) != NULL) {
+        arguments[count++] = "--cores";
+        arguments[count++] = cores_asked(options);
+    }
+    arguments[count++] = "--";
+    arguments[count] = options->database;
+    /* Ranks may be more than cores, as with mpirun --oversubscribe. */
+    setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
+    return calls.spawn(options->ranks, arguments, options->silence_ms);
+}
+
+/* Whether ranks can be started as the options say. */
+static bool check_options(struct shell *shell, const struct options *options)
+{
     if (options->database == NULL)
         return shell_fail(shell, NULL, VDBQ_MISUSE,
-                          "mpirun -n 4 vdbq --cluster FILE", "%s",
-                          "--cluster needs a database file that all ranks "
-                          "see");
-    if (!load(shell))
+                          options->ranks > 0 ? "vdbq --ranks 4 FILE"
+                                             : "mpirun -n 4 vdbq --cluster "
+                                               "FILE",
+                          "--%s needs a database file that all ranks see",
+                          options->ranks > 0 ? "ranks" : "cluster");
+    if (options->ranks > 0
+        && (options->cluster || getenv("OMPI_COMM_WORLD_SIZE") != NULL))
+        return shell_fail(shell, NULL, VDBQ_MISUSE, "vdbq --ranks 4 FILE", "%s",
+                          "--ranks starts processes itself: without mpirun and "
+                          "--cluster");
+    return true;
+}
+
+bool shell_cluster_open(struct shell *shell, const struct options *options)
+{
+    if (!options->cluster && options->ranks == 0)
+        return true;
+    if (!check_options(shell, options) || !load(shell))
         return false;
-    shell->link = calls.open(options->silence_ms);
+    shell->link =
+        options->ranks > 0 ? spawn(options) : calls.open(options->silence_ms);
     if (shell->link == NULL)
         return shell_fail(shell, NULL, VDBQ_IO, "", "%s",
-                          "MPI cannot be initialised");
+                          "MPI cannot start the ranks");
     if (shell->link->notice[0] != '\0') {
         out_print(&shell->err, "warning: %s\n", shell->link->notice);
         out_flush(&shell->err);
@@ -71,9 +123,9 @@ static unsigned cores_of(const struct shell *shell,
                          const struct options *options)
 {
     unsigned share = shell->link->cores / shell->link->local_ranks;
-    for (unsigned i = options->sets; i > 0; i--)
-        if (strcmp(options->set[i - 1].name, "cores") == 0)
-            return (unsigned)strtoul(options->set[i - 1].value, NULL, 10);
+    const char *asked = cores_asked(options);
+    if (asked != NULL)
+        return (unsigned)strtoul(asked, NULL, 10);
     return share > 0 ? share : 1;
 }
 

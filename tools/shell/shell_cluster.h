@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --cluster: the shell on several processes that mpirun has started. */
+/* --cluster: the shell on several processes that mpirun has started, or that it
+ * starts itself: --ranks. */
 #ifndef VDBQ_TOOLS_SHELL_CLUSTER_H
 #define VDBQ_TOOLS_SHELL_CLUSTER_H
 

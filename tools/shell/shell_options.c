@@ -36,6 +36,8 @@ static bool take_parameter(struct options *options,
                            const struct option_row *row, const char *value);
 static bool take_set(struct options *options, const struct option_row *row,
                      const char *value);
+static bool take_ranks(struct options *options, const struct option_row *row,
+                       const char *value);
 static bool take_silence(struct options *options, const struct option_row *row,
                          const char *value);
 static bool take_timer(struct options *options, const struct option_row *row,
@@ -78,6 +80,8 @@ static const struct option_row rows[] = {
     { "read-timeout", 0, "MS", NULL, take_set, "read_timeout" },
     { "cluster", 0, NULL, "runs queries on all processes that mpirun started",
       take_flag, NULL },
+    { "ranks", 0, "N", "starts N processes that run queries together",
+      take_ranks, NULL },
     { "silence", 0, "MS",
       "ends all processes when one is silent for so long (7000); 0: none ends",
       take_silence, NULL },
@@ -109,7 +113,8 @@ enum {
     ROWS = sizeof rows / sizeof *rows,
     LONG_BASE = 1000,   /* what getopt returns for row 0 ...   */
     FORMAT_BASE = 2000, /* ... and for the first format's name */
-    SILENCE_MS = 7000,  /* mpirun takes up to two seconds to end the others */
+    RANKS_MAX = 1024,
+    SILENCE_MS = 7000, /* mpirun takes up to two seconds to end the others */
     SILENCE_MS_MAX = 24 * 3600 * 1000
 };
 
@@ -231,23 +236,31 @@ static bool take_set(struct options *options, const struct option_row *row,
 
 /* A whole number within limits; false, with the error, where it is none. */
 static bool read_number(struct options *options, const struct option_row *row,
-                        const char *value, unsigned most, unsigned *number)
+                        const char *value, unsigned least, unsigned most,
+                        unsigned *number)
 {
     char *end;
     unsigned long read = strtoul(value, &end, 10);
     *number = (unsigned)read;
-    if (*value >= '0' && *value <= '9' && *end == '\0' && read <= most)
+    if (*value >= '0' && *value <= '9' && *end == '\0' && read >= least
+        && read <= most)
         return true;
     snprintf(options->error, sizeof options->error,
-             "--%s needs a number from 0 to %u, not '%.100s'", row->name, most,
-             value);
+             "--%s needs a number from %u to %u, not '%.100s'", row->name,
+             least, most, value);
     return false;
+}
+
+static bool take_ranks(struct options *options, const struct option_row *row,
+                       const char *value)
+{
+    return read_number(options, row, value, 1, RANKS_MAX, &options->ranks);
 }
 
 static bool take_silence(struct options *options, const struct option_row *row,
                          const char *value)
 {
-    return read_number(options, row, value, SILENCE_MS_MAX,
+    return read_number(options, row, value, 0, SILENCE_MS_MAX,
                        &options->silence_ms);
 }
 

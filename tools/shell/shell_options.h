@@ -40,6 +40,7 @@ struct options {
         bool wanted;
         unsigned registers, tables;
     } kernels;           /* to build */
+    unsigned ranks;      /* that are to be started; 0: --ranks is not there */
     unsigned silence_ms; /* of a rank, that is borne; 0: for ever         */
     bool cluster, batch, timer, devices, selftest, tune, version, help;
     char error[200]; /* what is wrong with the command line   */
