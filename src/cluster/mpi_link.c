@@ -246,6 +246,16 @@ static bool open_link(struct mpi_link *link)
     return find_hosts(link);
 }
 
+/* Unless the environment says otherwise, ranks that are started here may be more
+ * than cores, and reach one another by the loopback interface: Open MPI leaves it
+ * out, and then needs a network. */
+static void set_defaults(void)
+{
+    setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
+    setenv("OMPI_MCA_btl_tcp_if_include", "127.0.0.1/8", 0);
+    setenv("OMPI_MCA_oob_tcp_if_include", "127.0.0.1/8", 0);
+}
+
 /* Starts MPI, and the other ranks. What Open MPI starts for this has no input: it
  * would take ours. */
 static bool start(struct mpi_link *link, unsigned ranks,
@@ -255,6 +265,8 @@ static bool start(struct mpi_link *link, unsigned ranks,
     int none = ranks > 1 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
     if (none >= 0)
         dup2(none, STDIN_FILENO);
+    if (ranks > 1)
+        set_defaults();
     bool started =
         MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, level) == MPI_SUCCESS
         && join_world(link, ranks, arguments);

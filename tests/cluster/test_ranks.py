@@ -105,6 +105,26 @@ def test_answers():
         assert got == wanted, (count, got, wanted)
 
 
+OFFLINE = """
+import fcntl, os, socket, struct, sys
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 1))  # SIOCSIFFLAGS: IFF_UP
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_offline():
+    """On a machine without a network, where this one can play it."""
+    database, alone = make('offline'), ['unshare', '--user', '--map-root-user', '--net']
+    if subprocess.run([*alone, 'true'], capture_output=True, check=False).returncode != 0:
+        print('no machine without a network can be had here: passed over')
+        return
+    sql = 'select k, sum(x), min(s) from t group by k;\n'
+    wanted = cluster.run(cluster.alone(database), sql)
+    got = cluster.run([*alone, sys.executable, '-c', OFFLINE,
+                       *command(database, 3, '--batch', '--csv')], sql)
+    assert got == wanted, (got, wanted)
+
+
 def test_terminal():
     terminal = Terminal(make('terminal'))
     terminal.ask('select k, count(*) from t group by k;\n', '│ *k')

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --cluster and --ranks in a build without MPI: they are refused, and there is one process.
+ * --cluster and --ranks in a build without MPI: they are refused, and there is one
+ * process.
  */
 #include "shell_cluster.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --cluster and --ranks: see shell_cluster.h. libvdbq-mpi is opened while the program runs:
- * MPI costs each start some milliseconds.
+ * --cluster and --ranks: see shell_cluster.h. libvdbq-mpi is opened while the
+ * program runs: MPI costs each start some milliseconds.
  */
 #include "shell_cluster.h"
 
@@ -44,7 +44,7 @@ static bool load(struct shell *shell)
     return false;
 }
 
-/* What the command line says, or its --cores; NULL: it says nothing of them. */
+/* The command line's --cores; NULL: there is none. */
 static const char *cores_asked(const struct options *options)
 {
     for (unsigned i = options->sets; i > 0; i--)
@@ -72,8 +72,6 @@ static const struct vdbq_link *spawn(const struct options *options)
     }
     arguments[count++] = "--";
     arguments[count] = options->database;
-    /* Ranks may be more than cores, as with mpirun --oversubscribe. */
-    setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
     return calls.spawn(options->ranks, arguments, options->silence_ms);
 }
 
