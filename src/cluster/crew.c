@@ -26,7 +26,6 @@ struct crew {
     struct session_object head;     /* first */
     char wanted[SETTING_BYTES_MAX]; /* the choice that it is for            */
     struct device_choices choices;
-    struct settings settings; /* of the connection, as the crew was made    */
     struct session_cluster *calls; /* NULL: the choice is one device        */
     struct memory_links *links;
     struct hand hands[DEVICES_MAX]; /* by rank, from 1 on                   */
@@ -72,7 +71,6 @@ static enum vdbq_status start_hands(struct crew *crew, vdbq *db)
             .link = memory_link(crew->links, r),
             .params = { .path = path,
                         .device = crew->choices.texts[r],
-                        .settings = &crew->settings,
                         .sharers = crew->choices.count },
         };
         if (parallel_start(&hand->thread, 1, work, hand) == 0)
@@ -114,7 +112,6 @@ static enum vdbq_status make_crew(vdbq *db, struct crew **crew)
     if (status != VDBQ_OK)
         return status;
     *crew = made;
-    (*crew)->settings = db->options.settings;
     strcpy((*crew)->wanted, db->options.settings.device);
     status =
         device_choices_read((*crew)->wanted, &(*crew)->choices, &db->error);

@@ -370,7 +370,7 @@ static unsigned share_of(const struct vdbq_link *link)
 /* Opens the database, and the device that is this rank's own, or that rank 0's
  * settings name. */
 static enum vdbq_status open_own(struct follower *follower,
-                                 const struct greeting *greeting, char *device)
+                                 const struct settings *settings, char *device)
 {
     const struct follow_params *params = follower->params;
     enum vdbq_status status = vdbq_open(
@@ -380,13 +380,13 @@ static enum vdbq_status open_own(struct follower *follower,
     follower->db->cluster = &follower->calls;
     follower->db->sharers = params->sharers;
     vdbq_on_progress(follower->db, goes_on, follower);
-    if (params->device == NULL) {
+    if (params->device == NULL)
         follower->db->options.settings.cores = params->cores;
-        status = take_settings(follower, &greeting->settings);
-        return status == VDBQ_OK ? greet_device(follower->db, device) : status;
-    }
-    status = take_settings(follower, params->settings);
-    return status == VDBQ_OK ? vdbq_device_open(follower->db) : status;
+    status = take_settings(follower, settings);
+    if (status != VDBQ_OK)
+        return status;
+    return params->device == NULL ? greet_device(follower->db, device)
+                                  : vdbq_device_open(follower->db);
 }
 
 enum vdbq_status rank_follow(const struct vdbq_link *link,
@@ -407,7 +407,7 @@ enum vdbq_status rank_follow(const struct vdbq_link *link,
     char device[DEVICE_BYTES_MAX] = "";
     if (!is_greeted(&follower, &greeting))
         return VDBQ_OK;
-    enum vdbq_status status = open_own(&follower, &greeting, device);
+    enum vdbq_status status = open_own(&follower, &greeting.settings, device);
     welcome(&follower, status, device);
     work(&follower);
     vdbq_close(follower.db);

@@ -24,7 +24,7 @@ bool hello_is_ours(const void *bytes, size_t size);
 /* HELLO of rank 0. */
 struct greeting {
     struct hello hello;
-    struct settings settings; /* but for the number of cores */
+    struct settings settings; /* of its connection */
 };
 
 /* HELLO of another rank; the names of what it sees lie behind, a text with its

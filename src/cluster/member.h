@@ -15,8 +15,7 @@ struct follow_params {
     unsigned cores;   /* of the host, where it has no device of its own    */
     const char *device; /* its own, which is opened at once; NULL: it has that
                            of rank 0's settings                            */
-    const struct settings *settings; /* of a rank with a device: rank 0's  */
-    unsigned sharers; /* as of struct vdbq                                 */
+    unsigned sharers;   /* as of struct vdbq                                 */
 };
 /* Follows rank 0 until it dismisses the rank. Returns what ended it, which rank
  * 0 was told. */

@@ -54,7 +54,6 @@ struct watch {
     enum phase phase;
     unsigned phase_ms; /* since it began, where it is not PHASE_RUNS       */
     struct watched of;
-    const struct vdbq_link *link; /* of.link */
     MPI_Comm beats;
     struct other *others; /* by rank                                        */
     unsigned turns;
@@ -103,7 +102,7 @@ static bool is_told(struct other *other)
 static void tell(struct watch *watch, unsigned rank)
 {
     struct other *other = &watch->others[rank];
-    assert(watch->phase == PHASE_RUNS && rank < watch->link->ranks);
+    assert(watch->phase == PHASE_RUNS && rank < watch->of.link->ranks);
     if (is_told(other))
         other->told = MPI_Isend(NULL, 0, MPI_BYTE, (int)rank, 0, watch->beats,
                                 &other->request)
@@ -142,7 +141,7 @@ static void say_farewell(struct watch *watch)
 static unsigned count_missing(const struct watch *watch)
 {
     unsigned missing = 0;
-    for (unsigned r = 1; r < watch->link->ranks; r++)
+    for (unsigned r = 1; r < watch->of.link->ranks; r++)
         missing += !watch->others[r].heard;
     return missing;
 }
@@ -153,8 +152,8 @@ static void ask(struct watch *watch)
     watch->asked = true;
     if (watch->phase == PHASE_RUNS)
         hear(watch); /* what was on its way */
-    for (unsigned r = 0; watch->phase == PHASE_RUNS && r < watch->link->ranks;
-         r++)
+    for (unsigned r = 0;
+         watch->phase == PHASE_RUNS && r < watch->of.link->ranks; r++)
         watch->others[r].heard = false;
 }
 
@@ -178,7 +177,7 @@ static void tell_missing(struct watch *watch)
         ask_late(watch);
     if (count_missing(watch) == 0)
         say("error: the job was told to end\n");
-    for (unsigned r = 1; r < watch->link->ranks; r++)
+    for (unsigned r = 1; r < watch->of.link->ranks; r++)
         if (!watch->others[r].heard)
             say("error: rank %u (%s) has died: the job ends on all ranks\n", r,
                 host_of(watch, r));
@@ -187,7 +186,7 @@ static void tell_missing(struct watch *watch)
 /* SIGTERM. */
 static _Noreturn void end_as_told(struct watch *watch)
 {
-    if (watch->phase == PHASE_RUNS && watch->link->rank == 0)
+    if (watch->phase == PHASE_RUNS && watch->of.link->rank == 0)
         tell_missing(watch);
     else if (watch->phase == PHASE_RUNS)
         say_farewell(watch);
@@ -199,7 +198,7 @@ static _Noreturn void end_for(struct watch *watch, unsigned rank,
 {
     say("error: rank %u (%s) %s: the job ends on all ranks\n", rank,
         host_of(watch, rank), reason);
-    if (watch->link->rank > 0)
+    if (watch->of.link->rank > 0)
         say_farewell(watch);
     _exit(EXIT_FAILURE);
 }
@@ -222,7 +221,7 @@ void watch_give_up(struct watch *watch, const struct vdbq_link *link,
 static void look(struct watch *watch, unsigned rank)
 {
     struct other *other = &watch->others[rank];
-    unsigned own = watch->link->rank;
+    unsigned own = watch->of.link->rank;
     char reason[160];
     other->silent_ms += TURN_MS;
     if (other->silent_ms <= watch->silence_ms + (own > 1 ? LATER_MS : 0))
@@ -236,7 +235,7 @@ static void look(struct watch *watch, unsigned rank)
 
 static void run_turn(struct watch *watch)
 {
-    unsigned ranks = watch->link->ranks, own = watch->link->rank;
+    unsigned ranks = watch->of.link->ranks, own = watch->of.link->rank;
     bool beats = watch->asked || watch->turns++ % BEAT_TURNS == 0;
     hear(watch);
     for (unsigned r = own == 0 ? 1 : 0; r < (own == 0 ? ranks : 1); r++) {
@@ -331,7 +330,6 @@ bool watch_ranks(struct watch *watch, const struct watched *others)
     pthread_mutex_lock(&watch->lock);
     assert(watch->phase == PHASE_STARTS);
     watch->of = *others;
-    watch->link = others->link;
     watch->others = made;
     watch->phase = PHASE_RUNS;
     pthread_mutex_unlock(&watch->lock);

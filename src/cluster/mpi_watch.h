@@ -14,8 +14,8 @@ struct watch;
 /* Starts the thread that watches, before MPI: from here on SIGTERM is its alone.
  * `silence_ms`: as of vdbq_mpi_open(). NULL: no memory, or no thread. */
 struct watch *watch_start(unsigned silence_ms);
-/* MPI is there: the ranks tell one another that they live. Collective; false: no
- * memory. */
+
+/* Ranks that are watched. */
 struct watched {
     const struct vdbq_link *link;
     const void *world; /* the MPI_Comm of all ranks                          */
@@ -25,6 +25,8 @@ struct watched {
     bool bears_first; /* others bear that rank 0 is silent: a user may stop his
                          shell, and if it dies MPI ends those it started   */
 };
+/* MPI is there: the ranks tell one another that they live. Collective; false: no
+ * memory. */
 bool watch_ranks(struct watch *watch, const struct watched *others);
 /* MPI is about to end on all ranks: no more is told. */
 void watch_ending(struct watch *watch);

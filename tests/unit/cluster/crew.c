@@ -28,7 +28,6 @@ static const char *const names[RANKS] = { "one", "two", "three" };
 struct crew {
     vdbq *db;
     struct memory_links *links;
-    struct settings settings;
     struct hand {
         const struct vdbq_link *link;
         struct follow_params params;
@@ -67,14 +66,12 @@ static enum vdbq_status open_crew(struct crew *crew, const char *device)
     const struct lead_params params = { .devices = true };
     crew->db = open_table();
     crew->links = memory_links_create(RANKS, names);
-    crew->settings = crew->db->options.settings;
     assert_non_null(crew->links);
     for (unsigned r = 1; r < RANKS; r++) {
         crew->hands[r] = (struct hand){ .link = memory_link(crew->links, r),
                                         .params = {
                                             .path = test_path,
                                             .device = device,
-                                            .settings = &crew->settings,
                                             .sharers = RANKS,
                                         } };
         pthread_create(&crew->hands[r].thread, NULL, follow, &crew->hands[r]);
