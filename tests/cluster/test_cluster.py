@@ -260,24 +260,29 @@ def test_refused():
         assert wanted in errors, errors
 
 
-def run_parts(names):
-    """Runs the parts of a test that the command line names, or all."""
-    global BUILD, FOLDER
-    BUILD = Path(sys.argv[1]).resolve()
+def run_chosen(names):
+    """Runs the parts of a test that the command line names, or all; the exit status."""
     tests = {name[5:]: test for name, test in names.items() if name.startswith('test_')}
     chosen, failed = sys.argv[2:] or list(tests), 0
-    with tempfile.TemporaryDirectory(prefix='cluster') as made:
-        FOLDER = Path(made)
-        for name in chosen:
-            start = time.monotonic()
-            try:
-                tests[name]()
-            except Exception:  # whatever it is, the others run, too
-                failed += 1
-                traceback.print_exc()
-            print(f'{name}: {time.monotonic() - start:.1f} s', flush=True)
+    for name in chosen:
+        start = time.monotonic()
+        try:
+            tests[name]()
+        except Exception:  # whatever it is, the others run, too
+            failed += 1
+            traceback.print_exc()
+        print(f'{name}: {time.monotonic() - start:.1f} s', flush=True)
     print(f'{len(chosen) - failed} passed, {failed} failed')
     return 1 if failed else 0
+
+
+def run_parts(names):
+    """The same with the build that the command line names, and a folder."""
+    global BUILD, FOLDER
+    BUILD = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory(prefix='cluster') as made:
+        FOLDER = Path(made)
+        return run_chosen(names)
 
 
 if __name__ == '__main__':

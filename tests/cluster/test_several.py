@@ -12,12 +12,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from test_cluster import DISTINCT
+from test_cluster import DISTINCT, run_chosen
 
 ROOT = Path(__file__).resolve().parents[2]
 CHOICES = ('host+cpu', 'cpu:0,1', 'cpu:all+host')
@@ -168,22 +166,6 @@ def test_random():
                 '--subqueries', '0.1', '--other', other, BUILD / 'vdbq')
 
 
-def main():
-    tests = {name[5:]: test for name, test in globals().items() if name.startswith('test_')}
-    failed = 0
-    chosen = sys.argv[2:] or list(tests)
-    for name in chosen:
-        start = time.monotonic()
-        try:
-            tests[name]()
-        except Exception:  # whatever it is, the others run, too
-            failed += 1
-            traceback.print_exc()
-        print(f'{name}: {time.monotonic() - start:.1f} s', flush=True)
-    print(f'{len(chosen) - failed} passed, {failed} failed')
-    return 1 if failed else 0
-
-
 if __name__ == '__main__':
     BUILD = Path(sys.argv[1]).resolve()
     LISTED = subprocess.run([BUILD / 'vdbq', '--devices'], capture_output=True, text=True,
@@ -193,4 +175,4 @@ if __name__ == '__main__':
         sys.exit(0)
     with tempfile.TemporaryDirectory(prefix='several') as made:
         FOLDER = Path(made)
-        sys.exit(main())
+        sys.exit(run_chosen(globals()))
