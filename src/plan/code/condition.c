@@ -169,8 +169,8 @@ static void jump_comparison(struct generator *generator,
                 [AST_GT] = { OP_GT_I32, OP_LE_I32 },
                 [AST_GE] = { OP_GE_I32, OP_LT_I32 } };
     int type = value_compared(e);
-    struct value left = value_of(generator, e->left, type);
-    struct value right = value_of(generator, e->right, type);
+    struct value left = value_compared_to(generator, e->left, type);
+    struct value right = value_compared_to(generator, e->right, type);
     struct test test = { .if_true =
                              emit_typed(ops[e->operation.op].if_true, type),
                          .if_false =

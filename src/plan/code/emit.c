@@ -156,10 +156,20 @@ static bool same_names(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+/* Constants that keep their place in the statement are the same only there. */
+static bool same_place(const struct instruction *in,
+                       const struct instruction *other)
+{
+    return op_facts(in->op)->effect != EFFECT_CONSTANT
+           || (in->at.line == other->at.line
+               && in->at.column == other->at.column);
+}
+
 static bool same(const struct instruction *in, struct instruction other)
 {
     *operand(&other, destination(other.op)) = 0;
     return in->op == other.op && same_names(in->name, other.name)
+           && same_place(in, &other)
            && in->a == other.a && in->b == other.b && in->c == other.c
            && in->d == other.d && in->integer == other.integer
            && memcmp(&in->real, &other.real, sizeof in->real) == 0;

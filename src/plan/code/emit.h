@@ -9,7 +9,8 @@
  * Emit rule 2. An instruction that would do what an earlier one did is not
  *   emitted where the earlier one ran on every path to here; its register is
  *   used. Placing a label ends the use of what was emitted behind the first
- *   jump to it.
+ *   jump to it. A constant that says where it stands in the statement is the
+ *   same as its copies, not as another that is equal.
  */
 #ifndef VDBQ_PLAN_CODE_EMIT_H
 #define VDBQ_PLAN_CODE_EMIT_H

@@ -12,7 +12,7 @@ int register_integer(struct generator *generator, int type, int64_t value)
                        .integer = value });
 }
 
-int register_real(struct generator *generator, int type, double value)
+static int register_real(struct generator *generator, int type, double value)
 {
     return emit_value(generator,
                       &(struct instruction){

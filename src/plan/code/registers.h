@@ -10,7 +10,6 @@
 
 /* Constants, in a register of `type`. */
 int register_integer(struct generator *generator, int type, int64_t value);
-int register_real(struct generator *generator, int type, double value);
 int register_zero(struct generator *generator, int type);
 
 /* What an opcode of one or two operands gives. */

@@ -28,13 +28,23 @@ static struct value cast(struct generator *generator,
 static int cast_register(struct generator *generator, int r, int to, int from,
                          const struct expression *e);
 
+struct value value_compared_to(struct generator *generator,
+                               const struct expression *expression,
+                               int machine)
+{
+    if (expression->kind == EXPRESSION_CONSTANT)
+        return value_constant(generator, expression, machine, expression->at);
+    return value_of(generator, expression, machine);
+}
+
 struct value value_of(struct generator *generator,
                       const struct expression *expression, int machine)
 {
     struct value value;
 
     if (expression->kind == EXPRESSION_CONSTANT)
-        return value_constant(generator, expression, machine);
+        return value_constant(generator, expression, machine,
+                              (struct position){ 0 });
     if (emit_is_too_deep(generator, expression->at))
         return (struct value){ .r = register_zero(generator, machine),
                                .null = -1 };
@@ -94,8 +104,6 @@ static struct value own_value(struct generator *generator,
         return value_column(generator, e);
     case EXPRESSION_CAST:
         return cast(generator, e);
-    case EXPRESSION_CONSTANT:
-        return value_constant(generator, e, e->machine);
     case EXPRESSION_PARAMETER:
         return value_parameter(generator, e);
     case EXPRESSION_CHOICE:

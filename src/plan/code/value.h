@@ -19,6 +19,12 @@ struct value {
  * TYPE_I64 for what is TYPE_I32. */
 struct value value_of(struct generator *generator,
                       const struct expression *expression, int machine);
+/* Likewise, for a comparison that jumps: a constant shares its register with
+ * copies of itself alone, so that statements that differ in constants have one
+ * program, whether these are equal to one another or not. */
+struct value value_compared_to(struct generator *generator,
+                               const struct expression *expression,
+                               int machine);
 /* Its NULL register alone, or -1. */
 int value_null(struct generator *generator,
                const struct expression *expression);

@@ -10,9 +10,11 @@
 #include "plan/code/codegen.h"
 
 /* value_load.c. A constant comes in a register of the type that is asked for,
- * the others in one of their own. */
+ * and of no other constant's where `at` is its place in the statement; the
+ * others in one of their own. */
 struct value value_constant(struct generator *generator,
-                            const struct expression *e, int machine);
+                            const struct expression *e, int machine,
+                            struct position at);
 struct value value_column(struct generator *generator,
                           const struct expression *e);
 /* The NULL register of a column alone. */

@@ -17,9 +17,10 @@
 /* ----------------------------------------------------------- constants -- */
 
 /* A program's texts end at their NUL: one inside cannot be kept. */
-static int text(struct generator *generator, const struct expression *e)
+static int text(struct generator *generator, const struct expression *e,
+                struct position at)
 {
-    struct instruction in = { .op = OP_TEXT, .at = e->at };
+    struct instruction in = { .op = OP_TEXT, .at = at };
 
     if (memchr(e->constant.text.bytes, '\0', e->constant.text.length) != NULL)
         generator->status = error_at(generator->error, VDBQ_TYPE, e->at,
@@ -29,8 +30,25 @@ static int text(struct generator *generator, const struct expression *e)
     return emit_value(generator, &in);
 }
 
+static int number(struct generator *generator, const struct expression *e,
+                  int machine, struct position at)
+{
+    static const enum opcode ops[] = { [TYPE_I32] = OP_INTEGER_I32,
+                                       [TYPE_I64] = OP_INTEGER_I64,
+                                       [TYPE_F32] = OP_FLOAT_F32,
+                                       [TYPE_F64] = OP_FLOAT_F64 };
+    struct instruction in = { .op = ops[machine], .at = at };
+
+    if (is_float(e->type))
+        in.real = e->constant.real;
+    else
+        in.integer = e->constant.integer;
+    return emit_value(generator, &in);
+}
+
 struct value value_constant(struct generator *generator,
-                            const struct expression *e, int machine)
+                            const struct expression *e, int machine,
+                            struct position at)
 {
     struct value value = { .null = -1 };
 
@@ -38,11 +56,9 @@ struct value value_constant(struct generator *generator,
         value.r = register_zero(generator, machine);
         value.null = register_integer(generator, TYPE_I32, 1);
     } else if (e->type == VDBQ_TEXT) {
-        value.r = text(generator, e);
-    } else if (is_float(e->type)) {
-        value.r = register_real(generator, machine, e->constant.real);
+        value.r = text(generator, e, at);
     } else {
-        value.r = register_integer(generator, machine, e->constant.integer);
+        value.r = number(generator, e, machine, at);
     }
     return value;
 }
