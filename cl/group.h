@@ -54,6 +54,8 @@ struct group_aggregate {
     u32 at;       /* of its state in a record                          */
     u32 raise_at; /* GROUP_REAL: of a struct group_raise               */
     u32 distinct; /* 1: a value counts once in a group                 */
+    u32 same;     /* the first one that keeps the same: maybe itself   */
+    u32 unused;
     u64 flip;     /* GROUP_BEST: the state keeps order ^ flip          */
     u64 base;     /* distinct: order of the least value                */
     u64 size;     /* ... values there are                              */
@@ -121,8 +123,8 @@ struct group_result {
 VDBQ_ASSERT_LAYOUT(group_result, sizeof(struct group_result) == 48);
 VDBQ_ASSERT_LAYOUT(group_column, sizeof(struct group_column) == 24);
 VDBQ_ASSERT_LAYOUT(group_key, sizeof(struct group_key) == 48);
-VDBQ_ASSERT_LAYOUT(group_aggregate, sizeof(struct group_aggregate) == 104);
-VDBQ_ASSERT_LAYOUT(group_control, sizeof(struct group_control) == 2912);
+VDBQ_ASSERT_LAYOUT(group_aggregate, sizeof(struct group_aggregate) == 112);
+VDBQ_ASSERT_LAYOUT(group_control, sizeof(struct group_control) == 3104);
 VDBQ_ASSERT_LAYOUT(group_raise, sizeof(struct group_raise) == 8);
 VDBQ_ASSERT_LAYOUT(group_out, sizeof(struct group_out) == 16);
 

@@ -323,6 +323,26 @@ static void flush_record(CONTROL control, RECORD to,
 
 #endif
 
+/* Copies the states that stand for those of other aggregates, too: programs add to
+ * the first one alone (cl/sink/group.cl). */
+KERNEL void vdbq_group_spread(CONTROL control, GLOBAL u8 *records, u64 slots)
+{
+    for (u64 slot = get_global_id(0); slot < slots;
+         slot += get_global_size(0))
+        for (u32 i = 0; i < control->aggregates; i++) {
+            GLOBAL const struct group_aggregate *aggregate =
+                &control->aggregate[i];
+            RECORD record = record_at(control, records, slot);
+            RECORD from = record + control->aggregate[aggregate->same].at;
+            u32 words = aggregate->kind == GROUP_ROWS   ? 1
+                        : aggregate->kind == GROUP_BEST ? 2
+                                                        : 3;
+            for (u32 k = 0; aggregate->same < i && k < words; k++)
+                ((volatile GLOBAL u64 *)(record + aggregate->at))[k] =
+                    ((volatile GLOBAL u64 *)from)[k];
+        }
+}
+
 KERNEL void vdbq_group_add(CONTROL control, ROWS rows, GLOBAL u8 *records,
                            GLOBAL const u32 *restrict slots,
                            volatile GLOBAL u32 *bits,

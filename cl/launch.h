@@ -154,6 +154,8 @@ struct launch_key {
     u32 stride; /* bytes of a table from one code to the next */
 };
 #define LAUNCH_KEYS 8
+/* Of a work-group's own table of groups with its copies, at most. */
+#define LAUNCH_LOCAL_BYTES 20480
 /* Operand d of the opcodes that add to groups. */
 #define ADD_ONLY_GROUP 1 /* there are no keys */
 #define ADD_LEAST 2      /* Best keeps the least value */
@@ -162,7 +164,9 @@ struct launch_head {
     struct launch_key keys[LAUNCH_KEYS];
     u64 tables;         /* of groups, one a group of one item: offset in the
                            result buffer                              */
-    u32 table_bytes;    /* of one with its copies; 0: there is none    */
+    u64 number;         /* of the first row: of groups of several items  */
+    u32 table_bytes;    /* of one with its copies, or of groups of several
+                           items: without; 0: there is none            */
     u32 table_copies;   /* a power of two                             */
     u32 copy_bytes;
     u32 bounded;        /* 1: for Behind there is a bound             */
@@ -187,7 +191,8 @@ struct launch_head {
     u32 output_count;
     u32 steps;          /* of all morsels                              */
     u32 steps_per_item; /* steps that one group walks, one by one; with
-                           several items it is 1                       */
+                           several items it is 1, or how many are walked
+                           by each on average                          */
     u32 any_order;      /* 1: with groups of more than one item the rows of
                            steps may come in any order, and no state is
                            looked at                                   */
@@ -225,7 +230,7 @@ VDBQ_ASSERT_LAYOUT(build_input, sizeof(struct build_input) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 48);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);
-VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 248 + 8 * 16 + 24);
+VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 256 + 8 * 16 + 24);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

@@ -176,6 +176,72 @@ static u32 group_begin(struct machine *m, GLOBAL const struct launch_head *launc
     return shared->morsel;
 }
 
+#if defined(VDBQ_SINK_OWN) || defined(VDBQ_SINK_COMMON)
+
+/* Gives a work-group its own table, which is empty. */
+static void own_begin(struct machine *m, GLOBAL const struct launch_head *launch)
+{
+    LOCAL u64 *words = (LOCAL u64 *)m->own;
+    u32 count = launch->copy_bytes / 8 * launch->table_copies;
+    for (u32 i = m->item; i < count; i += VDBQ_GROUP)
+        words[i] = 0;
+}
+
+/* Adds it to the device's. */
+static void own_end(struct machine *m, GLOBAL const struct launch_head *launch)
+{
+#ifdef VDBQ_SINK_OWN
+    for (u32 at = m->item * VDBQ_SINK_OWN; at < launch->table_bytes;
+         at += VDBQ_GROUP * VDBQ_SINK_OWN)
+        run_flush(m, at);
+#else
+    UNUSED(m);
+    UNUSED(launch);
+#endif
+}
+
+/* Counts the rows of the work-group among those of the launch. */
+static void count_rows(struct machine *m)
+{
+    volatile LOCAL u32 *count = &m->shared->count;
+    if (m->item == 0)
+        *count = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (m->counted > 0)
+        atomic_add(count, m->counted);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (m->item == 0 && *count > 0)
+        atomic_add(&m->progress->rows, *count);
+}
+
+/* Runs one group, whose rows go to groups of rows: steps as far from one another as
+ * there are groups, for which nobody waits. */
+static void run_group(struct machine *m, GLOBAL const struct launch_head *launch)
+{
+    i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
+    u32 morsel = 0, next = 0, apart = (u32)get_num_groups(0);
+    run_constants(m, first, end);
+    own_begin(m, launch);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    m->counted = 0;
+    for (m->step = (u32)get_group_id(0); m->step < launch->steps;
+         m->step += apart) {
+        if (m->step >= next) {
+            morsel = find_morsel(m, launch);
+            next = morsel + 1 < LAUNCH_MORSELS
+                       ? launch->morsel_first[morsel + 1]
+                       : NO_STEP;
+        }
+        step_begin(m, launch, morsel);
+        run_step(m, first, end);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    own_end(m, launch);
+    count_rows(m);
+}
+
+#else
+
 /* Runs one group, which has one step; all its work-items call it. A loop would
  * cost registers (H200: 64 instead of 48). */
 static void run_group(struct machine *m, GLOBAL const struct launch_head *launch)
@@ -188,6 +254,8 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
     step_begin(m, launch, morsel);
     run_step(m, first, end);
 }
+
+#endif
 
 #else
 
@@ -270,6 +338,13 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *build_side,
 #if VDBQ_GROUP > 1
     LOCAL struct shared shared;
     m.shared = &shared;
+#if defined(VDBQ_SINK_OWN)
+    LOCAL u64 own[LAUNCH_LOCAL_BYTES / 8];
+    m.own = (LOCAL u8 *)own;
+#elif !defined(VDBQ_SINK_COMMON)
+    LOCAL i64 packed[VDBQ_GROUP * VDBQ_TILE];
+    m.packed = packed;
+#endif
 #endif
     m.item = (u32)get_local_id(0);
     machine_open(&m, control, result, progress);

@@ -72,7 +72,6 @@ typedef f64 F64;
  * write them. */
 #if VDBQ_GROUP > 1
 struct shared {
-    i64 packed[VDBQ_GROUP * VDBQ_TILE]; /* the values of a column */
     u32 sums[2 * VDBQ_GROUP];
     GLOBAL const u8 *data; /* of the morsel                       */
     u32 morsel;   /* its number                                    */
@@ -124,6 +123,10 @@ struct machine {
     i32 kept_count;       /* rows that Result outputs                    */
 #else
     LOCAL struct shared *shared;
+    LOCAL i64 *packed;    /* VDBQ_GROUP * VDBQ_TILE: a column's values   */
+    LOCAL u8 *own;        /* the work-group's table of groups, if it has one */
+    u32 slot[VDBQ_TILE];  /* of each row: bytes to its group's record    */
+    u32 counted;          /* rows that were added to groups              */
     u32 place_in_step;    /* of the first row that the item keeps        */
 #endif
     i32 rows;             /* rows of this tile that exist                */

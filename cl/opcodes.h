@@ -71,7 +71,7 @@
  *   VALIDITY  sets the validity of rows
  *   OUTPUT    writes result rows
  *   GROUP     adds valid rows to groups, if the launch has some: then they are no
- *             result rows (cl/result.cl)
+ *             result rows (cl/sink)
  *   END       ends the rows' part */
 #define VDBQ_EFFECTS(X) \
     X(HOST) X(PURE) X(CONSTANT) X(FAULT) X(JUMP) X(VALIDITY) X(OUTPUT) X(END) X(GROUP)

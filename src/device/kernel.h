@@ -20,6 +20,7 @@
     _(GROUP_RAISE, vdbq_group_raise, GROUP)                                   \
     _(GROUP_ADD, vdbq_group_add, GROUP)                                       \
     _(GROUP_ADD_LOCAL, vdbq_group_add, GROUP_LOCAL)                           \
+    _(GROUP_SPREAD, vdbq_group_spread, GROUP)                                 \
     _(GROUP_GROW, vdbq_group_grow, GROUP)                                     \
     _(GROUP_LIST, vdbq_group_list, GROUP)                                     \
     _(GROUP_OUT, vdbq_group_out, GROUP)                                       \

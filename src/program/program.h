@@ -299,11 +299,18 @@ enum load_eager {
     EAGER_FIRST, /* those before the first jump do not ask who is live */
     EAGER_ALL    /* none does                                          */
 };
+/* Where the specialised machine of a GPU takes rows (cl/sink/group.cl). */
+enum program_sink {
+    SINK_RESULT, /* they become result rows                               */
+    SINK_OWN,    /* into groups, in a table of the work-group's own first */
+    SINK_COMMON  /* into the groups of all                                */
+};
 struct program_loads {
     const unsigned char *encodings; /* one per input: 1 + the ENCODING_... that
                                        it has in all launches, 0: the input
                                        tells. NULL: all tell               */
     enum load_eager eager;
+    enum program_sink sink;
 };
 
 /* The text of run_constants() and run_step() for the specialised machine:

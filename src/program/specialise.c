@@ -54,12 +54,24 @@ static bool loads_column(const struct program *program, enum opcode op)
            && (form == FORM_COLUMN || form == FORM_ROWID);
 }
 
-static void specialise_call(const struct code *code, int pc, i32 d,
+/* What the functions that run an opcode have before its name. */
+static const char *prefix_of(const struct program_loads *loads, enum opcode op)
+{
+    static const char *const prefixes[] = { [SINK_RESULT] = "op",
+                                            [SINK_OWN] = "sink_own",
+                                            [SINK_COMMON] = "sink_common" };
+    return prefixes[op_facts(op)->effect == EFFECT_GROUP ? loads->sink
+                                                         : SINK_RESULT];
+}
+
+static void specialise_call(const struct program_loads *loads,
+                            const struct code *code, int pc, i32 d,
                             struct text *text)
 {
-    text_print(text, "    op_%s(m, %d, %d, %d, %d, %d);\n",
-               op_facts((enum opcode)code->op)->enum_name, pc, code->a, code->b,
-               code->c, d);
+    enum opcode op = (enum opcode)code->op;
+    text_print(text, "    %s_%s(m, %d, %d, %d, %d, %d);\n",
+               prefix_of(loads, op), op_facts(op)->enum_name, pc, code->a,
+               code->b, code->c, d);
 }
 
 /* Everything that is run for each tile. */
@@ -74,10 +86,13 @@ static void specialise_step(const struct program *program,
         const struct code *code = &pack->code[pc];
         enum opcode op = program_at(program, pc)->op;
         enum op_effect effect = op_facts(op)->effect;
-        if (op == OP_RESULT)
+        if (op == OP_GROUP && loads->sink != SINK_RESULT)
+            text_print(text, "    if (!some_live(m, %d))\n        return;\n",
+                       pc);
+        if (op == OP_RESULT && loads->sink == SINK_RESULT)
             specialise_result(program, pack, loads, pc, text);
-        else if (effect != EFFECT_CONSTANT)
-            specialise_call(code, pc,
+        else if (op != OP_RESULT && effect != EFFECT_CONSTANT)
+            specialise_call(loads, code, pc,
                             loads_column(program, op)
                                 ? load_form(code, jumps, loads)
                                 : code->d,
@@ -89,14 +104,42 @@ static void specialise_step(const struct program *program,
 /* What is run once, before. */
 static void specialise_constants(const struct program *program,
                                  const struct program_pack *pack,
+                                 const struct program_loads *loads,
                                  struct text *text)
 {
     struct program_part part = program_part(program);
     for (int pc = part.first; pc < part.converge; pc++) {
         const struct code *code = &pack->code[pc];
         if (op_facts(program_at(program, pc)->op)->effect == EFFECT_CONSTANT)
-            specialise_call(code, pc, code->d, text);
+            specialise_call(loads, code, pc, code->d, text);
     }
+}
+
+/* Whether an opcode adds to a record, so that its part is flushed. */
+static bool is_flushed(enum opcode op)
+{
+    return op_facts(op)->effect == EFFECT_GROUP && op != OP_GROUP
+           && op != OP_GROUPED && op_facts(op)->form != FORM_KEY;
+}
+
+/* What brings a record of a work-group's own table to that of all. */
+static void specialise_flush(const struct program *program,
+                             const struct program_pack *pack, struct text *text)
+{
+    struct program_part part = program_part(program);
+    const struct code *group = &pack->code[program_find(program, OP_GROUP)];
+    text_print(text,
+               "#define VDBQ_SINK_OWN %d\n"
+               "static void run_flush(struct machine *m, u32 at)\n"
+               "{\n    if (!flush_head(m, at))\n        return;\n",
+               group->b);
+    for (int pc = part.first; pc < part.converge; pc++) {
+        enum opcode op = program_at(program, pc)->op;
+        if (is_flushed(op))
+            text_print(text, "    flush_%s(m, at + %d);\n",
+                       op_facts(op)->enum_name, pack->code[pc].c);
+    }
+    text_print(text, "}\n");
 }
 
 static void specialise_head(const char *name, struct text *text)
@@ -111,8 +154,12 @@ void program_specialise(const struct program *program,
                         const struct program_pack *pack,
                         const struct program_loads *loads, struct text *text)
 {
+    if (loads->sink == SINK_OWN)
+        specialise_flush(program, pack, text);
+    if (loads->sink == SINK_COMMON)
+        text_print(text, "#define VDBQ_SINK_COMMON\n");
     specialise_head("run_constants", text);
-    specialise_constants(program, pack, text);
+    specialise_constants(program, pack, loads, text);
     text_print(text, "}\n");
     specialise_head("run_step", text);
     specialise_step(program, pack, loads, text);

@@ -11,6 +11,7 @@
 #include "device/kernel.h"
 #include "exec/device_group/device_group_inner.h"
 #include "cl/sum.h"
+#include "program/steps/group_sink.h"
 
 enum { GROW = 4 };
 
@@ -98,6 +99,19 @@ static bool any_order(const struct step_group *step)
     return step->keys == 0;
 }
 
+/* Lets a program add rows itself, where it can. */
+static void offer(struct device_group *group)
+{
+    const struct device_group_params *params = &group->params;
+    struct group_control *control = &group->shape.control;
+    if (!device_group_offer(params, &group->shape, &group->groups))
+        return;
+    for (unsigned i = 0; i < control->aggregates; i++)
+        control->aggregate[i].same = (u32)group_sink_same(params->step, i);
+    group->groups.records = group->records;
+    group->sink.groups = &group->groups;
+}
+
 enum vdbq_status device_group_create(const struct device_group_params *params,
                                      struct device_group **made,
                                      struct error *error)
@@ -128,6 +142,8 @@ enum vdbq_status device_group_create(const struct device_group_params *params,
         status = make_table(group, error);
     if (status == VDBQ_OK)
         status = make_bits(group, error);
+    if (status == VDBQ_OK)
+        offer(group);
     if (status == VDBQ_OK)
         *made = group;
     else
@@ -198,6 +214,13 @@ static enum vdbq_status send_control(struct device_group *group,
         place_column(rows, step->column, &control->aggregate[i].value);
         place_column(rows, step->filter, &control->aggregate[i].filter);
     }
+    return device_group_send(group, error);
+}
+
+enum vdbq_status device_group_send(struct device_group *group,
+                                   struct error *error)
+{
+    const struct group_control *control = &group->shape.control;
     if (memcmp(control, &group->sent, sizeof *control) == 0)
         return VDBQ_OK;
     group->sent = *control;
@@ -351,6 +374,8 @@ static enum vdbq_status take(struct device_group *group,
     assert(rows->count <= SUM_DIGITS_MAX);
     const struct device_group_shape *shape = &group->shape;
     bool raises = shape->raises || group->added + rows->count > SUM_DIGITS_MAX;
+    if (group->rows < rows->number)
+        group->rows = rows->number;
     enum vdbq_status status = send_control(group, rows, error);
     if (status == VDBQ_OK && shape->control.hashed)
         status = find_slots(group, rows, error);
@@ -374,6 +399,7 @@ sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
     for (; status == VDBQ_OK && left > 0; left -= part.count) {
         part.start = rows->start + (rows->count - left);
         part.count = left < SUM_DIGITS_MAX ? left : SUM_DIGITS_MAX;
+        part.number = rows->number + (rows->count - left);
         status = take((struct device_group *)sink, &part, error);
     }
     return status;

@@ -19,12 +19,14 @@ struct device_group_params {
                             them in common anyway; NULL: none do  */
     const struct device_column *columns; /* of the input */
     const struct step_column *inputs;    /* the same, as the plan has them */
-    unsigned column_count;               /* of both */
-    struct device *device;               /* holds the input's rows */
-    uint64_t room;        /* bytes of its memory that may be taken   */
-    uint64_t rows;        /* that there may be, about              */
-    double rows_expected; /* ... as the plan has it                */
-    unsigned threads;     /* of the host to work with at most      */
+    const struct program
+        *program;          /* whose result rows they are; NULL: of none */
+    unsigned column_count; /* of both */
+    struct device *device; /* holds the input's rows */
+    uint64_t room;         /* bytes of its memory that may be taken   */
+    uint64_t rows;         /* that there may be, about              */
+    double rows_expected;  /* ... as the plan has it                */
+    unsigned threads;      /* of the host to work with at most      */
 };
 struct device_group;
 

@@ -59,6 +59,27 @@ static enum vdbq_status list_room(struct device_group *group, uint64_t *room,
     return status;
 }
 
+/* The program has added rows: gives aggregates that share a state their own. */
+static enum vdbq_status spread(struct device_group *group, struct error *error)
+{
+    uint64_t slots = device_group_slots(&group->shape.control);
+    enum vdbq_status status = device_group_send(group, error);
+    if (group->rows < group->sink.numbers)
+        group->rows = group->sink.numbers;
+    return status != VDBQ_OK
+               ? status
+               : device_group_call(
+                   group,
+                   &(struct device_call){
+                       .kernel = KERNEL_GROUP_SPREAD,
+                       .memories = { group->control, group->records },
+                       .memory_count = 2,
+                       .numbers = { slots },
+                       .number_count = 1,
+                       .items = slots },
+                   error);
+}
+
 enum vdbq_status device_group_end(struct device_group *group,
                                   struct error *error)
 {
@@ -66,9 +87,11 @@ enum vdbq_status device_group_end(struct device_group *group,
     struct device_radix *listed = &group->listed;
     uint64_t room;
     uint32_t count = 0;
-    if (group->rows == 0)
-        return VDBQ_OK;
-    enum vdbq_status status = list_room(group, &room, error);
+    enum vdbq_status status =
+        group->sink.grouped ? spread(group, error) : VDBQ_OK;
+    if (status != VDBQ_OK || group->rows == 0)
+        return status;
+    status = list_room(group, &room, error);
     if (status == VDBQ_OK)
         status = device_radix_init(listed, device, room, &group->times, error);
     if (status == VDBQ_OK)

@@ -28,12 +28,17 @@ struct device_group_shape {
 /* device_group_shape.c: false where the device cannot. */
 bool device_group_shape(const struct device_group_params *params,
                         struct device_group_shape *shape);
+/* Says how a program of the groups' rows adds them itself; false: it does not. */
+bool device_group_offer(const struct device_group_params *params,
+                        const struct device_group_shape *shape,
+                        struct sink_groups *groups);
 /* All slots of a table, and the bytes of their records. */
 uint64_t device_group_slots(const struct group_control *control);
 uint64_t device_group_bytes(const struct group_control *control);
 
 struct device_group {
-    struct sink sink; /* first */
+    struct sink sink;          /* first */
+    struct sink_groups groups; /* where a program may add rows itself */
     /* of the caller; what they point to outlives this */
     struct device_group_params params;
     struct device_group_shape shape; /* how records look */
@@ -54,11 +59,14 @@ struct device_group {
     struct device_times times; /* of all calls so far */
 };
 
-/* device_group.c: memory of the device; calls a kernel, whose time is added to
- * the group's; waits, and reads what happened. */
+/* device_group.c: memory of the device; sends the control block, unless the device
+ * has it; calls a kernel, whose time is added to the group's; waits, and reads what
+ * happened. */
 enum vdbq_status device_group_memory(struct device_group *group, uint64_t size,
                                      struct device_memory **made,
                                      struct error *error);
+enum vdbq_status device_group_send(struct device_group *group,
+                                   struct error *error);
 enum vdbq_status device_group_call(struct device_group *group,
                                    const struct device_call *call,
                                    struct error *error);

@@ -6,8 +6,10 @@
 
 #include <assert.h>
 
+#include "cl/sum.h"
 #include "exec/rows/order.h"
 #include "exec/sort/sort.h"
+#include "program/steps/group_sink.h"
 
 enum {
     DENSE_SLOTS_MAX = 1 << 24,  /* more are hashed ...                     */
@@ -158,6 +160,7 @@ static bool add_aggregate(const struct device_group_params *params,
     u32 kind = control->aggregate[number].kind;
     shape->raises |= kind == GROUP_REAL;
     shape->finds |= kind == GROUP_REAL || kind == GROUP_EARLIEST;
+    control->aggregate[number].same = number;
     shape->results[result] = (uint8_t)(GROUP_KEYS_MAX + number);
     control->aggregates++;
     return true;
@@ -246,6 +249,59 @@ static u32 copies_of(const struct group_control *control)
     while (copies < LOCAL_COPIES_MAX && 2 * copies * bytes <= GROUP_LOCAL_BYTES)
         copies *= 2;
     return copies;
+}
+
+/* Gives a work-group a table of its own, where there is room: as many copies as
+ * fit. They lie such that a word of each is in another of 32 banks of memory, or in
+ * the same one as few others' as can be. */
+static void place_own(const struct group_control *control,
+                      struct sink_groups *groups)
+{
+    enum { BANKS_BYTES = 128, APART = 8 };
+    u32 bytes = groups->bytes / BANKS_BYTES * BANKS_BYTES + BANKS_BYTES + APART;
+    if (control->copies == 0 || bytes > LAUNCH_LOCAL_BYTES)
+        return;
+    groups->copy_bytes = bytes;
+    groups->copies = 1;
+    while (groups->copies < LOCAL_COPIES_MAX
+           && 2 * groups->copies * bytes <= LAUNCH_LOCAL_BYTES)
+        groups->copies *= 2;
+}
+
+/* Sums of narrow integers have no room for more rows than that, and nobody moves
+ * their carries meanwhile. */
+static bool has_room(const struct device_group_params *params,
+                     const struct group_control *control)
+{
+    bool has = true;
+    for (unsigned i = 0; i < control->aggregates; i++)
+        has &= control->aggregate[i].kind != GROUP_NARROW
+               || params->rows <= SUM_DIGITS_MAX;
+    return has;
+}
+
+bool device_group_offer(const struct device_group_params *params,
+                        const struct device_group_shape *shape,
+                        struct sink_groups *groups)
+{
+    const struct group_control *control = &shape->control;
+    u64 bytes = device_group_bytes(control);
+    if (params->program == NULL || params->follows != NULL || shape->finds
+        || shape->bits > 0 || bytes > UINT32_MAX
+        || device_tuning(params->device)->group == 1
+        || !has_room(params, control)
+        || !group_sink_fits(params->program, params->step))
+        return false;
+    assert(control->width == group_sink_record(params->program, params->step));
+    groups->bytes = (u32)bytes;
+    for (unsigned i = 0; i < control->keys; i++)
+        groups->keys[i] = (struct launch_key){
+            .base = order_of_code(control->key[i].base),
+            .size = (u32)control->key[i].size,
+            .stride = (u32)(control->key[i].stride * control->width)
+        };
+    place_own(control, groups);
+    return true;
 }
 
 uint64_t device_group_slots(const struct group_control *control)

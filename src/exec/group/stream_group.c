@@ -231,7 +231,8 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
     status = stream_drain(stream->head.inputs[0], error);
     if (status == VDBQ_OK)
         status = end_groups(stream, group, error);
-    note_device(stream, group, "");
+    note_device(stream, group,
+                device_group_sink(group)->grouped ? ", in the program" : "");
     device_group_destroy(group);
     return status;
 }
@@ -291,6 +292,8 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
         .step = &stream->head.step->group,
         .inputs = input->step->columns,
         .column_count = input->step->column_count,
+        .program =
+            input->step->kind == STEP_SCAN ? &input->step->scan.program : NULL,
         .rows = input->rows_most,
         .rows_expected = input->step->rows,
         .threads = stream_threads(stream->head.params)

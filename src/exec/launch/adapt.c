@@ -222,6 +222,12 @@ static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
     return (double)missed_ns + left_ns * saving(adapt) > price;
 }
 
+bool adapt_groups(const struct adapt *adapt,
+                  const struct device_machine *machine)
+{
+    return adapt->loads.sink != SINK_RESULT && machine != adapt->slow;
+}
+
 void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
                uint64_t rows, uint64_t kernel_ns)
 {

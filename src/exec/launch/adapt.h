@@ -91,6 +91,9 @@ enum vdbq_status adapt_machine(struct adapt *adapt,
                                struct device_times *times,
                                struct device_machine **machine,
                                struct error *error);
+/* Whether that machine adds rows to groups itself. */
+bool adapt_groups(const struct adapt *adapt,
+                  const struct device_machine *machine);
 /* Notes what a launch of that machine took; the decision falls here. */
 void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
                uint64_t rows, uint64_t kernel_ns);

@@ -54,12 +54,14 @@ struct launch {
     u8 *head;                       /* control block's head for this start    */
     struct vector copies;           /* of struct device_copy, in              */
     uint64_t rows;                  /* of this start                          */
-    struct device_machine *machine; /* that runs it                          */
-    struct launcher_request request; /* of this start: what inputs and copies
+    struct device_machine *machine; /* that runs it ...                      */
+    const struct sink_groups *groups; /* ... and adds its rows to these, or
+                                         NULL                                */
+    struct launcher_request request;  /* of this start: what inputs and copies
                                       point to is gone                       */
-    struct error failure;            /* of the row behind its rows; status OK:
+    struct error failure;             /* of the row behind its rows; status OK:
                                       none failed                            */
-    struct result result;            /* the rows that come out */
+    struct result result;             /* the rows that come out */
 };
 
 /* Makes an idle launch; launch_finish() is due whatever it returns. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of groups to which the machine adds rows (cl/result.cl): each item
+ * Tables of groups to which the machine adds rows (cl/sink/item.cl): each item
  * of a launch has one, and the host takes them when the launch has run.
  */
 #ifndef VDBQ_EXEC_LAUNCH_TABLES_H

@@ -245,9 +245,18 @@ void launcher_close(struct launcher *launcher)
     memory_release(launcher);
 }
 
+/* How the specialised machine is made for a sink. */
+static enum program_sink sink_form(const struct sink *sink)
+{
+    if (sink == NULL || sink->groups == NULL)
+        return SINK_RESULT;
+    return sink->groups->copies > 0 ? SINK_OWN : SINK_COMMON;
+}
+
 void launcher_sink(struct launcher *launcher, struct sink *sink)
 {
     launcher->sink = sink;
+    launcher->adapt.loads.sink = sink_form(sink);
     for (unsigned i = 0; i < launcher->ring; i++)
         launcher->launches[i].result.params.sink = sink;
 }
@@ -397,8 +406,12 @@ enum vdbq_status launcher_start(struct launcher *launcher,
     if (status == VDBQ_OK)
         status = adapt_machine(&launcher->adapt, request, &launcher->times,
                                &machine, error);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK) {
+        launch->groups = adapt_groups(&launcher->adapt, machine)
+                             ? launcher->sink->groups
+                             : NULL;
         status = launch_start(launch, machine, request, error);
+    }
     if (status == VDBQ_OK)
         launcher->in_flight++;
     return status;

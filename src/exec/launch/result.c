@@ -296,7 +296,8 @@ enum vdbq_status result_sink(struct result *result, struct error *error)
                             &(struct sink_rows){ .memory = result->written,
                                                  .outputs = result->outputs,
                                                  .start = segment->start,
-                                                 .count = segment->count },
+                                                 .count = segment->count,
+                                                 .number = result->number },
                             error);
         if (status == VDBQ_OK)
             sink->rows += segment->count;

@@ -33,6 +33,7 @@ struct result {
     u64 tables_at;                 /* where tables of groups lie           */
     uint64_t tables_room;          /* tables there is room for */
     uint64_t rows_room;            /* rows there is room for                */
+    uint64_t number;               /* of the first row, for a sink's groups */
     struct device_memory *written; /* what the machine writes               */
     struct device_memory *copied;  /* the host's copy, pinned; not mapped   */
     struct device_memory *narrow;  /* where narrow columns arrive, pinned;

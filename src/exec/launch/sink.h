@@ -9,6 +9,7 @@
 #define VDBQ_EXEC_SINK_H
 
 #include "api/vdbq.h"
+#include "cl/launch.h"
 #include "device/device.h"
 
 /* A column of the rows that are taken. */
@@ -26,6 +27,16 @@ struct sink_rows {
     const struct output *outputs; /* one a column: where they lie;
                                      null_register -1: none is NULL */
     uint64_t start, count;        /* the first row and how many there are */
+    uint64_t number; /* of the first, at least: those before it have less   */
+};
+
+/* Groups to which a machine that is made so adds rows by itself
+ * (cl/sink/group.cl): of such a launch none is taken. */
+struct sink_groups {
+    struct device_memory *records;       /* of all codes of the keys       */
+    struct launch_key keys[LAUNCH_KEYS]; /* of the program's Key opcodes   */
+    u32 bytes;                           /* of the records                 */
+    u32 copies, copy_bytes; /* of a work-group's own; 0: it has none        */
 };
 
 struct sink {
@@ -37,6 +48,9 @@ struct sink {
     enum vdbq_status (*wait)(struct sink *sink, struct error *error);
     bool any_order; /* rows may be taken in any order: nothing hangs on it */
     uint64_t rows;  /* that it took; who gives them counts */
+    const struct sink_groups *groups; /* NULL: all rows are to be taken     */
+    uint64_t numbers; /* with groups: that rows of launches so far may have */
+    bool grouped;     /* a launch has added its rows                        */
 };
 
 #endif

@@ -169,9 +169,9 @@ static bool same(const struct instruction *in, struct instruction other)
 {
     *operand(&other, destination(other.op)) = 0;
     return in->op == other.op && same_names(in->name, other.name)
-           && same_place(in, &other)
-           && in->a == other.a && in->b == other.b && in->c == other.c
-           && in->d == other.d && in->integer == other.integer
+           && same_place(in, &other) && in->a == other.a && in->b == other.b
+           && in->c == other.c && in->d == other.d
+           && in->integer == other.integer
            && memcmp(&in->real, &other.real, sizeof in->real) == 0;
 }
 

@@ -29,8 +29,7 @@ static int cast_register(struct generator *generator, int r, int to, int from,
                          const struct expression *e);
 
 struct value value_compared_to(struct generator *generator,
-                               const struct expression *expression,
-                               int machine)
+                               const struct expression *expression, int machine)
 {
     if (expression->kind == EXPRESSION_CONSTANT)
         return value_constant(generator, expression, machine, expression->at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The last part of a scan's program that adds its rows to the groups of the
- * step above (cl/result.cl): Group, a Key for each key, an instruction for
+ * step above (cl/sink): Group, a Key for each key, an instruction for
  * each thing that aggregates keep, Grouped. A run that has no table for the
  * groups passes over all of them, and the rows come out as result rows.
  *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Groups of several items: the machine as GPUs run it, where the steps of a
- * launch find their places by each other's states. Rows, and their order, are
- * the host's, through tablets of all sizes, steps and modes; so is a fault. On
+ * launch find their places by each other's states, or add their rows to groups.
+ * Rows, and their order, are the host's, through tablets of all sizes, steps and
+ * modes; so are groups, and a fault. On
  * VDBQ_TEST_DEVICE, where that is a GPU or the simulator Oclgrind; compilers of
  * CPUs take too long for barriers.
  */
@@ -49,6 +50,23 @@ static const char *const queries[] = {
     "select id, b from t where id < 95 or x = 3",
     "select id, b from t where id >= 88",
 };
+/* Groups of a work-group's own table, of one and of some records, and of the
+ * common one; with NULLs as keys and as values, and aggregates that share a
+ * state; none, few and all rows. */
+static const char *const grouped[] = {
+    "select count(*), sum(b), avg(b), count(b), min(x), max(b) from t",
+    "select count(*), sum(b * -1000000000000), avg(x), max(x) from t "
+    "where b is null or x < 20",
+    "select count(*), sum(x), min(b) from t where id = x * 31 + 1",
+    "select y, count(*), sum(b), avg(b), count(b), min(b), max(x) from t "
+    "group by y",
+    "select y, x, count(*), sum(id) from t where x > 3 group by y, x",
+    "select b, sum(x), max(y) from t group by b",
+    "select b, y, count(*) from t where id % 3 = 1 group by b, y",
+    "select x, min(b) from t where y = 6 group by x",
+};
+static const char faulty_groups[] =
+    "select y, sum(b * 9000000000000000) from t where x < 100 group by y";
 static const char faulty[] =
     "select id, b * 9000000000000000 from t where x < 100";
 
@@ -132,6 +150,51 @@ static uint64_t bytes_of_all(vdbq *db)
     return stats.bytes_out;
 }
 
+/* How the device takes the rows of a query to groups: as EXPLAIN ANALYZE has it. */
+static bool adds_itself(vdbq *db, const char *sql)
+{
+    char text[256];
+    vdbq_query *query;
+    bool found = false;
+
+    snprintf(text, sizeof text, "explain analyze %s", sql);
+    assert_int_equal(vdbq_prepare(db, text, -1, &query, NULL), VDBQ_OK);
+    while (vdbq_query_row(query) == VDBQ_ROW)
+        found |= strstr(vdbq_query_text(query, 0), "in the program") != NULL;
+    vdbq_query_close(query);
+    return found;
+}
+
+static void groups_are_those_of_the_host(void **state)
+{
+    enum { QUERIES = sizeof grouped / sizeof *grouped };
+    const char *device = getenv("VDBQ_TEST_DEVICE");
+    vdbq *db = make();
+    struct answer wanted[QUERIES];
+
+    (void)state;
+    for (size_t i = 0; i < QUERIES; i++)
+        wanted[i] = ask(db, grouped[i], NULL);
+    struct answer fault = ask(db, faulty_groups, NULL);
+    assert_int_equal(fault.status, VDBQ_RANGE);
+    set_option(db, "device", device != NULL ? device : "gpu");
+    set_option(db, "steps", "device");
+    for (size_t shape = 0; shape < SHAPES; shape++) {
+        if (shapes[shape].tile >= 8 || shapes[shape].build[0] == 'i')
+            continue; /* the program is all that is tested here */
+        if (!widen(db, &shapes[shape])) {
+            vdbq_close(db);
+            skip();
+        }
+        for (size_t i = 0; i < QUERIES; i++) {
+            expect(db, grouped[i], wanted[i]);
+            assert_true(adds_itself(db, grouped[i]));
+        }
+        expect(db, faulty_groups, fault);
+    }
+    vdbq_close(db);
+}
+
 static void rows_are_those_of_the_host(void **state)
 {
     enum { QUERIES = sizeof queries / sizeof *queries };
@@ -166,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_the_host),
+        cmocka_unit_test(groups_are_those_of_the_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
