@@ -11,21 +11,15 @@
 #define TABLE GLOBAL
 #endif
 
-/* Adds to an integer of 64 bits; whether it carried over. Of memory that a
- * work-group shares, 32 bits are what is added fast. */
+#ifdef VDBQ_LOCAL
+#include "sink/add.cl"
+#endif
+
+/* Adds to an integer of 64 bits; whether it carried over. */
 static u32 add(volatile TABLE u64 *to, u64 value)
 {
 #ifdef VDBQ_LOCAL
-    volatile LOCAL u32 *word = (volatile LOCAL u32 *)to;
-    u32 low = (u32)value;
-    u64 high = value >> 32;
-    if (low != 0)
-        high += atomic_add(word, low) + low < low;
-    if ((u32)high != 0)
-        high += (u64)(atomic_add(word + 1, (u32)high) + (u32)high <
-                      (u32)high)
-                << 32;
-    return (u32)(high >> 32);
+    return add_own(to, value);
 #else
     return atom_add(to, value) + value < value;
 #endif

@@ -214,7 +214,7 @@ static void count_rows(struct machine *m)
         atomic_add(&m->progress->rows, *count);
 }
 
-/* Runs one group, whose rows go to groups of rows: steps as far from one another as
+/* Runs one group, which adds its rows to tables: steps as far from one another as
  * there are groups, for which nobody waits. */
 static void run_group(struct machine *m, GLOBAL const struct launch_head *launch)
 {

@@ -137,7 +137,7 @@ static void result_begin(struct machine *m, i32 k)
  * the values: what OF() makes of them. */
 #if VDBQ_GROUP > 1
 #define PACK_KEPT(T, VALUE)                                                  \
-    LOCAL T *packed = (LOCAL T *)m->packed;                          \
+    LOCAL T *packed = (LOCAL T *)m->packed;                                  \
     for (i32 t = 0, i = (i32)m->place_in_step; t < VDBQ_TILE; t++)           \
         if (LIVE)                                                            \
             packed[i++] = VALUE(t);                                          \

@@ -49,21 +49,7 @@ OP(GROUPED) NOTHING
 #define COPY_own (m->item & (LAUNCH->table_copies - 1)) * LAUNCH->copy_bytes
 #define COPY_common 0
 
-/* Adds to an integer of 64 bits; whether it carried over. Of memory that a
- * work-group shares, 32 bits are what is added fast. */
-static u32 add_own(volatile LOCAL u64 *to, u64 value)
-{
-    volatile LOCAL u32 *word = (volatile LOCAL u32 *)to;
-    u32 low = (u32)value;
-    u64 high = value >> 32;
-    if (low != 0)
-        high += atomic_add(word, low) + low < low;
-    if ((u32)high != 0)
-        high += (u64)(atomic_add(word + 1, (u32)high) + (u32)high <
-                      (u32)high)
-                << 32;
-    return (u32)(high >> 32);
-}
+#include "add.cl"
 
 static u32 add_common(volatile GLOBAL u64 *to, u64 value)
 {
