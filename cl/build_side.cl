@@ -4,8 +4,21 @@
  * Part of cl/ops.cl.
  */
 
-/* Finds the rows of the tile's keys in a dense index. Its slots are counted in
- * 31 bits, and its base is of the keys' type T; U is T without a sign. */
+/* Few rows are found one by one. */
+#if VDBQ_GROUP > 1
+#define FIND_FEW(found)
+#else
+#define FIND_FEW(found)                                                      \
+    if (few_live(m, k)) {                                                    \
+        EACH_LISTED(A(I32) = found;)                                         \
+        return;                                                              \
+    }
+#endif
+
+/* Finds the rows of the tile's keys in a dense index, or their ranks in a bitmap
+ * index. Slots of the first and keys of the second are counted in 31 bits, and the
+ * base is of the keys' type T; U is T without a sign. */
+#ifdef __OPENCL_C_VERSION__
 #define PROBE_DENSE(T, U)                                                    \
     static void probe_dense_##T(struct machine *restrict m, i32 k, i32 a,    \
                                 i32 b, GLOBAL const u32 *restrict slots,     \
@@ -17,31 +30,11 @@
                                    (u64)(i32)at) - 1;                        \
         })                                                                   \
     }
-
-PROBE_DENSE(I32, u32)
-PROBE_DENSE(I64, u64)
-
-/* Finds the rows of the tile's keys in a bitmap index: first their ranks, then,
- * unless these are the rows, the rows of those that are there; where these are
- * only tested, 0 for all that are there. `count` keys have a bit, of which the
- * slots start with 32; base and U are as above. */
-#define PROBE_BITMAP(T, U)                                                   \
-    static void probe_bitmap_##T(struct machine *restrict m, i32 k, i32 a,   \
-                                 i32 b, GLOBAL const u64 *restrict slots,    \
-                                 U base, U count, i32 in_order, i32 tested)  \
+#define PROBE_RANKS(T, U)                                                    \
+    static void probe_ranks_##T(struct machine *restrict m, i32 k, i32 a,    \
+                                i32 b, GLOBAL const u64 *restrict slots,     \
+                                U base, U count)                             \
     {                                                                        \
-        GLOBAL const u32 *restrict words = (GLOBAL const u32 *)slots;        \
-        GLOBAL const I32 *restrict rows = (GLOBAL const I32 *)(              \
-            slots + ((u64)count + BITMAP_KEYS - 1) / BITMAP_KEYS);           \
-        if (tested) {                                                        \
-            DEAR({                                                           \
-                U at = (U)B(T) - base;                                       \
-                u32 bits = pick_u32(LIVE && at < count, words,               \
-                                    (u64)(i32)((u32)(at / BITMAP_KEYS) * 2)); \
-                A(I32) = (i32)(bits >> (u32)(at % BITMAP_KEYS) & 1) - 1;     \
-            })                                                               \
-            return;                                                          \
-        }                                                                    \
         DEAR({                                                               \
             U at = (U)B(T) - base;                                           \
             u64 slot = pick_u64(LIVE && at < count, slots,                   \
@@ -51,6 +44,138 @@ PROBE_DENSE(I64, u64)
             u32 rank = (u32)(slot >> 32) + (u32)popcount(bits & (bit - 1));  \
             A(I32) = (bits & bit) != 0 ? (i32)rank : -1;                     \
         })                                                                   \
+    }
+#else
+/* The host's CPU guesses branches, and mostly wrong where keys differ, so none
+ * depends on a key: what is -1 where a condition does not hold is made by an OR,
+ * since all bits of -1 are set. Few keys are found in one go; else all places come
+ * first, as gcc makes vectors of simple loops alone. */
+
+#define OUTLINE __attribute__((noinline))
+
+/* How many bits are set. Compilers that know popcount() make no vectors of it for a
+ * CPU that counts words one at a time, and they know its usual last step as well,
+ * which is a multiplication. */
+static u32 count_bits(u32 bits)
+{
+    bits -= bits >> 1 & 0x55555555;
+    bits = (bits & 0x33333333) + (bits >> 2 & 0x33333333);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f;
+    bits += bits >> 8;
+    return (bits + (bits >> 16)) & 63;
+}
+
+/* values[at], or the first one where `at` is -1: there is memory for it even where
+ * there are no values. */
+#define VALUE_AT(values, at) (values)[(at) & ~((at) >> 31)]
+
+/* The row of the key at place `at` of a dense index; of place -1, -1. */
+static i32 dense_row(const u32 *restrict slots, i32 at)
+{
+    return ((i32)VALUE_AT(slots, at) - 1) | at >> 31;
+}
+
+/* The slot of a bitmap index with the bit of place `at`; and a slot's bits such that
+ * this one is the highest, and those of lesser keys lie below. */
+#define BITMAP_SLOT(slots, at) VALUE_AT(slots, (at) >> BITMAP_SHIFT)
+#define BITS_UP_TO(slot, at) \
+    ((u32)(slot) << (BITMAP_KEYS - 1 - (u32)(at) % BITMAP_KEYS))
+
+/* A rank where the highest of the bits is set and the place is one; else -1. */
+static i32 rank_if(u32 rank, u32 bits, i32 at)
+{
+    i32 there = (i32)bits >> 31 & ~(at >> 31);
+    return (i32)(rank & (u32)there) | ~there;
+}
+
+/* The rank of the key at place `at`; -1: it is not there. */
+static i32 bitmap_rank(const u64 *restrict slots, i32 at)
+{
+    u64 slot = BITMAP_SLOT(slots, at);
+    u32 bits = BITS_UP_TO(slot, at);
+    return rank_if((u32)(slot >> 32) + (u32)popcount(bits << 1), bits, at);
+}
+
+/* Likewise of all places, which r[a] has. That these are functions of their own
+ * tells gcc that slots and registers lie apart. */
+static OUTLINE void dense_places(struct machine *restrict m, i32 a,
+                                 const u32 *restrict slots)
+{
+    EACH A(I32) = dense_row(slots, A(I32));
+}
+
+static OUTLINE void rank_places(struct machine *restrict m, i32 a,
+                                const u64 *restrict slots)
+{
+    u32 bits[VDBQ_TILE], before[VDBQ_TILE];
+    EACH {
+        i32 at = A(I32);
+        u64 slot = BITMAP_SLOT(slots, at);
+        bits[t] = BITS_UP_TO(slot, at);
+        before[t] = (u32)(slot >> 32);
+    }
+    EACH A(I32) = rank_if(before[t] + count_bits(bits[t] << 1), bits[t], A(I32));
+}
+
+/* A key's place, or -1. */
+#define PLACE(T, U)                                                          \
+    static i32 place_##T(T key, U base, U count)                             \
+    {                                                                        \
+        U at = (U)key - base;                                                \
+        return (i32)at | -(i32)(at >= count);                                \
+    }
+
+PLACE(I32, u32)
+PLACE(I64, u64)
+
+#define PROBE_DENSE(T, U)                                                    \
+    static void probe_dense_##T(struct machine *restrict m, i32 k, i32 a,    \
+                                i32 b, const u32 *restrict slots, U base,    \
+                                U count)                                     \
+    {                                                                        \
+        FIND_FEW(dense_row(slots, place_##T(B(T), base, count)))             \
+        EACH A(I32) = LIVE ? place_##T(B(T), base, count) : -1;              \
+        dense_places(m, a, slots);                                           \
+    }
+#define PROBE_RANKS(T, U)                                                    \
+    static void probe_ranks_##T(struct machine *restrict m, i32 k, i32 a,    \
+                                i32 b, const u64 *restrict slots, U base,    \
+                                U count)                                     \
+    {                                                                        \
+        FIND_FEW(bitmap_rank(slots, place_##T(B(T), base, count)))           \
+        EACH A(I32) = LIVE ? place_##T(B(T), base, count) : -1;              \
+        rank_places(m, a, slots);                                            \
+    }
+#endif
+
+PROBE_DENSE(I32, u32)
+PROBE_DENSE(I64, u64)
+PROBE_RANKS(I32, u32)
+PROBE_RANKS(I64, u64)
+
+/* Finds the rows of the tile's keys in a bitmap index: first their ranks, then,
+ * unless these are the rows, the rows of those that are there; where these are
+ * only tested, 0 for all that are there. `count` keys have a bit, of which the
+ * slots start with 32; base and U are as above. */
+#define PROBE_BITMAP(T, U)                                                   \
+    static void probe_tested_##T(struct machine *restrict m, i32 k, i32 a,   \
+                                 i32 b, GLOBAL const u32 *restrict words,    \
+                                 U base, U count)                            \
+    {                                                                        \
+        DEAR({                                                               \
+            U at = (U)B(T) - base;                                           \
+            u32 bits = pick_u32(LIVE && at < count, words,                   \
+                                (u64)(i32)((u32)(at / BITMAP_KEYS) * 2));    \
+            A(I32) = (i32)(bits >> (u32)(at % BITMAP_KEYS) & 1) - 1;         \
+        })                                                                   \
+    }                                                                        \
+    static void probe_bitmap_##T(struct machine *restrict m, i32 k, i32 a,   \
+                                 i32 b, GLOBAL const u64 *restrict slots,    \
+                                 U base, U count, i32 in_order)              \
+    {                                                                        \
+        GLOBAL const I32 *restrict rows = (GLOBAL const I32 *)(              \
+            slots + ((u64)count + BITMAP_KEYS - 1) / BITMAP_KEYS);           \
+        probe_ranks_##T(m, k, a, b, slots, base, count);                     \
         if (in_order)                                                        \
             return;                                                          \
         DEAR({                                                               \
@@ -111,16 +236,6 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
                                      wide, 1);                               \
         }                                                                    \
     }
-/* Few rows are found one by one. */
-#if VDBQ_GROUP > 1
-#define FIND_FEW(found)
-#else
-#define FIND_FEW(found)                                                      \
-    if (few_live(m, k)) {                                                    \
-        EACH_LISTED(A(I32) = found;)                                         \
-        return;                                                              \
-    }
-#endif
 #define LATE (-2) /* the row is sought, or is sought in further slots */
 #define TAG_I32(key) (u32)(key)
 #define TAG_I64(key) hash_tag((u64)(key))
@@ -199,10 +314,13 @@ PROBE_FILTERED(I64, TAG_I64, 1)
         if (index.kind == INDEX_DENSE)                                       \
             probe_dense_##T(m, k, a, b, (GLOBAL const u32 *)slots,           \
                             (U)index.base, (U)index.count);                  \
+        else if (index.kind == INDEX_BITMAP && c == PROBE_TESTED)            \
+            probe_tested_##T(m, k, a, b, (GLOBAL const u32 *)slots,          \
+                             (U)index.base, (U)index.count);                 \
         else if (index.kind == INDEX_BITMAP)                                 \
             probe_bitmap_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
                              (U)index.base, (U)index.count,                  \
-                             (i32)index.in_order, c == PROBE_TESTED);        \
+                             (i32)index.in_order);                           \
         IF_FILTERED(T)                                                       \
         else                                                                 \
             probe_hashed_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \

@@ -110,7 +110,8 @@ struct key_index {
     u32 reserved; /* 0                                                    */
 };
 enum index_kind { INDEX_DENSE, INDEX_HASHED, INDEX_BITMAP };
-#define BITMAP_KEYS 32
+#define BITMAP_SHIFT 5
+#define BITMAP_KEYS (1 << BITMAP_SHIFT)
 /* Slots for each word of a hashed index's filter, and a key's bit in the word of
  * its slot: of its hash_key(). */
 #define FILTER_SLOTS 4

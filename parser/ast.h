@@ -112,10 +112,30 @@ struct ast_when {
     struct ast_when *next;
 };
 
-/* OVER (PARTITION BY ... ORDER BY ...). */
+/* Where a window's frame begins or ends, the first place first. */
+enum ast_bound_kind {
+    AST_BOUND_START, /* UNBOUNDED PRECEDING */
+    AST_BOUND_PRECEDING,
+    AST_BOUND_CURRENT,
+    AST_BOUND_FOLLOWING,
+    AST_BOUND_END /* UNBOUNDED FOLLOWING */
+};
+struct ast_bound {
+    enum ast_bound_kind kind;
+    struct ast_expression *offset; /* of PRECEDING and FOLLOWING */
+    struct position at;
+};
+/* ROWS or RANGE, BETWEEN begin AND end. */
+struct ast_frame {
+    bool written, range;
+    struct ast_bound begin, end;
+};
+
+/* OVER (PARTITION BY ... ORDER BY ... frame). */
 struct ast_window {
     struct ast_value *partition;
     struct ast_order *order;
+    struct ast_frame frame;
 };
 
 /* The position is the operator's, or the first token's. `begin` and `end`

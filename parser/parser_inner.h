@@ -462,7 +462,10 @@ struct ast_expression *ast_case(struct parse *parse, struct span whole,
                                 struct when_list whens,
                                 struct ast_expression *otherwise);
 struct window ast_window(struct parse *parse, struct value_list partition,
-                         struct order_list order);
+                         struct order_list order, struct ast_frame frame);
+/* A bound, which is written there; `offset` NULL: it has none. */
+struct ast_bound ast_bound(struct span whole, enum ast_bound_kind kind,
+                           struct ast_expression *offset);
 struct ast_expression *ast_function(struct parse *parse, struct span whole,
                                     struct function function);
 /* f(value FROM start FOR length); length may be NULL. */
@@ -579,6 +582,8 @@ union sql_value {
     struct group group;
     struct call call;
     struct window window;
+    struct ast_frame frame;
+    struct ast_bound bound;
     struct in_items in_items;
     struct when_list whens;
     struct set_list sets;

@@ -149,6 +149,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     CAST        "CAST"
     COPY        "COPY"
     CROSS       "CROSS"
+    CURRENT     "CURRENT"
     DATE        "DATE"
     DEFERRED    "DEFERRED"
     DESC        "DESC"
@@ -160,6 +161,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     EXTRACT     "EXTRACT"
     FILTER      "FILTER"
     FIRST       "FIRST"
+    FOLLOWING   "FOLLOWING"
     FOR         "FOR"
     FULL        "FULL"
     IF          "IF"
@@ -177,17 +179,22 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     OUTER       "OUTER"
     OVER        "OVER"
     PARTITION   "PARTITION"
+    PRECEDING   "PRECEDING"
+    RANGE       "RANGE"
     REINDEX     "REINDEX"
     RELEASE     "RELEASE"
     REPLACE     "REPLACE"
     RIGHT_WORD  "RIGHT"
     ROLLBACK    "ROLLBACK"
+    ROW         "ROW"
+    ROWS        "ROWS"
     PRAGMA      "PRAGMA"
     SAVEPOINT   "SAVEPOINT"
     START       "START"
     SUMMARIZE   "SUMMARIZE"
     TIMESTAMP   "TIMESTAMP"
     TREE        "TREE"
+    UNBOUNDED   "UNBOUNDED"
     VACUUM      "VACUUM"
     VIEW        "VIEW"
     RESERVED    "a reserved word"
@@ -213,7 +220,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 
 %type <name> name word alias function_name savepoint
 %type <expression> expression term literal case_operand else where having
-%type <expression> filter default_value key_column key_name
+%type <expression> frame_offset filter default_value key_column key_name
 %type <names> names name_list view_columns
 %type <values> values partition
 %type <items> items
@@ -233,7 +240,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <query> input_table
 %type <with> with
 %type <withs> withs
-%type <orders> order orders order_terms order_list key_terms key_list
+%type <orders> framed_order order orders order_terms order_list key_terms key_list
 %type <order> order_term key_term
 %type <nulls> nulls
 %type <limits> limit some_limit
@@ -242,6 +249,9 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <in_items> in_items
 %type <whens> whens
 %type <window> over
+%type <frame> frame
+%type <bound> frame_bound
+%type <flag> frame_unit
 %type <sets> set sets
 %type <conflict> conflict
 %type <target_rule> conflict_target
@@ -929,7 +939,41 @@ filter:
 over:
     %empty             { $$ = (struct window){ 0 }; }
   | OVER "(" partition order ")"
-        { $$ = ast_window(parse, $partition, $order); }
+        { $$ = ast_window(parse, $partition, $order, (struct ast_frame){ 0 }); }
+  | OVER "(" partition framed_order frame ")"
+        { $$ = ast_window(parse, $partition, $framed_order, $frame); }
+
+/* Without a last comma, behind which ROWS would be a name. */
+framed_order:
+    %empty                { $$ = (struct order_list){ 0 }; }
+  | ORDER BY order_terms  { $$ = $order_terms; }
+
+frame:
+    frame_unit frame_bound
+        { $$ = (struct ast_frame){ true, $1, $2,
+              ast_bound(@2, AST_BOUND_CURRENT, NULL) }; }
+  | frame_unit BETWEEN frame_bound[begin] AND frame_bound[end]
+        { $$ = (struct ast_frame){ true, $1, $begin, $end }; }
+
+frame_unit:
+    ROWS               { $$ = false; }
+  | RANGE              { $$ = true; }
+
+frame_bound:
+    UNBOUNDED PRECEDING
+        { $$ = ast_bound(@$, AST_BOUND_START, NULL); }
+  | UNBOUNDED FOLLOWING
+        { $$ = ast_bound(@$, AST_BOUND_END, NULL); }
+  | CURRENT ROW
+        { $$ = ast_bound(@$, AST_BOUND_CURRENT, NULL); }
+  | frame_offset PRECEDING
+        { $$ = ast_bound(@$, AST_BOUND_PRECEDING, $1); }
+  | frame_offset FOLLOWING
+        { $$ = ast_bound(@$, AST_BOUND_FOLLOWING, $1); }
+
+frame_offset:
+    literal
+  | PARAMETER          { $$ = ast_parameter(parse, @$); }
 
 partition:
     %empty               { $$ = (struct value_list){ 0 }; }
@@ -950,11 +994,12 @@ name: word | kept_word { $$ = ast_name(parse, @$); }
 word: free_word        { $$ = ast_name(parse, @$); }
 
 free_word:
-    NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | DATE
-  | DEFERRED | DESC | DESCRIBE | DO | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
-  | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS | OFFSET
-  | PARTITION | PRAGMA | REINDEX | RELEASE | REPLACE | ROLLBACK | SAVEPOINT | START
-  | SUMMARIZE | TIMESTAMP | TREE | VACUUM | VIEW
+    NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | CURRENT | DATE
+  | DEFERRED | DESC | DESCRIBE | DO | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
+  | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS | OFFSET
+  | PARTITION | PRAGMA | PRECEDING | RANGE | REINDEX | RELEASE | REPLACE
+  | ROLLBACK | ROW | ROWS | SAVEPOINT | START | SUMMARIZE | TIMESTAMP | TREE
+  | UNBOUNDED | VACUUM | VIEW
 
 kept_word:
     CROSS | END_WORD | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL
@@ -965,7 +1010,7 @@ function_name: function_word  { $$ = ast_name(parse, @$); }
 
 function_word:
     NAME | QUOTED | DATE | DO | FIRST | GLOB | IF | ILIKE | LAST | LEFT_WORD
-  | LIKE | NOTHING | REGEXP | REINDEX | REPLACE | RIGHT_WORD | SIMILAR
+  | LIKE | NOTHING | RANGE | REGEXP | REINDEX | REPLACE | RIGHT_WORD | SIMILAR
   | TIMESTAMP
 
 %%

@@ -4,9 +4,10 @@
 
     failing.py [options] BINARY FILE...
 
-BINARY is tests/failing of a hostile build. Of each .slt file, all statements
-run; a share of them, which hangs on the seed, is tried with calls for memory
-that fail. The last line is "N passed, N failed".
+BINARY is tests/failing of a hostile build. Of the statements of each .slt file,
+a share that hangs on the seed is tried with calls for memory that fail. Of the
+others, those run that may change something: slt.py runs all in this build. The
+last line is "N passed, N failed".
 """
 import argparse
 import os
@@ -23,6 +24,8 @@ from shell_options import FILE_SECONDS
 
 NAME = re.compile(r'create\s+(?:table|view)\s+(?:if\s+not\s+exists\s+)?'
                   r'("[^"]+"|`[^`]+`|\[[^\]]+\]|\w+)', re.I)
+# What changes nothing.
+QUERY = re.compile(r'\s*(?:select|values|from|explain)\b', re.I)
 # Answers that are different each time.
 ANY_ANSWER = re.compile(r'random|analyze|now|current_|date\s*\(\s*\)|julianday\s*\(\s*\)', re.I)
 
@@ -43,7 +46,10 @@ def records(path, options):
         if name and name.group(1) not in seen:
             seen.add(name.group(1))
             yield record('look', f'select * from {name.group(1)}')
-        yield record('try' if chance.random() < options.share else 'run', item.sql)
+        if chance.random() < options.share:
+            yield record('try', item.sql)
+        elif item.kind == 'statement' or not QUERY.match(item.sql):
+            yield record('run', item.sql)
 
 
 def run_file(path, options):

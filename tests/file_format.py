@@ -284,18 +284,31 @@ def read_column(checks, tablet, head, entry, described, i):
         {ENCODINGS[column['encoding']]} | ({'packed words'} if column['words_packed'] else set())
 
 
+def check_sums(checks, tablet, sums):
+    """Those of a tablet's pages, as they stand behind it, if they do."""
+    pages = [tablet[at:at + 16384] for at in range(0, len(tablet), 16384)]
+    if sums:
+        checks.equal(len(pages) > 1, True, 'sums of more than one page')
+        expected = b''.join(xxh3(page).to_bytes(8, 'little') for page in pages)
+        checks.equal(sums, expected + bytes(-len(expected) % 64), 'sums of pages')
+    return sums
+
+
 def read_tablet(checks, data, table, entry):
     """Rows of a tablet, and the encodings of its columns."""
-    tablet = data[entry['offset']:entry['offset'] + entry['size']]
-    checks.equal(entry['checksum'], xxh3(tablet), 'checksum of a tablet')
+    block = data[entry['offset']:entry['offset'] + entry['size']]
+    tablet = block[:fixed('tablet_head', block)['size']]
+    sums = check_sums(checks, tablet, block[len(tablet):])
+    checks.equal(entry['checksum'], xxh3(sums or tablet), 'checksum of a tablet')
     checks.equal(entry['offset'] % 4096, 0, 'place of a tablet')
     head = fixed('tablet_head', tablet)
     checks.equal(tablet[:8], b'VDBQTABL', 'magic of a tablet')
     checks.equal((head['columns'], head['rows'], head['size'], head['key']),
-                 (table['columns'], entry['rows'], entry['size'], table['key']), 'tablet')
+                 (table['columns'], entry['rows'], len(tablet), table['key']), 'tablet')
     columns = [read_column(checks, tablet, head, entry, described, i)
                for i, described in enumerate(table['column'])]
-    return list(zip(*(values for values, _ in columns))), set().union(*(met for _, met in columns))
+    return list(zip(*(values for values, _ in columns))), \
+        set().union(*(met for _, met in columns)) | ({'sums of pages'} if sums else set())
 
 
 # ----------------------------------------------------------------- edits --
@@ -693,7 +706,7 @@ def check_database(checks, binary, path):
         rows, met = rows + more, met | encodings
     check_rows(checks, rows, ask(binary, path, 'select * from t').splitlines())
     check_samples(checks, data, head, catalogue, rows)
-    features = ('RUNS' in met) + 2 * ('packed words' in met)
+    features = ('RUNS' in met) + 2 * ('packed words' in met) + 32 * ('sums of pages' in met)
     needs = (features, 3 if features else 2)
     checks.equal((head['features_read'], head['version_read']), needs, 'features of the head')
     return met
@@ -801,7 +814,8 @@ def check_page(checks, met):
     names = {int(number): name for name, number
              in re.findall(r'_\(([A-Z]+), [a-z]+, (\d+)\)', source)}
     checks.equal(ENCODINGS, names, 'encodings of the page, and of cl/tablet.h')
-    checks.equal(met, {*names.values(), 'packed words'}, 'encodings that were met')
+    checks.equal(met, {*names.values(), 'packed words', 'sums of pages'},
+                 'encodings that were met')
     header = (ROOT / 'src' / 'api' / 'vdbq.h').read_text()
     types = {int(number): name for name, number
              in re.findall(r'^    VDBQ_([A-Z]+) = (\d+),?\s+/\*', header, re.M)}

@@ -7,8 +7,10 @@
 Each function called case_... is a case; it gets a folder of its own. Cases
 that need an OpenCL device pass over where there is none, and say so.
 """
+import functools
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -245,11 +247,21 @@ def scratch(cache):
     return os.listdir(os.path.join(cache, 'vdbq', 'pocl'))
 
 
+@functools.cache
+def full_cache():
+    """A folder that is there until the tests end, with a cache `fresh` of the kernels of
+    a query: they are compiled once for all cases that begin with them. Its path is as
+    long as those of the copies: it is in what POCL makes, whose size is looked at."""
+    room = tempfile.TemporaryDirectory(prefix='vdbq-devices-')
+    gives_rows(query(room.name, XDG_CACHE_HOME=os.path.join(room.name, 'fresh')))
+    return room
+
+
 def fill_cache(folder):
     """A new cache with the kernels of a query; its path."""
     need_cpu(folder)
     cache = os.path.join(folder, 'fresh')
-    gives_rows(query(folder, XDG_CACHE_HOME=cache))
+    shutil.copytree(os.path.join(full_cache().name, 'fresh'), cache)
     if not os.path.isdir(os.path.join(cache, 'vdbq', 'kernels')):
         raise NoDevice('the driver keeps its cache elsewhere')
     assert entries(cache) and scratch(cache) == [], scratch(cache)

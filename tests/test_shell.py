@@ -819,6 +819,22 @@ def case_old_file(folder):
     assert result.code == 1 and 'by_b' in result.err, result
 
 
+def case_file_without_sums(folder):
+    """Its tablet is read as it was, beside new ones, and stays when the file is packed."""
+    databases = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'databases')
+    shutil.copy(os.path.join(databases, 'without_sums.vdb'), os.path.join(folder, 'old.vdb'))
+    with open(os.path.join(databases, 'without_sums.sql'), encoding='utf-8') as file:
+        expect(run(folder, 'new.vdb', text=file.read()))
+    more = 'insert into t select id + 9000, run, n, s from t'
+    for change in ('', more, 'delete from t where id % 2 = 1', 'vacuum'):
+        for name in ('old.vdb', 'new.vdb'):
+            expect(run(folder, name, change) if change else run(folder, name, 'select 1'))
+        wanted = run(folder, '-quote', 'new.vdb', 'select * from t')
+        found = run(folder, '-quote', 'old.vdb', 'select * from t')
+        assert (found.code, found.out, found.err) == (0, wanted.out, ''), change
+        expect(run(folder, 'old.vdb', 'pragma integrity_check'), 0, 'integrity_check\nok\n')
+
+
 def case_no_device(folder):
     empty = os.path.join(folder, 'vendors')
     os.mkdir(empty)

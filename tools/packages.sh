@@ -15,11 +15,11 @@ build_packages=(
 )
 
 # To check as well: unit tests, what knows the case of letters, vdbq.h as C++, a
-# device that reports misuse, libFuzzer, and git, which tells the project's files
-# from others.
+# device that reports misuse, libFuzzer, git, which tells the project's files
+# from others, and what tells how much memory a process had.
 # shellcheck disable=SC2034
 check_packages=("${build_packages[@]}" g++ libcmocka-dev libutf8proc-dev unicode-data oclgrind
-                clang clang-format libclang-rt-14-dev git)
+                clang clang-format libclang-rt-14-dev git time)
 
 # Prints those of the named packages that are not installed.
 missing_packages()

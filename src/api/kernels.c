@@ -25,15 +25,11 @@ static enum vdbq_status build(vdbq *db,
                               const struct device_machine_params *wanted)
 {
     struct station *station = NULL;
-    uint64_t ignored;
     enum vdbq_status status =
         station_choose(db, &db->options.settings, UINT64_MAX, &station);
 
-    if (status == VDBQ_OK && !device_machine_is_kept(station->device, wanted))
-        status =
-            device_build_time(station->device, wanted, &ignored, &db->error);
     if (status == VDBQ_OK)
-        order_build_all(station->device);
+        status = order_build_all(station->device, wanted, &db->error);
     return status;
 }
 

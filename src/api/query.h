@@ -42,7 +42,9 @@ struct query_division {
     int gather;        /* the step that brings together what they have; -1:
                           rank 0 runs all of it                              */
     const char *alone; /* ... why; NULL: there is no cluster                 */
-    const char *now;   /* ... why the last run was rank 0's alone although it
+    const char *exchange; /* whether a join's sides are exchanged, and why;
+                             NULL: there is no such join                   */
+    const char *now;      /* ... why the last run was rank 0's alone although it
                           is divided; NULL: it was not                       */
 };
 

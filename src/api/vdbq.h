@@ -222,12 +222,12 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
  *   steps   auto | device | host: where rows are grouped, sorted    VDBQ_STEPS
+ *   exchange  auto | on | off: ranks exchange sides of joins by keys  VDBQ_EXCHANGE
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
  *   map     on | off: numbers are read where they lie in the file   VDBQ_MAP
  *   profiling  on | off: devices tell the times of kernels and
  *           transfers, which makes each command dearer         VDBQ_PROFILING
- *   timeout  milliseconds to wait for what other connections hold, 5000 by
- *           default; 0: none                                   VDBQ_TIMEOUT
+ *   timeout  milliseconds to wait for what others hold, 0 = none; 5000  VDBQ_TIMEOUT
  *   read_timeout  milliseconds after which a query that reads a state which is
  *           no longer the newest fails with EXPIRED at its next batch, and lets
  *           the state go; 0, the default: never                VDBQ_READ_TIMEOUT

@@ -6,6 +6,8 @@
  */
 #include "base/memory.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,6 +27,9 @@ struct memory_calls memory_calls = { slabs_resize, slabs_release };
 #endif
 
 enum {
+    SPARE_SIZES = 2,                   /* an arena's first blocks, which most
+                                          have and no more                */
+    SPARE_MOST = 64,                   /* of each size that are kept          */
     BLOCK_FIRST = HOSTILE(1, 4 << 10), /* bytes of an arena's first block     */
     BLOCK_MAX = HOSTILE(1, 1 << 18),   /* bytes at which blocks stop doubling:
                                           less than a slab, which has large
@@ -35,7 +40,7 @@ enum {
 struct arena_block {
     struct arena_block *next; /* filled before this one */
     size_t used, size;        /* bytes after the head   */
-    bool paged;               /* it lies in a file      */
+    bool paged;               /* of paged_alloc()       */
 };
 
 /* The block's head, rounded up so that the bytes behind it are aligned. */
@@ -45,7 +50,18 @@ enum {
         (sizeof(struct arena_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT
 };
 
+/* Blocks that no arena has, for the next that asks: a short statement opens and
+ * finishes dozens of arenas, and the C library takes longer for blocks of this
+ * size than the statement does with them. A lock that somebody else holds is not
+ * waited for. */
+static struct {
+    pthread_mutex_t lock;
+    struct arena_block *blocks[SPARE_SIZES]; /* lists, by size   */
+    unsigned counts[SPARE_SIZES];            /* of blocks therein */
+} spare = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 static struct arena_block *add_block(struct arena *arena, size_t size);
+static void give_block(struct arena_block *block);
 
 static _Thread_local unsigned refused;
 
@@ -55,6 +71,26 @@ void *memory_resize(void *old, size_t size)
 
     refused += memory == NULL;
     return memory;
+}
+
+void *memory_untouched(uint64_t size)
+{
+    void *memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    refused += memory == MAP_FAILED;
+    if (memory == MAP_FAILED)
+        return NULL;
+#ifdef MADV_NOHUGEPAGE
+    madvise(memory, (size_t)size, MADV_NOHUGEPAGE);
+#endif
+    return memory;
+}
+
+void memory_untouched_release(void *memory, uint64_t size)
+{
+    if (memory != NULL)
+        munmap(memory, (size_t)size);
 }
 
 unsigned memory_refused(void)
@@ -120,7 +156,7 @@ void *arena_alloc_paged(struct arena *arena, size_t size)
     /* a block that is filled is never the head: that would have room */
     struct arena_block *head = arena->head, *block = NULL;
     if (head != NULL && size <= SIZE_MAX / 2)
-        block = paged_alloc_in_file(HEAD_SIZE + size);
+        block = paged_zeroed(HEAD_SIZE + size);
     if (block == NULL)
         return arena_alloc(arena, size);
     *block = (struct arena_block){
@@ -148,7 +184,7 @@ void arena_finish(struct arena *arena)
         if (block->paged)
             paged_release(block);
         else
-            memory_release(block);
+            give_block(block);
         block = next;
     }
     arena->head = NULL;
@@ -164,6 +200,74 @@ size_t arena_bytes(const struct arena *arena)
     return bytes;
 }
 
+/* ---------------------------------------------------------------- blocks -- */
+
+/* Which spare blocks have that size; SPARE_SIZES: none. A test that watches the
+ * C library's memory, or replaces it, is to see all of it. */
+static unsigned spare_size(size_t size)
+{
+    if (memory_calls.resize != slabs_resize
+        || memory_calls.release != slabs_release)
+        return SPARE_SIZES;
+    return size == BLOCK_FIRST               ? 0
+           : size == (size_t)2 * BLOCK_FIRST ? 1
+                                             : SPARE_SIZES;
+}
+
+/* A spare block of that size; NULL: there is none. */
+static struct arena_block *take_spare(size_t size)
+{
+    unsigned which = spare_size(size);
+    struct arena_block *block = NULL;
+
+    if (which == SPARE_SIZES || pthread_mutex_trylock(&spare.lock) != 0)
+        return NULL;
+    block = spare.blocks[which];
+    if (block != NULL) {
+        assert(spare.counts[which] > 0 && block->size == size);
+        spare.blocks[which] = block->next;
+        spare.counts[which]--;
+    }
+    pthread_mutex_unlock(&spare.lock);
+    return block;
+}
+
+/* Keeps a block as a spare one; false: there are enough. */
+static bool keep_spare(struct arena_block *block)
+{
+    unsigned which = spare_size(block->size);
+    bool kept;
+
+    if (which == SPARE_SIZES || pthread_mutex_trylock(&spare.lock) != 0)
+        return false;
+    kept = spare.counts[which] < SPARE_MOST;
+    if (kept) {
+        block->next = spare.blocks[which];
+        spare.blocks[which] = block;
+        spare.counts[which]++;
+    }
+    pthread_mutex_unlock(&spare.lock);
+    return kept;
+}
+
+static void give_block(struct arena_block *block)
+{
+    if (!keep_spare(block))
+        memory_release(block);
+}
+
+/* A block with room for `size` bytes. */
+static struct arena_block *get_block(size_t size)
+{
+    struct arena_block *block = take_spare(size);
+
+    if (block == NULL)
+        block = memory_resize(NULL, HEAD_SIZE + size);
+    if (block != NULL)
+        *block = (struct arena_block){ .size = size };
+    return block;
+}
+
 /* Adds a block with at least `size` bytes of room: as the head, or behind
  * the head where only this one wish is that large. */
 static struct arena_block *add_block(struct arena *arena, size_t size)
@@ -175,12 +279,9 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     usual = usual < BLOCK_MAX ? usual : BLOCK_MAX;
     alone = head != NULL && size > usual;
     size = size > usual ? size : usual;
-    block = memory_resize(NULL, HEAD_SIZE + size);
+    block = get_block(size);
     if (block == NULL)
         return NULL;
-    block->used = 0;
-    block->size = size;
-    block->paged = false;
     block->next = alone ? head->next : head;
     if (alone)
         head->next = block;

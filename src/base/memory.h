@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The allocator. A test replaces it to let the n-th call fail. */
 struct memory_calls {
@@ -25,6 +26,10 @@ unsigned memory_refused(void);
 /* Zeroed; count * width may overflow, which gives NULL. */
 void *memory_zeroed(size_t count, size_t width);
 void memory_release(void *memory);
+/* Much of which little will be touched: zeros that take memory a small page at a
+ * time, when they are. NULL: there is none. */
+void *memory_untouched(uint64_t size);
+void memory_untouched_release(void *memory, uint64_t size); /* accepts NULL */
 /* As memory_resize(), of memory that is read here and there: where it is
  * large, the system is asked for large pages. */
 void *memory_spread(void *old, size_t size);
@@ -45,7 +50,7 @@ void *arena_alloc_paged(struct arena *arena, size_t size);
 /* A copy of `length` bytes, ended by a NUL. */
 char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 void arena_finish(struct arena *arena);
-/* Bytes of memory that it has, without those in files. */
+/* Bytes that it has, without those of arena_alloc_paged(). */
 size_t arena_bytes(const struct arena *arena);
 
 #endif

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -23,10 +24,12 @@ enum {
     PAGE = 4096,       /* smaller ones are no file's */
     PIECE = 1 << 20,   /* bytes that are copied at a time */
     AROUND = 16 << 12, /* bytes that come with one that is read */
-    STAY_PART = 8      /* of the limit, that a thread may leave behind */
+    STAY_PART = 8,     /* of the limit, that a thread may leave behind */
+    FILES_PART = 2,    /* of it, that pages of files have before they leave */
+    BURST_MAX = 40 << 20, /* bytes that come between two looks at them ... */
+    BURST_LIMITS = 5 /* ... or so many times the limit, where it is little */
 };
-static const uint64_t stay_ns = 2 * 1000000; /* pages stay, at least */
-static const uint64_t rate_bytes = 8; /* that a core reads in a nanosecond */
+static const uint64_t look_ns = 250000; /* between two looks at them */
 
 /* A piece that lies in a file. */
 struct mapping {
@@ -43,11 +46,14 @@ union head {
     max_align_t aligned;
 };
 
-static atomic_uint_fast64_t limit = UINT64_MAX, in_memory, in_files, left_ns;
+static atomic_uint_fast64_t limit = UINT64_MAX, in_memory, in_files, looked_ns;
+static atomic_uint_fast64_t left_pages; /* that the process had of all files
+                                           when ours had left            */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t watched = PTHREAD_ONCE_INIT;
-static struct mapping *mappings; /* all, under `lock` */
+static struct mapping *mappings; /* all, under `lock`, as is the next */
+static uint64_t files_bytes;     /* what their pages count for */
 
 static void take_lock(void)
 {
@@ -75,6 +81,16 @@ uint64_t paged_in_files(void)
     return atomic_load(&in_files);
 }
 
+/* Bytes that pages of files have at most, by and large: the account has them, so
+ * that the pool gives way. */
+static uint64_t most_in_pages(void)
+{
+    uint64_t most = atomic_load(&limit), burst = BURST_MAX;
+    if (most < BURST_MAX / BURST_LIMITS)
+        burst = most * BURST_LIMITS;
+    return most / FILES_PART + burst;
+}
+
 /* Puts a mapping into the list. */
 static void link_mapping(struct mapping *mapping)
 {
@@ -82,6 +98,8 @@ static void link_mapping(struct mapping *mapping)
     mapping->next = mappings;
     if (mappings != NULL)
         mappings->before = mapping;
+    else
+        account_process_take(files_bytes = most_in_pages());
     mappings = mapping;
     give_lock();
 }
@@ -95,6 +113,8 @@ static void unlink_mapping(struct mapping *mapping)
         mapping->before->next = mapping->next;
     else
         mappings = mapping->next;
+    if (mappings == NULL)
+        account_process_give(files_bytes);
     give_lock();
 }
 
@@ -143,18 +163,19 @@ bool paged_fits(size_t size)
     return size < PAGE || atomic_load(&in_memory) + size <= atomic_load(&limit);
 }
 
-void *paged_alloc_in_file(size_t size)
+/* Zeroed memory of a file; NULL: as much may lie in memory, or there is no room
+ * for a file. */
+static void *alloc_in_file(size_t size)
 {
     if (size > SIZE_MAX / 2 || paged_fits(size))
         return NULL;
     return map(size + sizeof(union head));
 }
 
-void *paged_alloc(size_t size)
+static void *alloc_in_memory(size_t size)
 {
-    void *memory = paged_alloc_in_file(size);
-    if (memory != NULL || size > SIZE_MAX / 2)
-        return memory;
+    if (size > SIZE_MAX / 2)
+        return NULL;
     size += sizeof(union head);
     union head *head = memory_resize(NULL, size);
     if (head == NULL)
@@ -163,6 +184,21 @@ void *paged_alloc(size_t size)
     atomic_fetch_add(&in_memory, size);
     account_process_take(size);
     return head + 1;
+}
+
+void *paged_alloc(size_t size)
+{
+    void *memory = alloc_in_file(size);
+    return memory != NULL ? memory : alloc_in_memory(size);
+}
+
+void *paged_zeroed(size_t size)
+{
+    void *memory = alloc_in_file(size);
+    if (memory != NULL)
+        return memory;
+    memory = alloc_in_memory(size);
+    return memory != NULL ? memset(memory, 0, size) : NULL;
 }
 
 void paged_release(void *memory)
@@ -191,16 +227,6 @@ void paged_copy(void *to, const void *from, size_t size)
                left < PIECE ? left : PIECE);
         paged_put_away();
     }
-}
-
-/* How long pages stay: while as many are read as may lie in memory besides. With
- * a limit of much they must not leave as soon as with one of little: each that is
- * used again is a fault. */
-static uint64_t stay(void)
-{
-    uint64_t read_ns =
-        atomic_load_explicit(&limit, memory_order_relaxed) / rate_bytes;
-    return read_ns > stay_ns ? read_ns : stay_ns;
 }
 
 /* What has the memory's file; NULL: it lies in none. */
@@ -233,16 +259,59 @@ void paged_leave(const void *memory, const void *bytes, size_t size)
     madvise((char *)mapping->memory + first, end - first, MADV_DONTNEED);
 }
 
+/* Pages of files that the process has, be they ours or others'; 0: the system
+ * does not tell. */
+static uint64_t pages_of_files(void)
+{
+    char text[128];
+    unsigned long pages = 0;
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    text[size > 0 ? size : 0] = '\0';
+    return sscanf(text, "%*u %*u %lu", &pages) == 1 ? pages : 0;
+}
+
+/* Whether so many pages are more than may stay. */
+static bool are_many(uint64_t pages)
+{
+    return pages * PAGE > atomic_load(&limit) / FILES_PART;
+}
+
+/* Whether so many pages have come since ours left that they are to leave. Each
+ * that is used again is a fault: with a limit of much they stay longer. */
+static bool have_many_come(void)
+{
+    uint64_t pages = pages_of_files(), left = atomic_load(&left_pages);
+    if (pages > 0 && pages < left)
+        atomic_store(&left_pages, left = pages);
+    return pages == 0 || are_many(pages - left);
+}
+
+/* Ours have left. Other threads may have used some meanwhile: the least that there
+ * were counts, as long as it may be that others' pages are no more. */
+static void note_left(void)
+{
+    uint64_t pages = pages_of_files(), left = atomic_load(&left_pages);
+    if (pages < left || !are_many(pages - left))
+        return;
+    atomic_store(&left_pages, pages);
+}
+
 void paged_put_away(void)
 {
     if (atomic_load_explicit(&in_files, memory_order_relaxed) == 0)
         return;
-    uint_fast64_t now = time_ns(), left = atomic_load(&left_ns);
-    if (now - left < stay()
-        || !atomic_compare_exchange_strong(&left_ns, &left, now))
+    uint_fast64_t now = time_ns(), looked = atomic_load(&looked_ns);
+    if (now - looked < look_ns
+        || !atomic_compare_exchange_strong(&looked_ns, &looked, now)
+        || !have_many_come())
         return;
     take_lock();
     for (const struct mapping *at = mappings; at != NULL; at = at->next)
         madvise(at->memory, at->size, MADV_DONTNEED);
     give_lock();
+    note_left();
 }

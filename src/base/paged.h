@@ -2,9 +2,9 @@
 /*
  * Memory that may lie in temporary files: of large arrays that are written once
  * and then read from their beginning to their end, as a query's words are. What
- * is beyond a limit lies there. Such pages leave the process again a moment
- * after they were used: they are the system's, which keeps them in memory as
- * long as it has nothing better to do with it.
+ * is beyond a limit lies there. Such pages leave the process again when they
+ * are many: they are the system's, which keeps them in memory as long as it has
+ * nothing better to do with it.
  *
  * Any thread may use all of these.
  */
@@ -26,16 +26,13 @@ bool paged_fits(size_t size);
 /* Memory, with anything in it; NULL: there is none. Where a file is wanted but
  * there is no room for it, it lies in memory. */
 void *paged_alloc(size_t size);
+void *paged_zeroed(size_t size);  /* the same, zeroed */
 void paged_release(void *memory); /* accepts NULL */
-
-/* Zeroed memory in a file; NULL: as much may lie in memory, or there is no room
- * for a file. */
-void *paged_alloc_in_file(size_t size);
 
 /* Copies much, and lets pages leave meanwhile. */
 void paged_copy(void *to, const void *from, size_t size);
 
-/* Lets pages leave, if the last ones left some time ago. stop_asked() calls it:
+/* Lets pages leave, if many came since the last ones left. stop_asked() calls it:
  * what works with large arrays asks every millisecond or so. */
 void paged_put_away(void);
 /* Whether memory of paged_alloc() lies in a file. */

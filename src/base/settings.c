@@ -34,6 +34,8 @@ static const struct setting_word
                     { "packed", CHOOSE_PACKED }, { 0 } },
     places[] = { { "auto", STEPS_AUTO }, { "device", STEPS_DEVICE }, { "host", STEPS_HOST },
                  { 0 } },
+    exchanges[] = { { "auto", EXCHANGE_AUTO }, { "on", EXCHANGE_ON },
+                    { "off", EXCHANGE_OFF }, { 0 } },
     switches[] = { { "on", true }, { "off", false }, { 0 } };
 
 #define FIELD(name) .field = offsetof(struct settings, name)
@@ -73,6 +75,10 @@ static const struct setting table[] = {
     { { "steps", "VDBQ_STEPS", "auto",
         "auto, device or host: where rows are grouped, sorted and joined" },
       read_word, FIELD(steps), .words = places },
+    /* src/cluster, for each plan */
+    { { "exchange", "VDBQ_EXCHANGE", "auto",
+        "auto, on or off: whether ranks exchange both sides of a join" },
+      read_word, FIELD(exchange), .words = exchanges },
     /* src/data, for each tablet that is written */
     { { "tablet_rows", "VDBQ_TABLET_ROWS", "0",
         "rows of a full tablet, for tests; 0: the most there can be" },
@@ -104,7 +110,8 @@ _Static_assert((int)SETTINGS <= (int)SETTINGS_MAX, "the table has room");
 _Static_assert(sizeof(enum run_mode) == sizeof(unsigned)
                    && sizeof(enum device_build) == sizeof(unsigned)
                    && sizeof(enum encoding_choice) == sizeof(unsigned)
-                   && sizeof(enum steps_choice) == sizeof(unsigned),
+                   && sizeof(enum steps_choice) == sizeof(unsigned)
+                   && sizeof(enum exchange_choice) == sizeof(unsigned),
                "enums are unsigned");
 
 const struct setting *setting_at(unsigned number)

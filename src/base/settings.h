@@ -55,6 +55,13 @@ enum steps_choice {
     STEPS_HOST
 };
 
+/* Whether ranks exchange both sides of a join by the hash of its keys. */
+enum exchange_choice {
+    EXCHANGE_AUTO, /* where that costs less than to build one side on each */
+    EXCHANGE_ON,   /* wherever it can be                                   */
+    EXCHANGE_OFF
+};
+
 struct settings {
     char device[SETTING_BYTES_MAX]; /* as device_open() takes it; "": none was
                                        asked for                            */
@@ -69,6 +76,7 @@ struct settings {
     bool prune;                     /* pass over tablets of which nothing
                                        comes                                */
     enum steps_choice steps;
+    enum exchange_choice exchange;
     uint32_t tablet_rows; /* of a full tablet that is written; 0: the most
                              there can be                                 */
     bool map;             /* read numbers where they lie in the file       */

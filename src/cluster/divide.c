@@ -7,6 +7,8 @@
 #include <assert.h>
 
 #include "cluster/divide_distinct.h"
+#include "cluster/divide_exchange.h"
+#include "cluster/divide_numbers.h"
 
 /* A scan that may be shared out, and how far its rows are passed on. */
 struct way {
@@ -25,9 +27,7 @@ struct search {
     uint64_t alone_rows; /* ... its rows                                   */
 };
 
-/* The only reader of a step, and which of its inputs the step is; -1: there is
- * none, or there are several. */
-static int only_reader(const struct steps *steps, int number, size_t *input)
+int divide_reader(const struct steps *steps, int number, size_t *input)
 {
     int found = -1;
     if (steps_readers(steps, number) != 1)
@@ -64,9 +64,7 @@ static bool asks_numbers(const struct program *program)
     return false;
 }
 
-/* Whether the rows that a step gives are, in their order, those that come of each
- * row of an input, so that shares of these give shares of them. */
-static bool passes(const struct step *step, size_t input)
+bool divide_passes(const struct step *step, size_t input)
 {
     switch (step->kind) {
     case STEP_SCAN:
@@ -88,10 +86,10 @@ static bool passes(const struct step *step, size_t input)
 static int find_top(const struct steps *steps, int number)
 {
     size_t input = 0;
-    int reader = only_reader(steps, number, &input);
-    while (reader >= 0 && passes(steps_at(steps, reader), input)) {
+    int reader = divide_reader(steps, number, &input);
+    while (reader >= 0 && divide_passes(steps_at(steps, reader), input)) {
         number = reader;
-        reader = only_reader(steps, number, &input);
+        reader = divide_reader(steps, number, &input);
     }
     return number;
 }
@@ -111,20 +109,18 @@ static struct step *reader_of(const struct steps *steps, int number,
                               int *reader)
 {
     size_t input = 0;
-    *reader = only_reader(steps, number, &input);
+    *reader = divide_reader(steps, number, &input);
     return *reader >= 0 && input == 0 ? steps_at(steps, *reader) : NULL;
 }
 
-/* The table that a step runs over; NULL: it is no scan of one. */
-static const struct table *scanned(const struct search *search,
+const struct table *divide_scanned(const struct catalogue *catalogue,
                                    const struct step *step)
 {
     const struct program *program = &step->scan.program;
     if (step->kind != STEP_SCAN || !runs_over(program, 0))
         return NULL;
     return catalogue_table_id(
-        search->catalogue,
-        VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
+        catalogue, VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
 }
 
 /* Notes why a scan of so many rows is not shared out. */
@@ -140,7 +136,7 @@ static void refuse(struct search *search, uint64_t rows, const char *why)
 static void look_at(struct search *search, int number)
 {
     const struct step *step = steps_at(search->steps, number);
-    const struct table *table = scanned(search, step);
+    const struct table *table = divide_scanned(search->catalogue, step);
     int reader;
     if (step->kind == STEP_SEEK)
         refuse(search, step->seek.rows, "an index finds the rows");
@@ -197,8 +193,9 @@ static bool push_limit(struct steps *steps, int *top, int reader)
     return true;
 }
 
-/* Puts in front of the gather what each rank can do of the step behind it. */
-static bool push(struct steps *steps, int *top)
+/* Puts in front of the gather what each rank can do of the step behind it;
+ * `numbered`: the last column are numbers of rows. */
+static bool push(struct steps *steps, int *top, bool numbered)
 {
     int reader;
     struct step *sees = reader_of(steps, *top, &reader);
@@ -209,35 +206,94 @@ static bool push(struct steps *steps, int *top)
     if (sees->kind == STEP_GROUP) {
         sees->group.apart = true;
         *top = reader;
-        return true;
+        return !numbered || divide_number_groups(steps, reader);
     }
     if (sees->kind == STEP_SORT)
         return push_sort(steps, top, reader);
     return sees->kind == STEP_LIMIT ? push_limit(steps, top, reader) : true;
 }
 
-bool steps_divide(struct steps *steps, const struct catalogue *catalogue,
-                  unsigned ranks, int *gather, const char **alone)
+/* The way from the other side, the left one, of the join of which the largest
+ * table is the right side: only an exchange takes both. */
+static struct way across(const struct search *search)
 {
-    struct search search = { .steps = steps,
-                             .catalogue = catalogue,
-                             .ranks = ranks,
-                             .best = { .scan = -1 } };
-    *gather = -1;
-    for (int i = 0; i < (int)steps->steps.count; i++)
-        look_at(&search, i);
-    *alone = search.alone != NULL ? search.alone : "no table is scanned";
-    if (search.best.scan < 0)
-        return true;
-    steps_at(steps, search.best.scan)->scan.ranks = ranks;
-    int top = search.best.top;
-    if (!push(steps, &top))
+    size_t input = 0;
+    int join = divide_reader(search->steps, search->best.top, &input);
+    struct way none = { .scan = -1 };
+    if (join < 0 || input != 1
+        || steps_at(search->steps, join)->kind != STEP_JOIN)
+        return none;
+    int left = VECTOR_ITEMS(&steps_at(search->steps, join)->inputs, int)[0];
+    const struct table *table =
+        divide_scanned(search->catalogue, steps_at(search->steps, left));
+    if (table == NULL || steps_readers(search->steps, left) != 1)
+        return none;
+    return (struct way){ .scan = left,
+                         .top = find_top(search->steps, left),
+                         .rows = table->rows };
+}
+
+/* Has a join's sides exchanged, if there is one on the best way, or across it,
+ * which is the best then. False: no memory. */
+static bool exchange(struct steps *steps, const struct divide_params *params,
+                     struct search *search, struct divide_exchanged *exchanged)
+{
+    struct way other = across(search);
+    const char *why = NULL;
+    if (other.scan >= 0) {
+        if (!divide_exchange(steps, params, other.scan, &other.top, exchanged))
+            return false;
+        if (exchanged->left >= 0) {
+            search->best = other;
+            return true;
+        }
+        why = exchanged->why;
+    }
+    steps_at(steps, search->best.scan)->scan.ranks = params->ranks;
+    if (!divide_exchange(steps, params, search->best.scan, &search->best.top,
+                         exchanged))
         return false;
+    if (exchanged->why == NULL)
+        exchanged->why = why;
+    return true;
+}
+
+/* Gathers the rows of step `top`; `numbered`: in the order of the numbers that are
+ * their last column. */
+static bool gather(struct steps *steps, int top, unsigned ranks, bool numbered)
+{
     struct step *made = steps_insert(steps, top, STEP_GATHER);
     if (made == NULL)
         return false;
     made->gather.ranks = ranks;
-    *gather = top + 1;
-    *alone = NULL;
+    return !numbered || divide_order(steps, top + 1);
+}
+
+bool steps_divide(struct steps *steps, const struct divide_params *params,
+                  struct query_division *division)
+{
+    struct search search = { .steps = steps,
+                             .catalogue = params->catalogue,
+                             .ranks = params->ranks,
+                             .best = { .scan = -1 } };
+    struct divide_exchanged exchanged;
+    division->gather = -1;
+    for (int i = 0; i < (int)steps->steps.count; i++)
+        look_at(&search, i);
+    division->alone =
+        search.alone != NULL ? search.alone : "no table is scanned";
+    if (search.best.scan < 0)
+        return true;
+    if (!exchange(steps, params, &search, &exchanged))
+        return false;
+    int top = search.best.top;
+    division->exchange = exchanged.why;
+    if (exchanged.numbered && !divide_number_rows(steps, exchanged.left, &top))
+        return false;
+    if (!push(steps, &top, exchanged.numbered)
+        || !gather(steps, top, params->ranks, exchanged.numbered))
+        return false;
+    division->gather = top + 1;
+    division->alone = NULL;
     return true;
 }

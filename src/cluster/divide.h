@@ -9,12 +9,27 @@
 #define VDBQ_CLUSTER_DIVIDE_H
 
 #include "data/catalogue/catalogue.h"
+#include "api/query.h"
 #include "program/steps/steps.h"
 
-/* Divides steps that read tables of a catalogue. `*gather`: the number of the
- * STEP_GATHER; -1: they stay as they are, and `*alone` says why. False: no
- * memory. */
-bool steps_divide(struct steps *steps, const struct catalogue *catalogue,
-                  unsigned ranks, int *gather, const char **alone);
+struct divide_params {
+    const struct catalogue *catalogue; /* whose tables the steps read */
+    unsigned ranks;
+    enum exchange_choice exchange; /* ranks that are devices have none */
+};
+/* Divides steps: `*division` says where the STEP_GATHER is, or why they stay as
+ * they are. False: no memory. */
+bool steps_divide(struct steps *steps, const struct divide_params *params,
+                  struct query_division *division);
+
+/* What dividing asks of steps. The only reader of a step, and which of its inputs
+ * the step is; -1: there is none, or there are several. */
+int divide_reader(const struct steps *steps, int number, size_t *input);
+/* Whether the rows that a step gives are, in their order, those that come of each
+ * row of an input, so that shares of these give shares of them. */
+bool divide_passes(const struct step *step, size_t input);
+/* The table that a step runs over; NULL: it is no scan of one. */
+const struct table *divide_scanned(const struct catalogue *catalogue,
+                                   const struct step *step);
 
 #endif

@@ -14,16 +14,14 @@
 #include "cluster/order.h"
 #include "device/several.h"
 
-/* Messages on their way, beyond which the rank waits for rank 0 to take some. */
-enum { WINDOW_BYTES = 64 << 20 };
-
 struct follower {
     struct session_cluster calls; /* of the connection */
     const struct vdbq_link *link;
     const struct follow_params *params;
     vdbq *db;
     struct ranks ranks;
-    unsigned run;   /* that is under way              */
+    unsigned run;   /* that is under way, or was last */
+    bool runs;      /* it is under way                */
     bool stopped;   /* rank 0 wants no more of it     */
     bool dismissed; /* the process is to end          */
 };
@@ -42,16 +40,42 @@ static struct follower *follower_of_query(const vdbq_query *query)
 
 /* ------------------------------------------------------------ messages -- */
 
-/* Takes a message of rank 0, if there is one. */
-static bool take(struct follower *follower, unsigned *kind, unsigned *run,
-                 struct rank_message *message)
+/* Takes a message of a rank, if there is one. */
+static bool take(struct follower *follower, unsigned from, unsigned *kind,
+                 unsigned *run, struct rank_message *message)
 {
     const struct vdbq_link *link = follower->link;
-    if (!link->arrived(link->context, 0, kind, run, &message->size))
+    if (!link->arrived(link->context, from, kind, run, &message->size))
         return false;
     message->bytes = memory_zeroed(message->size + 1, 1);
     return message->bytes != NULL
-           && link->receive(link->context, 0, message->bytes, message->size);
+           && link->receive(link->context, from, message->bytes, message->size);
+}
+
+/* Whether a message is of a run that has ended. Another rank may be in the next
+ * one already. */
+static bool is_past(const struct follower *follower, unsigned run)
+{
+    unsigned ago = (follower->run + MESSAGE_RUNS - run) % MESSAGE_RUNS;
+    return ago < MESSAGE_RUNS / 2 && (ago > 0 || !follower->runs);
+}
+
+/* Takes what others than rank 0 have sent for runs that ended before it came, so
+ * that it is on its way no more. Devices send nothing to one another. */
+static void forget_past(struct follower *follower)
+{
+    const struct vdbq_link *link = follower->link;
+    struct rank_message message = { 0 };
+    unsigned kind, run;
+    for (unsigned r = 1; follower->params->device == NULL && r < link->ranks;
+         r++)
+        if (r != link->rank
+            && link->arrived(link->context, r, &kind, &run, &message.size)
+            && is_past(follower, run)) {
+            take(follower, r, &kind, &run, &message);
+            memory_release(message.bytes);
+            message.bytes = NULL;
+        }
 }
 
 /* Heeds what ends a run; whether it was that. */
@@ -70,8 +94,10 @@ static struct rank_message await(struct follower *follower, unsigned *kind,
 {
     unsigned naps = 0;
     struct rank_message message = { 0 };
-    while (!take(follower, kind, run, &message))
+    while (!take(follower, 0, kind, run, &message)) {
+        forget_past(follower);
         message_wait(follower->link, 0, WAIT_MS, &naps);
+    }
     if (heed(follower, *kind, *run)) {
         memory_release(message.bytes);
         message = (struct rank_message){ 0 };
@@ -85,16 +111,20 @@ static bool post(struct follower *follower, enum message_kind kind,
     return message_post(follower->link, 0, kind, follower->run, bytes, size);
 }
 
-/* Hears, while a query runs, whether rank 0 still wants it: nothing else comes
- * that nobody waits for. For vdbq_on_progress(). */
+/* Hears, while a query runs, whether rank 0 still wants it: but for what an
+ * exchange takes, nothing else comes that nobody waits for. For
+ * vdbq_on_progress(). */
 static bool goes_on(void *context, uint64_t done, uint64_t all)
 {
     struct follower *follower = context;
+    const struct vdbq_link *link = follower->link;
     struct rank_message message = { 0 };
     unsigned kind, run;
+    size_t size;
     (void)done;
     (void)all;
-    if (take(follower, &kind, &run, &message))
+    if (link->arrived(link->context, 0, &kind, &run, &size)
+        && kind != MESSAGE_DATA && take(follower, 0, &kind, &run, &message))
         heed(follower, kind, run);
     memory_release(message.bytes);
     return !follower->stopped;
@@ -134,6 +164,33 @@ static enum vdbq_status follower_receive(struct ranks *ranks, unsigned from,
     (void)from;
     *message = await(follower, &kind, &run);
     return message->bytes != NULL ? VDBQ_OK : error_cancelled(error);
+}
+
+static enum vdbq_status follower_poll(struct ranks *ranks, unsigned from,
+                                      struct rank_message *message,
+                                      struct error *error)
+{
+    struct follower *follower = follower_of(ranks);
+    unsigned kind = MESSAGE_DATA, run;
+    *message = (struct rank_message){ 0 };
+    forget_past(follower);
+    if (!goes_on(follower, 0, 0))
+        return error_cancelled(error);
+    if (!take(follower, from, &kind, &run, message))
+        return message->size == 0 ? VDBQ_OK : link_broken(from, error);
+    if (kind == MESSAGE_DATA)
+        return VDBQ_OK;
+    heed(follower, kind, run);
+    memory_release(message->bytes);
+    *message = (struct rank_message){ 0 };
+    return follower->stopped ? error_cancelled(error)
+                             : link_garbled(follower->link, from, error);
+}
+
+static bool follower_is_full(struct ranks *ranks)
+{
+    const struct vdbq_link *link = follower_of(ranks)->link;
+    return link->pending(link->context) > WINDOW_BYTES;
 }
 
 static void follower_garbled(struct ranks *ranks, unsigned from)
@@ -252,6 +309,7 @@ static void obey(struct follower *follower, const struct rank_message *message,
     struct end end = { 0 };
     struct vdbq_stats stats = { 0 };
     follower->run = run;
+    follower->runs = true;
     follower->stopped = false;
     follower->ranks.cost = (struct rank_cost){ 0 };
     struct stop_work former = stop_enter(&db->stop);
@@ -270,6 +328,7 @@ static void obey(struct follower *follower, const struct rank_message *message,
     end.cost = follower->ranks.cost;
     end.stats = stats;
     post(follower, MESSAGE_END, &end, sizeof end);
+    follower->runs = false;
 }
 
 /* --------------------------------------------------------------- follow -- */
@@ -277,9 +336,15 @@ static void obey(struct follower *follower, const struct rank_message *message,
 static enum vdbq_status divide(vdbq_query *query,
                                const struct catalogue *catalogue)
 {
-    return steps_divide(&query->plan.steps, catalogue,
-                        follower_of_query(query)->link->ranks,
-                        &query->division.gather, &query->division.alone)
+    const struct follower *follower = follower_of_query(query);
+    const struct divide_params params = {
+        .catalogue = catalogue,
+        .ranks = follower->link->ranks,
+        .exchange = follower->params->device != NULL
+                        ? EXCHANGE_OFF
+                        : query->db->options.settings.exchange
+    };
+    return steps_divide(&query->plan.steps, &params, &query->division)
                ? VDBQ_OK
                : error_no_memory(&query->db->error);
 }
@@ -397,6 +462,9 @@ enum vdbq_status rank_follow(const struct vdbq_link *link,
                                      .count = link->ranks,
                                      .send = follower_send,
                                      .receive = follower_receive,
+                                     .poll = follower_poll,
+                                     .is_full = follower_is_full,
+                                     .nap = message_nap,
                                      .garbled = follower_garbled };
     follower.calls = (struct session_cluster){ .divide = divide,
                                                .begin = begin,

@@ -132,6 +132,33 @@ static enum vdbq_status leader_receive(struct ranks *ranks, unsigned from,
     return status;
 }
 
+/* For STEP_EXCHANGE, in which no rank ends but one that fails. */
+static enum vdbq_status leader_poll(struct ranks *ranks, unsigned from,
+                                    struct rank_message *message,
+                                    struct error *error)
+{
+    struct leader *leader = leader_of(ranks);
+    const struct vdbq_link *link = leader->link;
+    unsigned kind, run;
+    size_t size;
+    *message = (struct rank_message){ 0 };
+    if (stop_asked())
+        return error_cancelled(error);
+    if (!leader->members[from].ended
+        && !link->arrived(link->context, from, &kind, &run, &size))
+        return VDBQ_OK;
+    enum vdbq_status status = leader_receive(ranks, from, message, error);
+    return status != VDBQ_OK || message->bytes != NULL
+               ? status
+               : link_garbled(link, from, error);
+}
+
+static bool leader_is_full(struct ranks *ranks)
+{
+    const struct vdbq_link *link = leader_of(ranks)->link;
+    return link->pending(link->context) > WINDOW_BYTES;
+}
+
 static void leader_garbled(struct ranks *ranks, unsigned from)
 {
     struct error ignored;
@@ -339,8 +366,15 @@ static enum vdbq_status divide(vdbq_query *query,
     query->division.alone =
         leader->params.alone != NULL ? leader->params.alone : why_alone(query);
     if (query->division.alone != NULL
-        || steps_divide(&query->plan.steps, catalogue, leader->link->ranks,
-                        &query->division.gather, &query->division.alone))
+        || steps_divide(
+            &query->plan.steps,
+            &(struct divide_params){
+                .catalogue = catalogue,
+                .ranks = leader->link->ranks,
+                .exchange = leader->params.devices
+                                ? EXCHANGE_OFF
+                                : query->db->options.settings.exchange },
+            &query->division))
         return VDBQ_OK;
     return error_no_memory(&query->db->error);
 }
@@ -411,6 +445,9 @@ enum vdbq_status rank_lead(vdbq *db, const struct vdbq_link *link,
     leader->ranks = (struct ranks){ .count = link->ranks,
                                     .send = leader_send,
                                     .receive = leader_receive,
+                                    .poll = leader_poll,
+                                    .is_full = leader_is_full,
+                                    .nap = message_nap,
                                     .garbled = leader_garbled };
     leader->calls = (struct session_cluster){
         .divide = divide, .begin = begin, .end = end, .explain = leader_explain

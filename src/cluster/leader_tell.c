@@ -131,6 +131,8 @@ void leader_explain(const vdbq_query *query, struct text *lines)
     text_print(lines,
                devices ? "; devices   %u\n" : "; cluster   on %u ranks\n",
                leader->link->ranks);
+    if (query->division.exchange != NULL && !devices)
+        text_print(lines, "; exchange  %s\n", query->division.exchange);
     if (query->plan.explain != AST_EXPLAIN_ANALYZE || leader->ran == 0)
         return;
     for (unsigned r = 0; r < leader->link->ranks; r++)

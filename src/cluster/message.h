@@ -11,7 +11,8 @@
  *            <-------------  READY             that state is there, the plan is
  *                                              the same, and it begins; or why
  *                                              not
- *     DATA   <------------>  DATA              what STEP_GATHER says
+ *     DATA   <------------>  DATA              what STEP_GATHER says; of
+ *                                              STEP_EXCHANGE, between any two
  *     STOP   ------------->                    no more is wanted
  *            <-------------  END               of the run, in any case the last
  *     QUIT   ------------->                    the process is to end
@@ -34,6 +35,8 @@ enum message_kind {
 };
 enum {
     MESSAGE_RUNS = 1 << 20,
+    WINDOW_BYTES = 64 << 20, /* messages on their way, beyond which a rank waits
+                                for others to take some, or takes what came  */
     WAIT_HEEDING_MS = 20, /* before who waits looks whether it is to stop ... */
     WAIT_MS = 1000        /* ... and who is told so by the message itself    */
 };

@@ -305,6 +305,23 @@ const struct vdbq_link *vdbq_mpi_open(unsigned silence_ms)
     return vdbq_mpi_spawn(1, NULL, silence_ms);
 }
 
+/* Takes a message that nobody waits for any more, so that who sent it need not
+ * wait: an exchange that failed leaves some. */
+static void swallow(struct mpi_link *link)
+{
+    MPI_Status found;
+    int is_there = 0, bytes = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, link->ranks, &is_there, &found);
+    if (!is_there)
+        return;
+    MPI_Get_count(&found, MPI_BYTE, &bytes);
+    void *room = malloc((size_t)bytes + 1);
+    if (room != NULL)
+        MPI_Recv(room, bytes, MPI_BYTE, found.MPI_SOURCE, found.MPI_TAG,
+                 link->ranks, MPI_STATUS_IGNORE);
+    free(room);
+}
+
 /* Waits until all ranks are here. MPI_Finalize() waits for all of them, too, but
  * whatever has become of one. */
 static void await_all(struct mpi_link *link)
@@ -314,8 +331,10 @@ static void await_all(struct mpi_link *link)
     int done = 0;
     MPI_Ibarrier(link->ranks, &request);
     for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
-         MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+         MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
+        swallow(link);
         nanosleep(&nap, NULL);
+    }
 }
 
 void vdbq_mpi_close(const struct vdbq_link *opened)
@@ -323,8 +342,10 @@ void vdbq_mpi_close(const struct vdbq_link *opened)
     struct mpi_link *link = (struct mpi_link *)opened;
     if (link == NULL)
         return;
-    while (link_pending(link) > 0)
+    while (link_pending(link) > 0) {
+        swallow(link);
         sched_yield();
+    }
     await_all(link);
     if (link->watch != NULL)
         watch_ending(link->watch);

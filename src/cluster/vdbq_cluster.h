@@ -28,7 +28,7 @@ struct vdbq_link {
     const char *notice; /* what is to be told of how it was started, or "" */
     /* Begins to send a message of a kind (0 to 7) about a run (numbers below
      * 2^20); takes over `bytes`, which vdbq_free() frees. Messages from one rank
-     * to another arrive in their order. */
+     * to another, whichever two they are, arrive in their order. */
     bool (*send)(void *context, unsigned to, unsigned kind, unsigned run,
                  void *bytes, size_t size);
     /* Bytes that are still on their way from here. */

@@ -59,8 +59,8 @@ struct device_backend {
     enum vdbq_status (*machine_build)(
         struct device *device, const struct device_machine_params *params,
         struct device_machine **machine, struct error *error);
-    /* Whether it would be built without a compiler; true of a specialised one of
-     * a driver that keeps what it compiles, where nobody can tell. */
+    /* Whether it would be built without a compiler; of a driver that keeps what it
+     * compiles by itself, whether it is known to have compiled it. */
     bool (*machine_is_kept)(struct device *device,
                             const struct device_machine_params *params);
     /* Puts it into the cache; frees it where there is no memory. */
@@ -156,5 +156,11 @@ struct device_machine {
     struct machine_shape shape;  /* how it divides rows among work-items */
     char name[MACHINE_NAME_MAX]; /* of a build that has no text of its own */
 };
+
+/* Counts a build, and whether it was made before, by any process. `build_ns`: how
+ * long a specialised one took in all; 0: not measured to its end. */
+void device_count_build(const struct device_machine *machine,
+                        const struct device_machine_params *params,
+                        uint64_t build_ns, struct device_times *times);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "device/builder.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -14,32 +15,67 @@
 #include "base/os/os.h"
 #include "base/threads/parallel.h"
 #include "device/backend.h"
+#include "device/tuning.h"
 
-enum { BUILDERS_MAX = 8 };
+enum { BUILDERS_MAX = 8, WAITING_MAX = 64 };
+
+/* How often one that waits for the build process looks, and for how long it does:
+ * a compiler that crashed never ends. */
+static const uint64_t looked_every_ns = 50000000, order_wait_ns = 300000000000;
+
+/* Where builders wait for orders. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* one became unwanted */
+} waiting = { .lock = PTHREAD_MUTEX_INITIALIZER,
+              .changed = PTHREAD_COND_INITIALIZER };
 
 struct builder {
     struct builder *next;                /* of the device's */
     struct device *device;               /* that builds */
     struct device_machine_params params; /* the body is ours           */
-    char *body;                          /* of the specialised kernel; owned */
+    char *body;                          /* of the specialised kernel; owned;
+                                            NULL: it is the interpreted one */
+    bool ordered;                        /* the build process builds it first */
+    bool unwanted;                       /* guarded by waiting.lock */
     pthread_t thread;                    /* that waits for the compiler */
     atomic_bool done;                    /* set by the thread when it ends */
     struct device_machine *machine;      /* NULL: the build failed     */
     uint64_t build_ns;                   /* that the compiler took */
 };
 
+/* Until the build process notes that it has built it; false: it does not come,
+ * or nobody wants it any more. */
+static bool wait_for_order(struct builder *builder)
+{
+    const uint64_t last = os_time_ns() + order_wait_ns;
+    bool built = false;
+
+    pthread_mutex_lock(&waiting.lock);
+    while (!builder->unwanted && os_time_ns() < last
+           && !(built = known_tells(&builder->device->known, builder->body))) {
+        const struct timespec until =
+            os_time_after(CLOCK_REALTIME, looked_every_ns);
+        pthread_cond_timedwait(&waiting.changed, &waiting.lock, &until);
+    }
+    pthread_mutex_unlock(&waiting.lock);
+    return built;
+}
+
 /* The thread: builds, and leaves NULL where the compiler failed. */
 static void *build(void *context)
 {
     struct builder *builder = context;
     struct error ignored;
-    uint64_t start = os_time_ns();
 
-    if (builder->device->backend->machine_build(
-            builder->device, &builder->params, &builder->machine, &ignored)
-        != VDBQ_OK)
-        builder->machine = NULL;
-    builder->build_ns = os_time_ns() - start;
+    if (!builder->ordered || wait_for_order(builder)) {
+        uint64_t start = os_time_ns();
+        if (builder->device->backend->machine_build(
+                builder->device, &builder->params, &builder->machine, &ignored)
+            != VDBQ_OK)
+            builder->machine = NULL;
+        builder->build_ns = os_time_ns() - start;
+    }
     atomic_store(&builder->done, true);
     return NULL;
 }
@@ -51,34 +87,52 @@ static void builder_free(struct builder *builder)
     memory_release(builder);
 }
 
-/* Whether as many work as leave half of the cores to others. */
-static bool are_enough(const struct device *device)
+/* How many there are that wait for the build process, or that do not. */
+static unsigned count_of(const struct device *device, bool ordered)
 {
-    unsigned most = os_cores() / 2, count = 0;
+    unsigned count = 0;
+
+    for (const struct builder *at = device->builders; at != NULL; at = at->next)
+        count += at->ordered == ordered;
+    return count;
+}
+
+bool builders_are_enough(const struct device *device)
+{
+    unsigned most = os_cores() / 2, count = count_of(device, false);
 
     most = most < BUILDERS_MAX ? most : BUILDERS_MAX;
-    for (const struct builder *at = device->builders; at != NULL; at = at->next)
-        count++;
-    return count >= most;
+    return count > 0 && count >= most;
+}
+
+/* Copies the text; false: no memory. */
+static bool take_body(struct builder *builder, const char *body)
+{
+    if (body == NULL)
+        return true;
+    size_t size = strlen(body) + 1;
+    builder->params.body = builder->body = memory_resize(NULL, size);
+    if (builder->body != NULL)
+        memcpy(builder->body, body, size);
+    return builder->body != NULL;
 }
 
 bool builder_start(struct device *device,
-                   const struct device_machine_params *params)
+                   const struct device_machine_params *params, bool ordered)
 {
     struct builder *builder;
-    size_t size = strlen(params->body) + 1;
 
-    if (device->builders != NULL && are_enough(device))
+    assert(!ordered || params->build == BUILD_SPECIALISED);
+    if (ordered ? count_of(device, true) >= WAITING_MAX
+                : builders_are_enough(device))
         return false;
     builder = memory_zeroed(1, sizeof *builder);
     if (builder == NULL)
         return false;
     builder->device = device;
+    builder->ordered = ordered;
     builder->params = *params;
-    builder->params.body = builder->body = memory_resize(NULL, size);
-    if (builder->body != NULL)
-        memcpy(builder->body, params->body, size);
-    if (builder->body == NULL
+    if (!take_body(builder, params->body)
         || parallel_start(&builder->thread, 1, build, builder) == 0) {
         builder_free(builder);
         return false;
@@ -86,15 +140,6 @@ bool builder_start(struct device *device,
     builder->next = device->builders;
     device->builders = builder;
     return true;
-}
-
-/* A kernel from the cache counts as built, but not as compiled. */
-static void count_build(struct device *device, const struct builder *builder,
-                        struct device_times *times)
-{
-    times->builds++;
-    times->builds_cached +=
-        known_build(device, builder->body, builder->build_ns);
 }
 
 /* Takes what a builder made, which has ended or is waited for. */
@@ -105,10 +150,23 @@ static void collect(struct device *device, struct builder *builder,
 
     pthread_join(builder->thread, NULL);
     times->compile_ns += builder->build_ns;
+    if (builder->ordered)
+        known_refresh(&device->known); /* that another process built it */
     if (builder->machine != NULL
         && device->backend->machine_keep(builder->machine, &ignored) == VDBQ_OK)
-        count_build(device, builder, times);
+        device_count_build(builder->machine, &builder->params,
+                           builder->build_ns, times);
     builder_free(builder);
+}
+
+/* Those that wait for the build process stop doing so. */
+static void give_up_orders(struct device *device)
+{
+    pthread_mutex_lock(&waiting.lock);
+    for (struct builder *at = device->builders; at != NULL; at = at->next)
+        at->unwanted = true;
+    pthread_cond_broadcast(&waiting.changed);
+    pthread_mutex_unlock(&waiting.lock);
 }
 
 void builder_collect(struct device *device, bool wait,
@@ -116,6 +174,8 @@ void builder_collect(struct device *device, bool wait,
 {
     struct builder **at = &device->builders;
 
+    if (wait && *at != NULL)
+        give_up_orders(device);
     while (*at != NULL) {
         struct builder *builder = *at;
         if (!wait && !atomic_load(&builder->done)) {

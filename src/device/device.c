@@ -326,15 +326,15 @@ enum vdbq_status device_read(struct device_memory *memory, uint64_t offset,
 
 /* ------------------------------------------------------------ machine -- */
 
-/* Counts a build, and whether it was made before. */
-static void count_build(struct device_machine *machine,
+void device_count_build(const struct device_machine *machine,
                         const struct device_machine_params *params,
-                        struct device_times *times)
+                        uint64_t build_ns, struct device_times *times)
 {
     const char *body = params->body != NULL ? params->body : machine->name;
 
     times->builds++;
-    times->builds_cached += known_build(machine->device, body, 0);
+    times->builds_cached +=
+        known_build(machine->device, body, params->body != NULL ? build_ns : 0);
 }
 
 enum vdbq_status device_machine(struct device *device,
@@ -355,7 +355,7 @@ enum vdbq_status device_machine(struct device *device,
     if (status != VDBQ_OK)
         *machine = NULL;
     else
-        count_build(*machine, params, times);
+        device_count_build(*machine, params, 0, times);
     return status;
 }
 
@@ -416,10 +416,10 @@ bool device_machine_behind(struct device *device,
 
     assert(params->build == BUILD_SPECIALISED);
     builder_collect(device, false, &ignored);
-    if (!device->backend->machine_is_kept(device, params)
-        && order_place(device, params))
-        return false;
-    return builder_start(device, params);
+    known_refresh(&device->known);
+    bool ordered = !device->backend->machine_is_kept(device, params)
+                   && order_place(device, params);
+    return builder_start(device, params, ordered);
 }
 
 enum vdbq_status device_build_time(struct device *device,
@@ -438,7 +438,7 @@ enum vdbq_status device_build_time(struct device *device,
     if (status == VDBQ_OK)
         status = device->backend->machine_keep(machine, error);
     if (status == VDBQ_OK)
-        count_build(machine, params, &ignored);
+        device_count_build(machine, params, 0, &ignored);
     return status;
 }
 

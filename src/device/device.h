@@ -190,9 +190,10 @@ void device_builds_unlock(int lock);
 
 /* Has a machine built behind. One that is kept on disk is loaded on another
  * thread, for device_machine_find() to find; device_close() waits for it. Others
- * are ordered of the build process (order.h), for a later call to load; where
- * there is no such process, the thread builds them. One at a time: false where
- * the thread builds nothing for this call, so that it may be tried again. */
+ * are ordered of the build process (order.h), since compilers hold locks of their
+ * driver that queries want, and then loaded; where there is no such process, the
+ * thread builds them. False where there are threads enough, so that it may be tried
+ * again. */
 bool device_machine_behind(struct device *device,
                            const struct device_machine_params *params);
 
@@ -268,6 +269,7 @@ struct device_shape {
     bool built;         /* once, by any process: it is in a cache          */
     unsigned sights;    /* by queries over many rows, of all processes;
                            DEVICE_SIGHTS at most                           */
+    bool ordered;       /* by this process, of the build process           */
     bool started;       /* by this process                                 */
     uint64_t missed_ns; /* that its runs would have been shorter           */
 };

@@ -44,6 +44,8 @@ struct device_kind {
     bool specialises;         /* it has the specialised build                */
     bool interpreted_is_far;  /* the interpreted one takes its compiler tens of
                                  times as long as a specialised one           */
+    uint64_t more_orders_ns;  /* for which the build process waits for more:
+                                 to open the device takes it long            */
     bool runs_beside;         /* kernels run beside one another: two queues  */
     bool tile_fits_cache;     /* a tile gets shorter the more registers there
                                    are                                         */

@@ -16,11 +16,17 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/os/os.h"
+#include "base/os/wake.h"
 #include "device/backend.h"
 #include "device/build_process.h"
+#include "device/builder.h"
 #include "device/cache/environment.h"
 
 enum { ORDER_BYTES_MAX = 1 << 20, NAME_BYTES = 64 };
+
+/* How often one whose threads build looks for more orders. */
+static const uint64_t looked_every_ns = 10000000;
 
 static const char folder[] = "orders";
 
@@ -81,8 +87,15 @@ bool order_place(struct device *device,
     if (device->choice[0] == '\0' || device->known.key[0] == '\0')
         return false;
     name_of(device, params, name);
-    return (is_placed(name) || write_order(params, name))
-           && build_process_start(&opened, params);
+    if (!is_placed(name)) {
+        struct device_shape *shape = device_shape(device, params->body);
+        if (shape == NULL || shape->ordered)
+            return shape != NULL; /* it was taken: it is being built */
+        shape->ordered = write_order(params, name);
+        if (!shape->ordered)
+            return false;
+    }
+    return build_process_start(&opened, params);
 }
 
 /* ----------------------------------------------------------------- take -- */
@@ -158,18 +171,73 @@ static bool take(const struct device *device, struct order *order)
     return is_taken;
 }
 
-void order_build_all(struct device *device)
+/* Builds it; on a thread beside others where that is not what the cores are
+ * wanted for. */
+static enum vdbq_status build(struct device *device,
+                              const struct device_machine_params *params,
+                              struct error *error)
+{
+    uint64_t time_ns;
+
+    if (device->backend->machine_is_kept(device, params)
+        || (device->facts.kind->interpreted_is_far
+            && builder_start(device, params, false)))
+        return VDBQ_OK;
+    return device_build_time(device, params, &time_ns, error);
+}
+
+/* Builds what lies there now, or begins to; false: nothing does, or that is all
+ * that cores are for. */
+static bool build_ordered(struct device *device)
 {
     struct order order = { 0 };
     struct error ignored;
-    uint64_t time_ns;
+    bool some = false;
 
-    while (take(device, &order)) {
-        if (parse(order.bytes, &order.params)
-            && !device->backend->machine_is_kept(device, &order.params))
-            device_build_time(device, &order.params, &time_ns, &ignored);
+    while (!builders_are_enough(device) && take(device, &order)) {
+        some = true;
+        if (parse(order.bytes, &order.params))
+            build(device, &order.params, &ignored);
         memory_release(order.bytes);
         order.bytes = NULL;
     }
     memory_release(order.bytes);
+    return some;
+}
+
+/* Builds what is ordered, and what is within some time behind that. */
+static void build_orders(struct device *device)
+{
+    struct device_times times = { 0 };
+    uint64_t last = 0; /* when there was an order; 0: never */
+    bool goes_on = true;
+
+    while (goes_on) {
+        if (build_ordered(device))
+            last = os_time_ns();
+        else
+            goes_on = device->builders != NULL
+                      || (last > 0
+                          && os_time_ns() - last
+                                 < device->facts.kind->more_orders_ns);
+        if (goes_on)
+            wake_sleep(looked_every_ns);
+        builder_collect(device, false, &times);
+    }
+}
+
+enum vdbq_status order_build_all(struct device *device,
+                                 const struct device_machine_params *wanted,
+                                 struct error *error)
+{
+    uint64_t time_ns;
+    enum vdbq_status status = build(device, wanted, error);
+
+    if (status == VDBQ_OK)
+        build_orders(device);
+    /* A thread keeps to itself why it failed. */
+    if (status == VDBQ_OK && device->facts.kind->interpreted_is_far
+        && !device->backend->machine_is_kept(device, wanted))
+        status = device_build_time(device, wanted, &time_ns, error);
+    return status;
 }

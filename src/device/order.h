@@ -17,8 +17,13 @@
 bool order_place(struct device *device,
                  const struct device_machine_params *params);
 
-/* Builds what is ordered for the device, until there is no more. An order that cannot
- * be read, or whose text cannot be compiled, is dropped. */
-void order_build_all(struct device *device);
+/* Builds a machine that is wanted, and what is ordered for the device, until there has
+ * been no more for the time that its kind says (kind.h); where compilers do not take
+ * the cores of queries, beside one another. An order that cannot be read, or whose
+ * text cannot be compiled, is dropped. Fails as device_machine() does for the wanted
+ * one. */
+enum vdbq_status order_build_all(struct device *device,
+                                 const struct device_machine_params *wanted,
+                                 struct error *error);
 
 #endif

@@ -22,6 +22,11 @@ enum {
     MARK_SIGHTED = 's'
 };
 
+static uint64_t hash_of(const struct known *known, const char *body)
+{
+    return XXH3_64bits_withSeed(body, strlen(body), known->seed);
+}
+
 static struct device_shape *shape_find(struct known *known, uint64_t hash)
 {
     for (size_t i = 0; i < known->shapes.count; i++) {
@@ -85,8 +90,23 @@ struct device_shape *device_shape(struct device *device, const char *body)
         known->shapes = VECTOR(struct device_shape);
     if (!known->shapes_read)
         shapes_read(known, true);
-    return shape_of_hash(known,
-                         XXH3_64bits_withSeed(body, strlen(body), known->seed));
+    return shape_of_hash(known, hash_of(known, body));
+}
+
+bool known_tells(const struct known *known, const char *body)
+{
+    char name[64], wanted[LINE_BYTES + 1], line[2 * LINE_BYTES];
+    bool told = false;
+
+    snprintf(name, sizeof name, "%s.seen", known->key);
+    snprintf(wanted, sizeof wanted, "%c%016" PRIx64 "\n", MARK_BUILT,
+             hash_of(known, body));
+    FILE *file = known->key[0] != '\0' ? known_file(name) : NULL;
+    while (file != NULL && !told && fgets(line, sizeof line, file) != NULL)
+        told = strcmp(line, wanted) == 0;
+    if (file != NULL)
+        fclose(file);
+    return told;
 }
 
 void known_refresh(struct known *known)

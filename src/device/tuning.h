@@ -53,6 +53,8 @@ bool known_build(struct device *device, const char *body, uint64_t build_ns);
 
 /* Takes in what other processes have built since KEY.seen was read. */
 void known_refresh(struct known *known);
+/* Whether KEY.seen says now that the machine of `body` was built. Any thread. */
+bool known_tells(const struct known *known, const char *body);
 
 /* Whether the values are such as a file may have: powers of two in bounds,
  * numbers that are numbers. */

@@ -58,11 +58,11 @@ def make_table(database, rows=20000, tablet_rows=1000):
             VDBQ_TABLET_ROWS=str(tablet_rows))
 
 
-def same(sql, database, counts=(1, 2, 3, 5)):
+def same(sql, database, counts=(1, 2, 3, 5), **variables):
     """Several ranks say what one process says."""
     wanted = run(alone(database), sql)
     for count in counts:
-        got = run(ranks(count, database), sql)
+        got = run(ranks(count, database), sql, **variables)
         assert got == wanted, f'{count} ranks:\n{got}\nnot\n{wanted}'
 
 
@@ -198,10 +198,11 @@ def test_tpch():
     same(sql, database, counts=(3,))
 
 
-def checked(*command):
+def checked(*command, **variables):
     """Runs a test of its own; its last line counts."""
     done = subprocess.run([sys.executable, *map(str, command)], cwd=ROOT, capture_output=True,
-                          text=True, check=False, env=ENVIRONMENT | {'VDBQ_TABLET_ROWS': '3'})
+                          text=True, check=False,
+                          env=ENVIRONMENT | {'VDBQ_TABLET_ROWS': '3'} | variables)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 
@@ -214,10 +215,10 @@ def test_slt():
 
 def test_random():
     """Random tables and queries, beside one process and sqlite3."""
-    for count, queries in ((2, 600), (3, 600), (5, 300)):
+    for count, queries, exchange in ((2, 600, 'auto'), (3, 600, 'on'), (5, 300, 'on')):
         checked('tests/differential.py', '--seed', count, '--queries', queries, '--joins', '0.4',
                 '--subqueries', '0.1', '--other-binary', f'{RANKS} {count} {BUILD}/vdbq',
-                BUILD / 'vdbq')
+                BUILD / 'vdbq', VDBQ_EXCHANGE=exchange)
 
 
 # ------------------------------------------------------------ refused --

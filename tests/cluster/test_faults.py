@@ -26,7 +26,10 @@ END_SECONDS = 10   # from the fault to the end of the last process, on an idle m
 PATIENCE = 60      # ... and on one with other work, where that is told, not failed
 SILENCE_MS = 7000  # the shell's own, unless a test says otherwise
 RANKS = 3
-GARBAGE = ('welcome', 'ready', 'data', 'end')  # kinds of messages that are cut
+SUM = 'select sum(x) from t;\nselect * from t;\n'
+JOIN = 'select count(*) from t a join t b on a.x = b.x;\n'
+GARBAGE = (('welcome', SUM), ('ready', SUM), ('data', SUM), ('data', JOIN),
+           ('end', SUM))  # kinds of messages that are cut, and a query
 ROWS = 60000
 
 
@@ -72,13 +75,15 @@ class Job:
         self.marker = str(database).encode()
         sql = ''.join('select k, sum(x), max(upper(s)) from t group by k;\n'
                       'select * from t where id % 3 = 0;\n'
+                      'select count(*), sum(a.k) from t a join t b on a.x = b.x;\n'
                       "insert into t select max(id) + 1, 1, 2, 'x' from t;\n" for _ in range(4000))
         (folder / 'work.sql').write_text(sql)
         with open(self.errors, 'wb') as errors, open(self.rows, 'wb') as rows:
             self.mpirun = subprocess.Popen(
                 ['mpirun', '--oversubscribe', '-n', str(RANKS), *map(str, cluster.alone(database)),
                  '--cluster', '--file', folder / 'work.sql'], stdin=subprocess.DEVNULL,
-                stdout=rows, stderr=errors, env=cluster.ENVIRONMENT, start_new_session=True)
+                stdout=rows, stderr=errors, env=cluster.ENVIRONMENT | {'VDBQ_EXCHANGE': 'on'},
+                start_new_session=True)
         self.ranks = wait_for(lambda: (f := processes(self.marker)) and len(f) == RANKS and f,
                               PATIENCE)
         assert self.ranks, f'the ranks have not started: {self.said()}'
@@ -158,17 +163,17 @@ def test_signal(rng, database, folder, rank, sent, named):
     return seconds
 
 
-def test_garbage(database, kind):
+def test_garbage(database, kind, text):
     """Messages of rank 1 of a kind are cut."""
     sql = Path(cluster.FOLDER) / 'garbage.sql'
-    sql.write_text('select sum(x) from t;\nselect * from t;\n')
+    sql.write_text(text)
     start = time.monotonic()
     done = subprocess.run(
         ['mpirun', '--oversubscribe', '-n', '1', *map(str, cluster.alone(database)), '--cluster',
          '--file', sql, ':', '-n', '1', cluster.BUILD / 'tests' / 'garbage', kind,
          database],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-        env=cluster.ENVIRONMENT, timeout=PATIENCE)
+        env=cluster.ENVIRONMENT | {'VDBQ_EXCHANGE': 'on'}, timeout=PATIENCE)
     wanted = f'error: rank 1 ({os.uname().nodename}) sends garbage'
     assert done.returncode != 0 and wanted in done.stderr, (done.stdout, done.stderr)
     return time.monotonic() - start
@@ -182,8 +187,8 @@ def main():
         cluster.FOLDER = folder = Path(made)
         database = folder / 'faults.vdb'
         cluster.make_table(database, rows=ROWS)
-        tests = [(f'garbage as {kind}', lambda kind=kind: test_garbage(database, kind))
-                 for kind in GARBAGE]
+        tests = [(f'garbage as {kind}', lambda kind=kind, text=text:
+                  test_garbage(database, kind, text)) for kind, text in GARBAGE]
         for number in range(options.tries):
             rank, sent = FAULTS[number % len(FAULTS)]
             tests.append((f'{sent.name} to {"mpirun" if rank < 0 else f"rank {rank}"}',

@@ -246,7 +246,8 @@ class Script:
         if self.keys and rng.random() < 0.4:
             return self.keyed()
         kind = rng.choice(('=', '=', '=', '=', 'in', 'in', 'between', '<', '<=', '>', '>=',
-                           'turned', 'many', 'null', 'not', 'computed', 'starts', 'starts'))
+                           'turned', 'many', 'null', 'not', 'computed', 'starts', 'starts',
+                           'answer'))
         if kind == 'in':
             items = [self.constant(name) for _ in range(rng.randrange(1, 6))]
             return f'{name} in ({", ".join(items)})'
@@ -256,6 +257,8 @@ class Script:
             return f'{name} in ({", ".join(items)})'
         if kind == 'between':
             return f'{name} between {self.constant(name)} and {self.constant(name)}'
+        if kind == 'answer':
+            return self.answer(name)
         if kind == 'turned':
             return f'{self.constant(name)} {rng.choice(("=", "<", ">="))} {name}'
         if kind == 'null':
@@ -269,6 +272,17 @@ class Script:
         if kind in ('computed', 'starts'):
             kind = '='
         return f'{name} {kind} {self.constant(name)}'
+
+    def answer(self, name):
+        """A column compared with what a query answers: known of a whole table, or not."""
+        rng = self.rng
+        table = 't' if name == self.key else rng.choice('tu')
+        asked = f' where {name} <> {self.constant(name)}' if rng.random() < 0.3 else ''
+        less = ' - 3' if name == self.key else ''
+        ends = [f'(select {end}({name}){less} from {table}{asked})' for end in ('min', 'max')]
+        if rng.random() < 0.3:
+            return f'{name} between {ends[0]} and {ends[1]}'
+        return f'{name} {rng.choice(("=", "<", "<=", ">", ">=", ">="))} {rng.choice(ends)}'
 
     def rows(self, names):
         """Several columns compared with rows at once."""
@@ -381,6 +395,9 @@ class Script:
         where = ' and '.join(self.condition(name) for name in asked)
         if rng.random() < 0.15:
             where = self.rows(names) if rng.random() < 0.7 else f'{self.rows(names)} and {where}'
+        if rng.random() < 0.1:
+            order = rng.choice(self.orders)[1] if self.orders else []
+            where = self.bound(list(dict.fromkeys([*order, *rng.sample(names, 1)]))[:3])
         shown = rng.choice(('*', ', '.join(rng.sample(names, rng.randrange(1, len(names) + 1)))))
         if rng.random() < 0.15:
             shown = 'count(*), min(%s), max(%s)' % (rng.choice(names), rng.choice(names))

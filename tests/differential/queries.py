@@ -330,20 +330,44 @@ class Queries(Subqueries):
             over += f' ORDER BY {{{len(parts)}}}'
             terms = [Node(f'{{0}}{self.rng.choice(("", "", " DESC"))}', c) for c in order]
             parts.append(listed(terms))
+        if order:
+            over += self.window_frame(whole)
         return Node(f'{{0}} OVER ({over.strip()})', *parts, type=call.type, bound=call.bound,
                     grain=call.grain)
 
+    def window_frame(self, whole):
+        """No frame, or one: of ROWS where rows that tie are the same in all columns."""
+        if self.rng.random() < 0.5:
+            return ''
+        unit = self.rng.choice(('ROWS', 'RANGE')) if whole else 'RANGE'
+        n = self.rng.choice((0, 1, 2, 9, 70))
+        places = ['UNBOUNDED PRECEDING', 'CURRENT ROW', 'UNBOUNDED FOLLOWING']
+        if unit == 'ROWS':
+            places[1:2] = [f'{n + 1} PRECEDING', f'{n} PRECEDING', 'CURRENT ROW',
+                           f'{n} FOLLOWING', f'{n + 2} FOLLOWING']
+        begin = self.rng.randrange(len(places) - 1)
+        end = self.rng.randrange(max(begin, 1), len(places))
+        if end == begin or self.rng.random() < 0.2 and begin <= places.index('CURRENT ROW'):
+            end = max(begin, places.index('CURRENT ROW'))
+        return f' {unit} BETWEEN {places[begin]} AND {places[end]}'
+
     def window_place(self, inner):
         """A function of a row's place: rows that tie are the same in all columns."""
-        word = self.rng.choice(('row_number', 'lag', 'lead', 'first_value', 'last_value'))
+        word = self.rng.choice(('row_number', 'ntile', 'lag', 'lead', 'first_value', 'last_value',
+                                'nth_value'))
         if word == 'row_number':
             return Node('row_number()', type='I', bound=10**6)
+        if word == 'ntile':
+            return Node(f'ntile({self.rng.choice((1, 2, 3, 7, 1000))})', type='I', bound=1000)
         kind = self.rng.choice(WINDOW_TYPES)
         a = self.expressions.make(kind, 1, inner)
         more = self.rng.choice(('', ', 1', ', 2', ', 0')) if word in ('lag', 'lead') else ''
+        more = self.rng.choice((', 1', ', 2', ', 5')) if word == 'nth_value' else more
         return Node(f'{word}({{0}}{more})', a, type=kind, bound=a.bound, grain=a.grain)
 
     def window_call(self, inner, ordered):
+        if ordered and self.rng.random() < 0.2:
+            return Node(self.rng.choice(('percent_rank()', 'cume_dist()')), type='D', bound=1)
         if ordered and self.rng.random() < 0.5:
             return Node(self.rng.choice(('rank()', 'dense_rank()')), type='I', bound=10**6)
         for _ in range(9):

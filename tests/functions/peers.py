@@ -49,6 +49,7 @@ SQLITE |= {ours: Peer(None, TEXTS) for ours in (
 ALONE = {
     'now', 'timestamp', 'typeof', 'casefold',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
+    'nth_value', 'ntile', 'percent_rank', 'cume_dist',
     *(f'cast {name}' for name in (
         'decimal', 'decimal(18,0)', 'decimal(18,18)', 'decimal(4,2)', 'numeric', 'float', 'float4',
         # other names of types above

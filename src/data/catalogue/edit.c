@@ -165,6 +165,33 @@ struct merging {
     const struct vdbq_vector *news; /* NULL: it gets none now          */
 };
 
+/* Adds `count` of the values that are there, from the first on. */
+static bool put_olds(struct edit *edit, struct edit_column *column,
+                     const struct edit_column *old, uint32_t first,
+                     uint32_t count)
+{
+    size_t width = type_bytes(column->values.type);
+    uint32_t to = column->count;
+    bool done = true;
+
+    if (count == 0)
+        return true;
+    assert(first + count <= old->count);
+    for (uint32_t i = first;
+         i < first + count && column->values.type == VDBQ_TEXT && done; i++)
+        done = put(edit, column, old->places[i], &old->values, i);
+    if (column->values.type == VDBQ_TEXT)
+        return done;
+    memcpy(column->places + to, old->places + first,
+           count * sizeof *column->places);
+    memcpy((char *)column->values.values + to * width,
+           (const char *)old->values.values + first * width, count * width);
+    memcpy((uint8_t *)column->values.nulls + to, old->values.nulls + first,
+           count);
+    column->count += count;
+    return true;
+}
+
 /* Adds the values that are there or come, by their places. */
 static bool merge(struct edit *edit, const struct merging *merging,
                   struct edit_column *column)
@@ -172,23 +199,18 @@ static bool merge(struct edit *edit, const struct merging *merging,
     const struct edit_change *change = merging->change;
     const struct edit_column *old = merging->old;
     uint32_t olds = old != NULL ? old->count : 0, next = 0;
-    uint32_t news = merging->news != NULL ? change->count : 0;
-    bool replaces = news > 0 || change->column_count == 0, done = true;
+    bool gets = merging->news != NULL, done = true;
+    uint32_t replaced = gets || change->column_count == 0 ? change->count : 0;
 
-    for (uint32_t i = 0; i < olds && done; i++) {
-        uint32_t place = old->places[i];
-        uint32_t at = count_below(change->places, change->count, place);
-        for (; next < news && change->places[next] < place && done; next++)
-            done = put(edit, column, change->places[next], merging->news,
-                       change->first + next);
-        if (done
-            && !(replaces && at < change->count && change->places[at] == place))
-            done = put(edit, column, place, &old->values, i);
+    for (uint32_t i = 0; i < replaced && done; i++) {
+        uint32_t place = change->places[i];
+        uint32_t at = olds > 0 ? count_below(old->places, olds, place) : 0;
+        done = put_olds(edit, column, old, next, at - next);
+        next = at < olds && old->places[at] == place ? at + 1 : at;
+        if (done && gets)
+            done = put(edit, column, place, merging->news, change->first + i);
     }
-    for (; next < news && done; next++)
-        done = put(edit, column, change->places[next], merging->news,
-                   change->first + next);
-    return done;
+    return done && put_olds(edit, column, old, next, olds - next);
 }
 
 static bool merge_column(struct edit *edit, unsigned number,

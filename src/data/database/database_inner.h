@@ -37,6 +37,8 @@ struct database {
     struct transaction *transaction; /* that is writing, or NULL          */
     struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;           /* counts uses of `unique_sets` */
+    uint32_t searched_table;         /* where rows were looked for last ... */
+    uint64_t searched_rows;          /* ... so many, without a set of all   */
     struct run_cache *runs;          /* the caller's, or NULL          */
     index_computer compute;          /* of keys of indexes; NULL: nobody does */
     void *compute_context;           /* for it                         */
@@ -71,13 +73,18 @@ enum vdbq_status snapshot_take(struct database *database,
                                struct catalogue *catalogue,
                                struct snapshot *snapshot, struct error *error);
 
-/* What tablet_load() checks: that a checksum is a tablet's, that its bytes in
- * the file have it, and that the catalogue says the same of a column as the
- * tablet does. */
+/* What tablet_load() checks: that a checksum is a tablet's; that a block with its
+ * bytes from the file has it, of which `*size` are the tablet; that those in the
+ * file have; and that the catalogue says the same of a column as the tablet. */
 enum vdbq_status tablet_check_sum(const struct database *database,
                                   const struct table *table,
                                   const struct tablet_ref *tablet,
                                   uint64_t checksum, struct error *error);
+enum vdbq_status tablet_check_block(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    const struct block *block, uint64_t *size,
+                                    struct error *error);
 enum vdbq_status tablet_check_bytes(const struct database *database,
                                     const struct table *table,
                                     const struct tablet_ref *tablet,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows become a tablet: texts are numbered, columns described, then the bytes
- * are written.
+ * are written, and their sums behind them.
  */
 #include "data/database/rows_block.h"
 
 #include "base/threads/stop.h"
+#include "data/tablet/page_sums.h"
 #include "data/tablet/tablet.h"
 #include "data/tablet/tablet_pack.h"
 
@@ -68,9 +69,11 @@ static struct block make_block(const struct tablet_source *source,
     uint64_t size = tablet_describe(source, columns, facts);
 
     if (!stop_asked())
-        block = block_create(size);
-    if (block.bytes != NULL)
+        block = block_create(size + page_sums_bytes(size));
+    if (block.bytes != NULL) {
+        block.size = (size_t)size;
         tablet_build(source, columns, block.bytes);
+    }
     if (stop_asked())
         block_destroy(&block);
     return block;
@@ -98,5 +101,7 @@ struct block rows_block(const struct rows *rows, const struct table *table,
     encoded_finish(&encoded, count);
     if (block.bytes != NULL && form.packs && tablet_pack(&block))
         *features |= FEATURE_PACKED_WORDS;
+    if (block.bytes != NULL && form.packs && page_sums_add(&block))
+        *features |= FEATURE_PAGE_SUMS;
     return block;
 }

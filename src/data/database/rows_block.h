@@ -12,7 +12,7 @@
 /* How a tablet is to be stored. */
 struct rows_form {
     enum encoding_choice choice;
-    bool packs; /* words, where that pays: for a file */
+    bool packs; /* words, where that pays, and has sums of pages: for a file */
 };
 
 /* A block with the tablet of all rows, of which there is one, and the facts of

@@ -57,8 +57,8 @@
  *  4. Every block is named with its size and checksum by what leads to it,
  *     and is checked before anything else looks at its bytes; of a tablet
  *     that is read in projections, its head is looked at first, to find them
- *     (rule 11). One that was checked whole is afterwards checked by sums of
- *     its columns that were taken then (proof.h).
+ *     (rule 11), and each page is checked by its sum, which the tablet's
+ *     checksum proves (page_sums.h).
  *  5. Whoever has byte 0 locked exclusively is the writer, until his head is
  *     written: then he may let it go, as long as he has byte 32 locked exclusively
  *     until he knows that the head is durable (rule 8). Whoever reads what

@@ -7,37 +7,16 @@
 #include "data/index/rule_find.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
 #include "data/database/database_inner.h"
 #include "data/index/index_run.h"
+#include "data/index/rule_looking.h"
 #include "data/index/rule_values.h"
-#include "data/index/run_pages.h"
-#include "data/tablet/block.h"
-
-enum {
-    MEMORY_PART = 8, /* of the host's, for runs ... */
-    RUNS_MAX = 1 << 28,
-    SEARCHED_ROWS_MAX = 64,
-    SEARCHED_TABLE_MIN = HOSTILE(4, 1 << 16), /* rows ... */
-    COMPUTED_TABLE_MIN =
-        HOSTILE(4, 1 << 12) /* ... of which keys are computed */
-};
-
-/* A tablet that is looked into. */
-struct looking {
-    const struct rule_find *find;
-    const unsigned *columns;                  /* of the rule */
-    struct run_value values[RUN_COLUMNS_MAX]; /* one a column */
-    struct unique_hash hash; /* of the row, by a rule of keys        */
-    const struct tablet_ref *tablet;
-    struct block base; /* of the tablet; without bytes: it was not needed */
-    struct vector *numbers;
-    struct error *error;
-};
 
 bool rule_findable(const struct unique_rule *rule)
 {
@@ -48,197 +27,6 @@ bool rule_findable(const struct unique_rule *rule)
         findable =
             rule->keyed != NULL || rule->of[columns[i]].type != VDBQ_TEXT;
     return findable;
-}
-
-bool rule_is_searched(const struct rule_find *find, uint64_t rows)
-{
-    uint64_t least =
-        find->rule->keyed != NULL ? COMPUTED_TABLE_MIN : SEARCHED_TABLE_MIN;
-
-    return rows <= SEARCHED_ROWS_MAX && find->table->rows > least;
-}
-
-/* --------------------------------------------------------------- values -- */
-
-/* A value that is not NULL. */
-static struct run_value value_at(const struct vdbq_vector *vector, uint64_t row)
-{
-    const void *values = vector->values;
-
-    assert(vector->type != VDBQ_TEXT);
-    switch (type_machine(vector->type)) {
-    case TYPE_I32:
-        return run_value_integer(((const int32_t *)values)[row]);
-    case TYPE_I64:
-        return run_value_integer(((const int64_t *)values)[row]);
-    case TYPE_F32:
-        return run_value_real((double)((const float *)values)[row]);
-    default:
-        return run_value_real(((const double *)values)[row]);
-    }
-}
-
-/* The same of a key of an index. */
-static struct run_value key_at(const struct column *key,
-                               const struct vdbq_vector *vector, uint64_t row)
-{
-    const struct vdbq_text *texts = vector->values;
-
-    return vector->type == VDBQ_TEXT
-               ? run_value_integer(index_digest(key->collation, texts[row]))
-               : value_at(vector, row);
-}
-
-/* What is looked for; false: a value is NULL, and no row is like it. */
-static bool take_values(struct looking *looking,
-                        const struct vdbq_vector *vectors, uint64_t row)
-{
-    const struct unique_rule *rule = looking->find->rule;
-
-    for (unsigned i = 0; i < rule->column_count; i++) {
-        const struct vdbq_vector *vector = &vectors[looking->columns[i]];
-        if (vector_null(vector, row))
-            return false;
-        looking->values[i] =
-            rule->keyed != NULL
-                ? key_at(&rule->of[looking->columns[i]], vector, row)
-                : value_at(vector, row);
-    }
-    return rule->keyed == NULL
-           || unique_hash_row(rule, vectors, row, &looking->hash);
-}
-
-/* ----------------------------------------------------------------- runs -- */
-
-/* Bytes that runs may take. */
-static uint64_t most_bytes(const struct database *database)
-{
-    uint64_t memory = database->file.settings->memory_bytes;
-
-    return memory > 0 ? memory / MEMORY_PART : RUNS_MAX;
-}
-
-/* Reads the base of the tablet, once. */
-static enum vdbq_status read_base(struct looking *looking)
-{
-    const struct tablet_ref base = tablet_base(looking->tablet);
-
-    return looking->base.bytes != NULL
-               ? VDBQ_OK
-               : tablet_load(looking->find->database, looking->find->table,
-                             &base, &looking->base, looking->error);
-}
-
-/* The keys of a run that rows have which are looked for. */
-static struct run_keys keys_in(const struct looking *looking,
-                               const struct run *run)
-{
-    struct run_keys keys = run_keys_all(run);
-
-    for (unsigned i = 0; i < looking->find->rule->column_count; i++)
-        keys = run_keys_equal(run, keys, i, looking->values[i]);
-    return keys;
-}
-
-/* Reads what is needed of a run in the file. NULL: there is nothing of use. */
-static enum vdbq_status read_part(const struct looking *looking,
-                                  const struct run_ref *ref,
-                                  struct run_tablet of, struct run **run)
-{
-    struct vector keys = VECTOR(struct run_keys);
-    struct run_keys some;
-    struct run_pages pages;
-    bool sound;
-    enum vdbq_status status = run_pages_open(looking->find->database, ref, of,
-                                             &pages, &sound, looking->error);
-
-    if (status == VDBQ_OK && sound) {
-        some = keys_in(looking, &pages.run);
-        status = vector_append(&keys, &some, 1)
-                     ? run_pages_find(&pages, &keys, NULL, run, looking->error)
-                     : error_no_memory(looking->error);
-    }
-    vector_finish(&keys);
-    run_pages_close(&pages);
-    return status;
-}
-
-static struct index_of index_of(const struct rule_find *find)
-{
-    return (struct index_of){ .database = find->database,
-                              .catalogue = find->catalogue,
-                              .table = find->table,
-                              .index = find->rule->keyed };
-}
-
-/* Makes the run of the base. */
-static enum vdbq_status make_run(struct looking *looking,
-                                 const struct run_want *want, struct run **run)
-{
-    const struct index_of of = index_of(looking->find);
-    const struct tablet_ref base = tablet_base(looking->tablet);
-    enum vdbq_status status = read_base(looking);
-
-    if (status != VDBQ_OK)
-        return status;
-    if (of.index != NULL)
-        return index_run(&of, &base, looking->base.bytes, want->count, run,
-                         looking->error);
-    *run = run_make(looking->base.bytes, want->columns, want->count);
-    return *run != NULL ? VDBQ_OK : stop_or_no_memory(looking->error);
-}
-
-/* Reads or makes a run; `*whole`: it is worth to be kept. */
-static enum vdbq_status bring_run(struct looking *looking,
-                                  const struct run_want *want, bool *whole,
-                                  struct run **run)
-{
-    const struct rule_find *find = looking->find;
-    struct run_cache *cache = find->database->runs;
-    const struct run_ref *ref = catalogue_run(
-        find->catalogue, want->tablet->identity, want->columns, want->count);
-    const struct run_tablet of = { want->tablet->rows,
-                                   index_is_partial(find->rule->keyed) };
-    enum vdbq_status status = VDBQ_OK;
-
-    *run = NULL;
-    *whole =
-        ref == NULL || (cache != NULL && run_cache_pays(cache, want, true));
-    if (ref != NULL)
-        status = *whole ? run_load(find->database, ref, of, NULL, run,
-                                   looking->error)
-                        : read_part(looking, ref, of, run);
-    if (status != VDBQ_OK || *run != NULL)
-        return status;
-    *whole = true;
-    return make_run(looking, want, run);
-}
-
-/* The base's run or the part of it that is needed, which the cache keeps, or
- * (`*own`) the caller has to destroy. */
-static enum vdbq_status get_run(struct looking *looking, const struct run **run,
-                                struct run **own)
-{
-    struct database *database = looking->find->database;
-    struct run_cache *cache = database->runs;
-    struct tablet_ref base = tablet_base(looking->tablet);
-    const struct run_want want = { .tablet = &base,
-                                   .columns = looking->columns,
-                                   .count = looking->find->rule->column_count };
-    enum vdbq_status status;
-    bool whole;
-
-    base.identity = index_identity(looking->find->rule->keyed, base.identity);
-    *own = NULL;
-    *run = cache != NULL ? run_cache_find(cache, &want) : NULL;
-    if (*run != NULL)
-        return VDBQ_OK;
-    status = bring_run(looking, &want, &whole, own);
-    *run = *own;
-    if (status == VDBQ_OK && whole && cache != NULL
-        && run_cache_keep(cache, &want, *own, most_bytes(database)))
-        *own = NULL;
-    return status;
 }
 
 /* ----------------------------------------------------------------- base -- */
@@ -337,7 +125,7 @@ static enum vdbq_status has_keys(struct looking *looking, uint32_t place,
     struct arena arena = { 0 };
     struct vdbq_vector *vectors =
         memory_zeroed(at.table->column_count, sizeof *vectors);
-    enum vdbq_status status = read_base(looking);
+    enum vdbq_status status = rule_read_base(looking);
 
     at.block = looking->base.bytes;
     if (status == VDBQ_OK
@@ -376,18 +164,29 @@ static enum vdbq_status add_found(struct looking *looking, uint32_t place)
 /* Adds rows of the base: those at places of its run. */
 static enum vdbq_status find_in_base(struct looking *looking)
 {
-    const struct run *run;
-    struct run *own;
+    const struct run *run = looking->run;
+    enum vdbq_status status = VDBQ_OK;
     uint32_t begin, end;
-    enum vdbq_status status = get_run(looking, &run, &own);
 
-    if (status != VDBQ_OK)
-        return status;
-    end = run_find(run, keys_in(looking, run), 0, &begin);
+    end = run_find(run, rule_keys_in(looking, run), 0, &begin);
     for (; begin < end && status == VDBQ_OK; begin++)
         if (is_left(looking, run_row(run, begin)))
             status = add_found(looking, run_row(run, begin));
-    run_destroy(own);
+    return status;
+}
+
+/* Adds rows of the base that hashes tell of all of its rows. */
+static enum vdbq_status scan_base(struct looking *looking)
+{
+    struct vector places = VECTOR(uint32_t);
+    enum vdbq_status status = rule_hash_scan(looking, &places);
+
+    for (size_t i = 0; i < places.count && status == VDBQ_OK; i++) {
+        uint32_t place = VECTOR_ITEMS(&places, uint32_t)[i];
+        if (is_left(looking, place))
+            status = add(looking, place);
+    }
+    vector_finish(&places);
     return status;
 }
 
@@ -398,7 +197,7 @@ static enum vdbq_status base_has(struct looking *looking, unsigned i,
                                  uint32_t place, bool *has)
 {
     unsigned column = looking->columns[i];
-    enum vdbq_status status = read_base(looking);
+    enum vdbq_status status = rule_read_base(looking);
     uint64_t value[1];
 
     if (status != VDBQ_OK)
@@ -426,7 +225,7 @@ static enum vdbq_status has_all(struct looking *looking, uint32_t place,
             edit_column(looking->tablet->edit, looking->columns[i]);
         if (news != NULL && edit_find(news, place, &at))
             *has = !vector_null(&news->values, at)
-                   && value_at(&news->values, at).value
+                   && rule_value_at(&news->values, at).value
                           == looking->values[i].value;
         else
             status = base_has(looking, i, place, has);
@@ -444,10 +243,10 @@ static enum vdbq_status find_in_column(struct looking *looking, unsigned i)
 
     for (uint32_t at = 0; news != NULL && at < news->count && status == VDBQ_OK;
          at++) {
-        bool has =
-            !vector_null(&news->values, at)
-            && value_at(&news->values, at).value == looking->values[i].value
-            && !is_new(looking, i, news->places[at]);
+        bool has = !vector_null(&news->values, at)
+                   && rule_value_at(&news->values, at).value
+                          == looking->values[i].value
+                   && !is_new(looking, i, news->places[at]);
         if (has)
             status = has_all(looking, news->places[at], &has);
         if (has && status == VDBQ_OK)
@@ -456,48 +255,56 @@ static enum vdbq_status find_in_column(struct looking *looking, unsigned i)
     return status;
 }
 
-/* The run of rows with new keys, which the cache keeps, or (`*own`) the caller has
- * to destroy. */
-static enum vdbq_status get_edited(struct looking *looking,
-                                   const struct run **run, struct run **own)
-{
-    const struct index_of of = index_of(looking->find);
-    struct database *database = of.database;
-    struct tablet_ref edited = *looking->tablet;
-    const struct run_want want = { .tablet = &edited,
-                                   .columns = looking->columns,
-                                   .count = looking->find->rule->column_count };
-    enum vdbq_status status;
-
-    edited.identity = index_identity(of.index, edited.identity);
-    *own = NULL;
-    *run =
-        database->runs != NULL ? run_cache_find(database->runs, &want) : NULL;
-    if (*run != NULL)
-        return VDBQ_OK;
-    status = index_run_edited(&of, looking->tablet, looking->base.bytes,
-                              want.count, own, looking->error);
-    *run = *own;
-    if (status == VDBQ_OK && database->runs != NULL
-        && run_cache_keep(database->runs, &want, *own, most_bytes(database)))
-        *own = NULL;
-    return status;
-}
-
 /* Adds rows with new keys. */
 static enum vdbq_status find_edited(struct looking *looking)
 {
-    const struct run *run;
-    struct run *own;
+    const struct run *run = looking->edited;
+    enum vdbq_status status = VDBQ_OK;
     uint32_t begin, end;
-    enum vdbq_status status = get_edited(looking, &run, &own);
 
-    if (status != VDBQ_OK)
-        return status;
-    end = run_find(run, keys_in(looking, run), 0, &begin);
+    end = run_find(run, rule_keys_in(looking, run), 0, &begin);
     for (; begin < end && status == VDBQ_OK; begin++)
         status = add_found(looking, run_row(run, begin));
-    run_destroy(own);
+    return status;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* The places with a new value in one of the rule's columns, ascending. */
+static bool list_new(const struct looking *looking, struct vector *places)
+{
+    bool done = true;
+
+    for (unsigned i = 0; i < looking->find->rule->column_count; i++) {
+        const struct edit_column *news =
+            edit_column(looking->tablet->edit, looking->columns[i]);
+        for (uint32_t at = 0; news != NULL && at < news->count && done; at++)
+            if (!is_new(looking, i, news->places[at]))
+                done = vector_append(places, &news->places[at], 1);
+    }
+    if (looking->find->rule->column_count > 1 && places->count > 1)
+        qsort(places->items, places->count, sizeof(uint32_t), compare_places);
+    return done;
+}
+
+/* Adds rows with new hashes. */
+static enum vdbq_status find_hashes(struct looking *looking)
+{
+    struct vector places = VECTOR(uint32_t), found = VECTOR(uint32_t);
+    enum vdbq_status status =
+        list_new(looking, &places) ? VDBQ_OK : error_no_memory(looking->error);
+
+    if (status == VDBQ_OK && places.count > 0)
+        status = rule_hash_edited(looking, &places, &found);
+    for (size_t i = 0; i < found.count && status == VDBQ_OK; i++)
+        status = add(looking, VECTOR_ITEMS(&found, uint32_t)[i]);
+    vector_finish(&places);
+    vector_finish(&found);
     return status;
 }
 
@@ -505,8 +312,10 @@ static enum vdbq_status find_in_edit(struct looking *looking)
 {
     enum vdbq_status status = VDBQ_OK;
 
+    if (looking->hashed)
+        return looking->tablet->edit != NULL ? find_hashes(looking) : VDBQ_OK;
     if (looking->find->rule->keyed != NULL)
-        return looking->tablet->edit != NULL ? find_edited(looking) : VDBQ_OK;
+        return looking->edited != NULL ? find_edited(looking) : VDBQ_OK;
     for (unsigned i = 0;
          looking->tablet->edit != NULL && i < looking->find->rule->column_count
          && status == VDBQ_OK;
@@ -522,7 +331,7 @@ static bool may_have(const struct looking *looking)
 {
     bool open = true;
 
-    if (looking->find->rule->keyed != NULL)
+    if (looking->find->rule->keyed != NULL || looking->hashed)
         return true;
     for (unsigned i = 0; i < looking->find->rule->column_count && open; i++) {
         unsigned column = looking->columns[i];
@@ -538,16 +347,81 @@ static bool may_have(const struct looking *looking)
     return open;
 }
 
-static enum vdbq_status look_into(struct looking *looking)
+/* Whether they do for one of the rows. */
+static bool may_have_any(struct looking *looking)
 {
-    enum vdbq_status status = edit_check(looking->tablet->edit, looking->error);
+    bool any = false;
 
-    if (status == VDBQ_OK)
+    for (uint64_t i = looking->first;
+         i < looking->first + looking->count && !any; i++)
+        any = rule_take_values(looking, i) && may_have(looking);
+    return any;
+}
+
+/* Looks for a row, but one that was found already where that is all that is asked. */
+static enum vdbq_status find_row(struct looking *looking, uint64_t row)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if ((looking->there != NULL && looking->there[row] != 0)
+        || !rule_take_values(looking, row) || !may_have(looking))
+        return VDBQ_OK;
+    if (looking->run != NULL)
         status = find_in_base(looking);
     if (status == VDBQ_OK)
         status = find_in_edit(looking);
+    if (looking->there != NULL) {
+        looking->there[row] = looking->numbers->count > 0;
+        looking->numbers->count = 0;
+    }
+    return status;
+}
+
+static enum vdbq_status find_each(struct looking *looking)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t i = 0; i < looking->count && status == VDBQ_OK; i++)
+        status = stop_at(i) ? error_cancelled(looking->error)
+                            : find_row(looking, looking->first + i);
+    return status;
+}
+
+/* Looks into a tablet for all rows, by runs that are taken once. */
+static enum vdbq_status look_into(struct looking *looking)
+{
+    const bool keyed = looking->find->rule->keyed != NULL;
+    struct run *own = NULL, *own_edited = NULL;
+    enum vdbq_status status = edit_check(looking->tablet->edit, looking->error);
+
+    looking->edited = NULL;
+    if (status == VDBQ_OK)
+        status = rule_base_run(looking, &looking->run, &own);
+    if (status == VDBQ_OK && keyed && looking->tablet->edit != NULL)
+        status = rule_edited_run(looking, &looking->edited, &own_edited);
+    if (status == VDBQ_OK && looking->run == NULL)
+        status = scan_base(looking);
+    if (status == VDBQ_OK)
+        status = find_each(looking);
+    run_destroy(own);
+    run_destroy(own_edited);
     block_destroy(&looking->base);
     looking->base = (struct block){ 0 };
+    return status;
+}
+
+static enum vdbq_status look_through(struct looking *looking)
+{
+    const struct table *table = looking->find->table;
+    enum vdbq_status status = VDBQ_OK;
+
+    looking->columns = unique_rule_columns(looking->find->rule);
+    looking->hashed = rule_is_hashed(looking->find->rule);
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
+        looking->tablet = &table->tablets[i];
+        if (may_have_any(looking))
+            status = look_into(looking);
+    }
     return status;
 }
 
@@ -556,18 +430,46 @@ enum vdbq_status rule_find(const struct rule_find *find,
                            struct vector *numbers, struct error *error)
 {
     struct looking looking = { .find = find,
-                               .columns = unique_rule_columns(find->rule),
+                               .vectors = vectors,
+                               .first = row,
+                               .count = 1,
                                .numbers = numbers,
                                .error = error };
-    enum vdbq_status status = VDBQ_OK;
 
-    if (!take_values(&looking, vectors, row))
-        return VDBQ_OK;
-    for (size_t i = 0; i < find->table->tablet_count && status == VDBQ_OK;
-         i++) {
-        looking.tablet = &find->table->tablets[i];
-        if (may_have(&looking))
-            status = look_into(&looking);
-    }
+    return look_through(&looking);
+}
+
+enum vdbq_status rule_find_rows(const struct rule_find *find,
+                                const struct vdbq_vector *vectors,
+                                uint64_t rows, struct vector *numbers,
+                                struct error *error)
+{
+    struct looking looking = { .find = find,
+                               .vectors = vectors,
+                               .count = rows,
+                               .numbers = numbers,
+                               .error = error };
+
+    return look_through(&looking);
+}
+
+enum vdbq_status rule_meet_rows(const struct rule_find *find,
+                                const struct vdbq_vector *vectors,
+                                uint64_t rows, uint8_t *there,
+                                struct error *error)
+{
+    struct vector numbers = VECTOR(uint64_t);
+    struct looking looking = { .find = find,
+                               .vectors = vectors,
+                               .count = rows,
+                               .there = there,
+                               .numbers = &numbers,
+                               .error = error };
+    enum vdbq_status status;
+
+    memset(there, 0, rows);
+    rule_count_searched(find, rows);
+    status = look_through(&looking);
+    vector_finish(&numbers);
     return status;
 }

@@ -49,7 +49,7 @@ static unsigned rule_column(const struct unique_rule *rule, unsigned i)
     return unique_rule_columns(rule)[i];
 }
 
-static enum collation rule_collation(const struct unique_rule *rule, unsigned i)
+enum collation unique_rule_collation(const struct unique_rule *rule, unsigned i)
 {
     return rule->collations != NULL ? rule->collations[i]
                                     : rule->of[rule_column(rule, i)].collation;
@@ -64,7 +64,7 @@ static bool same_columns(const struct unique_rule *a,
 
     for (unsigned i = 0; same && i < a->column_count; i++)
         same = rule_column(a, i) == rule_column(b, i)
-               && rule_collation(a, i) == rule_collation(b, i);
+               && unique_rule_collation(a, i) == unique_rule_collation(b, i);
     return same;
 }
 
@@ -196,7 +196,7 @@ bool unique_hash_row(const struct unique_rule *rule,
         double room;
         if (!value_bytes(&vectors[rule_column(rule, i)], row, &room, &bytes))
             return false;
-        parts[1] = hash_value(rule_collation(rule, i), bytes);
+        parts[1] = hash_value(unique_rule_collation(rule, i), bytes);
         parts[0] = XXH3_128bits(parts, sizeof parts);
     }
     *hash = (struct unique_hash){ parts[0].low64, parts[0].high64 };
@@ -236,7 +236,7 @@ static bool is_for(const struct unique_set *set, const struct table *table,
         return false;
     for (unsigned i = 0; i < rule->column_count; i++)
         if (set->columns[i].number != rule_column(rule, i)
-            || set->columns[i].collation != rule_collation(rule, i))
+            || set->columns[i].collation != unique_rule_collation(rule, i))
             return false;
     return true;
 }
@@ -273,7 +273,7 @@ static bool name_set(const struct table *table, const struct unique_rule *rule,
             keys != NULL
                 ? (struct unique_column){ keys->reads[i], COLLATION_BINARY }
                 : (struct unique_column){ rule_column(rule, i),
-                                          rule_collation(rule, i) };
+                                          unique_rule_collation(rule, i) };
     return true;
 }
 

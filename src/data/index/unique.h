@@ -38,6 +38,9 @@ struct unique_rule unique_rule_of(const struct index *index,
                                   const struct table *table);
 /* The numbers of a rule's columns. */
 const unsigned *unique_rule_columns(const struct unique_rule *rule);
+/* What texts of the i-th of them are compared by. */
+enum collation unique_rule_collation(const struct unique_rule *rule,
+                                     unsigned i);
 /* Whether a rule is about one of the table's columns that are set in `columns`. */
 bool unique_rule_reads(const struct unique_rule *rule, const bool *columns);
 

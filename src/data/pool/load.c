@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/account.h"
+#include "base/held_error.h"
 #include "base/hostile.h"
 #include "base/os/os.h"
 #include "base/threads/stop.h"
@@ -23,7 +24,7 @@ struct load_job {
     struct load *load;          /* that it belongs to */
     unsigned column;            /* if it is of one          */
     uint64_t time_ns;           /* that the job took */
-    struct error error;         /* status OK: all went well */
+    struct held_error error;    /* why it failed */
 };
 
 struct load {
@@ -55,15 +56,19 @@ static void run_job(struct thread_pool_job *thread_pool_job)
     const struct load *load = job->load;
     uint64_t start = os_time_ns();
     struct stop_work former = stop_help(&stop_never); /* stop rule 3 */
+    struct error error;
+    enum vdbq_status status;
 
     if (load->edited != NULL)
-        projection_edited(&load->projection, load->edited, load->bound.choice,
-                          load->block, &job->error);
+        status = projection_edited(&load->projection, load->edited,
+                                   load->bound.choice, load->block, &error);
     else if (load->proven)
-        projection_put_column(&load->projection, job->column, load->block,
-                              &job->error);
+        status = projection_put_column(&load->projection, job->column,
+                                       load->block, &error);
     else
-        projection_prove(&load->projection, load->block, &job->error);
+        status = projection_put(&load->projection, load->block, &error);
+    if (status != VDBQ_OK)
+        held_error_set(&job->error, &error);
     stop_leave(former);
     job->time_ns = os_time_ns() - start;
 }
@@ -167,10 +172,9 @@ enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
         struct load_job *job = &load->jobs[i];
         thread_pool_finish(load->workers, &job->job);
         *time_ns += job->time_ns;
-        if (job->error.status != VDBQ_OK && status == VDBQ_OK) {
-            *error = job->error;
-            status = error->status;
-        }
+        if (status == VDBQ_OK)
+            status = held_error_tell(&job->error, error);
+        held_error_finish(&job->error);
     }
     if (load->edited != NULL && status == VDBQ_OK)
         take_head(load);

@@ -97,6 +97,12 @@ void pool_slot_drop(struct pool *pool, struct slot *slot);
 /* Lets go of the words that a slot has apart; no load of it is under way. */
 void pool_slot_let_words_go(struct slot *slot);
 
+/* Finds what was proven of a projection's tablet as it was written, by which no
+ * load goes at the moment. Fails with NO_MEMORY. */
+enum vdbq_status pool_find_proof(struct pool *pool,
+                                 struct projection *projection,
+                                 struct error *error);
+
 /* --------------------------------------------------------------- sweep -- */
 
 /* Looks, where the pool has grown since the last time, for idle slots of

@@ -82,11 +82,10 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     return made;
 }
 
-/* What was proven of the tablet as it was written, by which no load goes at the
- * moment: several edits may be over it. */
-static enum vdbq_status find_proof(struct pool *pool,
-                                   struct projection *projection,
-                                   struct error *error)
+/* Several edits may be over it. */
+enum vdbq_status pool_find_proof(struct pool *pool,
+                                 struct projection *projection,
+                                 struct error *error)
 {
     unsigned columns = projection->table->column_count;
 
@@ -104,10 +103,13 @@ static enum vdbq_status choose_codes(struct pool *pool, struct slot *slot,
                                      struct projection *projection,
                                      struct error *error)
 {
-    enum vdbq_status status = find_proof(pool, projection, error);
+    enum vdbq_status status = pool_find_proof(pool, projection, error);
 
+    if (status == VDBQ_OK)
+        status = projection_learn_told(projection, error);
     if (status != VDBQ_OK)
         return status;
+    projection->proof->few_bytes = 0; /* if it leaves, few rows pay again */
     projection->codes = slot->codes;
     slot->codes &= projection_codes_known(projection);
     projection->codes = slot->codes;
@@ -205,7 +207,7 @@ static enum vdbq_status prepare_edited(struct pool *pool,
     projection.tablet = &base;
     slot->codes = false;
     if (status == VDBQ_OK)
-        status = find_proof(pool, &projection, error);
+        status = pool_find_proof(pool, &projection, error);
     if (status == VDBQ_OK)
         status =
             projection_bound(&projection, want->tablet->edit, &bound, error);

@@ -1,48 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading projections. The first time all of a tablet is read, those columns
- * that nobody wants into a buffer that is used again and again, and its
- * checksum compared; after that the wanted columns alone, which must be what
- * they were. Values are compared with the facts that the head tells of them
- * when a column is first wanted, and these with the catalogue's each time.
+ * Loading projections: the pages that the wanted columns lie in are read, and each
+ * compared with its sum, which is proven once. Of a tablet that has no sums in the
+ * file all is read for that, the first time. Values are compared with the facts
+ * that the head tells of them when a column is first wanted, and these with the
+ * catalogue's each time.
  *
- * In place the wanted columns, too, are read into the buffer the first time,
- * and are not compared again: whatever they are later will do.
+ * In place the wanted columns, too, are read the first time, and are not compared
+ * again: whatever they are later will do.
  */
 #include "data/pool/projection.h"
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "data/database/database_inner.h"
+#include "data/database/tablet_pages.h"
 #include "data/pool/projection_inner.h"
 #include "base/threads/stop.h"
 #include "data/tablet/block.h"
 #include "data/database/edited.h"
+#include "data/tablet/page_sums.h"
 
-/* Bytes that are read and summed up at a time: few enough to be in a core's
- * own cache when they are summed up. */
-enum { READ_BYTES = 256 << 10 };
-
-/* A tablet that is being read from its start to its end. */
-struct stream {
-    const struct projection *projection;
-    struct checksum whole;
-    uint8_t *scratch;  /* READ_BYTES bytes               */
-    uint64_t at;       /* in the tablet             */
-    const char *fault; /* of packed words, of which the checksum is not known
-                          yet; NULL: there is none */
-    struct error *error;
-};
-
-static enum vdbq_status prove_bytes(const struct projection *projection,
-                                    uint8_t *block, struct error *error);
 static enum vdbq_status check_values(const struct projection *projection,
                                      unsigned column, const uint8_t *block,
                                      struct error *error);
 
 bool projection_proven(const struct projection *projection)
 {
-    return projection->proof->whole;
+    return projection->proof->sums != NULL;
+}
+
+/* Learns the sums of the tablet's pages, which are not known yet. */
+static enum vdbq_status learn(const struct projection *projection,
+                              struct error *error)
+{
+    const struct tablet_pages pages = projection_pages(projection);
+    uint64_t *sums =
+        memory_resize(NULL, page_sums_count(pages.size) * sizeof *sums);
+    enum vdbq_status status = sums != NULL
+                                  ? tablet_pages_learn(&pages, sums, error)
+                                  : error_no_memory(error);
+
+    if (status == VDBQ_OK)
+        projection->proof->sums = sums;
+    else
+        memory_release(sums);
+    return status;
+}
+
+enum vdbq_status projection_learn_told(const struct projection *projection,
+                                       struct error *error)
+{
+    const struct tablet_pages pages = projection_pages(projection);
+
+    return !projection_proven(projection) && tablet_pages_told(&pages)
+               ? learn(projection, error)
+               : VDBQ_OK;
 }
 
 bool projection_reads(const struct projection *projection)
@@ -54,37 +68,23 @@ bool projection_reads(const struct projection *projection)
     return !known;
 }
 
-enum vdbq_status projection_prove(const struct projection *projection,
-                                  uint8_t *block, struct error *error)
-{
-    enum vdbq_status status = prove_bytes(projection, block, error);
-
-    if (!projection->in_place)
-        memcpy(block, projection->here, projection_head_size(projection));
-    for (unsigned i = 0;
-         i < projection->table->column_count && status == VDBQ_OK; i++)
-        if (projection->wanted[i])
-            status = check_values(projection, i, block, error);
-    return status;
-}
-
-/* ---------------------------------------------------------------- edits -- */
-
-/* Fills the block with all that is wanted. */
-static enum vdbq_status put_all(const struct projection *projection,
+enum vdbq_status projection_put(const struct projection *projection,
                                 uint8_t *block, struct error *error)
 {
-    enum vdbq_status status;
+    enum vdbq_status status = VDBQ_OK;
 
     if (!projection_proven(projection))
-        return projection_prove(projection, block, error);
-    status = projection_put_head(projection, block, error);
+        status = learn(projection, error);
+    if (status == VDBQ_OK)
+        status = projection_put_head(projection, block, error);
     for (unsigned i = 0;
          i < projection->table->column_count && status == VDBQ_OK; i++)
         if (projection->wanted[i])
             status = projection_put_column(projection, i, block, error);
     return status;
 }
+
+/* ---------------------------------------------------------------- edits -- */
 
 /* Puts the edit over what was brought in. */
 static enum vdbq_status put_edit(const struct projection *base,
@@ -120,7 +120,7 @@ enum vdbq_status projection_edited(const struct projection *base,
 
     if (before.bytes == NULL)
         return error_no_memory(error);
-    status = put_all(base, before.bytes, error);
+    status = projection_put(base, before.bytes, error);
     if (status == VDBQ_OK)
         status = put_edit(base, edited, choice, before.bytes, block, error);
     block_destroy(&before);
@@ -129,119 +129,104 @@ enum vdbq_status projection_edited(const struct projection *base,
 
 /* -------------------------------------------------------------- bytes -- */
 
+struct tablet_pages projection_pages(const struct projection *projection)
+{
+    return (struct tablet_pages){ .database = projection->database,
+                                  .table = projection->table,
+                                  .tablet = projection->tablet,
+                                  .size = projection->head->size,
+                                  .sums = projection->proof->sums };
+}
+
 /* Where an area of a column goes; NULL: nowhere. */
 static uint8_t *place_of(const struct projection *projection, unsigned column,
                          unsigned area, uint8_t *block)
 {
     struct tablet_area areas[TABLET_AREAS_MAX];
 
-    if (!projection->wanted[column] || projection->in_place)
+    if (projection->in_place)
         return NULL;
     tablet_areas(tablet_column(projection->here, column),
                  projection->tablet->rows, areas);
     return block + areas[area].offset;
 }
 
-/* Reads from the tablet up to `end`, into `to` unless that is NULL; adds the
- * bytes to `sum` unless that is NULL. */
-static enum vdbq_status read_on(struct stream *stream, uint64_t end,
-                                uint8_t *to, struct checksum *sum)
+/* Reads the areas of a column. */
+static enum vdbq_status put_values(const struct projection *projection,
+                                   struct page_reader *reader, unsigned column,
+                                   uint8_t *block, struct error *error)
 {
-    const struct projection *projection = stream->projection;
-
-    while (stream->at < end) {
-        uint64_t left = end - stream->at;
-        size_t size = left < READ_BYTES ? (size_t)left : READ_BYTES;
-        uint8_t *place = to != NULL ? to : stream->scratch;
-        enum vdbq_status status =
-            file_read(&projection->database->file, place, size,
-                      projection->tablet->offset + stream->at, stream->error);
-        if (status != VDBQ_OK)
-            return status;
-        checksum_add(&stream->whole, place, size);
-        if (sum != NULL)
-            checksum_add(sum, place, size);
-        stream->at += size;
-        to = to != NULL ? to + size : NULL;
-    }
-    return VDBQ_OK;
-}
-
-/* Reads the areas of a column, and what lies before them. */
-static enum vdbq_status prove_column(struct stream *stream, unsigned column,
-                                     uint8_t *block)
-{
-    const struct projection *projection = stream->projection;
     struct tablet_area areas[TABLET_AREAS_MAX];
     unsigned count = tablet_areas(tablet_column(projection->head, column),
                                   projection->tablet->rows, areas);
     enum vdbq_status status = VDBQ_OK;
-    struct checksum sum;
 
-    checksum_begin(&sum);
-    for (unsigned k = 0; k < count && status == VDBQ_OK; k++) {
-        status = read_on(stream, areas[k].offset, NULL, NULL);
-        if (status == VDBQ_OK)
-            status = read_on(stream, areas[k].offset + areas[k].size,
-                             place_of(projection, column, k, block), &sum);
-    }
-    projection->proof->column[column].sum = checksum_end(&sum);
+    for (unsigned k = 0; k < count && status == VDBQ_OK; k++)
+        status =
+            page_reader_copy(reader, areas[k].offset, areas[k].size,
+                             place_of(projection, column, k, block), error);
     return status;
 }
 
 /* Packed words that are read piece by piece. */
 struct packed_stream {
-    struct stream *stream;
-    uint64_t end;         /* of their area, in the tablet */
-    uint8_t *bytes;       /* the last piece */
-    size_t room;          /* of `bytes` */
-    struct checksum *sum; /* of them */
+    struct page_reader *reader;
+    uint64_t at, end; /* of their area, what is left; in the tablet */
+    uint8_t *bytes;   /* the last piece */
+    size_t room;      /* of `bytes` */
     enum vdbq_status status;
+    struct error *error;
 };
 
 static const void *next_packed(void *context, size_t size)
 {
     struct packed_stream *packed = context;
-    struct stream *stream = packed->stream;
 
-    if (packed->status != VDBQ_OK || size > packed->end - stream->at)
+    if (packed->status != VDBQ_OK || size > packed->end - packed->at)
         return NULL;
     if (size > packed->room) {
         uint8_t *more = memory_resize(packed->bytes, size);
         if (more == NULL) {
-            packed->status = error_no_memory(stream->error);
+            packed->status = error_no_memory(packed->error);
             return NULL;
         }
         packed->bytes = more;
         packed->room = size;
     }
-    packed->status =
-        read_on(stream, stream->at + size, packed->bytes, packed->sum);
+    packed->status = page_reader_copy(packed->reader, packed->at, size,
+                                      packed->bytes, packed->error);
+    packed->at += size;
     return packed->status == VDBQ_OK ? packed->bytes : NULL;
 }
 
-/* Reads packed words, and unpacks them at `to`. What is wrong with them is the
- * stream's fault: it is told once the checksum is known. */
-static enum vdbq_status read_packed(struct stream *stream,
-                                    const struct words_place *place,
-                                    uint8_t *to, struct checksum *sum)
+static enum vdbq_status tell_fault(const struct projection *projection,
+                                   const char *fault, struct error *error)
 {
-    struct packed_stream packed = { .stream = stream,
-                                    .end = place->offset + place->sizes.file,
-                                    .sum = sum };
-    const struct words_source source = { next_packed, &packed };
-    unsigned threads = stream->projection->threads;
-    const char *fault =
-        words_unpack(&source, &place->sizes, threads > 0 ? threads : 1, to);
+    return error_set(error, VDBQ_CORRUPT,
+                     "%s: table %s: the tablet at byte %llu is damaged: %s",
+                     database_path(projection->database),
+                     projection->table->name,
+                     (unsigned long long)projection->tablet->offset, fault);
+}
 
-    if (stream->fault == NULL)
-        stream->fault = fault;
-    while (packed.status == VDBQ_OK && stream->at < packed.end) {
-        uint64_t left = packed.end - stream->at;
-        next_packed(&packed, left < UNIT_RAW ? (size_t)left : UNIT_RAW);
-    }
+/* Reads packed words, and unpacks them at `to`. */
+static enum vdbq_status unpack_words(const struct projection *projection,
+                                     struct page_reader *reader,
+                                     const struct words_place *place,
+                                     uint8_t *to, struct error *error)
+{
+    struct packed_stream packed = { .reader = reader,
+                                    .at = place->offset,
+                                    .end = place->offset + place->sizes.file,
+                                    .error = error };
+    const struct words_source source = { next_packed, &packed };
+    unsigned threads = projection->threads > 0 ? projection->threads : 1;
+    const char *fault = words_unpack(&source, &place->sizes, threads, to);
+
     memory_release(packed.bytes);
-    return packed.status;
+    if (packed.status != VDBQ_OK || fault == NULL)
+        return packed.status;
+    return tell_fault(projection, fault, error);
 }
 
 /* Where the words of a text column go; NULL: nobody wants them. */
@@ -263,139 +248,57 @@ static bool words_packed(const struct projection *projection, unsigned column)
     return tablet_column(projection->head, column)->words_packed != 0;
 }
 
-/* Reads the words of a text column, and what lies before them; into the
- * projection if they are wanted. `*sum` is that of their bytes in the file. */
-static enum vdbq_status read_words(struct stream *stream, unsigned column,
-                                   uint8_t *block, uint64_t *sum)
+/* Reads the words of a text column where they are wanted. */
+static enum vdbq_status put_words(const struct projection *projection,
+                                  struct page_reader *reader, unsigned column,
+                                  const uint8_t *block, struct error *error)
 {
-    const struct projection *projection = stream->projection;
     const struct words_place *place = &projection->words[column];
     uint8_t *to = (uint8_t *)words_room(projection, column, block);
-    enum vdbq_status status = read_on(stream, place->offset, NULL, NULL);
-    struct checksum words;
 
-    checksum_begin(&words);
-    if (status == VDBQ_OK)
-        status = to != NULL && words_packed(projection, column)
-                     ? read_packed(stream, place, to, &words)
-                     : read_on(stream, place->offset + place->sizes.file, to,
-                               &words);
-    *sum = checksum_end(&words);
-    return status;
-}
-
-static enum vdbq_status tell_fault(const struct stream *stream)
-{
-    const struct projection *projection = stream->projection;
-
-    if (stream->fault == NULL)
+    if (to == NULL)
         return VDBQ_OK;
-    return error_set(
-        stream->error, VDBQ_CORRUPT,
-        "%s: table %s: the tablet at byte %llu is damaged: %s",
-        database_path(projection->database), projection->table->name,
-        (unsigned long long)projection->tablet->offset, stream->fault);
+    return words_packed(projection, column)
+               ? unpack_words(projection, reader, place, to, error)
+               : page_reader_copy(reader, place->offset, place->sizes.file, to,
+                                  error);
 }
 
-/* Reads all of the tablet. */
-static enum vdbq_status prove_bytes(const struct projection *projection,
-                                    uint8_t *block, struct error *error)
+/* Compares the head that was read with what the tablet's pages have. */
+static enum vdbq_status prove_head(const struct projection *projection,
+                                   struct error *error)
 {
-    struct stream stream = { .projection = projection,
-                             .error = error,
-                             .scratch = memory_resize(NULL, READ_BYTES) };
-    enum vdbq_status status = projection_wants_words(projection)
-                                  ? VDBQ_OK
-                                  : projection_place_words(projection, error);
+    const struct tablet_pages pages = projection_pages(projection);
+    struct page_reader reader = page_reader_start(&pages);
+    size_t size = (size_t)projection_head_size(projection);
+    uint8_t *head = memory_resize(NULL, size);
+    enum vdbq_status status =
+        head != NULL ? page_reader_copy(&reader, 0, size, head, error)
+                     : error_no_memory(error);
 
-    if (stream.scratch == NULL)
-        return error_no_memory(error);
-    checksum_begin(&stream.whole);
-    checksum_add(&stream.whole, projection->head,
-                 projection_head_size(projection));
-    stream.at = projection_head_size(projection);
-    for (unsigned i = 0;
-         i < projection->table->column_count && status == VDBQ_OK; i++)
-        status = prove_column(&stream, i, block);
-    for (unsigned i = 0;
-         i < projection->table->column_count && status == VDBQ_OK; i++)
-        if (projection_has_words(projection, i))
-            status = read_words(&stream, i, block,
-                                &projection->proof->column[i].words);
-    if (status == VDBQ_OK)
-        status = read_on(&stream, projection->tablet->size_bytes, NULL, NULL);
-    memory_release(stream.scratch);
-    if (status == VDBQ_OK)
-        status = tablet_check_sum(projection->database, projection->table,
-                                  projection->tablet,
-                                  checksum_end(&stream.whole), error);
-    if (status == VDBQ_OK)
-        status = tell_fault(&stream);
-    projection->proof->head =
-        block_checksum(projection->head, projection_head_size(projection));
-    projection->proof->whole = status == VDBQ_OK;
+    if (status == VDBQ_OK && memcmp(head, projection->head, size) != 0)
+        status = tell_fault(projection, "its head changes", error);
+    memory_release(head);
+    page_reader_finish(&reader);
     return status;
-}
-
-/* Reads the areas of one column; `*sum` is that of their bytes. */
-static enum vdbq_status read_column(const struct projection *projection,
-                                    unsigned column, uint8_t *block,
-                                    uint64_t *sum, struct error *error)
-{
-    struct tablet_area areas[TABLET_AREAS_MAX];
-    unsigned count = tablet_areas(tablet_column(projection->head, column),
-                                  projection->tablet->rows, areas);
-    struct stream stream = { .projection = projection, .error = error };
-    enum vdbq_status status = VDBQ_OK;
-
-    checksum_begin(&stream.whole);
-    for (unsigned k = 0; k < count && status == VDBQ_OK; k++) {
-        stream.at = areas[k].offset;
-        status = read_on(&stream, areas[k].offset + areas[k].size,
-                         place_of(projection, column, k, block), NULL);
-    }
-    *sum = checksum_end(&stream.whole);
-    return status;
-}
-
-static enum vdbq_status has_changed(const struct projection *projection,
-                                    struct error *error)
-{
-    return error_set(error, VDBQ_CORRUPT,
-                     "%s: table %s: the tablet at byte %llu is damaged: its "
-                     "bytes have changed since they were read first",
-                     database_path(projection->database),
-                     projection->table->name,
-                     (unsigned long long)projection->tablet->offset);
-}
-
-/* Reads the words of a column, of which the sum is known. */
-static enum vdbq_status put_words(const struct projection *projection,
-                                  unsigned column, uint8_t *block,
-                                  struct error *error)
-{
-    struct stream stream = { .projection = projection,
-                             .error = error,
-                             .at = projection->words[column].offset };
-    uint64_t sum;
-    enum vdbq_status status;
-
-    checksum_begin(&stream.whole);
-    status = read_words(&stream, column, block, &sum);
-    if (status == VDBQ_OK && sum != projection->proof->column[column].words)
-        status = has_changed(projection, error);
-    return status == VDBQ_OK ? tell_fault(&stream) : status;
 }
 
 enum vdbq_status projection_put_head(const struct projection *projection,
                                      uint8_t *block, struct error *error)
 {
-    if (block_checksum(projection->head, projection_head_size(projection))
-        != projection->proof->head)
-        return has_changed(projection, error);
-    if (projection->in_place)
-        return VDBQ_OK;
-    memcpy(block, projection->here, projection_head_size(projection));
+    struct tablet_proof *proof = projection->proof;
+    size_t size = (size_t)projection_head_size(projection);
+    uint64_t sum = block_checksum(projection->head, size);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (proof->head != sum || !proof->head_known)
+        status = prove_head(projection, error);
+    if (status != VDBQ_OK)
+        return status;
+    proof->head = sum;
+    proof->head_known = true;
+    if (!projection->in_place)
+        memcpy(block, projection->here, size);
     return VDBQ_OK;
 }
 
@@ -403,17 +306,16 @@ enum vdbq_status projection_put_column(const struct projection *projection,
                                        unsigned column, uint8_t *block,
                                        struct error *error)
 {
-    uint64_t sum = projection->proof->column[column].sum;
-    enum vdbq_status status = VDBQ_OK;
+    const struct tablet_pages pages = projection_pages(projection);
+    struct page_reader reader = page_reader_start(&pages);
+    bool known =
+        projection->in_place && projection->proof->column[column].checked;
+    enum vdbq_status status =
+        known ? VDBQ_OK : put_values(projection, &reader, column, block, error);
 
-    if (!projection->in_place)
-        status = read_column(projection, column, block, &sum, error);
-    if (status != VDBQ_OK)
-        return status;
-    if (sum != projection->proof->column[column].sum)
-        return has_changed(projection, error);
-    if (words_room(projection, column, block) != NULL)
-        status = put_words(projection, column, block, error);
+    if (status == VDBQ_OK)
+        status = put_words(projection, &reader, column, block, error);
+    page_reader_finish(&reader);
     return status == VDBQ_OK ? check_values(projection, column, block, error)
                              : status;
 }

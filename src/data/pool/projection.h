@@ -71,8 +71,12 @@ void projection_unmap(struct database *database, const void *block,
 /* Whether codes may come without words in the block: those of all texts that are
  * wanted were compared with theirs before, or will be, where these are apart. */
 bool projection_codes_known(const struct projection *projection);
-/* Whether the tablet is proven, so that columns may be read alone. */
+/* Whether the sums of the tablet's pages are known, so that columns may be read
+ * alone. */
 bool projection_proven(const struct projection *projection);
+/* Learns them where few bytes tell them, unless they are known. */
+enum vdbq_status projection_learn_told(const struct projection *projection,
+                                       struct error *error);
 /* Whether bytes are to be read for it: all but what is in place and known. */
 bool projection_reads(const struct projection *projection);
 /* The most bytes that the tablet takes which comes of a base, whose projection it
@@ -92,9 +96,9 @@ enum vdbq_status projection_edited(const struct projection *base,
                                    const struct tablet_ref *edited,
                                    enum encoding_choice choice, uint8_t *block,
                                    struct error *error);
-/* Fills the block with all of an unproven projection, and proves it. */
-enum vdbq_status projection_prove(const struct projection *projection,
-                                  uint8_t *block, struct error *error);
+/* Fills the block with all of a projection, which is proven then. */
+enum vdbq_status projection_put(const struct projection *projection,
+                                uint8_t *block, struct error *error);
 /* Checks the head of a proven projection, and puts it in place. */
 enum vdbq_status projection_put_head(const struct projection *projection,
                                      uint8_t *block, struct error *error);

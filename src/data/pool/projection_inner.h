@@ -3,6 +3,7 @@
 #ifndef VDBQ_DATA_PROJECTION_INNER_H
 #define VDBQ_DATA_PROJECTION_INNER_H
 
+#include "data/database/tablet_pages.h"
 #include "data/pool/projection.h"
 #include "data/tablet/tablet_inner.h"
 
@@ -53,6 +54,9 @@ static inline bool projection_wants_words(const struct projection *projection)
             return true;
     return false;
 }
+
+/* The pages of the tablet, whose head was read. */
+struct tablet_pages projection_pages(const struct projection *projection);
 
 /* Finds the words of text columns, which lie one behind the other. Fails with
  * CORRUPT, IO. */

@@ -9,7 +9,7 @@
 #include "data/database/database_inner.h"
 #include "data/pool/projection_inner.h"
 #include "data/database/edited.h"
-#include "data/tablet/block.h"
+#include "data/tablet/page_sums.h"
 
 bool projection_codes_known(const struct projection *projection)
 {
@@ -82,8 +82,12 @@ enum vdbq_status projection_read_head(const struct projection *projection,
                        projection_head_size(projection), tablet->offset, error);
     if (status != VDBQ_OK)
         return status;
-    status = tablet_check_head(projection->table, projection->head,
-                               tablet->size_bytes, tablet->rows, error);
+    status =
+        tablet_check_head(projection->table, projection->head,
+                          page_sums_follow(projection->head, tablet->size_bytes)
+                              ? projection->head->size
+                              : tablet->size_bytes,
+                          tablet->rows, error);
     return status == VDBQ_CORRUPT ? tell_damage(projection, error) : status;
 }
 

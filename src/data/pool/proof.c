@@ -4,9 +4,14 @@
  */
 #include "data/pool/proof.h"
 
-static uint64_t proof_bytes(unsigned columns)
+#include "base/memory.h"
+#include "data/tablet/page_sums.h"
+
+/* With the sums that it will have. */
+static uint64_t proof_bytes(const struct tablet_ref *tablet, unsigned columns)
 {
-    return sizeof(struct tablet_proof) + columns * sizeof(struct column_proof);
+    return sizeof(struct tablet_proof) + columns * sizeof(struct column_proof)
+           + page_sums_count(tablet->size_bytes) * sizeof(uint64_t);
 }
 
 void proofs_sweep(struct proofs *proofs,
@@ -22,7 +27,8 @@ void proofs_sweep(struct proofs *proofs,
                 continue;
             }
             *at = proof->chain;
-            proofs->used_bytes -= proof_bytes(proof->columns);
+            proofs->used_bytes -= proof->bytes;
+            memory_release(proof->sums);
             memory_release(proof);
         }
     }
@@ -56,13 +62,14 @@ static struct tablet_proof *
 add(struct proofs *proofs, const struct tablet_ref *tablet, unsigned columns)
 {
     struct tablet_proof *made, **bucket = bucket_of(proofs, tablet);
-    uint64_t size = proof_bytes(columns);
+    uint64_t size = proof_bytes(tablet, columns);
 
     if (proofs->used_bytes + size > proofs->limit_bytes)
         forget(proofs);
-    made = memory_zeroed(1, size);
+    made = memory_zeroed(1, sizeof *made + columns * sizeof made->column[0]);
     if (made == NULL)
         return NULL;
+    made->bytes = size;
     made->identity = tablet->identity;
     made->columns = columns;
     made->chain = *bucket;
@@ -71,15 +78,31 @@ add(struct proofs *proofs, const struct tablet_ref *tablet, unsigned columns)
     return made;
 }
 
-struct tablet_proof *proofs_find(struct proofs *proofs,
+/* In its chain. */
+static struct tablet_proof *find(struct tablet_proof *proof,
                                  const struct tablet_ref *tablet,
                                  unsigned columns)
 {
-    struct tablet_proof *proof = *bucket_of(proofs, tablet);
-
     while (proof != NULL
            && (!identity_equal(proof->identity, tablet->identity)
                || proof->columns != columns))
         proof = proof->chain;
+    return proof;
+}
+
+const struct tablet_proof *proofs_known(const struct proofs *proofs,
+                                        const struct tablet_ref *tablet,
+                                        unsigned columns)
+{
+    return find(*bucket_of((struct proofs *)proofs, tablet), tablet, columns);
+}
+
+struct tablet_proof *proofs_find(struct proofs *proofs,
+                                 const struct tablet_ref *tablet,
+                                 unsigned columns)
+{
+    struct tablet_proof *proof =
+        find(*bucket_of(proofs, tablet), tablet, columns);
+
     return proof != NULL ? proof : add(proofs, tablet, columns);
 }

@@ -84,6 +84,7 @@ static bool end_piece(struct pieces *pieces, unsigned i,
         span->end = words_of(span->dictionary);
         if (before != NULL)
             dictionary_find(span->dictionary, *before, &span->end);
+        paged_put_away(); /* a search reads here and there */
         assert(span->first <= span->end);
         span->numbers = pieces->numbers[p] + span->first;
         words += span->end - span->first;

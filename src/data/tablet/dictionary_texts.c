@@ -92,10 +92,13 @@ static void leave(struct copying *copying, uint32_t end)
 {
     const struct dictionary *words = copying->words;
     uint32_t first = copying->left_from;
+    size_t ends = (size_t)(end - first) * sizeof *words->ends;
+    /* to ask for a start is to read it: not of ranges without rows */
+    if (copying->left_rows < LEAVE_ROWS)
+        return;
     uint32_t start = dictionary_start(words, first);
     size_t bytes = dictionary_start(words, end) - start;
-    size_t ends = (size_t)(end - first) * sizeof *words->ends;
-    if (copying->left_rows < LEAVE_ROWS || bytes + ends < paged_stay_bytes())
+    if (bytes + ends < paged_stay_bytes())
         return;
     paged_leave(words, words->ends + first, ends);
     paged_leave(words, words->bytes + start, bytes);

@@ -155,6 +155,16 @@ static const char *plain_fault(const struct encoded_column *from)
     return encoding_facts_fault(from, &facts);
 }
 
+static struct encoding_part plain_part(const struct encoded_column *from,
+                                       uint32_t first, uint32_t count,
+                                       unsigned part)
+{
+    uint64_t width = from->column->width;
+
+    return part == 0 ? (struct encoding_part){ first * width, count * width }
+                     : (struct encoding_part){ 0, 0 };
+}
+
 static void plain_slice(struct column_input *input, u64 row)
 {
     input->values += row * input->width;
@@ -171,6 +181,7 @@ const struct encoding encoding_plain = { .name = "plain",
                                          .write = plain_write,
                                          .read = plain_read,
                                          .pick = plain_pick,
+                                         .part = plain_part,
                                          .fault = plain_fault,
                                          .slice = plain_slice,
                                          .bytes = plain_bytes };

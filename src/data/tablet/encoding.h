@@ -30,6 +30,11 @@ struct encoded_column {
     const uint8_t *null_bits; /* NULL: none says which values are NULL       */
 };
 
+/* Bytes of a column's values, behind its first one. */
+struct encoding_part {
+    uint64_t offset, size;
+};
+
 struct encoding {
     const char *name;
     uint32_t format;  /* the least of tablets that have it              */
@@ -56,6 +61,11 @@ struct encoding {
      * read() does it as well, some neighbours at a time. */
     void (*pick)(const struct encoded_column *from, const uint32_t *rows,
                  uint32_t count, void *values);
+    /* Bytes at `values` without which rows [first, first + count), up to 64 that
+     * begin at a multiple of 64, cannot be read. Part 1 is found by the bytes of
+     * part 0, and so on; an empty one is the last. NULL: none are stored. */
+    struct encoding_part (*part)(const struct encoded_column *from,
+                                 uint32_t first, uint32_t count, unsigned part);
     /* What is wrong with a column from a file whose areas lie inside; NULL:
      * nothing, and minimum, maximum and count of NULLs are true. */
     const char *(*fault)(const struct encoded_column *from);

@@ -284,6 +284,21 @@ static void packed_slice(struct column_input *input, u64 row)
     input->row = (u32)(row % PACKED_ROWS);
 }
 
+/* The lines of the codes that start one together. */
+static struct encoding_part packed_part(const struct encoded_column *from,
+                                        uint32_t first, uint32_t count,
+                                        unsigned part)
+{
+    uint64_t bits = from->column->bits, start = first / PACKED_ROWS;
+    uint64_t end = ((uint64_t)first + count - 1) / PACKED_ROWS + 1;
+    uint64_t all = PACKED_SIZE(from->rows, bits);
+    uint64_t offset = start * bits * PACKED_LINE, to = end * bits * PACKED_LINE;
+
+    if (part > 0)
+        return (struct encoding_part){ 0, 0 };
+    return (struct encoding_part){ offset, (to < all ? to : all) - offset };
+}
+
 static u64 packed_bytes(const struct column_input *input, u64 rows)
 {
     return PACKED_SIZE(input->row + rows, input->bits);
@@ -303,6 +318,7 @@ const struct encoding encoding_packed = { .name = "packed",
                                           .write = packed_write,
                                           .read = packed_read,
                                           .pick = packed_pick,
+                                          .part = packed_part,
                                           .fault = packed_fault,
                                           .slice = packed_slice,
                                           .bytes = packed_bytes,

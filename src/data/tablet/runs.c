@@ -145,6 +145,31 @@ static void runs_read(const struct encoded_column *from, uint32_t first,
     }
 }
 
+/* The heads of the rows, and then the values of their runs. */
+static struct encoding_part runs_part(const struct encoded_column *from,
+                                      uint32_t first, uint32_t count,
+                                      unsigned part)
+{
+    uint64_t width = from->column->width;
+    uint64_t at = RUNS_VALUES(from->column->base, width);
+    uint32_t runs = (uint32_t)from->column->base, last = first + count - 1;
+    const struct run_head *heads = heads_of(from);
+    const struct run_head *head = &heads[first / RUN_ROWS];
+    const struct run_head *end = &heads[last / RUN_ROWS];
+
+    if (part == 0)
+        return (struct encoding_part){ at + (first / RUN_ROWS) * sizeof *head,
+                                       (last / RUN_ROWS - first / RUN_ROWS + 1)
+                                           * sizeof *head };
+    if (part > 1)
+        return (struct encoding_part){ 0, 0 };
+    uint32_t low = run_of(head->starts, head->before, first % RUN_ROWS, runs);
+    uint32_t high = run_of(end->starts, end->before, last % RUN_ROWS, runs);
+    if (high < low) /* heads that no writer wrote */
+        return (struct encoding_part){ 0, runs * width };
+    return (struct encoding_part){ low * width, (high - low + 1) * width };
+}
+
 /* -------------------------------------------------------------- check -- */
 
 /* Whether the heads count as many runs as there are. */
@@ -186,13 +211,11 @@ static bool count_facts(const struct encoded_column *from,
 
 static const char *runs_fault(const struct encoded_column *from)
 {
-    int64_t runs = from->column->base;
     struct column_facts facts;
 
+    assert(from->column->base >= 1 && from->column->base <= from->rows);
     if (type_is_real(from->type))
         return "a column of runs is not of integers";
-    if (runs < 1 || runs > from->rows)
-        return "the number of runs is impossible";
     if (!heads_agree(from))
         return "the runs are not as many as it says";
     if (!count_facts(from, &facts))
@@ -223,6 +246,7 @@ const struct encoding encoding_runs = { .name = "runs",
                                         .size = runs_size,
                                         .write = runs_write,
                                         .read = runs_read,
+                                        .part = runs_part,
                                         .fault = runs_fault,
                                         .slice = runs_slice,
                                         .bytes = runs_bytes };

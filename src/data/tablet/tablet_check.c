@@ -26,9 +26,9 @@ struct check {
 static enum vdbq_status check_head(const struct check *check);
 static bool area_fits(const struct check *check, uint64_t offset,
                       uint64_t size);
-static const char *values_fault(const struct check *check,
-                                const struct tablet_column *column,
-                                enum vdbq_type type);
+static const char *find_values(const struct check *check,
+                               const struct tablet_column *column,
+                               struct encoded_column *found);
 static const char *dictionary_fault(const struct check *check,
                                     const struct tablet_column *column);
 static const char *limits_fault(const struct tablet_column *column,
@@ -162,12 +162,9 @@ static enum vdbq_status check_areas(const struct check *check)
     return words_behind(check, at);
 }
 
-static enum vdbq_status check_column(const struct check *check, unsigned i)
+static enum vdbq_status tell_column(const struct check *check, unsigned i,
+                                    const char *fault)
 {
-    enum vdbq_type type = check->table->columns[i].type;
-    const char *fault =
-        column_fault(check, tablet_column(check->head, i), type);
-
     if (fault == NULL)
         return VDBQ_OK;
     return error_set(check->error, VDBQ_CORRUPT,
@@ -176,9 +173,19 @@ static enum vdbq_status check_column(const struct check *check, unsigned i)
                      (unsigned)check->rows, fault);
 }
 
-static const char *column_fault(const struct check *check,
-                                const struct tablet_column *column,
-                                enum vdbq_type type)
+static enum vdbq_status check_column(const struct check *check, unsigned i)
+{
+    enum vdbq_type type = check->table->columns[i].type;
+
+    return tell_column(
+        check, i, column_fault(check, tablet_column(check->head, i), type));
+}
+
+/* What is wrong with a column, but for its values and words, whose areas are found. */
+static const char *shape_fault(const struct check *check,
+                               const struct tablet_column *column,
+                               enum vdbq_type type,
+                               struct encoded_column *found)
 {
     const char *fault;
 
@@ -190,12 +197,42 @@ static const char *column_fault(const struct check *check,
         return "packed words are those of a file"; /* they were unpacked */
     if (column->reserved1 != 0 || (type != VDBQ_TEXT && column->words != 0))
         return "a reserved field is not 0";
-    fault = values_fault(check, column, stored_type(type));
-    if (fault != NULL)
-        return fault;
-    if (type == VDBQ_TEXT)
-        return dictionary_fault(check, column);
-    return limits_fault(column, type);
+    fault = find_values(check, column, found);
+    return fault == NULL && type != VDBQ_TEXT ? limits_fault(column, type)
+                                              : fault;
+}
+
+static const char *column_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    struct encoded_column found = { .column = column,
+                                    .type = stored_type(type),
+                                    .rows = check->rows };
+    const char *fault = shape_fault(check, column, type, &found);
+
+    if (fault == NULL)
+        fault = encoding_at(column->encoding)->fault(&found);
+    return fault == NULL && type == VDBQ_TEXT ? dictionary_fault(check, column)
+                                              : fault;
+}
+
+enum vdbq_status tablet_check_shape(const struct table *table,
+                                    const struct tablet *head,
+                                    const void *block, unsigned column,
+                                    struct encoded_column *found,
+                                    struct error *error)
+{
+    const struct check check = {
+        table, head, block, head->size, (uint32_t)head->rows, NULL, error
+    };
+    const struct tablet_column *of = tablet_column(head, column);
+    enum vdbq_type type = table->columns[column].type;
+
+    *found = (struct encoded_column){ .column = of,
+                                      .type = stored_type(type),
+                                      .rows = check.rows };
+    return tell_column(&check, column, shape_fault(&check, of, type, found));
 }
 
 /* Not every value that the machine has is one of the type; 0 is. */
@@ -261,22 +298,19 @@ static const char *find_areas(const struct check *check,
     return column->nulls == 0 ? NULL : "a column that is NULL has null bits";
 }
 
-static const char *values_fault(const struct check *check,
-                                const struct tablet_column *column,
-                                enum vdbq_type type)
+static const char *find_values(const struct check *check,
+                               const struct tablet_column *column,
+                               struct encoded_column *found)
 {
-    struct encoded_column found = { .column = column,
-                                    .type = type,
-                                    .rows = check->rows };
     const struct encoding *encoding = encoding_find(column->encoding);
-    const char *fault;
 
     if (encoding == NULL)
         return "the encoding is unknown";
     if (column->bits > encoding->bits)
         return "the encoding has not so many bits";
-    fault = find_areas(check, column, &found);
-    return fault == NULL ? encoding->fault(&found) : fault;
+    if (encoding->counts && (column->base < 1 || column->base > check->rows))
+        return "it is impossible how many are stored";
+    return find_areas(check, column, found);
 }
 
 /* -------------------------------------------------------------- words -- */

@@ -82,6 +82,14 @@ enum vdbq_status tablet_check_column(const struct table *table,
                                      const struct tablet_check_words *words,
                                      struct error *error);
 
+/* Proves of it all but what its values and words are, so that those of any row can
+ * be read once they are there. */
+enum vdbq_status tablet_check_shape(const struct table *table,
+                                    const struct tablet *head,
+                                    const void *block, unsigned column,
+                                    struct encoded_column *found,
+                                    struct error *error);
+
 /* The facts that a checked tablet keeps of a column. */
 void tablet_facts(const void *block, unsigned column,
                   struct column_facts *facts);

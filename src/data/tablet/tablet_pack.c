@@ -8,20 +8,21 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/tablet/page_sums.h"
 #include "data/tablet/tablet_inner.h"
 
 uint64_t tablet_features(void)
 {
-    return encoding_features() | FEATURE_PACKED_WORDS;
+    return encoding_features() | FEATURE_PACKED_WORDS | FEATURE_PAGE_SUMS;
 }
 
 uint32_t tablet_version(uint64_t features)
 {
     uint32_t version = encoding_version(features);
-    uint32_t packed = ENCODING_VERSION(0, 3);
+    uint32_t now = ENCODING_VERSION(0, 3);
+    bool needs = (features & (FEATURE_PACKED_WORDS | FEATURE_PAGE_SUMS)) != 0;
 
-    return (features & FEATURE_PACKED_WORDS) != 0 && packed > version ? packed
-                                                                      : version;
+    return needs && now > version ? now : version;
 }
 
 static struct tablet_column *column_of(struct tablet *head, unsigned column)
@@ -56,7 +57,7 @@ bool tablet_pack(struct block *block)
     struct tablet *head;
 
     if (from->variable_size > 0)
-        made = block_create(block->size);
+        made = block_create(block->size + page_sums_bytes(block->size));
     if (made.bytes == NULL)
         return false;
     head = made.bytes;

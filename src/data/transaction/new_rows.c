@@ -14,6 +14,7 @@
 #include "base/os/os.h"
 #include "base/threads/stop.h"
 #include "base/type.h"
+#include "data/tablet/page_sums.h"
 #include "data/transaction/tablet_build.h"
 
 enum {
@@ -394,7 +395,7 @@ static enum vdbq_status write_block(struct new_rows *new_rows,
 
     tablet->offset = space_take(&writer->space, room);
     tablet->size_bytes = block->size;
-    tablet->checksum = block_checksum(block->bytes, block->size);
+    tablet->checksum = page_sums_checksum(block);
     tablet->identity = identity_give(&writer->identities);
     enum vdbq_status status =
         file_write_block(&writer->database->file, block, tablet->offset, error);

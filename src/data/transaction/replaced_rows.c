@@ -54,14 +54,27 @@ bool replaced_last(const struct replacing *replacing, uint8_t *stays,
     return true;
 }
 
+static struct rule_find find_by(const struct replacing *replacing, size_t rule)
+{
+    return (struct rule_find){ .database =
+                                   replacing->transaction->writer.database,
+                               .catalogue = replacing->transaction->draft,
+                               .table = replacing->table,
+                               .rule = vector_at(replacing->rules, rule) };
+}
+
 /* Whether rows are looked for by all rules; else all rows of the table are looked
  * through. */
 static bool is_searched(const struct replacing *replacing)
 {
-    bool searched = replacing->rows <= SEARCHED_ROWS_MAX;
+    bool few = replacing->rows <= SEARCHED_ROWS_MAX, searched = true;
 
-    for (size_t i = 0; i < replacing->rules->count && searched; i++)
-        searched = rule_findable(vector_at(replacing->rules, i));
+    for (size_t i = 0; i < replacing->rules->count && searched; i++) {
+        const struct rule_find find = find_by(replacing, i);
+        searched =
+            (rule_findable(find.rule) || rule_is_hashed(find.rule))
+            && (few || rule_is_searched_together(&find, replacing->rows));
+    }
     return searched;
 }
 
@@ -69,18 +82,12 @@ static bool is_searched(const struct replacing *replacing)
 static enum vdbq_status look_for(const struct replacing *replacing,
                                  struct vector *numbers)
 {
-    struct rule_find find = { .database =
-                                  replacing->transaction->writer.database,
-                              .catalogue = replacing->transaction->draft,
-                              .table = replacing->table };
     enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < replacing->rules->count; i++) {
-        find.rule = vector_at(replacing->rules, i);
-        for (uint64_t row = 0; row < replacing->rows && status == VDBQ_OK;
-             row++)
-            status = rule_find(&find, replacing->values->items[i].vectors, row,
-                               numbers, replacing->error);
+    for (size_t i = 0; i < replacing->rules->count && status == VDBQ_OK; i++) {
+        const struct rule_find find = find_by(replacing, i);
+        status = rule_find_rows(&find, replacing->values->items[i].vectors,
+                                replacing->rows, numbers, replacing->error);
     }
     return status;
 }

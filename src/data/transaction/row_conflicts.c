@@ -104,6 +104,27 @@ static bool is_sure(const struct row_rule *of, uint32_t rows,
            || !rule_is_searched(&find, rows);
 }
 
+/* Looks for the rows together, where each is looked up, and then tells. */
+static enum vdbq_status find_together(struct row_rule *of, bool sure,
+                                      const struct vdbq_vector *vectors,
+                                      uint32_t rows,
+                                      struct unique_hashed *hashed,
+                                      struct row_conflict *conflicts)
+{
+    uint8_t *there = memory_zeroed((size_t)rows + 1, 1);
+    enum vdbq_status status =
+        there != NULL ? VDBQ_OK : error_no_memory(of->error);
+
+    if (status == VDBQ_OK && sure)
+        status = row_rule_look(of, vectors, rows, there);
+    if (status == VDBQ_OK)
+        status = find(of, sure, vectors, hashed,
+                      hash_rows(of->rule, vectors, rows, hashed, conflicts),
+                      conflicts);
+    memory_release(there);
+    return status;
+}
+
 static enum vdbq_status
 find_by_rule(struct transaction *transaction, const struct table *table,
              const struct unique_rule *rule, uint32_t rows,
@@ -127,9 +148,8 @@ find_by_rule(struct transaction *transaction, const struct table *table,
     of = row_rule_init(transaction, table, rule, rows, error);
     status = rule_values_make(&source, rule, rows, vectors, &values, error);
     if (status == VDBQ_OK)
-        status = find(&of, is_sure(&of, rows, sureness), values.vectors, hashed,
-                      hash_rows(rule, values.vectors, rows, hashed, conflicts),
-                      conflicts);
+        status = find_together(&of, is_sure(&of, rows, sureness),
+                               values.vectors, rows, hashed, conflicts);
     rule_values_finish(&values);
     memory_release(hashed);
     return status;

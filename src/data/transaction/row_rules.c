@@ -35,7 +35,8 @@ static bool is_searched(const struct row_rule *of, uint64_t rows)
     if (!rule_findable(of->rule)
         || unique_set_known(find.database, find.table, find.rule))
         return false;
-    return rule_is_searched(&find, rows) || (seen != NULL && seen->count > 0);
+    return rule_is_searched_together(&find, rows)
+           || (seen != NULL && seen->count > 0);
 }
 
 struct row_rule row_rule_init(struct transaction *transaction,
@@ -43,7 +44,9 @@ struct row_rule row_rule_init(struct transaction *transaction,
                               const struct unique_rule *rule, uint64_t rows,
                               struct error *error)
 {
-    struct row_rule of = { transaction, table, rule, false, error };
+    struct row_rule of = {
+        .transaction = transaction, .table = table, .rule = rule, .error = error
+    };
 
     of.searched = is_searched(&of, rows);
     return of;
@@ -71,6 +74,18 @@ static enum vdbq_status set_of(const struct row_rule *of,
                          of->error);
 }
 
+enum vdbq_status row_rule_look(struct row_rule *of,
+                               const struct vdbq_vector *vectors, uint64_t rows,
+                               uint8_t *there)
+{
+    const struct rule_find find = row_rule_find(of);
+
+    if (!of->searched)
+        return VDBQ_OK;
+    of->there = there;
+    return rule_meet_rows(&find, vectors, rows, there, of->error);
+}
+
 /* Whether a row of a tablet is like this one. */
 static enum vdbq_status look_for(const struct row_rule *of,
                                  const struct vdbq_vector *vectors,
@@ -78,9 +93,13 @@ static enum vdbq_status look_for(const struct row_rule *of,
 {
     const struct rule_find find = row_rule_find(of);
     struct vector numbers = VECTOR(uint64_t);
-    enum vdbq_status status =
-        rule_find(&find, vectors, row, &numbers, of->error);
+    enum vdbq_status status;
 
+    if (of->there != NULL) {
+        *found = of->there[row] != 0;
+        return VDBQ_OK;
+    }
+    status = rule_find(&find, vectors, row, &numbers, of->error);
     *found = numbers.count > 0;
     vector_finish(&numbers);
     return status;

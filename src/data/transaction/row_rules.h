@@ -18,6 +18,9 @@ struct row_rule {
     const struct table *table; /* in the draft */
     const struct unique_rule *rule;
     bool searched; /* rows are looked for; else there is a set of them */
+    const uint8_t
+        *there; /* 1 of each row that comes if a tablet has one that is
+                             like it; NULL: each is looked for by itself */
     struct error *error;
 };
 
@@ -26,6 +29,11 @@ struct row_rule row_rule_init(struct transaction *transaction,
                               const struct table *table,
                               const struct unique_rule *rule, uint64_t rows,
                               struct error *error);
+/* Looks for all rows that come together, if rows are looked for: what is found goes to
+ * `there`, a byte a row, which outlives the rule. */
+enum vdbq_status row_rule_look(struct row_rule *of,
+                               const struct vdbq_vector *vectors, uint64_t rows,
+                               uint8_t *there);
 /* What is looked through. */
 struct rule_find row_rule_find(const struct row_rule *of);
 /* Whether a row is like another one; NULL is like nothing. Here and below, vectors

@@ -36,6 +36,7 @@ static enum vdbq_status add(struct adding *adding, uint64_t first,
                             uint64_t rows);
 static enum vdbq_status claim_key(struct adding *adding,
                                   enum conflict conflict);
+static enum vdbq_status end_search(struct adding *adding);
 static enum vdbq_status add_unique(struct adding *adding);
 static enum vdbq_status add_unless(struct adding *adding);
 static enum vdbq_status replace(struct adding *adding);
@@ -92,6 +93,8 @@ static enum vdbq_status insert(struct adding *adding, uint32_t table_id,
         && !unique_rules(transaction->draft, adding->table, adding->claims,
                          &adding->rules))
         status = error_no_memory(error);
+    if (status == VDBQ_OK)
+        status = end_search(adding);
     if (status == VDBQ_OK)
         status = compute(adding);
     if (status == VDBQ_OK)
@@ -268,6 +271,45 @@ static struct row_rule rule_of(const struct adding *adding, size_t number)
                          adding->error);
 }
 
+/* Rules and table as the draft has them now. */
+static enum vdbq_status look_again(struct adding *adding, uint32_t id)
+{
+    const struct catalogue *draft = adding->transaction->draft;
+
+    adding->table = catalogue_table_id(draft, id);
+    vector_finish(&adding->rules);
+    return unique_rules(draft, adding->table, adding->claims, &adding->rules)
+               ? VDBQ_OK
+               : error_no_memory(adding->error);
+}
+
+/* Whether rows are looked for since others wait that were, and for no other
+ * reason. */
+static bool searches_on(const struct adding *adding)
+{
+    bool on = false;
+
+    for (size_t i = 0; i < adding->rules.count && !on; i++) {
+        const struct row_rule of = rule_of(adding, i);
+        const struct rule_find find = row_rule_find(&of);
+        on = of.searched && !rule_is_searched_together(&find, adding->rows);
+    }
+    return on;
+}
+
+/* Writes rows that wait, where so many come that a set of all rows is better: it has
+ * those of tablets. */
+static enum vdbq_status end_search(struct adding *adding)
+{
+    uint32_t id = adding->table->id;
+    enum vdbq_status status;
+
+    if (!searches_on(adding))
+        return VDBQ_OK;
+    status = transaction_settle(adding->transaction, adding->error);
+    return status == VDBQ_OK ? look_again(adding, id) : status;
+}
+
 /* Takes note of a row. */
 static enum vdbq_status note(const struct adding *adding,
                              const struct row_rule *of,
@@ -277,7 +319,7 @@ static enum vdbq_status note(const struct adding *adding,
                                         : error_no_memory(adding->error);
 }
 
-/* Looks for rows one by one. */
+/* Sees of rows that are looked for, one by one, that they are like none. */
 static enum vdbq_status claim_each(const struct adding *adding,
                                    const struct row_rule *of,
                                    const struct vdbq_vector *vectors)
@@ -298,16 +340,32 @@ static enum vdbq_status claim_each(const struct adding *adding,
     return status;
 }
 
+/* The same of rows that are looked for together. */
+static enum vdbq_status claim_together(const struct adding *adding,
+                                       struct row_rule *of,
+                                       const struct vdbq_vector *vectors)
+{
+    uint8_t *there = memory_zeroed((size_t)adding->rows + 1, 1);
+    enum vdbq_status status =
+        there != NULL ? row_rule_look(of, vectors, adding->rows, there)
+                      : error_no_memory(adding->error);
+
+    if (status == VDBQ_OK)
+        status = claim_each(adding, of, vectors);
+    memory_release(there);
+    return status;
+}
+
 /* Sees of all rows that they are like none by a rule. */
 static enum vdbq_status claim(const struct adding *adding, size_t number)
 {
-    const struct row_rule of = rule_of(adding, number);
+    struct row_rule of = rule_of(adding, number);
     const struct vdbq_vector *vectors = values_by(adding, number);
     struct unique_set *set;
     enum vdbq_status status;
 
     if (of.searched)
-        return claim_each(adding, &of, vectors);
+        return claim_together(adding, &of, vectors);
     status = unique_set_of(adding->transaction->writer.database,
                            adding->transaction->draft, adding->table, of.rule,
                            &set, adding->error);
@@ -328,29 +386,27 @@ static enum vdbq_status add_unique(struct adding *adding)
 
 /* ---------------------------------------------------------------- ignore -- */
 
-/* Whether a row is like none that is there; it is noted then. */
-static enum vdbq_status claim_row(struct adding *adding, uint64_t row,
+/* Whether a row is like none that is there by all rules; it is noted then. */
+static enum vdbq_status claim_row(struct adding *adding,
+                                  const struct row_rule *rules, uint64_t row,
                                   bool *free)
 {
     enum vdbq_status status = VDBQ_OK;
     bool meets = false;
 
     for (size_t i = 0; i < adding->rules.count && !meets && status == VDBQ_OK;
-         i++) {
-        const struct row_rule of = rule_of(adding, i);
-        status = row_rule_meets(&of, values_by(adding, i), row, &meets);
-    }
+         i++)
+        status = row_rule_meets(&rules[i], values_by(adding, i), row, &meets);
     *free = !meets;
     for (size_t i = 0; i < adding->rules.count && !meets && status == VDBQ_OK;
-         i++) {
-        const struct row_rule of = rule_of(adding, i);
-        status = note(adding, &of, values_by(adding, i), row);
-    }
+         i++)
+        status = note(adding, &rules[i], values_by(adding, i), row);
     return status;
 }
 
-/* INSERT OR IGNORE: adds runs of rows that are like none. */
-static enum vdbq_status add_unless(struct adding *adding)
+/* Adds runs of rows that are like none. */
+static enum vdbq_status add_free(struct adding *adding,
+                                 const struct row_rule *rules)
 {
     enum vdbq_status status = VDBQ_OK;
     uint64_t first = 0, row = 0;
@@ -359,7 +415,7 @@ static enum vdbq_status add_unless(struct adding *adding)
         bool free;
         if (stop_at(row))
             return error_cancelled(adding->error);
-        status = claim_row(adding, row, &free);
+        status = claim_row(adding, rules, row, &free);
         if (adding->added != NULL)
             adding->added[row] = free;
         if (status != VDBQ_OK || free)
@@ -370,6 +426,28 @@ static enum vdbq_status add_unless(struct adding *adding)
     }
     if (status == VDBQ_OK && row > first)
         status = add(adding, first, row - first);
+    return status;
+}
+
+/* INSERT OR IGNORE. */
+static enum vdbq_status add_unless(struct adding *adding)
+{
+    size_t count = adding->rules.count;
+    struct row_rule *rules = memory_zeroed(count + 1, sizeof *rules);
+    uint8_t *there = memory_zeroed(count + 1, (size_t)adding->rows + 1);
+    enum vdbq_status status = rules != NULL && there != NULL
+                                  ? VDBQ_OK
+                                  : error_no_memory(adding->error);
+
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
+        rules[i] = rule_of(adding, i);
+        status = row_rule_look(&rules[i], values_by(adding, i), adding->rows,
+                               there + i * adding->rows);
+    }
+    if (status == VDBQ_OK)
+        status = add_free(adding, rules);
+    memory_release(rules);
+    memory_release(there);
     return status;
 }
 
@@ -420,18 +498,6 @@ static enum vdbq_status add_marked(struct adding *adding, const uint8_t *stays)
             status = add(adding, row, end - row);
     }
     return status;
-}
-
-/* Rules and table as the draft has them now. */
-static enum vdbq_status look_again(struct adding *adding, uint32_t id)
-{
-    const struct catalogue *draft = adding->transaction->draft;
-
-    adding->table = catalogue_table_id(draft, id);
-    vector_finish(&adding->rules);
-    return unique_rules(draft, adding->table, true, &adding->rules)
-               ? VDBQ_OK
-               : error_no_memory(adding->error);
 }
 
 static enum vdbq_status replace_with(struct adding *adding, uint8_t *stays,

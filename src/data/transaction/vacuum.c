@@ -108,6 +108,7 @@ static enum vdbq_status move_tablet(struct round *round, struct table *table,
     struct writer *writer = &round->transaction->writer;
     struct file *file = &writer->database->file;
     struct block block = block_create(tablet->size_bytes);
+    uint64_t size;
     const struct identity before = tablet->identity;
     enum vdbq_status status;
 
@@ -115,9 +116,8 @@ static enum vdbq_status move_tablet(struct round *round, struct table *table,
         return error_no_memory(error);
     status = file_read(file, block.bytes, block.size, tablet->offset, error);
     if (status == VDBQ_OK)
-        status =
-            tablet_check_sum(writer->database, table, tablet,
-                             block_checksum(block.bytes, block.size), error);
+        status = tablet_check_block(writer->database, table, tablet, &block,
+                                    &size, error);
     if (status == VDBQ_OK)
         status = file_write_block(file, &block, to, error);
     block_destroy(&block);

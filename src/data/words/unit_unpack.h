@@ -5,12 +5,28 @@
 #ifndef VDBQ_DATA_UNIT_UNPACK_H
 #define VDBQ_DATA_UNIT_UNPACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cl/tablet.h"
 
 enum { UNIT_NUMBER_MAX = 5 }; /* bytes of a number in a unit */
+
+/* What is left of packed words, from a unit on. */
+struct units_left {
+    uint64_t words, bytes, packed;
+};
+/* Whether that unit could be what it says, before it is unpacked. */
+static inline bool unit_is_sound(const struct words_unit *unit,
+                                 struct units_left left)
+{
+    uint64_t most = unit->bytes + 2 * (uint64_t)UNIT_NUMBER_MAX * unit->words;
+
+    return unit->words > 0 && unit->words <= left.words
+           && unit->bytes <= left.bytes && unit->packed <= left.packed
+           && unit->raw <= most && (unit->words == 1 || unit->raw <= UNIT_RAW);
+}
 
 /* Where words of a unit go, among all. */
 struct unit_place {

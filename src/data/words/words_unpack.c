@@ -49,15 +49,11 @@ struct unpacking {
     const char *faults[PARALLEL_THREADS_MAX];
 };
 
-/* Whether the next unit could be what it says, before it is unpacked. */
-static bool is_sound(const struct unpacking *to, const struct words_unit *unit)
+/* What is left from the next unit on. */
+static struct units_left units_left(const struct unpacking *to)
 {
-    uint64_t most = unit->bytes + 2 * (uint64_t)UNIT_NUMBER_MAX * unit->words;
-
-    return unit->words > 0 && unit->words <= to->head->count - to->next.word
-           && unit->bytes <= to->head->bytes - to->next.start
-           && unit->packed <= to->left && unit->raw <= most
-           && (unit->words == 1 || unit->raw <= UNIT_RAW);
+    return (struct units_left){ to->head->count - to->next.word,
+                                to->head->bytes - to->next.start, to->left };
 }
 
 /* Chooses the next units, and where their words go. Their packed bytes, or 0:
@@ -72,7 +68,7 @@ static uint64_t choose_batch(struct unpacking *to, uint32_t first)
     while (batch->count < BATCH_UNITS && size < BATCH_BYTES
            && first + batch->count < to->head->units) {
         const struct words_unit *unit = &batch->units[batch->count];
-        if (!is_sound(to, unit))
+        if (!unit_is_sound(unit, units_left(to)))
             return 0;
         batch->places[batch->count++] = to->next;
         to->next.word += unit->words;

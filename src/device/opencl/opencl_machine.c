@@ -329,8 +329,9 @@ bool opencl_machine_is_kept(struct device *device,
     char name[MACHINE_NAME_MAX];
 
     name_of(&variant, name);
-    if (params->build == BUILD_INTERPRETED && opencl_keeps_itself(opencl)) {
-        const struct device_shape *shape = device_shape(device, name);
+    if (opencl_keeps_itself(opencl)) {
+        const struct device_shape *shape =
+            device_shape(device, params->body != NULL ? params->body : name);
         return shape != NULL && shape->built;
     }
     return opencl_is_kept(opencl, source.strings, MACHINE_STRINGS,

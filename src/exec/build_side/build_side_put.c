@@ -3,7 +3,8 @@
  * Lays build rows out: for each column that the program reads its values, then
  * its NULL flags if it has any, then the slots of the indexes and the keys that
  * only they need. Each starts at a multiple of 64 bytes; offset 0 is left out,
- * since it means that there are no NULLs.
+ * since it means that there are no NULLs. Behind the last one come 64 bytes more: a
+ * host reads the first value even of what has none (VALUE_AT in cl/build_side.cl).
  *
  * Before that the rows are made ready where they are: texts get the numbers
  * of the run's words, NULLs the value 0.
@@ -186,7 +187,7 @@ static void lay_out(struct build_side *build_side, bool dense)
         if (!device)
             build_side->host_bytes = end;
     }
-    build_side->bytes = end;
+    build_side->bytes = end + TABLET_ALIGN;
 }
 
 /* ---------------------------------------------------------------- fill -- */

@@ -218,6 +218,18 @@ static void count_words(struct dictionary_base *base,
         }
 }
 
+/* Notes which morsels have no words here; false: no memory. */
+static bool note_left_out(struct dictionary_base *base,
+                          const struct dictionary_base_params *params)
+{
+    if (params->left_out == NULL)
+        return true;
+    base->left_out = arena_alloc(&base->arena, base->morsels + 1);
+    if (base->left_out != NULL)
+        memcpy(base->left_out, params->left_out, base->morsels);
+    return base->left_out != NULL;
+}
+
 /* Joins the dictionaries and notes for each column its order codes. */
 static bool fill(struct dictionary_base *base,
                  const struct dictionary_base_params *params)
@@ -230,8 +242,8 @@ static bool fill(struct dictionary_base *base,
     base->is_text = arena_alloc(&base->arena, base->inputs + (size_t)1);
     base->apart = arena_alloc(&base->arena,
                               (base->inputs + (size_t)1) * sizeof *base->apart);
-    if (base->order_codes == NULL || base->counts == NULL
-        || base->is_text == NULL || base->apart == NULL)
+    if (!note_left_out(base, params) || base->order_codes == NULL
+        || base->counts == NULL || base->is_text == NULL || base->apart == NULL)
         return false;
     count_words(base, params);
     bool many = has_many_compared(base, params->uses);

@@ -58,6 +58,22 @@ static unsigned column_of(const struct dictionary_cache_params *params,
                                params->pack->inputs[input].column);
 }
 
+static bool is_unread(const struct dictionary_cache_params *params,
+                      size_t tablet)
+{
+    return params->unread != NULL && params->unread[tablet];
+}
+
+/* Whether it has the words of all tablets that are read. */
+static bool has_read(const struct dictionary_base *base,
+                     const struct dictionary_cache_params *params)
+{
+    for (size_t i = 0; base->left_out != NULL && i < base->morsels; i++)
+        if (base->left_out[i] && !is_unread(params, i))
+            return false;
+    return true;
+}
+
 /* Whether the entry holds the dictionaries of these columns of this state of
    the table. */
 static bool is_of(const struct entry *entry,
@@ -70,16 +86,33 @@ static bool is_of(const struct entry *entry,
     for (unsigned i = 0; i < entry->input_count; i++)
         if (entry->columns[i] != column_of(params, i))
             return false;
-    return dictionary_base_fits(entry->base, params->pack->uses);
+    return has_read(entry->base, params)
+           && dictionary_base_fits(entry->base, params->pack->uses);
 }
 
-/* The place for a new entry: a free one, or the least recently used. */
-static struct entry *oldest(struct dictionary_cache *cache)
+/* Whether it has the words of some tablets only. */
+static bool is_partial(const struct entry *entry)
 {
-    struct entry *place = &cache->entries[0];
-    for (int i = 1; i < ENTRIES; i++)
-        if (cache->entries[i].used < place->used)
-            place = &cache->entries[i];
+    return entry->base != NULL && entry->base->left_out != NULL;
+}
+
+/* The place for a new entry: a free one, or the least recently used. Those with
+ * the words of some tablets have half of the places at most: they are made again
+ * soon, and queries of single rows would need one for each tablet. */
+static struct entry *place_for(struct dictionary_cache *cache, bool partial)
+{
+    unsigned partials = 0;
+    struct entry *place = NULL;
+    for (int i = 0; i < ENTRIES; i++)
+        partials += is_partial(&cache->entries[i]);
+    bool full = partial && partials >= ENTRIES / 2;
+    for (int i = 0; i < ENTRIES; i++) {
+        struct entry *entry = &cache->entries[i];
+        if ((!full || is_partial(entry))
+            && (place == NULL || entry->used < place->used))
+            place = entry;
+    }
+    assert(place != NULL);
     return place;
 }
 
@@ -87,7 +120,8 @@ static struct entry *oldest(struct dictionary_cache *cache)
 static void keep(const struct dictionary_cache_params *params,
                  struct dictionary_base *base)
 {
-    struct entry *place = oldest(params->place->dictionaries);
+    struct entry *place =
+        place_for(params->place->dictionaries, base->left_out != NULL);
     struct entry made = { .state = params->table->state,
                           .input_count = params->pack->input_count,
                           .used = ++params->place->dictionaries->clock };
@@ -112,6 +146,14 @@ static bool is_text(const struct dictionary_cache_params *params,
     return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
 }
 
+static bool has_texts(const struct dictionary_cache_params *params)
+{
+    bool any = false;
+    for (unsigned i = 0; i < params->pack->input_count; i++)
+        any |= is_text(params, i);
+    return any;
+}
+
 /* The text columns of a tablet, named in `columns`. */
 static struct pool_want want_of(const struct dictionary_cache_params *params,
                                 size_t tablet, unsigned *columns)
@@ -132,6 +174,8 @@ static void read_ahead(const struct dictionary_cache_params *params,
 {
     unsigned columns[COLUMNS_MAX];
     for (; *next < params->table->tablet_count; ++*next) {
+        if (is_unread(params, *next))
+            continue;
         struct pool_want want = want_of(params, *next, columns);
         if (!pool_ahead(params->place->pool, &want))
             return;
@@ -170,17 +214,18 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
         memory_zeroed(count + 1, sizeof *dictionaries);
     enum vdbq_status status =
         dictionaries == NULL ? error_no_memory(error) : VDBQ_OK;
-    bool any = false;
-    for (unsigned i = 0; i < inputs; i++)
-        any |= is_text(params, i);
+    bool any = has_texts(params);
     for (size_t i = 0, next = 0; any && i < tablets && status == VDBQ_OK; i++) {
         next = next > i ? next : i + 1;
+        if (is_unread(params, i))
+            continue;
         read_ahead(params, &next);
         status = read_tablet(params, i, dictionaries + i * inputs, error);
     }
     if (status == VDBQ_OK) {
         *base = dictionary_base_make(
             &(struct dictionary_base_params){ .dictionaries = dictionaries,
+                                              .left_out = params->unread,
                                               .morsels = tablets,
                                               .inputs = inputs,
                                               .uses = params->pack->uses,
@@ -192,6 +237,17 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
         dictionary_release(dictionaries[i]);
     memory_release(dictionaries);
     return status;
+}
+
+bool dictionary_cache_has(const struct dictionary_cache_params *params)
+{
+    const struct dictionary_cache *cache = params->place->dictionaries;
+    struct dictionary_cache_params all = *params;
+    bool has = !has_texts(params);
+    all.unread = NULL;
+    for (int i = 0; cache != NULL && i < ENTRIES && !has; i++)
+        has = is_of(&cache->entries[i], &all);
+    return has;
 }
 
 enum vdbq_status

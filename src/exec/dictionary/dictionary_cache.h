@@ -21,8 +21,15 @@ struct dictionary_cache_params {
                                        whose cache keeps them, if it has one */
     const struct table *table;       /* of the program's first cursor */
     const struct program_pack *pack; /* the columns that are read     */
-    unsigned threads;                /* that work at most; 0: one     */
+    /* of each tablet, whether none of its rows is read: its words need not be
+     * there; NULL: all are read */
+    const bool *unread;
+    unsigned threads; /* that work at most; 0: one     */
 };
+
+/* Whether words of all tablets are kept for these columns, whatever is read, or none
+ * of them has words. */
+bool dictionary_cache_has(const struct dictionary_cache_params *params);
 
 /* The words of the text columns that a program reads: morsel i is tablet i.
  * The caller releases them. Reads tablets where they are not kept: fails as

@@ -199,6 +199,24 @@ static bool renumber_order_codes(struct making *making,
     return true;
 }
 
+static bool is_left_out(const struct dictionary_base *base, size_t place)
+{
+    return base->left_out != NULL && base->left_out[place / base->inputs];
+}
+
+/* The place of the same input in the morsel before, of those that have words;
+ * `place` itself where there is none. */
+static size_t place_before(const struct dictionary_base *base, size_t place)
+{
+    size_t before = place;
+    while (before >= base->inputs) {
+        before -= base->inputs;
+        if (!is_left_out(base, before))
+            return before;
+    }
+    return place;
+}
+
 /* Morsels that share an input's order codes in the base share them here, too,
  * where they are neighbours. */
 static bool make_order_codes(struct making *making)
@@ -212,9 +230,9 @@ static bool make_order_codes(struct making *making)
         arena_alloc(&making->table->arena, (count + 1) * sizeof *order_codes);
     making->table->order_codes = order_codes;
     for (size_t i = 0; order_codes != NULL && i < count; i++) {
-        size_t last = i < base->inputs ? i : i - base->inputs;
-        if (!base->is_text[i % base->inputs])
+        if (!base->is_text[i % base->inputs] || is_left_out(base, i))
             continue;
+        size_t last = place_before(base, i);
         if (words_compared(making, (unsigned)(i % base->inputs))) {
             if (!word_places_room(making, i, &order_codes[i]))
                 return false;

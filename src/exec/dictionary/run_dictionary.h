@@ -35,7 +35,9 @@ struct dictionary_base {
                                  held; NULL: `dictionary` has them        */
     unsigned inputs;          /* column inputs of the program */
     size_t morsels;           /* of the table's tablets */
-    bool *is_text;            /* whether input f has words                   */
+    bool *left_out; /* of morsel c: its words are not here, and none of its rows
+                       is read; NULL: all are here                       */
+    bool *is_text;  /* whether input f has words                   */
     /* of input f in morsel c: [c * inputs + f]; numbers of its words */
     struct order_codes *order_codes;
     uint32_t *counts;   /* words of the dictionaries: likewise        */
@@ -46,6 +48,7 @@ struct dictionary_base_params {
     /* [c * inputs + f]: the words of input f in morsel c; NULL where it is no
      * text. They may be released afterwards. */
     struct dictionary *const *dictionaries;
+    const bool *left_out; /* of morsel c: it has no dictionaries; or NULL */
     size_t morsels;
     unsigned inputs;
     const enum words_use *uses; /* of input f, as program_pack() says; not used

@@ -233,8 +233,7 @@ static enum vdbq_status gather_groups_open(struct stream *stream,
     struct gather_groups *gather = (struct gather_groups *)stream;
     const struct step *step = stream->step;
     struct ranks *ranks = stream->params->ranks;
-    if (ranks != NULL)
-        ranks->cost.compute_ns += os_time_ns() - ranks->begun_ns;
+    message_computed(ranks);
     enum vdbq_status status = row_set_init(
         &gather->groups.row_set, step->columns, step->column_count, error);
     if (status == VDBQ_OK)

@@ -30,9 +30,7 @@ static enum vdbq_status gather_rows_open(struct stream *stream,
 {
     struct gather_rows *gather = (struct gather_rows *)stream;
     unsigned columns = stream->step->column_count;
-    struct ranks *ranks = stream->params->ranks;
-    if (ranks != NULL)
-        ranks->cost.compute_ns += os_time_ns() - ranks->begun_ns;
+    message_computed(stream->params->ranks);
     stream->rows_most = stream->inputs[0]->rows_most;
     gather->vectors = memory_zeroed(columns, sizeof *gather->vectors);
     gather->room = memory_zeroed(columns, sizeof *gather->room);
@@ -66,12 +64,8 @@ static size_t message_bytes(const struct gather_rows *gather,
 {
     size_t bytes = sizeof(uint64_t);
     for (unsigned i = 0; i < batch->columns; i++)
-        if (gather->head.reads[i]) {
-            bytes +=
-                sizeof(uint64_t)
-                + message_item(rows * row_set_width(batch->column[i].type));
-            bytes += batch->column[i].nulls != NULL ? message_item(rows) : 0;
-        }
+        if (gather->head.reads[i])
+            bytes += message_column_bytes(&batch->column[i], rows);
     return bytes;
 }
 
@@ -85,18 +79,9 @@ static enum vdbq_status send_rows(const struct gather_rows *gather,
     if (!message_begin(&writer, message_bytes(gather, batch, rows)))
         return error_no_memory(error);
     message_put(&writer, &rows, sizeof rows);
-    for (unsigned i = 0; i < batch->columns; i++) {
-        const struct vdbq_vector *column = &batch->column[i];
-        uint64_t nullable = column->nulls != NULL;
-        size_t width = row_set_width(column->type);
-        if (!gather->head.reads[i])
-            continue;
-        message_put(&writer, &nullable, sizeof nullable);
-        message_put(&writer, (const uint8_t *)column->values + first * width,
-                    rows * width);
-        if (nullable)
-            message_put(&writer, column->nulls + first, rows);
-    }
+    for (unsigned i = 0; i < batch->columns; i++)
+        if (gather->head.reads[i])
+            message_put_column(&writer, &batch->column[i], first, rows);
     return message_send(&writer, gather->head.params->ranks, 0, error);
 }
 
@@ -144,11 +129,8 @@ static void take_column(struct gather_rows *gather, unsigned number,
     column->nulls = NULL;
     if (!gather->head.reads[number])
         return;
-    const uint64_t *nullable = message_take(reader, 1, sizeof *nullable);
-    uint32_t *values = message_take(reader, rows, row_set_width(column->type));
-    column->values = values;
-    if (nullable != NULL && *nullable)
-        column->nulls = message_take(reader, rows, 1);
+    message_take_column(reader, rows, column);
+    uint32_t *values = (uint32_t *)column->values;
     if (column->type != VDBQ_TEXT || values == NULL
         || !gather_words_change(&gather->words, gather->rank, number))
         return;

@@ -27,6 +27,68 @@ void *message_put(struct message_writer *writer, const void *bytes, size_t size)
     return item;
 }
 
+/* ------------------------------------------------------------- columns -- */
+
+size_t message_column_bytes(const struct vdbq_vector *column, uint64_t rows)
+{
+    return sizeof(uint64_t) + message_item(rows * row_set_width(column->type))
+           + (column->nulls != NULL ? message_item(rows) : 0);
+}
+
+void message_put_column(struct message_writer *writer,
+                        const struct vdbq_vector *column, uint64_t first,
+                        uint64_t count)
+{
+    const uint64_t nullable = column->nulls != NULL;
+    size_t width = row_set_width(column->type);
+    message_put(writer, &nullable, sizeof nullable);
+    message_put(writer, (const uint8_t *)column->values + first * width,
+                count * width);
+    if (nullable)
+        message_put(writer, column->nulls + first, count);
+}
+
+/* Copies values of rows of a list. */
+static void pick_values(void *to, const struct vdbq_vector *from,
+                        const uint32_t *rows, uint64_t count)
+{
+    const uint32_t *words = from->values;
+    const uint64_t *longs = from->values;
+    if (row_set_width(from->type) == sizeof *words)
+        for (uint64_t i = 0; i < count; i++)
+            ((uint32_t *)to)[i] = words[rows[i]];
+    else
+        for (uint64_t i = 0; i < count; i++)
+            ((uint64_t *)to)[i] = longs[rows[i]];
+}
+
+void message_pick_column(struct message_writer *writer,
+                         const struct vdbq_vector *column, const uint32_t *rows,
+                         uint64_t count)
+{
+    const uint64_t nullable = column->nulls != NULL;
+    size_t width = row_set_width(column->type);
+    message_put(writer, &nullable, sizeof nullable);
+    pick_values(message_put(writer, NULL, count * width), column, rows, count);
+    if (!nullable)
+        return;
+    uint8_t *nulls = message_put(writer, NULL, count);
+    for (uint64_t i = 0; i < count; i++)
+        nulls[i] = column->nulls[rows[i]];
+}
+
+void message_take_column(struct message_reader *reader, uint64_t rows,
+                         struct vdbq_vector *column)
+{
+    const uint64_t *nullable = message_take(reader, 1, sizeof *nullable);
+    column->values = message_take(reader, rows, row_set_width(column->type));
+    column->nulls = NULL;
+    if (nullable != NULL && *nullable)
+        column->nulls = message_take(reader, rows, 1);
+}
+
+/* --------------------------------------------------------- their travel -- */
+
 enum vdbq_status message_send(struct message_writer *writer,
                               struct ranks *ranks, unsigned to,
                               struct error *error)
@@ -67,6 +129,15 @@ void *message_take(struct message_reader *reader, uint64_t count, size_t width)
     void *item = reader->message.bytes + reader->at;
     reader->at += message_item(count * width);
     return item;
+}
+
+void message_computed(struct ranks *ranks)
+{
+    if (ranks == NULL)
+        return;
+    struct rank_cost *cost = &ranks->cost;
+    cost->compute_ns +=
+        os_time_ns() - ranks->begun_ns - cost->exchange_ns - cost->wait_ns;
 }
 
 enum vdbq_status message_check(const struct message_reader *reader,

@@ -274,8 +274,10 @@ void group_rooms_finish(struct group *group);
 enum vdbq_status group_merge_runs(struct group *group, struct error *error);
 
 /* group_write.c: writes the groups of all parts in the order of their first
- * rows. */
+ * rows; or those of the only one, which has a table, as they lie there. */
 enum vdbq_status group_write(struct group *group, struct row_set *row_set,
                              struct error *error);
+enum vdbq_status group_write_table(struct group *group, struct row_set *row_set,
+                                   struct error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "cl/types.h"
+#include "exec/aggregate/aggregate_state.h"
 #include "exec/group/group_pairs.h"
 
 enum { FAR_BYTES = 1 << 18 }; /* more records than this are far away */
@@ -30,6 +31,45 @@ void group_carry(const struct group *group, const struct group_table *table)
             aggregate_carry(&group->aggregates[k], group_extra(table, i));
 }
 
+/* What the least number of a record's rows is kept as: the less, the greater. */
+static uint64_t least_number(const struct group *group, const uint8_t *record)
+{
+    const struct aggregate *least =
+        &group->aggregates[group->aggregate_count - 1];
+    assert(least->kind == AGGREGATE_BEST
+           && least->step.function == AGGREGATE_MIN);
+    return ((const struct best_state *)(const void *)(record + least->at))
+        ->best;
+}
+
+/* Whether the first row of a record comes before that of another one, if that has
+ * some. */
+static bool is_earlier(const struct group *group, const uint8_t *record,
+                       const uint8_t *than)
+{
+    const struct group_head *head = (const void *)record;
+    const struct group_head *other = (const void *)than;
+    if (other->rows == 0)
+        return true;
+    if (group->params.step->numbered
+        && least_number(group, record) != least_number(group, than))
+        return least_number(group, record) > least_number(group, than);
+    return head->first < other->first;
+}
+
+/* Merges what an aggregate keeps; `earlier`: the record's first row is. */
+static void merge_state(const struct group *group, unsigned which,
+                        uint8_t *into, const uint8_t *from, bool earlier)
+{
+    const struct aggregate *aggregate = &group->aggregates[which];
+    if (group->params.step->numbered && aggregate->kind == AGGREGATE_EARLIEST) {
+        if (!earlier)
+            return;
+        ((struct earliest_state *)(void *)(into + aggregate->at))->before = 0;
+    }
+    aggregate_merge(aggregate, into, from);
+}
+
 void group_merge_records(const struct group *group, struct group_table *table,
                          const uint8_t *records, unsigned count,
                          const uint32_t *numbers)
@@ -39,11 +79,12 @@ void group_merge_records(const struct group *group, struct group_table *table,
         const uint8_t *from = records + i * table->width + 8 * table->words;
         struct group_head *head = (void *)into;
         const struct group_head *other = (const void *)from;
-        if (head->rows == 0 || other->first < head->first)
+        bool earlier = is_earlier(group, from, into);
+        if (earlier)
             head->first = other->first;
         head->rows += other->rows;
         for (unsigned k = 0; k < group->aggregate_count; k++)
-            aggregate_merge(&group->aggregates[k], into, from);
+            merge_state(group, k, into, from, earlier);
     }
 }
 

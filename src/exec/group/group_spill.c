@@ -71,7 +71,7 @@ static enum vdbq_status take_groups(void *context, struct error *error)
         return error_no_memory(error);
     spilling->row_set->rows = 0;
     enum vdbq_status status =
-        group_write(spilling->group, spilling->row_set, error);
+        group_write_table(spilling->group, spilling->row_set, error);
     if (status != VDBQ_OK)
         return note_failure(spilling, status, error);
     return reorder_add(spilling->reorder, spilling->row_set, spilling->firsts,

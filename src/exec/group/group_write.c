@@ -132,8 +132,10 @@ static enum vdbq_status write_block(const void *context,
     return VDBQ_OK;
 }
 
-enum vdbq_status group_write(struct group *group, struct row_set *row_set,
-                             struct error *error)
+/* Writes the groups, in order or, where there is one table, as they lie there. */
+static enum vdbq_status write_groups(struct group *group, bool in_order,
+                                     struct row_set *row_set,
+                                     struct error *error)
 {
     assert(group->part_count >= 1);
     uint64_t count = groups_before(group, group->part_count);
@@ -148,8 +150,7 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
     if (count > UINT32_MAX - 1)
         status =
             error_set(error, VDBQ_LIMIT, "more than %u groups", UINT32_MAX - 1);
-    if (status == VDBQ_OK && !group->ordered
-        && (group->part_count > 1 || group->params.apart))
+    if (status == VDBQ_OK && in_order)
         status = order_groups(&writing, error);
     if (status == VDBQ_OK)
         status = write_columns(&writing.head, count, row_set, error);
@@ -158,4 +159,19 @@ enum vdbq_status group_write(struct group *group, struct row_set *row_set,
     memory_release(writing.firsts);
     memory_release(writing.order);
     return status;
+}
+
+enum vdbq_status group_write(struct group *group, struct row_set *row_set,
+                             struct error *error)
+{
+    bool lie_in_order =
+        group->ordered || (group->part_count == 1 && !group->params.apart);
+    return write_groups(group, !lie_in_order, row_set, error);
+}
+
+enum vdbq_status group_write_table(struct group *group, struct row_set *row_set,
+                                   struct error *error)
+{
+    assert(group->part_count == 1 && !group->ordered);
+    return write_groups(group, false, row_set, error);
 }

@@ -67,21 +67,48 @@ static struct device_column *right_columns(struct stream *right,
                                                 : NULL;
 }
 
-/* Whether the right rows, so many at most, fit on the device whatever their
- * columns are. */
-static bool right_fits(const struct stream *right, const struct device *device,
-                       uint64_t room, bool *fits)
+/* Columns as the right ones may be at most. */
+static struct device_column *widest_columns(const struct step *right)
 {
-    unsigned count = right->step->column_count;
-    struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
-    for (unsigned i = 0; columns != NULL && i < count; i++)
-        columns[i] =
-            (struct device_column){ .type = right->step->columns[i].type,
-                                    .nullable = true };
-    *fits = columns != NULL
-            && device_join_fits(device, columns, count, right->rows_most, room);
+    struct device_column *columns =
+        memory_zeroed(right->column_count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < right->column_count; i++)
+        columns[i] = (struct device_column){ .type = right->columns[i].type,
+                                             .nullable = true };
+    return columns;
+}
+
+/* Whether the device has the rows, and no more than it is told. */
+static bool is_on(const struct stream *stream, const struct device *device)
+{
+    return stream_device(stream, NULL) == device && stream_bounded(stream);
+}
+
+/* Whether the right rows fit on the device whatever their columns are; where only
+ * those that likely come do, or nobody knows how many these are, they are counted
+ * first. */
+static enum vdbq_status count_right(struct stream **right,
+                                    const struct device *device, uint64_t room,
+                                    bool *fits, struct error *error)
+{
+    unsigned count = (*right)->step->column_count;
+    struct device_column *columns = widest_columns((*right)->step);
+    enum vdbq_status status = VDBQ_OK;
+    if (columns == NULL)
+        return error_no_memory(error);
+    *fits = device_join_fits(device, columns, count, (*right)->rows_most, room);
+    if (device_join_fits(device, columns, count, stream_rows_likely(*right),
+                         room)) {
+        if (!*fits && is_on(*right, device))
+            status = stream_kept(right, error);
+        if (status == VDBQ_OK && !is_on(*right, device))
+            status = stream_materialised(right, error);
+        if (status == VDBQ_OK)
+            *fits = device_join_fits(device, columns, count,
+                                     (*right)->rows_most, room);
+    }
     memory_release(columns);
-    return columns != NULL;
+    return status;
 }
 
 enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
@@ -90,20 +117,12 @@ enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
 {
     uint64_t room;
     const struct device *device = stream_device(inputs[0], &room);
-    enum vdbq_status status = VDBQ_OK;
-    bool fits;
+    bool fits = false;
     *kind = &join_stream;
     if (device == NULL || !device_join_does(&step->join, device))
         return VDBQ_OK;
-    if (!right_fits(inputs[1], device, room, &fits))
-        return error_no_memory(error);
-    if (fits
-        && (stream_device(inputs[1], NULL) != device
-            || !stream_bounded(inputs[1]))) {
-        status = stream_materialised(&inputs[1], error);
-        if (status == VDBQ_OK && !right_fits(inputs[1], device, room, &fits))
-            status = error_no_memory(error);
-    }
+    enum vdbq_status status =
+        count_right(&inputs[1], device, room, &fits, error);
     if (status == VDBQ_OK && fits)
         *kind = &device_join_stream;
     return status;

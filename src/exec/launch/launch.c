@@ -44,6 +44,7 @@ void launch_finish(struct launch *launch)
     result_finish(&launch->result);
     device_memory_release(launch->data);
     launch_room_finish(launch);
+    held_error_finish(&launch->failure);
     vector_finish(&launch->copies);
 }
 
@@ -251,7 +252,7 @@ enum vdbq_status launch_start(struct launch *launch,
     struct machine_shape shape = device_machine_shape(machine);
     launch->machine = machine;
     launch->request = *request;
-    launch->failure.status = VDBQ_OK;
+    held_error_finish(&launch->failure);
     make_head(launch, &shape, request);
     number_rows(launch, shape);
     enum vdbq_status status = begin_result(launch, shape, error);
@@ -404,8 +405,10 @@ static enum vdbq_status land_before_fault(struct launch *launch,
     enum vdbq_status status = run_again(launch, row + 1, error);
     if (status != VDBQ_OK)
         return status;
+    struct error failure;
     program_fault(launch->params->program,
-                  (int)launch_progress(launch)->fault_at, &launch->failure);
+                  (int)launch_progress(launch)->fault_at, &failure);
+    held_error_set(&launch->failure, &failure);
     status = run_again(launch, row, error);
     return status == VDBQ_OK ? collect(launch, error) : status;
 }

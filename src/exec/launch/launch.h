@@ -7,6 +7,7 @@
 #ifndef VDBQ_EXEC_LAUNCH_H
 #define VDBQ_EXEC_LAUNCH_H
 
+#include "base/held_error.h"
 #include "exec/launch/control.h"
 #include "exec/launch/result.h"
 #include "exec/launch/launcher.h"
@@ -59,9 +60,8 @@ struct launch {
                                          NULL                                */
     struct launcher_request request;  /* of this start: what inputs and copies
                                       point to is gone                       */
-    struct error failure;             /* of the row behind its rows; status OK:
-                                      none failed                            */
-    struct result result;             /* the rows that come out */
+    struct held_error failure; /* of the row behind its rows             */
+    struct result result;      /* the rows that come out */
 };
 
 /* Makes an idle launch; launch_finish() is due whatever it returns. */

@@ -11,6 +11,7 @@
 
 #include "base/account.h"
 #include "cl/tablet.h"
+#include "device/kind.h"
 #include "exec/launch/column_input.h"
 
 /* Bytes of a control block that are sent sooner than told apart: a command to
@@ -21,7 +22,8 @@ enum { SENT_WHOLE_MAX = 64 << 10 };
 
 /* Offsets in `staging`, the host's side of small things: what `control` is on
  * the device, that is the control block and then progress, with what follows
- * it, as it starts; and progress as it ended. */
+ * it, as it starts; and progress as it ended. Where kernels may use what the host
+ * holds, `control` is `staging` itself. */
 static u64 progress_bytes(u64 steps)
 {
     return sizeof(struct progress) + steps * sizeof(struct descriptor);
@@ -72,21 +74,76 @@ struct progress *launch_progress(const struct launch *launch)
 
 void launch_room_finish(struct launch *launch)
 {
+    if (launch->control != launch->staging)
+        device_memory_release(launch->control);
     device_memory_release(launch->staging);
-    device_memory_release(launch->control);
     account_process_give(launch->held_bytes);
     launch->staging = launch->control = NULL;
     launch->held_bytes = 0;
+}
+
+/* Whether launches have tables of own words, be these empty. */
+static bool has_own_tables(const struct control *control)
+{
+    for (unsigned i = 0; i < control->lookup_count; i++)
+        if (control->lookups[i].own > 0)
+            return true;
+    return false;
+}
+
+/* Bytes of the order codes and own words of a launch's morsels, at most. */
+static u64 order_codes_bytes(const struct launch *launch,
+                             const struct launcher_request *request)
+{
+    const struct control *control = launch->params->control;
+    bool own = has_own_tables(control);
+    u64 size = 0;
+    for (unsigned i = 0; i < request->count; i++)
+        if (own || request->morsels[i].order_codes != NULL)
+            size += control->order_codes_size;
+    return size;
+}
+
+/* Writes so many bytes of progress as it starts. */
+static void begin_progress(const struct launch *launch, u64 size)
+{
+    assert(size >= sizeof(struct progress));
+    u8 *start = staging(launch, launch_progress_start(launch));
+    memset(start, 0, size);
+    ((struct progress *)(void *)start)->fault = NO_FAULT;
+}
+
+/* Makes memory on both sides for so many steps. */
+static enum vdbq_status make_room(struct launch *launch, unsigned steps,
+                                  struct error *error)
+{
+    struct device *device = launch->params->device;
+    launch->steps_room = steps;
+    enum vdbq_status status = device_memory_create(
+        device, MEMORY_PINNED, progress_at(launch) + progress_bytes(steps),
+        &launch->staging, error);
+    if (status != VDBQ_OK)
+        return status;
+    launch->held_bytes = device_memory_size(launch->staging);
+    if (device_facts(device)->kind->kernels_use_held) {
+        launch->control = launch->staging;
+        return VDBQ_OK;
+    }
+    status = device_memory_create(device, MEMORY_DEVICE,
+                                  launch_progress_start(launch)
+                                      + progress_bytes(steps),
+                                  &launch->control, error);
+    if (status == VDBQ_OK)
+        launch->held_bytes += device_memory_size(launch->control);
+    return status;
 }
 
 enum vdbq_status launch_room(struct launch *launch,
                              const struct launcher_request *request,
                              struct error *error)
 {
-    struct device *device = launch->params->device;
     unsigned steps = launch_steps(launch);
-    u64 order_codes =
-        request->count * launch->params->control->order_codes_size;
+    u64 order_codes = order_codes_bytes(launch, request);
     if (launch->steps_room >= steps && launch->order_codes_room >= order_codes)
         return VDBQ_OK;
     steps = steps > launch->steps_room ? steps : launch->steps_room;
@@ -94,25 +151,13 @@ enum vdbq_status launch_room(struct launch *launch,
         launch->order_codes_room = order_codes;
     launch_room_finish(launch);
     launch->control_sent = false;
-    launch->steps_room = steps;
-    enum vdbq_status status = device_memory_create(
-        device, MEMORY_PINNED, progress_at(launch) + progress_bytes(steps),
-        &launch->staging, error);
-    if (status == VDBQ_OK)
-        status = device_memory_create(device, MEMORY_DEVICE,
-                                      launch_progress_start(launch)
-                                          + progress_bytes(steps),
-                                      &launch->control, error);
+    enum vdbq_status status = make_room(launch, steps, error);
+    account_process_take(launch->held_bytes);
     if (status != VDBQ_OK) {
         launch->steps_room = 0;
         return status;
     }
-    launch->held_bytes = device_memory_size(launch->staging)
-                         + device_memory_size(launch->control);
-    account_process_take(launch->held_bytes);
-    u8 *start = staging(launch, launch_progress_start(launch));
-    memset(start, 0, progress_bytes(steps));
-    ((struct progress *)(void *)start)->fault = NO_FAULT;
+    begin_progress(launch, progress_bytes(steps));
     return VDBQ_OK;
 }
 
@@ -319,6 +364,7 @@ static bool put_order_codes(struct launch *launch,
         end = morsel_order_codes(launch, i, end, same);
     }
     end = own_tables(launch, end, same);
+    assert(same || end - at <= launch->order_codes_room);
     if (!same)
         launch->order_codes_end = end;
     return !same && end > at;
@@ -351,6 +397,10 @@ enum vdbq_status launch_control_in(struct launch *launch,
 {
     u64 changed = stage_control(launch, request);
     u64 at = launch_progress_start(launch);
+    if (launch->control == launch->staging) {
+        begin_progress(launch, progress_in_bytes(launch));
+        return VDBQ_OK;
+    }
     if (at <= SENT_WHOLE_MAX)
         return add_copy(launch, launch->control, 0, staging(launch, 0),
                         at + progress_in_bytes(launch), error);

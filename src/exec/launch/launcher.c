@@ -450,8 +450,8 @@ enum vdbq_status launcher_settle(struct launcher *launcher, struct error *error)
 static enum vdbq_status tell_failure(const struct launch *launch,
                                      struct error *error)
 {
-    *error = launch->failure;
-    return error->status;
+    assert(launch->failure.status != VDBQ_OK);
+    return held_error_tell(&launch->failure, error);
 }
 
 uint64_t launcher_rows_before(const struct launcher *launcher)

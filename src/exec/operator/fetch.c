@@ -12,6 +12,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/os/os.h"
+#include "data/pool/few_rows.h"
 #include "data/tablet/tablet.h"
 #include "exec/operator/picked.h"
 #include "exec/rows/rescan.h"
@@ -294,6 +296,110 @@ static enum vdbq_status pin_tablet(struct fetch_stream *fetch,
     return status;
 }
 
+/* Finds the wanted rows of a tablet whose head is there, by its keys where these do
+ * not tell it alone. */
+static enum vdbq_status find_first(struct fetch_stream *fetch,
+                                   const struct tablet_ref *ref, uint64_t most,
+                                   const struct tablet *head,
+                                   struct error *error)
+{
+    unsigned key = fetch->table->key;
+    const struct pool_want want = { .table = fetch->table,
+                                    .tablet = ref,
+                                    .columns = &key,
+                                    .column_count = 1,
+                                    .copied = true };
+    struct pool_slot *slot;
+    enum vdbq_status status;
+
+    if (key == NO_KEY
+        || tablet_column(head, key)->encoding == ENCODING_SEQUENCE) {
+        find_rows(fetch, ref, head, most);
+        return VDBQ_OK;
+    }
+    status = pool_pin(fetch->place.pool, &want, &slot, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = device_memory_take(slot->memory, &fetch->times, error);
+    if (status == VDBQ_OK)
+        find_rows(fetch, ref, device_memory_host(slot->memory), most);
+    pool_release(fetch->place.pool, slot);
+    return status;
+}
+
+/* Brings in the rows that were found. */
+static enum vdbq_status bring_found(const struct fetch_stream *fetch,
+                                    struct few_rows *few, struct error *error)
+{
+    uint64_t count = fetch->found_count;
+    uint32_t *rows = memory_resize(NULL, (count + 1) * sizeof *rows);
+    enum vdbq_status status = rows != NULL ? VDBQ_OK : error_no_memory(error);
+
+    for (uint64_t i = 0; rows != NULL && i < count; i++)
+        rows[i] = fetch->found[i].row;
+    if (status == VDBQ_OK)
+        status = few_rows_bring(few, rows, count, error);
+    memory_release(rows);
+    return status;
+}
+
+/* Reads what is wanted of a tablet alone, where that is few rows. `*done`: so it
+ * was. */
+static enum vdbq_status read_few(struct fetch_stream *fetch,
+                                 const struct tablet_ref *ref, uint64_t most,
+                                 struct few_rows *few, bool *done,
+                                 struct error *error)
+{
+    unsigned columns[COLUMNS_MAX];
+    const struct pool_want want = { .table = fetch->table,
+                                    .tablet = ref,
+                                    .columns = columns,
+                                    .column_count =
+                                        fetch->fetched.rows.column_count };
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < want.column_count; i++)
+        columns[i] = column_of(fetch, i);
+    if (!few_rows_pay(fetch->place.pool, &want, most))
+        return VDBQ_OK;
+    status = few_rows_open(few, fetch->place.pool, &want, error);
+    if (status != VDBQ_OK || few->tablet == NULL)
+        return status;
+    *done = true;
+    status = find_first(fetch, ref, most, few->tablet, error);
+    if (status == VDBQ_OK)
+        status = bring_found(fetch, few, error);
+    return status == VDBQ_OK
+               ? picked_read(&fetch->fetched,
+                             &(struct picked_from){ ref, few->tablet, NULL },
+                             fetch->found, fetch->found_count, error)
+               : status;
+}
+
+/* Reads the wanted rows of a tablet, which has `most` of them at most. */
+static enum vdbq_status read_one(struct fetch_stream *fetch,
+                                 const struct tablet_ref *ref, uint64_t most,
+                                 struct error *error)
+{
+    struct few_rows few = { .tablet = NULL };
+    struct pool_slot *slot;
+    uint64_t start = os_time_ns();
+    bool done = false;
+    enum vdbq_status status = read_few(fetch, ref, most, &few, &done, error);
+
+    few_rows_finish(&few);
+    if (done)
+        fetch->load_ns += os_time_ns() - start;
+    if (status != VDBQ_OK || done)
+        return status;
+    status = pin_tablet(fetch, ref, &slot, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = read_tablet(fetch, ref, most, slot, error);
+    pool_release(fetch->place.pool, slot);
+    return status;
+}
+
 /* Fetches from all tablets that can have wanted rows. */
 static enum vdbq_status read_tablets(struct fetch_stream *fetch,
                                      struct error *error)
@@ -305,7 +411,6 @@ static enum vdbq_status read_tablets(struct fetch_stream *fetch,
     for (size_t i = 0; i < table->tablet_count && left > 0 && status == VDBQ_OK;
          i++) {
         const struct tablet_ref *ref = &table->tablets[i];
-        struct pool_slot *slot;
         int64_t low, high;
         uint64_t most;
         ids_of(fetch, ref, &low, &high);
@@ -314,11 +419,7 @@ static enum vdbq_status read_tablets(struct fetch_stream *fetch,
         most -= first_from(fetch, low);
         if (most == 0)
             continue;
-        status = pin_tablet(fetch, ref, &slot, error);
-        if (status != VDBQ_OK)
-            break;
-        status = read_tablet(fetch, ref, most, slot, error);
-        pool_release(fetch->place.pool, slot);
+        status = read_one(fetch, ref, most, error);
         left -= fetch->found_count;
         if (status == VDBQ_OK)
             status = stop_pause(error);

@@ -9,6 +9,8 @@
 
 #include "exec/stream/stream_inner.h"
 
+enum { FEW_MOST = 1 << 16 }; /* rows, for which others are not worth making */
+
 struct limit_stream {
     struct stream head;          /* first */
     uint64_t offset;             /* rows still to pass over */
@@ -30,6 +32,8 @@ static enum vdbq_status limit_open(struct stream *stream, struct error *error)
     stream->rows_most = stream->inputs[0]->rows_most;
     if (stream->rows_most > step->limit)
         stream->rows_most = step->limit;
+    if (limit->counted && step->offset < FEW_MOST && step->limit < FEW_MOST)
+        stream_few(stream->inputs[0], step->offset + step->limit);
     return limit->vectors != NULL ? VDBQ_OK : error_no_memory(error);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os/os.h"
 #include "base/threads/parallel.h"
 #include "exec/operator/picked.h"
 #include "exec/operator/seek_find.h"
@@ -81,7 +82,7 @@ static struct picked_from from_of(const struct seek_job *job)
                                  .tablet =
                                      job->slot != NULL
                                          ? device_memory_host(job->slot->memory)
-                                         : NULL,
+                                         : job->few.tablet,
                                  .over = job->over };
 }
 
@@ -165,6 +166,29 @@ static enum vdbq_status pick_held(struct picking *picking, struct error *error)
     return atomic_load(&picking->failed) ? error->status : stop_pause(error);
 }
 
+/* Brings in the rows of a job alone, where these are few. */
+static enum vdbq_status hold_few(struct seek_stream *seek, struct seek_job *job,
+                                 struct error *error)
+{
+    struct pool *pool = seek->work.place.pool;
+    const struct pool_want want = { .table = seek->work.terms.table,
+                                    .tablet = &job->in,
+                                    .columns = seek->columns,
+                                    .column_count = seek->column_count,
+                                    .copied = true };
+    uint64_t start = os_time_ns();
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!few_rows_pay(pool, &want, job->found.count))
+        return VDBQ_OK;
+    status = few_rows_open(&job->few, pool, &want, error);
+    if (status == VDBQ_OK && job->few.tablet != NULL)
+        status = few_rows_bring(&job->few, job->found.items, job->found.count,
+                                error);
+    seek->work.load_ns += os_time_ns() - start;
+    return status;
+}
+
 /* Brings in the tablet of the next job, after what is held where there is no
  * room beside that. */
 static enum vdbq_status hold_next(struct picking *picking, struct error *error)
@@ -176,6 +200,8 @@ static enum vdbq_status hold_next(struct picking *picking, struct error *error)
     enum vdbq_status status = VDBQ_OK;
 
     if (seek->column_count > 0)
+        status = hold_few(seek, job, error);
+    if (status == VDBQ_OK && seek->column_count > 0 && job->few.tablet == NULL)
         status = seek_hold(&seek->work, job, seek->columns, seek->column_count,
                            picking->end > picking->first, &full, error);
     if (full)

@@ -72,6 +72,7 @@ void seek_release(struct seek_work *work, struct seek_job *jobs, size_t count)
         if (jobs[i].slot != NULL)
             pool_release(work->place.pool, jobs[i].slot);
         jobs[i].slot = NULL;
+        few_rows_finish(&jobs[i].few);
     }
 }
 
@@ -169,7 +170,8 @@ static bool terms_in(const struct seek_work *work, const struct seek_job *job,
 
 /* The part of a run that is searched. */
 static enum vdbq_status read_part(const struct seek_work *work,
-                                  struct seek_job *job, const void *block)
+                                  struct seek_job *job, const void *block,
+                                  struct error *error)
 {
     struct vector keys = VECTOR(struct run_keys);
     struct tablet_terms in;
@@ -177,14 +179,14 @@ static enum vdbq_status read_part(const struct seek_work *work,
     bool sound;
     enum vdbq_status status =
         run_pages_open(work->params->snapshot->database, job->file,
-                       tablet_of(work, job), &pages, &sound, &job->error);
+                       tablet_of(work, job), &pages, &sound, error);
 
     if (status == VDBQ_OK && sound) {
         bool done = terms_in(work, job, block, &pages.run, &in)
                     && run_terms_keys(&in.terms, &pages.run, &keys);
         status = done ? run_pages_find(&pages, &keys, &in.terms.ends,
-                                       &job->made, &job->error)
-                      : stop_or_no_memory(&job->error);
+                                       &job->made, error)
+                      : stop_or_no_memory(error);
         tablet_terms_finish(&in);
     }
     vector_finish(&keys);
@@ -198,15 +200,19 @@ static void bring_run(const struct seek_work *work, struct seek_job *job,
                       const void *block)
 {
     struct run_want want = seek_want(work, job);
+    struct error error;
+    enum vdbq_status status = VDBQ_OK;
 
     if (job->file != NULL && job->whole)
-        run_load(work->params->snapshot->database, job->file,
-                 tablet_of(work, job), work->terms.index == NULL ? block : NULL,
-                 &job->made, &job->error);
+        status = run_load(
+            work->params->snapshot->database, job->file, tablet_of(work, job),
+            work->terms.index == NULL ? block : NULL, &job->made, &error);
     else if (job->file != NULL)
-        read_part(work, job, block);
+        status = read_part(work, job, block, &error);
     else if (job->makes)
         job->made = run_make(block, want.columns, want.count);
+    if (status != VDBQ_OK)
+        held_error_set(&job->error, &error);
     job->run = job->made;
 }
 
@@ -378,10 +384,8 @@ static enum vdbq_status end_job(struct seek_work *work, struct seek_job *job,
     seek_keys_end(work, job);
     if (status != VDBQ_OK)
         return status;
-    if (job->error.status != VDBQ_OK) {
-        *error = job->error;
-        return error->status;
-    }
+    if (job->error.status != VDBQ_OK)
+        return held_error_tell(&job->error, error);
     return job->failed ? stop_or_no_memory(error) : VDBQ_OK;
 }
 
@@ -568,6 +572,7 @@ void seek_work_finish(struct seek_work *work)
 {
     for (size_t i = 0; i < work->job_count; i++) {
         vector_finish(&work->jobs[i].found);
+        held_error_finish(&work->jobs[i].error);
         run_destroy(work->jobs[i].made);
         run_destroy(work->jobs[i].made_edited);
     }

@@ -7,7 +7,9 @@
 #ifndef VDBQ_EXEC_SEEK_FIND_H
 #define VDBQ_EXEC_SEEK_FIND_H
 
+#include "base/held_error.h"
 #include "data/index/run_cache.h"
+#include "data/pool/few_rows.h"
 #include "exec/operator/seek_terms.h"
 
 /* A tablet that is looked through. */
@@ -18,6 +20,7 @@ struct seek_job {
     struct tablet_ref keys;  /* ... as runs of it are named                   */
     const struct edit *over; /* ... that edit; NULL: it is the tablet         */
     struct pool_slot *slot; /* while columns of it are in memory; or NULL     */
+    struct few_rows few;    /* ... or while only its rows are                 */
     const struct run *run;  /* while it is searched; NULL: all values are     */
     const struct run_ref *file; /* the run in the file; NULL: there is none,
                                    or it is of no use                         */
@@ -28,7 +31,7 @@ struct seek_job {
                                  ones; NULL: there is no edit           */
     struct run *made_edited;  /* ... until it is kept                   */
     bool unread; /* the run in the file is of no use, and nothing was found   */
-    struct error error;  /* of reading it                                  */
+    struct held_error error; /* of reading it                              */
     struct vector found; /* of uint32_t: its rows, ascending               */
     bool searched;       /* ... by the device                              */
     uint64_t to;         /* rows that were found in tablets before it      */

@@ -133,6 +133,36 @@ static enum vdbq_status open_launcher(struct host_morsels *morsels,
         &morsels->launcher, error);
 }
 
+/* Codes of texts are turned into the program's numbers as morsels are filled
+ * where the device has the host's memory: then no launch holds a table of all
+ * words, twice. */
+static enum vdbq_status take_numbers(struct host_morsels *morsels,
+                                     struct error *error)
+{
+    const struct order_codes *all =
+        run_dictionary_codes(&morsels->dictionary, 0);
+    unsigned count = morsels->pack->input_count;
+    morsels->order_codes = all;
+    if (all == NULL || morsels->place.mode != MODE_MAPPED)
+        return VDBQ_OK;
+    struct order_codes *others =
+        arena_alloc(&morsels->arena, (count + 1) * sizeof *others);
+    if (others == NULL)
+        return error_no_memory(error);
+    morsels->order_codes = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        others[i] = all[i];
+        if (all[i].order_codes != NULL) {
+            morsels->inputs[i].numbers = all[i].order_codes;
+            morsels->inputs[i].number_count = all[i].count;
+            others[i] = (struct order_codes){ 0 };
+        } else if (all[i].count > 0) {
+            morsels->order_codes = others;
+        }
+    }
+    return VDBQ_OK;
+}
+
 enum vdbq_status host_morsels_init(struct host_morsels *morsels,
                                    const struct host_morsels_params *params,
                                    struct error *error)
@@ -153,7 +183,10 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
         morsels->rows_room = ROWS_FIRST;
     morsels->rows_room =
         least(morsels->rows_room, launcher_rows_max(morsels->launcher));
-    return describe(morsels, params->program, error);
+    status = describe(morsels, params->program, error);
+    return status == VDBQ_OK && morsels->dictionary.base != NULL
+               ? take_numbers(morsels, error)
+               : status;
 }
 
 void host_morsels_finish(struct host_morsels *morsels)
@@ -166,7 +199,7 @@ void host_morsels_finish(struct host_morsels *morsels)
     *morsels = (struct host_morsels){ 0 };
 }
 
-/* ---------------------------------------------------------------- fill -- */
+/* -------------------------------------------------------------- begin -- */
 
 bool host_morsels_have_room(const struct host_morsels *morsels)
 {
@@ -186,29 +219,6 @@ static struct host_morsel *next_morsel(struct host_morsels *morsels)
                           % launcher_ring(morsels->launcher)];
 }
 
-/* Where an input's values start in a morsel, and behind them its NULL bits; the
- * number of inputs gives the size of all. Offset 0 is left out: it means that
- * there are no NULLs. */
-static u64 values_at(const struct host_morsels *morsels,
-                     const struct host_morsel *morsel, unsigned input)
-{
-    assert(input <= morsels->pack->input_count && morsel->rows_room % 8 == 0);
-    u64 at = TABLET_ALIGN;
-    for (unsigned i = 0; i < input; i++)
-        at += TABLET_ALIGNED(morsel->rows_room * morsels->inputs[i].width)
-              + TABLET_ALIGNED(morsel->rows_room / 8);
-    return at;
-}
-
-/* NULL bits of a column lie behind its values. */
-static u64 nulls_at(const struct host_morsels *morsels,
-                    const struct host_morsel *morsel, unsigned input)
-{
-    assert(input < morsels->pack->input_count);
-    return values_at(morsels, morsel, input)
-           + TABLET_ALIGNED(morsel->rows_room * morsels->inputs[input].width);
-}
-
 enum vdbq_status host_morsels_begin(struct host_morsels *morsels,
                                     struct host_morsel **morsel,
                                     struct error *error)
@@ -223,8 +233,8 @@ enum vdbq_status host_morsels_begin(struct host_morsels *morsels,
         next->rows_room = morsels->rows_room;
         status = device_memory_create(
             morsels->place.device, MEMORY_PINNED,
-            values_at(morsels, next, morsels->pack->input_count), &next->memory,
-            error);
+            host_morsel_values_at(morsels, next, morsels->pack->input_count),
+            &next->memory, error);
         if (status != VDBQ_OK)
             next->rows_room = 0;
     } else {
@@ -234,160 +244,6 @@ enum vdbq_status host_morsels_begin(struct host_morsels *morsels,
     next->rows = 0;
     memset(next->nulls, 0, morsels->pack->input_count);
     return status;
-}
-
-/* The NULL bits of an input of the morsel, 0 where they are new. */
-static u8 *null_bits(const struct host_morsels *morsels,
-                     struct host_morsel *morsel, unsigned input)
-{
-    u8 *bits = (u8 *)device_memory_host(morsel->memory)
-               + nulls_at(morsels, morsel, input);
-    if (!morsel->nulls[input])
-        memset(bits, 0, morsel->rows_room / 8);
-    morsel->nulls[input] = true;
-    return bits;
-}
-
-/* Turns the flags of rows into bits, from row `at` of the morsel on. */
-static void add_nulls(const struct host_morsels *morsels,
-                      struct host_morsel *morsel, unsigned input,
-                      const uint8_t *flags, uint64_t rows)
-{
-    if (flags == NULL || memchr(flags, 1, rows) == NULL)
-        return;
-    u8 *bits = null_bits(morsels, morsel, input);
-    for (uint64_t i = 0; i < rows; i++) {
-        uint64_t at = morsel->rows + i;
-        bits[at / 8] = (u8)(bits[at / 8] | (flags[i] & 1) << at % 8);
-    }
-}
-
-/* Rows of a batch that come into a morsel. */
-struct filling {
-    const struct host_morsels *morsels;
-    struct host_morsel *morsel; /* grows */
-    const struct vdbq_batch *batch;
-    uint64_t start; /* the first row of the batch's */
-    uint64_t rows;  /* how many come */
-};
-
-/* Copies one input's values and NULL bits of a batch. */
-static void add_input(void *context, unsigned i)
-{
-    const struct filling *filling = context;
-    const struct host_morsels *morsels = filling->morsels;
-    const struct host_morsel_input *input = &morsels->inputs[i];
-    struct host_morsel *morsel = filling->morsel;
-    if (input->column < 0)
-        return;
-    const struct vdbq_vector *from = &filling->batch->column[input->column];
-    memcpy((u8 *)device_memory_host(morsel->memory)
-               + values_at(morsels, morsel, i) + morsel->rows * input->width,
-           (const u8 *)from->values + filling->start * input->width,
-           filling->rows * input->width);
-    add_nulls(morsels, morsel, i,
-              from->nulls ? from->nulls + filling->start : NULL, filling->rows);
-}
-
-void host_morsel_add(const struct host_morsels *morsels,
-                     struct host_morsel *morsel, const struct vdbq_batch *batch,
-                     uint64_t first, uint64_t rows)
-{
-    assert(first + rows <= batch->rows);
-    assert(morsel->rows + rows <= morsel->rows_room);
-    struct filling filling = { .morsels = morsels,
-                               .morsel = morsel,
-                               .batch = batch,
-                               .start = first,
-                               .rows = rows };
-    unsigned inputs = morsels->pack->input_count;
-    if (parallel_threads(inputs, rows) > 1)
-        parallel_run(inputs, add_input, &filling);
-    else
-        for (unsigned i = 0; i < inputs; i++)
-            add_input(&filling, i);
-    morsel->rows += rows;
-}
-
-/* Rows of a row set, by number, that threads bring into a morsel. */
-struct picking {
-    const struct host_morsels *morsels;
-    struct host_morsel *morsel;
-    const struct row_set *from; /* its columns are those from `first` on */
-    unsigned first;
-    const uint32_t *numbers; /* of its rows */
-    uint64_t count;          /* how many come */
-    unsigned threads;        /* that share them */
-};
-
-/* The row set's column that an input is; NULL: it is not of these. */
-static const struct row_set_column *picked(const struct picking *picking,
-                                           unsigned input)
-{
-    int column = picking->morsels->inputs[input].column - (int)picking->first;
-    return column >= 0 && column < (int)picking->from->column_count
-               ? &picking->from->columns[column]
-               : NULL;
-}
-
-/* One input's values and NULL bits of rows [start, end) of the morsel. */
-static void pick_input(const struct picking *picking, unsigned input,
-                       uint64_t start, uint64_t end)
-{
-    const struct host_morsel *morsel = picking->morsel;
-    const struct row_set_column *from = picked(picking, input);
-    const uint32_t *rows = picking->numbers;
-    u8 *block = device_memory_host(morsel->memory);
-    void *values = block + values_at(picking->morsels, morsel, input);
-    if (from->width == sizeof(u32))
-        for (uint64_t i = start; i < end; i++)
-            ((u32 *)values)[i] = ((const u32 *)from->values)[rows[i]];
-    else
-        for (uint64_t i = start; i < end; i++)
-            ((u64 *)values)[i] = ((const u64 *)from->values)[rows[i]];
-    if (from->nulls == NULL)
-        return;
-    u8 *bits = block + nulls_at(picking->morsels, morsel, input);
-    for (uint64_t i = start; i < end; i++)
-        bits[i / 8] = (u8)(bits[i / 8] | (from->nulls[rows[i]] & 1) << i % 8);
-}
-
-/* A thread's first row: no two threads write one byte of NULL bits. */
-static uint64_t pick_start(const struct picking *picking, unsigned share)
-{
-    uint64_t start = picking->count * share / picking->threads;
-    return share < picking->threads ? start - start % ROWS_STEP : start;
-}
-
-/* Brings a thread's rows into all inputs. */
-static void pick_share(void *context, unsigned share)
-{
-    const struct picking *picking = context;
-    for (unsigned i = 0; i < picking->morsels->pack->input_count; i++)
-        if (picked(picking, i) != NULL)
-            pick_input(picking, i, pick_start(picking, share),
-                       pick_start(picking, share + 1));
-}
-
-void host_morsel_pick(const struct host_morsels *morsels,
-                      struct host_morsel *morsel, unsigned first,
-                      const struct row_set *from, const uint32_t *rows,
-                      uint64_t count)
-{
-    struct picking picking = { .morsels = morsels,
-                               .morsel = morsel,
-                               .from = from,
-                               .first = first,
-                               .numbers = rows,
-                               .count = count,
-                               .threads =
-                                   parallel_threads(morsels->threads, count) };
-    assert(count <= morsel->rows_room);
-    for (unsigned i = 0; i < morsels->pack->input_count; i++)
-        if (picked(&picking, i) != NULL && picked(&picking, i)->nulls != NULL)
-            null_bits(morsels, morsel, i);
-    parallel_run(picking.threads, pick_share, &picking);
-    morsel->rows = count;
 }
 
 /* ------------------------------------------------------------- launch -- */
@@ -403,11 +259,12 @@ static void place_inputs(struct host_morsels *morsels,
             *input = column_input_numbers(morsels->rows_started);
             continue;
         }
-        *input = (struct column_input){ .values = values_at(morsels, morsel, i),
+        *input = (struct column_input){ .values = host_morsel_values_at(
+                                            morsels, morsel, i),
                                         .width = from->width,
                                         .encoding = ENCODING_PLAIN };
         if (morsel->nulls[i])
-            input->nulls = nulls_at(morsels, morsel, i);
+            input->nulls = host_morsel_nulls_at(morsels, morsel, i);
         morsels->bytes_started +=
             column_input_value_bytes(input, morsel->rows)
             + column_input_null_bytes(input, morsel->rows);
@@ -424,8 +281,7 @@ enum vdbq_status host_morsels_start(struct host_morsels *morsels,
     place_inputs(morsels, morsel);
     launched->inputs = morsels->places;
     launched->rows = morsel->rows;
-    if (morsels->dictionary.base != NULL)
-        launched->order_codes = run_dictionary_codes(&morsels->dictionary, 0);
+    launched->order_codes = morsels->order_codes;
     if (morsels->place.mode == MODE_MAPPED)
         launched->data = morsel->memory;
     else

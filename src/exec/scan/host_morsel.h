@@ -26,6 +26,10 @@ struct host_morsel {
 struct host_morsel_input {
     int column;     /* of the rows; -1: their number                     */
     unsigned width; /* of a value in bytes                               */
+    /* of a text's codes: what the program knows each by; NULL: by itself, or the
+     * launch has a table of that                                            */
+    const i32 *numbers;
+    u32 number_count; /* of `numbers`; codes behind them are 0 */
 };
 
 struct host_morsels {
@@ -43,7 +47,9 @@ struct host_morsels {
     uint64_t rows_started;            /* numbers the rows of the next morsel */
     uint64_t bytes_started;           /* for the statistics */
     struct run_dictionary dictionary; /* zeroed: the program needs none      */
-    struct arena arena;               /* of all arrays */
+    /* of launches over morsels; NULL: none is needed                        */
+    const struct order_codes *order_codes;
+    struct arena arena; /* of all arrays */
 };
 
 struct host_morsels_params {
@@ -73,6 +79,13 @@ bool host_morsels_have_room(const struct host_morsels *morsels);
 enum vdbq_status host_morsels_begin(struct host_morsels *morsels,
                                     struct host_morsel **morsel,
                                     struct error *error);
+/* Where an input's values start in a morsel, and behind them its NULL bits; the
+ * number of inputs gives the size of all. Offset 0 is left out: it means that
+ * there are no NULLs. */
+u64 host_morsel_values_at(const struct host_morsels *morsels,
+                          const struct host_morsel *morsel, unsigned input);
+u64 host_morsel_nulls_at(const struct host_morsels *morsels,
+                         const struct host_morsel *morsel, unsigned input);
 /* Adds rows [first, first + rows) of a batch; they must fit. */
 void host_morsel_add(const struct host_morsels *morsels,
                      struct host_morsel *morsel, const struct vdbq_batch *batch,

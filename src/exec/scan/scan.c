@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "base/held_error.h"
 #include "exec/dictionary/device_words.h"
 #include "exec/dictionary/dictionary_cache.h"
 #include "exec/launch/column_input.h"
@@ -18,6 +19,8 @@
 
 /* Rows of the first launch where a sort is to have a bound for the others. */
 enum { UNBOUNDED_ROWS = 1 << 17 };
+/* Rows of a launch are a multiple of it where its reader wants few. */
+enum { FEW_ROWS = 1 << 12 };
 /* What a launch may wait for: with less, the link is faster than the host. */
 enum { AWAITED_BYTES_MAX = 3 << 20 };
 
@@ -37,6 +40,7 @@ struct scan {
     struct sink *sink;            /* that takes the rows; NULL: none */
     struct launch_tables *tables; /* of groups that take the rows, or NULL */
     const struct launch_bound *bound; /* of a sort that takes them, or NULL */
+    uint64_t few; /* rows after which the reader is likely to end; 0: none */
     const struct table *table;    /* NULL: a program without a table, one row */
     struct source_params sources; /* how tablets are opened */
     struct column_input *inputs;  /* of the launch at hand, morsel by morsel  */
@@ -52,16 +56,17 @@ struct scan {
     /* zeroed: the program needs none */
     struct run_dictionary dictionary;
     struct device_times word_times; /* of asking the device of words */
-    struct error held;  /* ... since this happened; status OK: not  */
-    struct error lost;  /* launches in flight were, by this; status OK: none */
-    struct arena arena; /* of all arrays */
+    struct held_error held; /* ... since this happened                 */
+    struct held_error lost; /* launches in flight were, by this        */
+    struct arena arena;     /* of all arrays                           */
 };
 
 static enum vdbq_status start_launches(struct scan *scan, struct error *error);
 
 /* ---------------------------------------------------------- open, close -- */
 
-/* Dictionaries of the table's columns; without a table there are none. */
+/* Dictionaries of the table's columns, but those of tablets that are passed over
+ * whatever their words are; without a table there are none. */
 static enum vdbq_status
 make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
 {
@@ -74,13 +79,19 @@ make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
         program_pack(scan->params.launcher.program, &scan->arena, &pack, error);
     if (status != VDBQ_OK)
         return status;
-    return dictionary_cache_base(
-        &(struct dictionary_cache_params){
-            .place = scan->params.launcher.place,
-            .table = scan->table,
-            .pack = &pack,
-            .threads = stream_threads(scan->params.stream) },
-        base, error);
+    struct dictionary_cache_params words = {
+        .place = scan->params.launcher.place,
+        .table = scan->table,
+        .pack = &pack,
+        .threads = stream_threads(scan->params.stream)
+    };
+    if (words.place->settings->prune && !dictionary_cache_has(&words))
+        words.unread = walk_unread(
+            &(struct pruning_params){ .program = scan->params.launcher.program,
+                                      .pack = &pack,
+                                      .table = scan->table },
+            &scan->arena);
+    return dictionary_cache_base(&words, base, error);
 }
 
 /* Collects the words of the run. */
@@ -209,7 +220,7 @@ static enum vdbq_status let_go(struct pool_holder *holder, struct error *error)
         return VDBQ_OK;
     enum vdbq_status status = launcher_settle(scan->launcher, error);
     if (status != VDBQ_OK) {
-        scan->lost = *error;
+        held_error_set(&scan->lost, error);
         return status;
     }
     for (unsigned i = 0; i < launcher_in_flight(scan->launcher); i++)
@@ -251,6 +262,8 @@ void scan_close(struct scan *scan)
         pool_settle(pool);
     }
     vector_finish(&scan->copies);
+    held_error_finish(&scan->held);
+    held_error_finish(&scan->lost);
     run_dictionary_finish(&scan->dictionary);
     arena_finish(&scan->arena);
     memory_release(scan);
@@ -275,6 +288,12 @@ void scan_bound(struct scan *scan, const struct launch_bound *bound)
     assert(scan->launcher != NULL && launcher_in_flight(scan->launcher) == 0);
     scan->bound = bound;
     launcher_bound(scan->launcher, bound);
+}
+
+void scan_few(struct scan *scan, uint64_t rows)
+{
+    assert(scan->launcher != NULL && launcher_in_flight(scan->launcher) == 0);
+    scan->few = rows;
 }
 
 bool scan_bounds(struct scan *scan, struct interval *ranges)
@@ -341,11 +360,8 @@ static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
         part_done(scan);
     else if (*more && status == VDBQ_OK)
         status = part_landed(scan, error);
-    if (!*more && status == VDBQ_OK && !scan->failed
-        && scan->held.status != VDBQ_OK) {
-        *error = scan->held;
-        status = error->status;
-    }
+    if (!*more && status == VDBQ_OK && !scan->failed)
+        status = held_error_tell(&scan->held, error);
     if (status != VDBQ_OK)
         scan->failed = true;
     return status;
@@ -394,15 +410,26 @@ static uint64_t morsel_bytes(const struct scan *scan,
     return bytes;
 }
 
+/* Rows of a launch for a reader of few: more each time, as rows that are passed
+ * over are read in vain. */
+static uint64_t rows_for_few(const struct scan *scan)
+{
+    uint64_t few =
+        scan->few > 4 * scan->rows_run ? scan->few : 4 * scan->rows_run;
+    return (few / FEW_ROWS + 1) * FEW_ROWS;
+}
+
 /* The most rows of the next launch: of the first one few where the others are to
- * have a bound. */
+ * have a bound, or may not be needed. */
 static uint64_t rows_max(const struct scan *scan)
 {
     uint64_t most = launcher_rows_max(scan->launcher);
     bool first = scan->rows_run == 0 && launcher_in_flight(scan->launcher) == 0;
-    return scan->bound != NULL && first && most > UNBOUNDED_ROWS
-               ? UNBOUNDED_ROWS
-               : most;
+    if (scan->bound != NULL && first && most > UNBOUNDED_ROWS)
+        most = UNBOUNDED_ROWS;
+    if (scan->few > 0 && most > rows_for_few(scan))
+        most = rows_for_few(scan);
+    return most;
 }
 
 /* Takes the next rows of a tablet, at which the walk is, into a part. */
@@ -542,10 +569,8 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
  * flight, the ring is as short as that. */
 static enum vdbq_status start_launches(struct scan *scan, struct error *error)
 {
-    if (scan->lost.status != VDBQ_OK) {
-        *error = scan->lost;
-        return error->status;
-    }
+    if (scan->lost.status != VDBQ_OK)
+        return held_error_tell(&scan->lost, error);
     while (!scan->fed && launcher_has_room(scan->launcher)) {
         if (stopped(scan))
             return error_cancelled(error);
@@ -553,7 +578,7 @@ static enum vdbq_status start_launches(struct scan *scan, struct error *error)
         if (status == VDBQ_LIMIT && launcher_in_flight(scan->launcher) > 0)
             return VDBQ_OK;
         if (status != VDBQ_OK) {
-            scan->held = *error;
+            held_error_set(&scan->held, error);
             scan->fed = true;
         }
     }

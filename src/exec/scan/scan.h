@@ -46,6 +46,9 @@ bool scan_ranges(struct scan *scan, struct interval *ranges);
 enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
                             struct error *error);
 
+/* Launches are small at first, for a reader that is likely to end after so many
+ * rows. */
+void scan_few(struct scan *scan, uint64_t rows);
 /* As launcher_close_up(). */
 void scan_close_up(struct scan *scan);
 /* As launcher_stays(). */

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "base/held_error.h"
 #include "exec/stream/stream_inner.h"
 
 /* Rows that the device has. */
@@ -32,7 +33,7 @@ struct scan_rows {
                                   yet, from `pending_next` on                     */
     uint64_t pending_next;       /* of `pending` */
     bool fed;                    /* nothing is left to start                 */
-    struct error held;           /* ... since this happened; status OK: not  */
+    struct held_error held;      /* ... since this happened                  */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
 };
 
@@ -170,7 +171,7 @@ static enum vdbq_status start_morsel(struct scan_rows *scan,
             status = fetch(scan, error);
     }
     if (status != VDBQ_OK) {
-        scan->held = *error;
+        held_error_set(&scan->held, error);
         status = morsel->rows > 0 ? VDBQ_OK : status;
     }
     return status == VDBQ_OK ? host_morsels_start(&scan->morsels, error)
@@ -183,7 +184,7 @@ static void start_morsels(struct scan_rows *scan, struct error *error)
     while (!scan->fed && host_morsels_have_room(&scan->morsels)) {
         if (start_morsel(scan, error) == VDBQ_OK)
             continue;
-        scan->held = *error;
+        held_error_set(&scan->held, error);
         scan->fed = true;
     }
 }
@@ -200,11 +201,9 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
             break;
         status = host_morsels_batch(&scan->morsels, batch, error);
     }
-    if (status == VDBQ_OK && batch->rows == 0 && scan->held.status != VDBQ_OK) {
-        *error = scan->held;
-        return error->status;
-    }
-    return status;
+    return status == VDBQ_OK && batch->rows == 0
+               ? held_error_tell(&scan->held, error)
+               : status;
 }
 
 /* ------------------------------------------- rows that the device has -- */
@@ -402,6 +401,7 @@ static void scan_rows_close(struct stream *stream)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
     host_morsels_finish(&scan->morsels);
+    held_error_finish(&scan->held);
     build_side_close(scan->build_side);
     vector_finish(&scan->taker.rows);
     memory_release(scan->taker.reads);

@@ -95,6 +95,11 @@ static void scan_stream_close_up(struct stream *stream)
     scan_close_up(((struct scan_stream *)stream)->scan);
 }
 
+static void scan_stream_few(struct stream *stream, uint64_t rows)
+{
+    scan_few(((struct scan_stream *)stream)->scan, rows);
+}
+
 static bool scan_stream_stays(const struct stream *stream)
 {
     return scan_stays(((const struct scan_stream *)stream)->scan);
@@ -241,6 +246,7 @@ const struct stream_kind scan_stream = {
     .calls = { .batch = scan_stream_batch,
                .stays = scan_stream_stays,
                .close_up = scan_stream_close_up,
+               .few = scan_stream_few,
                .dictionary = scan_stream_words,
                .stats = scan_stream_stats,
                .close = scan_stream_close,

@@ -12,6 +12,9 @@ bool walk_init(struct walk *walk, const struct pruning_params *params,
 {
     *walk = (struct walk){ .table = params->table,
                            .prunes = prunes,
+                           .unread = params->dictionary != NULL
+                                         ? params->dictionary->base->left_out
+                                         : NULL,
                            .end = params->table->tablet_count };
     return pruning_init(&walk->pruning, params, arena);
 }
@@ -47,8 +50,29 @@ void walk_share(struct walk *walk, const struct ranks *ranks)
 static bool skipped(struct walk *walk, size_t tablet)
 {
     assert(tablet < walk->end);
-    return walk->prunes
-           && prune_tablet(&walk->pruning, &walk->table->tablets[tablet]);
+    return (walk->unread != NULL && walk->unread[tablet])
+           || (walk->prunes
+               && prune_tablet(&walk->pruning, &walk->table->tablets[tablet]));
+}
+
+const bool *walk_unread(const struct pruning_params *params,
+                        struct arena *arena)
+{
+    const struct table *table = params->table;
+    struct pruning pruning;
+    size_t count = 0;
+    assert(params->dictionary == NULL);
+    bool *unread = table->tablet_count > 1 && params->pack->build_count == 0
+                           && params->pack->index_count == 0
+                       ? arena_alloc(arena, table->tablet_count)
+                       : NULL;
+    if (unread == NULL || !pruning_init(&pruning, params, arena))
+        return NULL;
+    for (size_t i = 0; i < table->tablet_count; i++) {
+        unread[i] = prune_tablet(&pruning, &table->tablets[i]);
+        count += unread[i];
+    }
+    return count > table->tablet_count / 2 ? unread : NULL;
 }
 
 /* Goes on to the next tablet that is not to be skipped. */
@@ -100,7 +124,8 @@ bool walk_ranges(struct walk *walk, struct interval *ranges)
 {
     bool known = false;
     for (size_t i = 0; i < walk->table->tablet_count; i++)
-        known |= prune_results(&walk->pruning, &walk->table->tablets[i], known,
-                               ranges);
+        if (walk->unread == NULL || !walk->unread[i])
+            known |= prune_results(&walk->pruning, &walk->table->tablets[i],
+                                   known, ranges);
     return known;
 }

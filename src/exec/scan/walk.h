@@ -15,6 +15,7 @@
 struct walk {
     const struct table *table; /* of the scan */
     bool prunes;               /* tablets are passed over                */
+    const bool *unread;        /* these in any case: of each; or NULL    */
     struct pruning pruning;    /* says which tablets have no result */
     size_t tablet;             /* number of the one whose rows come next */
     size_t end;                /* ... behind the last one of the walk    */
@@ -27,6 +28,12 @@ struct walk {
 /* Before the first row of the table, with room in `arena`. False: no memory. */
 bool walk_init(struct walk *walk, const struct pruning_params *params,
                bool prunes, struct arena *arena);
+
+/* Which tablets are passed over whatever their words are, before these are
+ * known: a flag for each, in `arena`. NULL: so few that nobody gains by it, or
+ * nothing can be told before, or no memory. */
+const bool *walk_unread(const struct pruning_params *params,
+                        struct arena *arena);
 
 /* Cuts it down to the tablets of one of several ranks: side by side in the
  * order of ranks. Before the first is asked for. */

@@ -1,41 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of rows: their keys become one long number, the first key in its
- * highest bits, of as many bits as its values need; it is sorted 32 bits at a
- * time, the lowest first, and rows that are equal there keep their order.
+ * The order of rows: their keys become one long number (sort_fields.h), of which
+ * rows are sorted by 32 bits at a time, the highest first: rows that are equal
+ * there make a run, and only runs are sorted by the word below. Rows that are
+ * equal keep their order.
  */
 #include "exec/sort/sort.h"
 
 #include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
 
+#include "base/hostile.h"
 #include "base/memory.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
 #include "cl/types.h"
-#include "exec/rows/order.h"
+#include "exec/sort/sort_fields.h"
 #include "exec/sort/sort_radix.h"
 
-/* A key, or whether it is NULL, as bits of the number. */
-struct field {
-    struct sort_key key; /* that it codes */
-    bool null;           /* only whether it is NULL               */
-    unsigned shift;      /* of its lowest bit in the number       */
-    unsigned bits;       /* that its values take */
-    uint64_t least;      /* code of the values: least, greatest   */
-    uint64_t most;       /* greatest order of a value */
-    uint64_t if_null;    /* what stands for NULL */
-    uint64_t add;        /* to the value's distance from `least`  */
+enum {
+    MORSEL_ROWS =
+        HOSTILE(40, 1 << 14),         /* whose runs a thread sorts at a time */
+    LONG_RUN = HOSTILE(300, 1 << 16), /* of so many rows: all threads sort it */
+    RADIX_RUN =
+        HOSTILE(50, 1 << 12), /* ... by digits; shorter ones are merged */
+    FEW_ROWS = HOSTILE(3, 16) /* ... so few by insertion */
+};
+
+/* Rows that are equal so far, side by side in the order. */
+struct run {
+    uint32_t first, end;
 };
 
 struct sorting {
-    struct field *fields; /* one or two a key */
-    unsigned field_count; /* of `fields` */
-    unsigned bits;        /* of the whole number      */
-    uint32_t count;       /* rows */
-    unsigned threads;     /* that share the rows */
-    unsigned word;        /* which is being sorted    */
-    uint64_t *elements;   /* number of the row, and above it the word */
-    uint32_t *order;      /* what comes of it: numbers of rows */
+    struct sort_fields fields;
+    uint32_t count;     /* rows */
+    unsigned threads;   /* that share the rows */
+    unsigned word;      /* which is being sorted    */
+    uint32_t first;     /* of the rows at hand, which are sorted next */
+    uint32_t end;       /* one behind the last of them */
+    uint64_t *elements; /* number of the row, and above it the word */
+    uint64_t *other;    /* as much room */
+    uint8_t *starts;    /* of each row in the order: enum sort_start; or NULL */
+    uint32_t *order;    /* what comes of it: numbers of rows */
+    atomic_uint_fast32_t next;  /* morsel that no thread has taken yet */
+    uint32_t *morsels;          /* where runs begin: of each the first row */
+    uint32_t morsel_count;      /* of them; one more tells the end */
+    atomic_uint_fast32_t longs; /* long runs that were met */
+    struct run *long_runs;      /* these */
+    atomic_bool no_memory;      /* a thread found none */
 };
 
 int sort_type(enum vdbq_type type)
@@ -61,231 +75,317 @@ void sort_keys(const struct row_set *row_set, const struct step_key *keys,
     }
 }
 
-/* ------------------------------------------------------------ fields ---- */
+/* ------------------------------------------------------------ elements -- */
 
-/* Whether the key of a row is NULL. */
-static bool null_at(const struct sort_key *key, uint32_t row)
+/* Sorts few elements; no two are equal. */
+static void sort_few(uint64_t *elements, uint32_t count)
 {
-    return key->nulls != NULL && key->nulls[row] != 0;
-}
-
-/* Bits that a value takes. */
-static unsigned bits_of(uint64_t value)
-{
-    unsigned bits = 0;
-    for (; value > 0; value >>= 1)
-        bits++;
-    return bits;
-}
-
-/* The range of a key's values, as threads find it. */
-struct range {
-    const struct sort_key *key; /* whose values are looked at */
-    uint32_t count;             /* rows */
-    unsigned threads;           /* that share the rows */
-    struct {
-        uint64_t least, most; /* orders that a thread found */
-        bool nulls;           /* it found one */
-    } shares[PARALLEL_THREADS_MAX];
-};
-
-/* One thread's share: least and greatest order, and whether a NULL is there. */
-static void find_range(void *context, unsigned share)
-{
-    struct range *range = context;
-    const struct sort_key *key = range->key;
-    uint64_t count = range->count, least = UINT64_MAX, most = 0;
-    uint32_t first = (uint32_t)(count * share / range->threads);
-    uint32_t end = (uint32_t)(count * (share + 1) / range->threads);
-    bool nulls = false;
-
-    for (uint32_t i = first; key->nulls != NULL && i < end; i++)
-        nulls |= key->nulls[i] != 0;
-    for (uint32_t i = first; i < end && !stop_at(i); i++) {
-        uint64_t code = order_at(key->type, key->values, i);
-        if (nulls && key->nulls[i] != 0)
-            continue;
-        least = code < least ? code : least;
-        most = code > most ? code : most;
-    }
-    range->shares[share].least = least;
-    range->shares[share].most = most;
-    range->shares[share].nulls = nulls;
-}
-
-/* Sets a field's range; whether its key has values. */
-static bool range_of(struct field *field, const struct sorting *sorting,
-                     bool *nulls)
-{
-    struct range range = { .key = &field->key,
-                           .count = sorting->count,
-                           .threads = sorting->threads };
-
-    parallel_run(range.threads, find_range, &range);
-    field->least = UINT64_MAX;
-    field->most = 0;
-    *nulls = false;
-    for (unsigned i = 0; i < range.threads; i++) {
-        if (range.shares[i].least < field->least)
-            field->least = range.shares[i].least;
-        if (range.shares[i].most > field->most)
-            field->most = range.shares[i].most;
-        *nulls |= range.shares[i].nulls;
-    }
-    return field->least <= field->most;
-}
-
-/* There is room for two fields a key. */
-static struct field *add_field(struct sorting *sorting, unsigned bits)
-{
-    assert(bits > 0 && bits <= 64);
-    struct field *field = &sorting->fields[sorting->field_count++];
-    field->bits = bits;
-    return field;
-}
-
-/* Adds a key's field, or two where value and NULL together need more than
- * 64 bits. None where all rows are equal. */
-static void add_key(struct sorting *sorting, const struct sort_key *key)
-{
-    struct field value = { .key = *key }, *added;
-    bool nulls, any = range_of(&value, sorting, &nulls);
-    uint64_t range = any ? value.most - value.least : 0;
-
-    if (!any || (!nulls && range == 0))
-        return;
-    if (nulls && range == UINT64_MAX) {
-        added = add_field(sorting, 1);
-        *added = (struct field){ .key = *key,
-                                 .null = true,
-                                 .bits = 1,
-                                 .if_null = key->nulls_last,
-                                 .add = !key->nulls_last };
-        nulls = false;
-    }
-    value.add = nulls && !key->nulls_last;
-    value.if_null = nulls && key->nulls_last ? range + 1 : 0;
-    value.bits = bits_of(range + nulls);
-    *add_field(sorting, value.bits) = value;
-}
-
-/* Gives the fields their places: the last one has the lowest bits. */
-static void place_fields(struct sorting *sorting)
-{
-    for (unsigned i = sorting->field_count; i-- > 0;) {
-        sorting->fields[i].shift = sorting->bits;
-        sorting->bits += sorting->fields[i].bits;
-        assert(sorting->fields[i].bits > 0);
+    for (uint32_t i = 1; i < count; i++) {
+        uint64_t element = elements[i];
+        uint32_t at = i;
+        for (; at > 0 && elements[at - 1] > element; at--)
+            elements[at] = elements[at - 1];
+        elements[at] = element;
     }
 }
 
-/* ------------------------------------------------------------- words ---- */
-
-/* The value of a row in the field: smaller goes first. */
-static inline uint64_t value_of(const struct field *field, uint32_t row)
+/* Merges the sorted halves of `from`. */
+static void merge_halves(const uint64_t *from, uint32_t half, uint32_t count,
+                         uint64_t *to)
 {
-    const struct sort_key *key = &field->key;
-    uint64_t code;
-
-    if (null_at(key, row))
-        return field->if_null;
-    if (field->null)
-        return field->add;
-    code = order_at(key->type, key->values, row);
-    return field->add
-           + (key->descending ? field->most - code : code - field->least);
-}
-
-/* Adds the bits of a field that lie in the word to elements. */
-static void put_field(const struct field *field, unsigned word,
-                      uint64_t *elements, uint32_t count)
-{
-    int shift = (int)field->shift - (int)word * 32;
-
-    if (shift >= 32 || shift + (int)field->bits <= 0)
-        return;
+    uint32_t a = 0, b = half;
+    assert(half > 0 && half < count);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t value = value_of(field, (uint32_t)elements[i]);
-        value = shift >= 0 ? value << shift : value >> -shift;
-        elements[i] |= value << 32;
+        bool left = b == count || (a < half && from[a] < from[b]);
+        to[i] = from[left ? a : b];
+        a += left;
+        b += !left;
     }
 }
 
-/* One thread's share: puts 32 bits of all fields over the row numbers. */
+/* Sorts fewer than RADIX_RUN elements, with as much room at `other`, in halves down
+ * to FEW_ROWS: some ten calls deep. */
+static void sort_short(uint64_t *elements, uint64_t *other, uint32_t count)
+{
+    uint32_t half = count / 2;
+    if (count <= FEW_ROWS) {
+        sort_few(elements, count);
+        return;
+    }
+    sort_short(elements, other, half);
+    sort_short(elements + half, other + half, count - half);
+    memcpy(other, elements, count * sizeof *elements);
+    merge_halves(other, half, count, elements);
+}
+
+/* Sorts elements, those with equal words by their rows, with as much room at
+ * `other`. Where of the two they are then; NULL: no memory. */
+static uint64_t *sort_elements(uint64_t *elements, uint64_t *other,
+                               uint32_t count, unsigned threads)
+{
+    if (count >= RADIX_RUN)
+        return radix_sort(elements, other, count, threads);
+    sort_short(elements, other, count);
+    return elements;
+}
+
+/* ------------------------------------------------------ all rows at hand -- */
+
+/* The first row at hand of a thread's share. */
+static uint32_t share_first(const struct sorting *sorting, unsigned share)
+{
+    uint64_t rows = sorting->end - sorting->first;
+    return sorting->first + (uint32_t)(rows * share / sorting->threads);
+}
+
+/* One thread's share: puts the word over the row numbers. */
 static void put_word(void *context, unsigned share)
 {
     struct sorting *sorting = context;
-    uint64_t rows = sorting->count, threads = sorting->threads;
-    uint32_t first = (uint32_t)(rows * share / threads);
-    uint32_t end = (uint32_t)(rows * (share + 1) / threads);
-    uint64_t *elements = sorting->elements;
+    uint32_t end = share_first(sorting, share + 1);
 
-    for (uint32_t at = first, count; at < end && !stop_asked(); at += count) {
+    for (uint32_t at = share_first(sorting, share), count;
+         at < end && !stop_asked(); at += count) {
         count = end - at < STOP_ROWS ? end - at : STOP_ROWS;
-        for (uint32_t i = at; i < at + count; i++)
-            elements[i] = sorting->word == 0 ? i : (uint32_t)elements[i];
-        for (unsigned i = 0; i < sorting->field_count; i++)
-            put_field(&sorting->fields[i], sorting->word, elements + at, count);
+        sort_fields_put(&sorting->fields, sorting->word, sorting->elements + at,
+                        count);
     }
+}
+
+/* Marks where rows [first, end) differ from the one before them. */
+static void mark_rows(const struct sorting *sorting, uint32_t first,
+                      uint32_t end)
+{
+    uint64_t parting = sort_fields_parting(&sorting->fields, sorting->word);
+    assert(first > 0 && sorting->starts != NULL);
+    for (uint32_t i = first; i < end; i++) {
+        uint64_t differs =
+            (sorting->elements[i] ^ sorting->elements[i - 1]) >> 32;
+        sorting->starts[i] |= (differs & parting ? SORT_PARTITION : 0)
+                              | (differs ? SORT_PEERS : 0);
+    }
+}
+
+/* One thread's share of that; the first row at hand is marked. */
+static void mark_share(void *context, unsigned share)
+{
+    struct sorting *sorting = context;
+    uint32_t first = share_first(sorting, share);
+    mark_rows(sorting, first > sorting->first ? first : first + 1,
+              share_first(sorting, share + 1));
+}
+
+/* All threads sort the rows at hand by the word. */
+static bool sort_at_hand(struct sorting *sorting)
+{
+    uint64_t *elements = sorting->elements + sorting->first;
+    uint32_t count = sorting->end - sorting->first;
+
+    parallel_run(sorting->threads, put_word, sorting);
+    uint64_t *sorted = sort_elements(elements, sorting->other + sorting->first,
+                                     count, sorting->threads);
+    if (sorted == NULL)
+        return false;
+    if (sorted != elements && count == sorting->count) {
+        sorting->other = sorting->elements;
+        sorting->elements = sorted;
+    } else if (sorted != elements) {
+        memcpy(elements, sorted, count * sizeof *elements);
+    }
+    if (sorting->starts != NULL)
+        parallel_run(sorting->threads, mark_share, sorting);
+    return true;
+}
+
+/* ---------------------------------------------------------------- runs -- */
+
+/* Sorts a run by the word, and marks the runs in it. */
+static void sort_run(struct sorting *sorting, uint32_t first, uint32_t end)
+{
+    uint64_t *elements = sorting->elements + first;
+    uint64_t *other = sorting->other + first;
+    uint32_t count = end - first;
+
+    sort_fields_put(&sorting->fields, sorting->word, elements, count);
+    uint64_t *sorted = sort_elements(elements, other, count, 1);
+    if (sorted == NULL)
+        sorting->no_memory = true;
+    else if (sorted != elements)
+        memcpy(elements, other, count * sizeof *elements);
+    mark_rows(sorting, first + 1, end);
+}
+
+/* The first row from `at` on, or `end`, that begins a run. */
+static uint32_t next_run(const struct sorting *sorting, uint32_t at,
+                         uint32_t end)
+{
+    while (at < end && sorting->starts[at] == 0)
+        at++;
+    return at;
+}
+
+/* Sorts the runs of rows [at, end); long ones are noted. */
+static void sort_morsel(struct sorting *sorting, uint32_t at, uint32_t end)
+{
+    for (uint32_t behind; at < end; at = behind) {
+        behind = next_run(sorting, at + 1, end);
+        if (behind - at >= LONG_RUN)
+            sorting->long_runs[sorting->longs++] = (struct run){ at, behind };
+        else if (behind - at > 1)
+            sort_run(sorting, at, behind);
+    }
+}
+
+/* One thread: takes morsels from those that are left. */
+static void sort_runs_share(void *context, unsigned share)
+{
+    struct sorting *sorting = context;
+    (void)share;
+    while (!stop_asked() && !sorting->no_memory) {
+        uint32_t at = (uint32_t)atomic_fetch_add(&sorting->next, 1);
+        if (at >= sorting->morsel_count)
+            return;
+        sort_morsel(sorting, sorting->morsels[at], sorting->morsels[at + 1]);
+    }
+}
+
+/* Morsels of whole runs: who sorts one marks rows in it and looks at no others. */
+static void cut_morsels(struct sorting *sorting)
+{
+    uint32_t at = 0;
+    sorting->morsel_count = 0;
+    while (at < sorting->count) {
+        uint64_t next = (uint64_t)at + MORSEL_ROWS;
+        sorting->morsels[sorting->morsel_count++] = at;
+        at = next < sorting->count
+                 ? next_run(sorting, (uint32_t)next, sorting->count)
+                 : sorting->count;
+    }
+    sorting->morsels[sorting->morsel_count] = at;
+}
+
+/* Sorts all runs by the word: threads share the short ones, then all of them
+ * take one long one after the other. */
+static bool sort_all_runs(struct sorting *sorting)
+{
+    bool done = true;
+    cut_morsels(sorting);
+    sorting->next = 0;
+    sorting->longs = 0;
+    parallel_run(sorting->threads, sort_runs_share, sorting);
+    for (uint32_t i = 0; done && i < sorting->longs && !stop_asked(); i++) {
+        sorting->first = sorting->long_runs[i].first;
+        sorting->end = sorting->long_runs[i].end;
+        assert(sorting->end <= sorting->count);
+        done = sort_at_hand(sorting);
+    }
+    return done && !sorting->no_memory;
+}
+
+/* ----------------------------------------------------------- the order -- */
+
+/* One thread's share: rows in the order in which they are. */
+static void number_rows(void *context, unsigned share)
+{
+    struct sorting *sorting = context;
+    uint32_t end = share_first(sorting, share + 1);
+    for (uint32_t i = share_first(sorting, share); i < end; i++)
+        sorting->elements[i] = i;
 }
 
 /* One thread's share: the numbers of the sorted rows. */
 static void take_order(void *context, unsigned share)
 {
     struct sorting *sorting = context;
-    uint64_t count = sorting->count, threads = sorting->threads;
-    uint32_t first = (uint32_t)(count * share / threads);
-    uint32_t end = (uint32_t)(count * (share + 1) / threads);
-
-    for (uint32_t i = first; i < end; i++)
-        sorting->order[i] =
-            sorting->bits == 0 ? i : (uint32_t)sorting->elements[i];
+    uint32_t end = share_first(sorting, share + 1);
+    for (uint32_t i = share_first(sorting, share); i < end; i++)
+        sorting->order[i] = (uint32_t)sorting->elements[i];
 }
 
-/* Sorts by 32 bits at a time, the lowest first. */
-static enum vdbq_status sort_dictionary(struct sorting *sorting,
-                                        struct error *error)
+/* Sorts by the highest word, then runs by those below. */
+static bool sort_words(struct sorting *sorting)
 {
-    uint64_t *room = memory_resize(NULL, ((size_t)sorting->count + 1) * 16);
-    uint64_t *other;
-    enum vdbq_status status = VDBQ_OK;
-
-    if (room == NULL)
-        return error_no_memory(error);
-    sorting->elements = room;
-    for (sorting->word = 0;
-         status == VDBQ_OK && sorting->word * 32 < sorting->bits;
-         sorting->word++) {
-        parallel_run(sorting->threads, put_word, sorting);
-        other = sorting->elements == room ? room + sorting->count : room;
-        sorting->elements = radix_sort(sorting->elements, other, sorting->count,
-                                       sorting->threads);
-        if (sorting->elements == NULL)
-            status = error_no_memory(error);
+    bool done = true;
+    parallel_run(sorting->threads, number_rows, sorting);
+    for (unsigned left = sorting->fields.words; done && left > 0; left--) {
+        sorting->word = left - 1;
+        done = left == sorting->fields.words ? sort_at_hand(sorting)
+                                             : sort_all_runs(sorting);
+        if (stop_asked())
+            return true;
     }
-    if (status == VDBQ_OK)
+    sorting->first = 0;
+    sorting->end = sorting->count;
+    if (done)
         parallel_run(sorting->threads, take_order, sorting);
+    return done;
+}
+
+/* Room for what is marked, where somebody asks or there are runs. */
+static bool make_starts(struct sorting *sorting, uint8_t **starts)
+{
+    *starts = NULL;
+    if (sorting->starts == NULL && sorting->fields.words > 1)
+        sorting->starts = *starts = memory_resize(NULL, sorting->count);
+    else if (sorting->starts == NULL)
+        return true;
+    if (sorting->starts == NULL)
+        return false;
+    memset(sorting->starts, 0, sorting->count);
+    sorting->starts[0] = SORT_PARTITION | SORT_PEERS;
+    return true;
+}
+
+/* Sorts rows whose fields are known. */
+static enum vdbq_status sort_rows(struct sorting *sorting, struct error *error)
+{
+    uint8_t *starts;
+    uint64_t *room = memory_resize(NULL, (size_t)sorting->count * 16);
+    bool done = make_starts(sorting, &starts) && room != NULL;
+
+    sorting->long_runs = memory_resize(NULL, (sorting->count / LONG_RUN + 1)
+                                                 * sizeof *sorting->long_runs);
+    sorting->morsels = memory_resize(NULL, (sorting->count / MORSEL_ROWS + 2)
+                                               * sizeof *sorting->morsels);
+    done = done && sorting->long_runs != NULL && sorting->morsels != NULL;
+    if (done) {
+        sorting->elements = room;
+        sorting->other = room + sorting->count;
+        done = sort_words(sorting);
+    }
     memory_release(room);
-    return status == VDBQ_OK ? stop_pause(error) : status;
+    memory_release(starts);
+    memory_release(sorting->long_runs);
+    memory_release(sorting->morsels);
+    return done ? stop_pause(error) : error_no_memory(error);
+}
+
+enum vdbq_status sort_order_marked(const struct sort_key *keys,
+                                   unsigned key_count, uint32_t count,
+                                   unsigned threads, uint32_t *order,
+                                   unsigned partition, uint8_t *starts,
+                                   struct error *error)
+{
+    struct sorting sorting = { .count = count,
+                               .end = count,
+                               .threads = parallel_threads(threads, count),
+                               .order = order,
+                               .starts = starts };
+    if (count == 0)
+        return VDBQ_OK;
+    enum vdbq_status status =
+        sort_fields_init(&sorting.fields, keys, key_count, partition, count,
+                         sorting.threads, error);
+    if (status == VDBQ_OK)
+        status = sort_rows(&sorting, error);
+    sort_fields_finish(&sorting.fields);
+    return status;
 }
 
 enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
                             uint32_t count, unsigned threads, uint32_t *order,
                             struct error *error)
 {
-    struct sorting sorting = { .count = count,
-                               .threads = parallel_threads(threads, count),
-                               .order = order };
-    enum vdbq_status status;
-
-    sorting.fields =
-        memory_zeroed(2 * (size_t)key_count + 1, sizeof *sorting.fields);
-    if (sorting.fields == NULL)
-        return error_no_memory(error);
-    for (unsigned i = 0; i < key_count; i++)
-        add_key(&sorting, &keys[i]);
-    place_fields(&sorting);
-    status = sort_dictionary(&sorting, error);
-    memory_release(sorting.fields);
-    return status;
+    return sort_order_marked(keys, key_count, count, threads, order, 0, NULL,
+                             error);
 }

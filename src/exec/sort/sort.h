@@ -28,6 +28,17 @@ enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
                             uint32_t count, unsigned threads, uint32_t *order,
                             struct error *error);
 
+/* Of a row in its order: its keys, or the first ones, differ from those of the
+ * row before. */
+enum sort_start { SORT_PARTITION = 1, SORT_PEERS = 2 };
+/* The same, and writes at `starts`, a byte a row in that order, where the first
+ * `partition` keys change, and where any does; both for the first row. */
+enum vdbq_status sort_order_marked(const struct sort_key *keys,
+                                   unsigned key_count, uint32_t count,
+                                   unsigned threads, uint32_t *order,
+                                   unsigned partition, uint8_t *starts,
+                                   struct error *error);
+
 /* TYPE_... of a column's values, as they are sorted and grouped: numbers of
  * words are integers. */
 int sort_type(enum vdbq_type type);

@@ -9,6 +9,7 @@
 #ifndef VDBQ_EXEC_RANKS_H
 #define VDBQ_EXEC_RANKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,7 @@
 struct rank_cost {
     uint64_t rows;        /* or groups, that it gave to STEP_GATHER           */
     uint64_t bytes;       /* of messages that it sent                         */
-    uint64_t compute_ns;  /* in the steps below STEP_GATHER                   */
+    uint64_t compute_ns;  /* in the steps below STEP_GATHER, but for these:   */
     uint64_t exchange_ns; /* packing and handing over messages                */
     uint64_t wait_ns;     /* for another rank                                 */
     uint64_t merge_ns;    /* rank 0: bringing together what came              */
@@ -50,6 +51,16 @@ struct ranks {
     /* Rank `from` has sent what no sound one sends; returns where the others
      * can go on with it. */
     void (*garbled)(struct ranks *ranks, unsigned from);
+    /* For STEP_EXCHANGE, where rows go from any rank to any other. The next
+     * message of rank `from`; none: it has not come yet. Never waits. Fails where
+     * that rank has ended, or this one is to. */
+    enum vdbq_status (*poll)(struct ranks *ranks, unsigned from,
+                             struct rank_message *message, struct error *error);
+    /* Whether so much is on its way from here that what comes is to be taken
+     * before more is sent. */
+    bool (*is_full)(struct ranks *ranks);
+    /* Waits a little: longer, the more often it was called since `*naps` was 0. */
+    void (*nap)(unsigned *naps);
     uint64_t begun_ns;     /* when the run began                             */
     struct rank_cost cost; /* of this rank, added to                         */
 };

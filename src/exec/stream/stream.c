@@ -392,6 +392,12 @@ void stream_close_up(struct stream *stream)
         stream->calls->close_up(stream);
 }
 
+void stream_few(struct stream *stream, uint64_t rows)
+{
+    if (stream->calls->few != NULL)
+        stream->calls->few(stream, rows);
+}
+
 bool stream_stays(const struct stream *stream)
 {
     (void)stream;

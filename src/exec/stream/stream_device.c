@@ -21,10 +21,16 @@ const struct run_place *stream_place(const struct stream *stream)
     return calls != NULL ? calls->place(stream) : NULL;
 }
 
-/* What a step may take of the memory of a place's device. */
+/* What a step may take of the memory that a place's device has. */
+static uint64_t device_room(const struct run_place *place)
+{
+    return device_facts(place->device)->memory_bytes / 4;
+}
+
+/* The same of what the device's budget allows. */
 static uint64_t place_room(const struct run_place *place)
 {
-    uint64_t room = device_facts(place->device)->memory_bytes / 4;
+    uint64_t room = device_room(place);
     uint64_t budget =
         place->resident != NULL ? resident_budget(place->resident) : room;
     return budget < room ? budget : room;
@@ -44,31 +50,45 @@ struct device *stream_device(const struct stream *stream, uint64_t *room)
  * as many as are expected. */
 #define ROOM_SURE ((uint64_t)256 << 20)
 
-/* Whether all rows that may come fit into one buffer and a step's share of the
- * memory. */
-static bool fits(const struct stream *stream, const struct device_rows *rows)
+uint64_t stream_rows_likely(const struct stream *stream)
+{
+    double likely = 2 * stream->step->rows + 1;
+    return likely < (double)stream->rows_most ? (uint64_t)likely
+                                              : stream->rows_most;
+}
+
+/* Bytes of so many rows of the columns that are read. */
+static uint64_t bytes_of(const struct device_rows *rows, uint64_t count)
 {
     const struct device_store *store = &rows->store;
-    uint64_t room = place_room(&rows->place);
-    uint64_t most = device_facts(store->device)->buffer_max_bytes;
-    uint64_t bytes =
-        device_places(rows->columns, store->sink.reads, store->column_count,
-                      stream->rows_most, NULL);
+    return device_places(rows->columns, store->sink.reads, store->column_count,
+                         count, NULL);
+}
+
+/* Whether all rows that may come fit into one buffer and a step's share of the
+ * device's memory, and those that likely come into its share of the budget, which
+ * device_rows_settle() asks for those that came. */
+static bool fits(const struct stream *stream, const struct device_rows *rows)
+{
+    uint64_t room = device_room(&rows->place);
+    uint64_t most = device_facts(rows->store.device)->buffer_max_bytes;
     return stream->rows_most > 0 && stream->rows_most <= ROW_SET_ROWS_MAX
-           && bytes <= (room < most ? room : most);
+           && bytes_of(rows, stream->rows_most) <= (room < most ? room : most)
+           && bytes_of(rows, stream_rows_likely(stream))
+                  <= place_room(&rows->place);
 }
 
 /* Rows to make room for before the first comes. */
 static uint64_t rows_expected(const struct stream *stream,
                               const struct device_rows *rows)
 {
-    const struct device_store *store = &rows->store;
     uint64_t most = stream->rows_most;
     double expected = stream->step->rows + stream->step->rows / 4 + 1;
-    uint64_t bytes = device_places(rows->columns, store->sink.reads,
-                                   store->column_count, most, NULL);
-    return bytes <= ROOM_SURE || expected >= (double)most ? most
-                                                          : (uint64_t)expected;
+    uint64_t sure = place_room(&rows->place);
+    sure = sure < ROOM_SURE ? sure : ROOM_SURE;
+    return bytes_of(rows, most) <= sure || expected >= (double)most
+               ? most
+               : (uint64_t)expected;
 }
 
 /* Has the rows taken; they are there however that ends. */

@@ -26,6 +26,8 @@ struct stream_calls {
     bool (*stays)(const struct stream *stream);
     /* As stream_close_up(); NULL: batches are as they are. */
     void (*close_up)(struct stream *stream);
+    /* As stream_few(); NULL: it makes no use of it. */
+    void (*few)(struct stream *stream, uint64_t rows);
     /* As stream_dictionary(); NULL: no column is a text. */
     struct dictionary *(*dictionary)(const struct stream *stream,
                                      unsigned column);
@@ -90,6 +92,9 @@ enum vdbq_status stream_hold(struct stream *stream, struct error *error);
 /* Tells a stream that the threads of its reader share each batch: short ones
  * are best put together. Before the first is asked for. */
 void stream_close_up(struct stream *stream);
+/* Tells a stream that its reader is likely to end after so many rows: the first are
+ * best made without many others. Before the first is asked for. */
+void stream_few(struct stream *stream, uint64_t rows);
 /* For the `stays` of a stream that has all its rows. */
 bool stream_stays(const struct stream *stream);
 /* The next batches, as many as are there at the same time; none: the end. */
@@ -146,6 +151,8 @@ const struct run_place *stream_place(const struct stream *stream);
 struct device *stream_device(const struct stream *stream, uint64_t *room);
 /* Whether no more rows come than `rows_most`. */
 bool stream_bounded(const struct stream *stream);
+/* Of these rows, so many as an estimate that is wrong by half allows for. */
+uint64_t stream_rows_likely(const struct stream *stream);
 /* What is known of the columns, to be released; NULL: no memory. */
 struct device_column *stream_device_columns(struct stream *stream);
 /* What its type, and of a text its words, tell of a column. */
@@ -175,6 +182,9 @@ enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
 
 /* -------------------------------------------------------- materialised -- */
 
+/* Puts in a stream's place one that has all its rows where they are best kept: on its
+ * device if that has room for them. It was closed then; NULL where that fails. */
+enum vdbq_status stream_kept(struct stream **stream, struct error *error);
 /* Puts in a stream's place one that has all its rows in memory; it was closed
  * then. */
 enum vdbq_status stream_materialised(struct stream **stream,
@@ -198,7 +208,8 @@ struct stream_kind {
 extern const struct stream_kind scan_stream, scan_rows, scan_moves, scan_grid,
     join_stream, concat_stream, apply_stream, limit_stream, map_stream,
     group_stream, sort_stream, window_stream, values_stream, fetch_stream,
-    seek_stream, device_join_stream, gather_rows_stream, gather_groups_stream;
+    seek_stream, device_join_stream, gather_rows_stream, gather_groups_stream,
+    exchange_stream;
 
 /* Which kind joins two open inputs; the second may become another stream. */
 enum vdbq_status join_choose(const struct step *step, struct stream **inputs,

@@ -386,3 +386,20 @@ enum vdbq_status stream_share_open(struct stream_share *share,
         *stream = &made->head;
     return status;
 }
+
+enum vdbq_status stream_kept(struct stream **stream, struct error *error)
+{
+    bool *reads = stream_copy_reads(*stream);
+    struct stream_share *share = NULL;
+    enum vdbq_status status = stream_share_take(*stream, &share, error);
+    *stream = NULL;
+    if (status == VDBQ_OK)
+        status = reads != NULL ? stream_share_open(share, stream, error)
+                               : error_no_memory(error);
+    stream_share_release(share);
+    if (status == VDBQ_OK)
+        (*stream)->reads = reads;
+    else
+        memory_release(reads);
+    return status;
+}

@@ -6,11 +6,9 @@
 #include "exec/window/window_inner.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/threads/stop.h"
-#include "exec/rows/order.h"
 #include "exec/sort/sort.h"
 
 /* ------------------------------------------------------------ sorting -- */
@@ -28,50 +26,6 @@ unsigned window_keys(const struct step_window_function *function,
     return count;
 }
 
-/* Whether two rows have the same key; NULL equals NULL here. */
-static bool same_value(const struct sort_key *key, uint32_t a, uint32_t b)
-{
-    bool null_a = key->nulls != NULL && key->nulls[a] != 0;
-    bool null_b = key->nulls != NULL && key->nulls[b] != 0;
-
-    if (null_a || null_b)
-        return null_a == null_b;
-    return order_at(key->type, key->values, a)
-           == order_at(key->type, key->values, b);
-}
-
-/* Keys whose changes are marked. */
-struct marking {
-    const struct window *window;
-    const struct sort_key *keys;
-    unsigned partition, count; /* keys of the partition, and all */
-};
-
-/* One thread: marks where values of a key differ from the row's before. */
-static void mark_starts(const struct window *window, const struct sort_key *key,
-                        uint8_t what, unsigned share)
-{
-    uint32_t first = window_share(window, share);
-    uint32_t end = window_share(window, share + 1);
-    for (uint32_t i = first > 0 ? first : 1; i < end && !stop_at(i); i++)
-        if (!same_value(key, window->order[i - 1], window->order[i]))
-            window->starts[i] |= what;
-}
-
-/* The same for all keys. */
-static void mark_share(void *context, unsigned share)
-{
-    const struct marking *marking = context;
-    const struct window *window = marking->window;
-    uint32_t first = window_share(window, share);
-    memset(window->starts + first, 0, window_share(window, share + 1) - first);
-    for (unsigned i = 0; i < marking->count; i++)
-        mark_starts(window, &marking->keys[i],
-                    i < marking->partition ? WINDOW_PARTITION | WINDOW_PEERS
-                                           : WINDOW_PEERS,
-                    share);
-}
-
 /* Orders all rows by partition and then by the window's order. */
 static enum vdbq_status sort_window(struct window *window,
                                     const struct step_window_function *function,
@@ -86,12 +40,10 @@ static enum vdbq_status sort_window(struct window *window,
     if (status == VDBQ_OK) {
         unsigned count = window_keys(function, steps);
         sort_keys(window->rows, steps, count, keys);
-        status = sort_order(keys, count, (uint32_t)window->rows->rows, threads,
-                            window->order, error);
-        struct marking marking = { window, keys,
-                                   (unsigned)function->partition.count, count };
-        if (status == VDBQ_OK)
-            parallel_run(window->threads, mark_share, &marking);
+        status = sort_order_marked(
+            keys, count, (uint32_t)window->rows->rows, threads, window->order,
+            (unsigned)function->partition.count, window->starts, error);
+        window->starts[0] = 0; /* it may go on with what came before */
     }
     memory_release(steps);
     memory_release(keys);
@@ -139,7 +91,7 @@ run_function(struct window *window, const struct step_window_function *function,
         window_number(window, function->function, result);
         return VDBQ_OK;
     case WINDOW_AGGREGATE:
-        return window_aggregate(window, &function->aggregate, result, error);
+        return window_aggregate(window, function, result, error);
     default:
         window_neighbour(window, function, result);
         return VDBQ_OK;

@@ -87,7 +87,7 @@ static enum vdbq_status drop_repeated(const struct window *window,
         uint32_t number, made = table.count;
         struct aggregate_rows one = inputs->rows;
         uint64_t value;
-        partition += i == 0 || window->starts[i] & WINDOW_PARTITION;
+        partition += i == 0 || window->starts[i] & SORT_PARTITION;
         one.start = i;
         one.count = 1;
         if (aggregate_pick(aggregate, &one, &value, NULL, &number) == 0)
@@ -130,16 +130,16 @@ static uint32_t share_begin(const struct window *window, unsigned share)
 {
     uint32_t at = window_share(window, share);
     return at == 0 || at == window->rows->rows
-                   || window->starts[at] & WINDOW_PEERS
+                   || window->starts[at] & SORT_PEERS
                ? at
-               : window_end(window, at, WINDOW_PEERS);
+               : window_end(window, at, SORT_PEERS);
 }
 
-/* Takes rows [at, end) of the order into a state. */
-static void take_rows(const struct running *running, uint32_t at, uint32_t end,
-                      uint64_t *state)
+void window_take(const struct aggregate *aggregate,
+                 const struct aggregate_rows *all, uint32_t at, uint32_t end,
+                 uint64_t *record)
 {
-    struct aggregate_rows rows = running->inputs->rows;
+    struct aggregate_rows rows = *all;
     struct aggregate_room room;
     uint64_t since = 0;
     assert(at <= end);
@@ -148,7 +148,7 @@ static void take_rows(const struct running *running, uint32_t at, uint32_t end,
         rows.start = rows.number = at;
         rows.count = left < AGGREGATE_BLOCK ? left : AGGREGATE_BLOCK;
         room.made = false;
-        aggregate_add_one(running->aggregate, &rows, &room, (uint8_t *)state);
+        aggregate_add_one(aggregate, &rows, &room, (uint8_t *)record);
     }
 }
 
@@ -163,11 +163,12 @@ static void take_share(void *context, unsigned share)
     running->shares[share].last = (struct taken){ .first = begin };
     if (begin >= end)
         return;
-    at = window_begin(window, end - 1, WINDOW_PARTITION);
+    at = window_begin(window, end - 1, SORT_PARTITION);
     running->shares[share].begins = at >= begin;
     at = at >= begin ? at : begin;
     running->shares[share].last.first = at;
-    take_rows(running, at, end, running->shares[share].last.state);
+    window_take(running->aggregate, &running->inputs->rows, at, end,
+                running->shares[share].last.state);
 }
 
 /* Tells each share what was taken in before it. */
@@ -198,11 +199,12 @@ static void run_share(void *context, unsigned share)
 
     for (uint32_t at = share_begin(window, share);
          status == VDBQ_OK && at < end;) {
-        uint32_t behind = window_end(window, at, WINDOW_PEERS);
+        uint32_t behind = window_end(window, at, SORT_PEERS);
         uint32_t row = window->order[at];
-        if (window->starts[at] & WINDOW_PARTITION)
+        if (window->starts[at] & SORT_PARTITION)
             taken = (struct taken){ .first = at };
-        take_rows(running, at, behind, taken.state);
+        window_take(running->aggregate, &running->inputs->rows, at, behind,
+                    taken.state);
         status = aggregate_result(
             running->aggregate, (uint8_t *)taken.state, behind - taken.first,
             result->values, result->nulls, row, &running->shares[share].error);
@@ -223,10 +225,10 @@ static void copy_share(void *context, unsigned share)
     uint32_t end = window_share(window, share + 1), first;
 
     for (; at < end; at++) {
-        if (at == 0 || window->starts[at] & WINDOW_PEERS)
+        if (at == 0 || window->starts[at] & SORT_PEERS)
             continue;
-        first = window->order[window_begin(window, at, WINDOW_PEERS)];
-        for (; at < end && !(window->starts[at] & WINDOW_PEERS); at++)
+        first = window->order[window_begin(window, at, SORT_PEERS)];
+        for (; at < end && !(window->starts[at] & SORT_PEERS); at++)
             window_copy(running->result, first, running->result,
                         window->order[at]);
         at--;
@@ -266,11 +268,26 @@ static enum vdbq_status run_aggregate(struct window *window,
     return status;
 }
 
+/* What rows are counted by that have no NULL: no value is looked at. */
+static struct step_aggregate without_values(const struct window *window,
+                                            const struct step_aggregate *step)
+{
+    struct step_aggregate plain = *step;
+    bool counts = step->function == AGGREGATE_COUNT && !step->distinct
+                  && step->column >= 0;
+    if (counts && window->rows->columns[step->column].nulls == NULL)
+        plain.column = -1;
+    return plain;
+}
+
 enum vdbq_status window_aggregate(struct window *window,
-                                  const struct step_aggregate *step,
+                                  const struct step_window_function *function,
                                   struct row_set_column *result,
                                   struct error *error)
 {
+    const struct step_aggregate plain =
+        without_values(window, &function->aggregate);
+    const struct step_aggregate *step = &plain;
     int type = step->column < 0
                    ? TYPE_NONE
                    : sort_type(window->rows->columns[step->column].type);
@@ -281,13 +298,17 @@ enum vdbq_status window_aggregate(struct window *window,
                            .type = type, .scale = scale, .nullable = true },
                        0);
     struct inputs inputs = { .rows = { 0 } };
+    assert(!step->distinct || function->frame.unit == FRAME_DEFAULT);
     enum vdbq_status status = pick_inputs(window, step, &inputs, error);
 
     if (status == VDBQ_OK && step->distinct && step->column >= 0
         && step->function != AGGREGATE_FIRST)
         status = drop_repeated(window, &aggregate, &inputs, error);
     if (status == VDBQ_OK)
-        status = run_aggregate(window, &aggregate, &inputs, result, error);
+        status = function->frame.unit == FRAME_DEFAULT
+                     ? run_aggregate(window, &aggregate, &inputs, result, error)
+                     : window_framed(window, &function->frame, &aggregate,
+                                     &inputs.rows, result, error);
     row_set_finish(&inputs.picked);
     return status;
 }

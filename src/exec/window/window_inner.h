@@ -8,23 +8,24 @@
 #include <string.h>
 
 #include "base/threads/parallel.h"
+#include "exec/aggregate/aggregate.h"
+#include "exec/sort/sort.h"
 #include "exec/window/window.h"
 
 struct window {
     const struct row_set *rows;        /* all rows of the input */
     const struct step_column *columns; /* of the input */
     uint32_t *order;  /* numbers of rows, by partition and order       */
-    uint8_t *starts;  /* of each in that order: enum window_start      */
+    uint8_t *starts;  /* of each in that order: enum sort_start      */
     bool any_nulls;   /* a function has written one                    */
     unsigned threads; /* that share the rows in their order           */
     struct window_carry before; /* what the first row was given, if any  */
     struct window_carry carry;  /* ... and the last one                  */
 };
-enum window_start { WINDOW_PARTITION = 1, WINDOW_PEERS = 2 };
 
 /* Whether none of the eight rows from `at` on begins a partition, or peers. */
 static inline bool window_is_plain(const struct window *window, uint32_t at,
-                                   enum window_start what)
+                                   enum sort_start what)
 {
     uint64_t eight;
     memcpy(&eight, window->starts + at, sizeof eight);
@@ -34,7 +35,7 @@ static inline bool window_is_plain(const struct window *window, uint32_t at,
 /* One behind the last of the rows that begin at `at`, in the order, and
  * belong together as partition or as peers. */
 static inline uint32_t window_end(const struct window *window, uint32_t at,
-                                  enum window_start what)
+                                  enum sort_start what)
 {
     uint64_t end = (uint64_t)at + 1, rows = window->rows->rows;
     while (end + 8 <= rows && window_is_plain(window, (uint32_t)end, what))
@@ -46,7 +47,7 @@ static inline uint32_t window_end(const struct window *window, uint32_t at,
 
 /* The first of those rows. */
 static inline uint32_t window_begin(const struct window *window, uint32_t at,
-                                    enum window_start what)
+                                    enum sort_start what)
 {
     while (at >= 8 && window_is_plain(window, at - 7, what))
         at -= 8;
@@ -76,6 +77,35 @@ static inline bool window_copy(const struct row_set_column *from,
     return result->nulls[row] != 0;
 }
 
+/* Frames of rows, one row after the other in their order. */
+struct window_frames {
+    const struct window *window;
+    const struct step_frame *frame; /* not the default one                 */
+    uint32_t at;                    /* the row                             */
+    uint32_t first, last; /* its partition: the first row, one behind it   */
+    uint32_t peers, peers_end; /* its peers, likewise                     */
+    uint32_t begin, end;       /* its frame; empty where not begin < end  */
+};
+/* window_frame.c: those of the rows from `at` on, which is there. */
+struct window_frames window_frames_begin(const struct window *window,
+                                         const struct step_frame *frame,
+                                         uint32_t at);
+/* Goes to the next row, or behind the last one, which has no frame. */
+void window_frames_next(struct window_frames *frames);
+
+/* window_aggregate.c: takes rows [at, end) of the order into a record; `rows`
+ * are all, in that order. */
+void window_take(const struct aggregate *aggregate,
+                 const struct aggregate_rows *rows, uint32_t at, uint32_t end,
+                 uint64_t *record);
+/* window_framed.c: an aggregate over frames that are not the default one. */
+enum vdbq_status window_framed(struct window *window,
+                               const struct step_frame *frame,
+                               const struct aggregate *aggregate,
+                               const struct aggregate_rows *rows,
+                               struct row_set_column *result,
+                               struct error *error);
+
 /* window_number.c, window_values.c, window_aggregate.c: write a function's
  * column, which has NULL flags. */
 void window_number(struct window *window, enum window_function function,
@@ -84,7 +114,7 @@ void window_neighbour(struct window *window,
                       const struct step_window_function *function,
                       struct row_set_column *result);
 enum vdbq_status window_aggregate(struct window *window,
-                                  const struct step_aggregate *step,
+                                  const struct step_window_function *function,
                                   struct row_set_column *result,
                                   struct error *error);
 

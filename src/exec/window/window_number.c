@@ -36,10 +36,10 @@ static void count_share(void *context, unsigned share)
 
     for (uint32_t i = window_share(window, share); i < end && !stop_at(i);
          i++) {
-        if (window->starts[i] & WINDOW_PARTITION)
+        if (window->starts[i] & SORT_PARTITION)
             counted = (struct counted){ .begins = true };
         counted.number++;
-        if (window->starts[i] & WINDOW_PEERS) {
+        if (window->starts[i] & SORT_PEERS) {
             counted.rank = counted.number;
             counted.dense++;
         }
@@ -82,10 +82,10 @@ static void write_share(void *context, unsigned share)
 
     for (uint32_t i = window_share(window, share); i < end && !stop_at(i);
          i++) {
-        if (window->starts[i] & WINDOW_PARTITION)
+        if (window->starts[i] & SORT_PARTITION)
             at = (struct window_carry){ .any = true };
         at.number++;
-        if (at.rank == 0 || window->starts[i] & WINDOW_PEERS)
+        if (at.rank == 0 || window->starts[i] & SORT_PEERS)
             begin_peers(&at);
         numbering->values[window->order[i]] =
             numbering->function == WINDOW_ROW_NUMBER ? at.number

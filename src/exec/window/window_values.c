@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The values of window functions that are those of another row: LAG, LEAD,
- * FIRST, LAST. They are found along the rows' order, which threads share, and
+ * FIRST, LAST, NTH. They are found along the rows' order, which threads share, and
  * written where each row lies.
  */
 #include "exec/window/window_inner.h"
@@ -52,27 +52,72 @@ static bool write_moved(const struct neighbours *all, uint32_t at,
     return true;
 }
 
-/* FIRST, LAST of the rows from `at` up to `end`, of a partition that begins
+/* The row, in the order, of FIRST, LAST or NTH of the frame [begin, end); `end`:
+ * it has none. */
+static uint32_t frame_source(const struct step_window_function *function,
+                             uint32_t begin, uint32_t end)
+{
+    if (begin >= end)
+        return end;
+    if (function->function == WINDOW_LAST)
+        return end - 1;
+    if (function->function == WINDOW_FIRST)
+        return begin;
+    assert(function->offset > 0);
+    return function->offset - 1 < (int64_t)(end - begin)
+               ? begin + (uint32_t)(function->offset - 1)
+               : end;
+}
+
+/* Copies a value of the frame to the row at `at`; whether it is NULL. */
+static bool write_framed(const struct neighbours *all, uint32_t begin,
+                         uint32_t end, uint32_t at)
+{
+    const struct window *window = all->window;
+    uint32_t source = frame_source(all->function, begin, end);
+    uint32_t row = window->order[at];
+
+    if (source < end)
+        return window_copy(
+            &window->rows->columns[all->function->aggregate.column],
+            window->order[source], all->result, row);
+    all->result->nulls[row] = 1;
+    return true;
+}
+
+/* FIRST, LAST, NTH of the rows from `at` up to `end`, of a partition that begins
  * with `first`; whether one is NULL. */
 static bool write_ends(const struct neighbours *all, uint32_t first,
                        uint32_t at, uint32_t end)
 {
     const struct window *window = all->window;
-    const struct row_set_column *column =
-        &window->rows->columns[all->function->aggregate.column];
-    bool last = all->function->function == WINDOW_LAST, nulls = false;
+    bool nulls = false;
 
     assert(first <= at && at < end);
     while (at < end) {
-        uint32_t peers = window_end(window, at, WINDOW_PEERS);
-        uint32_t source = window->order[last ? peers - 1 : first];
+        uint32_t peers = window_end(window, at, SORT_PEERS);
         for (; at < peers && at < end; at++) {
             if (stop_at(at))
                 return nulls;
-            nulls |=
-                window_copy(column, source, all->result, window->order[at]);
+            nulls |= write_framed(all, first, peers, at);
         }
     }
+    return nulls;
+}
+
+/* FIRST, LAST, NTH of other frames than the default one, of rows [at, end);
+ * whether one is NULL. */
+static bool write_frames(const struct neighbours *all, uint32_t at,
+                         uint32_t end)
+{
+    bool nulls = false;
+
+    if (at == end)
+        return false;
+    for (struct window_frames frames =
+             window_frames_begin(all->window, &all->function->frame, at);
+         frames.at < end && !stop_at(frames.at); window_frames_next(&frames))
+        nulls |= write_framed(all, frames.begin, frames.end, frames.at);
     return nulls;
 }
 
@@ -88,9 +133,13 @@ static void write_share(void *context, unsigned share)
     uint64_t since = 0;
     bool nulls = false;
 
+    if (all->function->frame.unit != FRAME_DEFAULT) {
+        all->nulls[share] = write_frames(all, at, stop);
+        return;
+    }
     while (at < stop) {
-        uint32_t first = window_begin(window, at, WINDOW_PARTITION);
-        uint32_t end = window_end(window, at, WINDOW_PARTITION);
+        uint32_t first = window_begin(window, at, SORT_PARTITION);
+        uint32_t end = window_end(window, at, SORT_PARTITION);
         uint32_t behind = end < stop ? end : stop;
         if (!moves)
             nulls |= write_ends(all, first, at, behind);

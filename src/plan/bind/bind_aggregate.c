@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "plan/bind/call.h"
-#include "plan/bind/quantile.h"
 #include "plan/operator/collate_extreme.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -112,31 +111,53 @@ struct expression *bind_aggregate(struct binder *binder,
 
 /* -------------------------------------------------------------- windows -- */
 
+bool bind_whole_number(struct binder *binder, const struct call *call,
+                       struct expression *argument, const char *what,
+                       int64_t *value)
+{
+    const struct expression *number = expression_known(binder, argument);
+
+    if (number == NULL)
+        return false;
+    if (number->kind != EXPRESSION_CONSTANT || number->constant.null
+        || !is_integer(number->type)) {
+        error_at(binder->error, VDBQ_TYPE, number->at,
+                 "the %s of %s is a constant whole number", what, call->name);
+        return false;
+    }
+    *value = number->constant.integer;
+    return true;
+}
+
 /* LAG and LEAD: how far, and what is there where no row is. */
 static bool bind_distance(struct binder *binder, const struct call *call,
                           struct expression *e)
 {
     e->window->offset = 1;
-    if (call->count > 1) {
-        const struct expression *offset =
-            expression_known(binder, call->arguments[1]);
-        if (offset == NULL)
-            return false;
-        if (offset->kind != EXPRESSION_CONSTANT || offset->constant.null
-            || !is_integer(offset->type)) {
-            error_at(binder->error, VDBQ_TYPE, offset->at,
-                     "the distance of %s is a constant whole number",
-                     call->name);
-            return false;
-        }
-        e->window->offset = offset->constant.integer;
-    }
+    if (call->count > 1
+        && !bind_whole_number(binder, call, call->arguments[1], "distance",
+                              &e->window->offset))
+        return false;
     if (call->count > 2) {
         e->right = expression_cast_plain(binder, call->arguments[2],
                                          e->left->type, e->at);
         return e->right != NULL;
     }
     return true;
+}
+
+/* NTH_VALUE: which row of the frame. */
+static bool bind_nth(struct binder *binder, const struct call *call,
+                     struct expression *e)
+{
+    if (!bind_whole_number(binder, call, call->arguments[1], "place",
+                           &e->window->offset))
+        return false;
+    if (e->window->offset > 0)
+        return true;
+    error_at(binder->error, VDBQ_TYPE, call->arguments[1]->at,
+             "the place of %s counts from 1", call->name);
+    return false;
 }
 
 static struct expression *new_window(struct binder *binder,
@@ -157,6 +178,23 @@ static struct expression *new_window(struct binder *binder,
     return e;
 }
 
+/* What a frame is not there for: false, and why. */
+static bool check_framed(struct binder *binder, const struct call *call,
+                         const struct expression *aggregate)
+{
+    const char *refused = aggregate->aggregate.distinct ? "DISTINCT"
+                          : aggregate->right != NULL    ? "COLLATE"
+                                                        : NULL;
+
+    if (call->frame.unit == FRAME_DEFAULT || refused == NULL)
+        return true;
+    error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
+             "%s with %s takes no frame", call->name, refused);
+    error_hint(binder->error, "without ROWS or RANGE it is computed of the "
+                              "partition up to the row's last peer");
+    return false;
+}
+
 static struct expression *window_of_aggregate(struct binder *binder,
                                               const struct call *call,
                                               const struct aggregate_row *row)
@@ -170,12 +208,13 @@ static struct expression *window_of_aggregate(struct binder *binder,
     }
     e = new_window(binder, call);
     aggregate = e ? bind_aggregate(binder, call, row) : NULL;
-    if (aggregate == NULL)
+    if (aggregate == NULL || !check_framed(binder, call, aggregate))
         return NULL;
     if (aggregate->right != NULL)
         return collate_extreme_over(binder, aggregate, &call->partition,
                                     &call->order);
     e->window->function = WINDOW_AGGREGATE;
+    e->window->frame = call->frame;
     e->window->aggregate = aggregate->aggregate.function;
     e->window->distinct = aggregate->aggregate.distinct;
     e->left = aggregate->left;
@@ -199,17 +238,23 @@ struct expression *bind_window(struct binder *binder, const struct call *call)
                  call->count);
         return NULL;
     }
+    if (window->function > WINDOW_NTH)
+        return bind_window_share(binder, call, window->function);
     e = new_window(binder, call);
     if (e == NULL)
         return NULL;
     e->window->function = window->function;
+    if (window->function >= WINDOW_FIRST)
+        e->window->frame = call->frame;
     if (call->count > 0) {
         struct expression *argument = call->arguments[0];
         e->left = argument;
         e->type = argument->type;
         e->precision = argument->precision;
         e->scale = argument->scale;
-        if (!bind_distance(binder, call, e))
+        if (!(e->window->function == WINDOW_NTH
+                  ? bind_nth(binder, call, e)
+                  : bind_distance(binder, call, e)))
             return NULL;
     }
     e->machine = type_machine((enum vdbq_type)e->type);

@@ -93,12 +93,84 @@ static bool bind_window_lists(struct binder *binder,
     return true;
 }
 
+/* The rows behind the row at which a frame begins or ends. */
+static bool bind_bound(struct binder *binder, const struct call *call,
+                       const struct ast_bound *from, struct frame_bound *bound)
+{
+    struct expression *e;
+
+    bound->unbounded =
+        from->kind == AST_BOUND_START || from->kind == AST_BOUND_END;
+    if (from->offset == NULL)
+        return true;
+    e = bind_expression(binder, from->offset);
+    if (e == NULL
+        || !bind_whole_number(binder, call, e, "frame offset", &bound->offset))
+        return false;
+    if (bound->offset < 0) {
+        error_at(binder->error, VDBQ_TYPE, from->at,
+                 "the frame offset of %s is below 0", call->name);
+        return false;
+    }
+    if (bound->offset > FRAME_OFFSET_MAX)
+        bound->offset = FRAME_OFFSET_MAX;
+    if (from->kind == AST_BOUND_PRECEDING)
+        bound->offset = -bound->offset;
+    return true;
+}
+
+/* Whether it can be a frame at all. */
+static bool check_frame(struct binder *binder, const struct ast_frame *frame)
+{
+    const struct ast_bound *begin = &frame->begin, *end = &frame->end;
+
+    if (begin->kind == AST_BOUND_END || begin->kind > end->kind
+        || end->kind == AST_BOUND_START) {
+        error_at(binder->error, VDBQ_SYNTAX, begin->at,
+                 "the frame ends before it begins");
+        error_hint(
+            binder->error,
+            "UNBOUNDED PRECEDING, n PRECEDING, CURRENT ROW, n FOLLOWING, "
+            "UNBOUNDED FOLLOWING is the order of places");
+        return false;
+    }
+    if (!frame->range || (begin->offset == NULL && end->offset == NULL))
+        return true;
+    error_at(binder->error, VDBQ_SYNTAX,
+             begin->offset != NULL ? begin->at : end->at,
+             "frames of RANGE have no offsets");
+    error_hint(binder->error, "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW counts "
+                              "rows");
+    return false;
+}
+
+static bool bind_frame(struct binder *binder, const struct ast_frame *from,
+                       struct call *call)
+{
+    struct step_frame *frame = &call->frame;
+
+    *frame = (struct step_frame){ .unit = FRAME_DEFAULT };
+    if (!from->written)
+        return true;
+    if (!check_frame(binder, from)
+        || !bind_bound(binder, call, &from->begin, &frame->begin)
+        || !bind_bound(binder, call, &from->end, &frame->end))
+        return false;
+    frame->unit = from->range ? FRAME_RANGE : FRAME_ROWS;
+    if (from->range
+        && (call->order.count == 0
+            || (frame->begin.unbounded && !frame->end.unbounded)))
+        frame->unit = FRAME_DEFAULT;
+    return true;
+}
+
 /* No COLLATE in it is one of the call. */
 static bool bind_over(struct binder *binder, const struct ast_window *over,
                       struct call *call)
 {
     struct collating collating = binder->collating;
-    bool done = bind_window_lists(binder, over, call);
+    bool done = bind_window_lists(binder, over, call)
+                && bind_frame(binder, &over->frame, call);
 
     binder->collating = collating;
     return done;

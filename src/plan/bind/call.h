@@ -24,6 +24,7 @@ struct call {
     struct expression *filter; /* of an aggregate; NULL: none            */
     struct vector partition;   /* OVER: of struct expression * ...       */
     struct vector order;       /* ... and of struct order_term           */
+    struct step_frame frame;
 };
 
 /* That the function does not take such an argument; NULL. */
@@ -40,6 +41,23 @@ struct expression *bind_aggregate(struct binder *binder,
                                   const struct aggregate_row *row);
 /* A call with OVER. */
 struct expression *bind_window(struct binder *binder, const struct call *call);
+
+/* quantile.c: a quantile as a symbol: its value on the left, its fraction, a
+ * constant, on the right. NULL: a failure. */
+struct expression *bind_quantile(struct binder *binder, const struct call *call,
+                                 const struct aggregate_row *row);
+
+/* Reads an argument that is a constant whole number, and no NULL: `what`
+ * ("distance") names it where it is none. False: a failure. */
+bool bind_whole_number(struct binder *binder, const struct call *call,
+                       struct expression *argument, const char *what,
+                       int64_t *value);
+
+/* window_shares.c: NTILE, PERCENT_RANK, CUME_DIST, of other window functions.
+ * NULL: a failure. */
+struct expression *bind_window_share(struct binder *binder,
+                                     const struct call *call,
+                                     enum window_function function);
 
 /* bind_scalar.c: what is made of other expressions, an opcode, or the host's. */
 struct expression *bind_scalar(struct binder *binder, struct call *call);

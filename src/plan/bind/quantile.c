@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Quantiles are made of windows and other aggregates. The values of a group are
+ * Aggregates of the order of a group's values: medians and other quantiles.
+ * They are made of windows and other aggregates. The values of a group are
  * numbered in their order, NULLs last:
  *
  *   place = row_number() OVER (PARTITION BY keys ORDER BY x NULLS LAST),
@@ -11,7 +12,8 @@
  * first. quantile_cont(x, f) lies at f * (n - 1), counted from 0, between two
  * neighbours. Either takes a value of its place by max(CASE ... THEN x END).
  */
-#include "plan/bind/quantile.h"
+#include "plan/bind/call.h"
+#include "plan/bind/select.h"
 
 #include "base/vector.h"
 #include "plan/make/coerce.h"
@@ -60,7 +62,8 @@ static bool is_between_values(enum aggregate_function function)
     return function != AGGREGATE_QUANTILE_DISC;
 }
 
-/* The value in the type that it is given in. */
+/* The value in the type that it is given in: whole numbers and decimals are
+ * sooner in their order than the floats that they are as a result. */
 static struct expression *read_value(struct binder *binder,
                                      const struct call *call,
                                      const struct aggregate_row *row)
@@ -69,10 +72,11 @@ static struct expression *read_value(struct binder *binder,
 
     if (!is_between_values(row->function))
         return e;
-    if (!is_float(e->type) && !is_integer(e->type) && e->type != VDBQ_DECIMAL
-        && !is_null_constant(e))
-        return refuse_argument(binder, call, e);
-    return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+    if (is_null_constant(e))
+        return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+    return is_float(e->type) || is_integer(e->type) || e->type == VDBQ_DECIMAL
+               ? e
+               : refuse_argument(binder, call, e);
 }
 
 struct expression *bind_quantile(struct binder *binder, const struct call *call,
@@ -103,9 +107,11 @@ struct expression *bind_quantile(struct binder *binder, const struct call *call,
     if (e->right == NULL)
         return NULL;
     e->condition = call->filter;
-    e->type = e->left->type;
-    e->precision = e->left->precision;
-    e->scale = e->left->scale;
+    if (!is_between_values(row->function)) {
+        e->type = e->left->type;
+        e->precision = e->left->precision;
+        e->scale = e->left->scale;
+    }
     e->nullable = true;
     e->range = range_full(e->type);
     e->machine = type_machine((enum vdbq_type)e->type);
@@ -252,7 +258,7 @@ static struct expression *values_before(const struct quantile *quantile,
                    quantile->fraction);
 }
 
-/* The neighbour below it, or above. */
+/* The neighbour below it, or above, as a DOUBLE. */
 static struct expression *neighbour(const struct quantile *quantile,
                                     enum opcode op)
 {
@@ -260,8 +266,11 @@ static struct expression *neighbour(const struct quantile *quantile,
         operate(quantile, AST_ADD,
                 floor_of(quantile, values_before(quantile, true), op),
                 number(quantile, 1));
+    struct expression *value = place ? value_at(quantile, place) : NULL;
 
-    return place ? value_at(quantile, place) : NULL;
+    return value ? expression_cast_plain(quantile->binder, value, VDBQ_DOUBLE,
+                                         quantile->at)
+                 : NULL;
 }
 
 /* low * (1 - d) + high * d, or both where they are equal: they may be infinite. */

@@ -40,4 +40,9 @@ struct selecting {
  * the keys' values, and all expressions are over these. */
 enum vdbq_status select_group(struct selecting *selecting);
 
+/* quantile.c: the expression with what the symbols of bind_quantile() are made
+ * of, once the keys of the groups are known. NULL: a failure. */
+struct expression *quantile_expand(struct selecting *selecting,
+                                   struct expression *e);
+
 #endif

@@ -5,7 +5,6 @@
  * names the columns of that.
  */
 #include "base/vector.h"
-#include "plan/bind/quantile.h"
 #include "plan/operator/collate_extreme.h"
 #include "plan/bind/select.h"
 #include "plan/make/expression_new.h"

@@ -12,6 +12,7 @@
 #include "plan/estimate/estimate.h"
 #include "plan/make/logic.h"
 #include "plan/operator/compare.h"
+#include "plan/index/index_either.h"
 #include "plan/index/index_implied.h"
 #include "plan/index/index_prefix.h"
 #include "plan/index/index_rows.h"
@@ -169,7 +170,8 @@ static bool read_part(struct binder *binder, const struct index_candidates *of,
         return false;
     if (e->operation.op == AST_OR)
         return read_list(binder, of, e, term, failed)
-               || (!*failed && index_rows_read(binder, of, e, term, failed));
+               || (!*failed && index_rows_read(binder, of, e, term, failed))
+               || (!*failed && index_either_read(binder, of, e, term, failed));
     return is_comparison(e->operation.op)
            && (index_terms_comparison(of, e->left, e->operation.op, e->right,
                                       term)

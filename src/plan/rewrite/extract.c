@@ -334,6 +334,7 @@ static bool add_window(struct extracting *extracting, struct node **below,
     const struct window *window = e->window;
     struct step_window_function made = {
         .function = window->function,
+        .frame = window->frame,
         .offset = window->offset,
         .partition = VECTOR_IN(binder->arena, int),
         .order = VECTOR_IN(binder->arena, struct step_key),

@@ -388,16 +388,13 @@ static struct node *fetch_all(struct binder *binder, const struct node *node,
 /* How many rows a node gives at most, where it is one that cuts them off. */
 static uint64_t rows_cut(const struct node *node)
 {
-    uint64_t limit = UINT64_MAX, offset = 0;
+    uint64_t limit = UINT64_MAX;
 
-    if (node->kind == NODE_SORT) {
+    if (node->kind == NODE_SORT)
         limit = node->sort.limit;
-        offset = node->sort.offset;
-    } else if (node->kind == NODE_LIMIT && node->right == NULL) {
+    else if (node->kind == NODE_LIMIT && node->right == NULL)
         limit = node->limit.limit;
-        offset = node->limit.offset;
-    }
-    return offset > FETCH_ROWS_MAX ? UINT64_MAX : limit;
+    return limit;
 }
 
 /* Whether all tables have many more rows than are left. */

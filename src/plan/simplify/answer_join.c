@@ -8,6 +8,9 @@
  * A column that a condition asks to be equal to the answer is the key of that join,
  * so that an index may find the rows that have it.
  *
+ * An answer that is known, as the greatest value of a whole table is, is a constant:
+ * what is compared with it is then estimated and found like what is compared with any.
+ *
  * One that can fail stays, since it is not run where no row asks; but if that is
  * a common subplan which the rows that ask are made of, it fails in any case.
  */
@@ -16,14 +19,24 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/condition/split.h"
+#include "plan/make/expression_new.h"
 #include "plan/make/logic.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
+#include "plan/make/replace.h"
 #include "plan/simplify/tree_pass.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/common.h"
+#include "plan/tree/constants.h"
 #include "plan/tree/node_fails.h"
 #include "plan/tree/node_readers.h"
+#include "plan/tree/range.h"
+
+/* A row of values that a query is computed of. */
+struct knowing {
+    struct binder *binder;
+    const struct node *row; /* NODE_VALUES, of one row */
+};
 
 /* Whether a query gives one row, neither more nor less. */
 static bool is_one_row(const struct node *node)
@@ -146,12 +159,59 @@ static struct node *join_by_key(struct binder *binder, struct node *select)
     return select;
 }
 
+/* ----------------------------------------------------------------- known -- */
+
+/* A column of the only row of values, which is a number, as a constant. */
+static struct expression *known_value(void *context, struct expression *e,
+                                      bool *failed)
+{
+    struct knowing *knowing = context;
+    const struct vdbq_vector *values = knowing->row->values;
+    struct expression *known;
+
+    if (e->kind != EXPRESSION_COLUMN || e->type == VDBQ_TEXT)
+        return NULL;
+    known =
+        expression_new(knowing->binder, EXPRESSION_CONSTANT, e->type, e->at);
+    *failed = known == NULL;
+    if (known == NULL)
+        return NULL;
+    values += e->column.number;
+    known->precision = e->precision;
+    known->scale = e->scale;
+    known->constant.null = values->nulls != NULL && values->nulls[0] != 0;
+    if (!known->constant.null && is_float(e->type))
+        known->constant.real = constants_number(values, 0).real;
+    else if (!known->constant.null)
+        known->constant.integer = constants_number(values, 0).integer;
+    range_constant(known);
+    return known;
+}
+
+/* The answer as a constant, where it is computed of one row of values; NULL: it is
+ * not, or `*failed`. */
+static struct expression *known_answer(struct binder *binder,
+                                       const struct node *query, bool *failed)
+{
+    struct knowing knowing = { binder, query->left };
+    struct expression *e;
+
+    if (query->kind != NODE_SELECT || query->where != NULL
+        || query->left->kind != NODE_VALUES || query->left->value_rows != 1)
+        return NULL;
+    e = expression_replace(binder, query->results[0], known_value, &knowing);
+    *failed = e == NULL;
+    return e != NULL && e->kind == EXPRESSION_CONSTANT ? e : NULL;
+}
+
 /* ---------------------------------------------------------------- answer -- */
 
 static struct node *join_answer(struct binder *binder, struct node *node)
 {
+    struct expression *known;
     unsigned count;
     struct node *join;
+    bool failed = false;
     int *columns;
 
     if (node->kind == NODE_SELECT)
@@ -160,6 +220,9 @@ static struct node *join_answer(struct binder *binder, struct node *node)
         || node->apply.parameters.count > 0 || !is_one_row(node->right)
         || fails_alone(node->right, node->left))
         return node;
+    known = known_answer(binder, node->right, &failed);
+    if (known != NULL || failed)
+        return failed ? NULL : node_extend(binder, node->left, &known, 1);
     join = node_join(binder, JOIN_LEFT, node->left, node->right);
     if (join == NULL || join->column_count == node->column_count)
         return join;

@@ -233,12 +233,13 @@ static bool is_meant_columns(const struct finding *finding,
     return named.columns != NULL && columns && conflict_targets(&named, rule);
 }
 
+/* Of several that are meant the newest is taken, as sqlite3 does. */
 static enum vdbq_status find_bound(struct finding *finding,
                                    const struct index_rows *rows)
 {
     enum vdbq_status status = bind_terms(finding);
 
-    for (size_t i = 0; i < finding->rules->count && status == VDBQ_OK; i++) {
+    for (size_t i = finding->rules->count; i-- > 0 && status == VDBQ_OK;) {
         const struct unique_rule *rule = vector_at(finding->rules, i);
         if (rule->keyed != NULL ? is_meant_keys(finding, rows, rule, &status)
                                 : is_meant_columns(finding, rule))

@@ -6,9 +6,9 @@
  * maximum, NULLs) and how many there are; all else that it knows of them are
  * estimates. So one for wider facts and more rows gives the same rows. But it might
  * give them in another order than a new plan would, whose estimates are others:
- * therefore only one that gives rows of one table in its order is used for other
- * rows than those it was made for. One whose tables outgrow it is made anew with
- * room for more (catalogue_wider()).
+ * therefore only one that gives rows of one table in its order, or one row of all of
+ * them, is used for other rows than those it was made for. One whose tables outgrow
+ * it is made anew with room for more (catalogue_wider()).
  */
 #include <string.h>
 
@@ -110,18 +110,29 @@ static bool rows_within(const struct table *from, const struct table *to)
     return within;
 }
 
-/* Whether all steps scan the only table, or what an index finds in it. */
+/* Whether a step gives rows in the order of its input's, or of the table's; one row
+ * of all, as of aggregates without GROUP BY, is in any order. */
+static bool step_keeps_order(const struct step *step)
+{
+    switch (step->kind) {
+    case STEP_SEEK:
+        return step->inputs.count == 0;
+    case STEP_SCAN:
+        return step->scan.program.tables.count <= 1;
+    case STEP_GROUP:
+        return step->group.keys == 0;
+    default:
+        return false;
+    }
+}
+
+/* Whether all steps are about the only table, and keep its order. */
 static bool keeps_order(const struct plan *plan)
 {
     bool keeps = plan->table_count == 1;
 
-    for (size_t i = 0; keeps && i < plan->steps.steps.count; i++) {
-        const struct step *step = steps_at(&plan->steps, (int)i);
-        keeps = step->kind == STEP_SEEK
-                    ? step->inputs.count == 0
-                    : step->kind == STEP_SCAN
-                          && step->scan.program.tables.count <= 1;
-    }
+    for (size_t i = 0; keeps && i < plan->steps.steps.count; i++)
+        keeps = step_keeps_order(steps_at(&plan->steps, (int)i));
     return keeps;
 }
 

@@ -196,6 +196,7 @@ static bool same_windows(const struct window *a, const struct window *b)
 {
     bool same = a->function == b->function && a->aggregate == b->aggregate
                 && a->distinct == b->distinct && a->offset == b->offset
+                && frame_same(&a->frame, &b->frame)
                 && a->partition.count == b->partition.count
                 && a->order.count == b->order.count;
 

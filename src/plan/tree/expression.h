@@ -64,7 +64,8 @@ struct window {
     enum window_function function;
     enum aggregate_function aggregate; /* of WINDOW_AGGREGATE           */
     bool distinct;                     /* of WINDOW_AGGREGATE           */
-    int64_t offset;          /* LAG, LEAD                               */
+    struct step_frame frame; /* of aggregates, FIRST, LAST, NTH         */
+    int64_t offset;          /* LAG, LEAD, NTH                          */
     struct vector partition; /* of struct expression *                  */
     struct vector order;     /* of struct order_term                    */
 };

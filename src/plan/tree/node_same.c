@@ -54,7 +54,7 @@ static bool same_windows(const struct vector *a, const struct vector *b)
         const struct step_window_function *x = vector_at(a, i);
         const struct step_window_function *y = vector_at(b, i);
         if (x->function != y->function || x->offset != y->offset
-            || x->fallback != y->fallback
+            || x->fallback != y->fallback || !frame_same(&x->frame, &y->frame)
             || !same_aggregates(&x->aggregate, &y->aggregate)
             || !same_numbers(&x->partition, &y->partition)
             || !same_keys(&x->order, &y->order))

@@ -229,6 +229,7 @@ static void print_over(const struct print_scope *scope,
         print_expression(scope, term->expression, subqueries, text);
         print_direction(term->descending, term->nulls_last, text);
     }
+    frame_print(&window->frame, text);
     text_print(text, ")");
 }
 
@@ -308,6 +309,7 @@ void print_window(const struct print_scope *scope,
         print_column(scope, key->column, text);
         print_direction(key->descending, key->nulls_last, text);
     }
+    frame_print(&function->frame, text);
     text_print(text, ")");
 }
 

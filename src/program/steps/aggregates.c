@@ -24,7 +24,8 @@ static const struct aggregate_row aggregates[] = { AGGREGATES(
       .name = #text,                                                           \
       .least = least_count,                                                    \
       .most = most_count },
-static const struct window_row windows[] = { WINDOW_FUNCTIONS(ROW) };
+static const struct window_row windows[] = { WINDOW_FUNCTIONS(ROW)
+                                                 SHARE_FUNCTIONS(ROW) };
 #undef ROW
 
 /* Inner ones have no name in SQL. */
@@ -33,7 +34,7 @@ enum {
     FIRST_INNER = AGGREGATES(ONE),
     FIRST_ORDER = AGGREGATES(ONE) INNER_AGGREGATES(ONE),
     ALL = sizeof aggregates / sizeof *aggregates,
-    WINDOWS = WINDOW_FUNCTIONS(ONE)
+    WINDOWS = WINDOW_FUNCTIONS(ONE) SHARE_FUNCTIONS(ONE)
 };
 
 const struct aggregate_row *aggregate_row(enum aggregate_function function)

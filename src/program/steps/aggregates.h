@@ -76,7 +76,14 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(LAG, lag, 1, 3, "the value some rows before")                            \
     _(LEAD, lead, 1, 3, "the value some rows behind")                          \
     _(FIRST, first_value, 1, 1, "the first value of the frame")                \
-    _(LAST, last_value, 1, 1, "the last value of the frame")
+    _(LAST, last_value, 1, 1, "the last value of the frame")                   \
+    _(NTH, nth_value, 2, 2, "the value of a row of the frame, from 1 on")
+
+/* With names in SQL, and bound to those above (window_shares.c). */
+#define SHARE_FUNCTIONS(_)                                                     \
+    _(NTILE, ntile, 1, 1, "the part, of so many of like size, of the row")     \
+    _(PERCENT_RANK, percent_rank, 0, 0, "the share of others before its peers") \
+    _(CUME_DIST, cume_dist, 0, 0, "the share of rows up to its last peer")
 
 #define AGGREGATE(NAME, name, keeps, gives, none, meaning) AGGREGATE_##NAME,
 enum aggregate_function {
@@ -87,9 +94,10 @@ enum aggregate_function {
 
 #define WINDOW(NAME, name, least, most, meaning) WINDOW_##NAME,
 enum window_function {
-    WINDOW_FUNCTIONS(WINDOW)
-    WINDOW_AGGREGATE /* over the partition up to the last peer of the row, or
-                        all of it where there is no order                  */
+    WINDOW_FUNCTIONS(WINDOW) SHARE_FUNCTIONS(WINDOW)
+    WINDOW_AGGREGATE /* over the frame; by default that is the partition up to
+                        the last peer of the row, or all of it where there is
+                        no order                                           */
 };
 #undef WINDOW
 

@@ -79,6 +79,9 @@ struct step *steps_add(struct steps *steps, enum step_kind kind)
     case STEP_SEEK:
         step->seek.columns = VECTOR(int);
         break;
+    case STEP_EXCHANGE:
+        step->exchange.keys = VECTOR(int);
+        break;
     case STEP_LIMIT:
     case STEP_CONCAT:
     case STEP_VALUES:
@@ -175,6 +178,9 @@ static void finish_step(struct step *step)
         break;
     case STEP_SEEK:
         vector_finish(&step->seek.columns);
+        break;
+    case STEP_EXCHANGE:
+        vector_finish(&step->exchange.keys);
         break;
     case STEP_LIMIT:
     case STEP_CONCAT:

@@ -15,22 +15,24 @@
 
 #include "program/program.h"
 #include "program/steps/aggregates.h"
+#include "program/steps/frame.h"
 #include "program/steps/texts_use.h"
 
 enum step_kind {
-    STEP_SCAN,   /* a program over a table, over an input's rows, or once */
-    STEP_GROUP,  /* one row for each group of its input's rows             */
-    STEP_SORT,   /* its input's rows in the order of keys                  */
-    STEP_LIMIT,  /* some of its input's rows                               */
-    STEP_JOIN,   /* pairs of rows of its two inputs                        */
-    STEP_CONCAT, /* the rows of all its inputs, one input after the other  */
-    STEP_APPLY,  /* its input's rows, with the answer of a query to each   */
-    STEP_WINDOW, /* its input's rows, with values of their neighbours      */
-    STEP_MAP,    /* its input's rows, with functions computed row by row   */
-    STEP_VALUES, /* rows that the plan has: VALUES, long lists of IN       */
-    STEP_FETCH,  /* its input's rows, with columns of rows of a table      */
-    STEP_SEEK,   /* rows of a table, found by values of their columns      */
-    STEP_GATHER  /* the rows that all ranks have of its input              */
+    STEP_SCAN,    /* a program over a table, over an input's rows, or once */
+    STEP_GROUP,   /* one row for each group of its input's rows             */
+    STEP_SORT,    /* its input's rows in the order of keys                  */
+    STEP_LIMIT,   /* some of its input's rows                               */
+    STEP_JOIN,    /* pairs of rows of its two inputs                        */
+    STEP_CONCAT,  /* the rows of all its inputs, one input after the other  */
+    STEP_APPLY,   /* its input's rows, with the answer of a query to each   */
+    STEP_WINDOW,  /* its input's rows, with values of their neighbours      */
+    STEP_MAP,     /* its input's rows, with functions computed row by row   */
+    STEP_VALUES,  /* rows that the plan has: VALUES, long lists of IN       */
+    STEP_FETCH,   /* its input's rows, with columns of rows of a table      */
+    STEP_SEEK,    /* rows of a table, found by values of their columns      */
+    STEP_GATHER,  /* the rows that all ranks have of its input              */
+    STEP_EXCHANGE /* its input's rows of all ranks whose keys are this one's */
 };
 
 /* A column of a step's rows. */
@@ -72,6 +74,10 @@ struct step_group {
     bool apart;               /* the groups of a rank's rows: STEP_GATHER
                                  takes them as they are, and nobody else
                                  does                                      */
+    bool numbered;            /* ... ranks have rows that were exchanged, whose
+                                 numbers (struct step_exchange) never fall: the
+                                 last aggregate is the least one, and the rank
+                                 that has it has a group's first row       */
 };
 
 /* STEP_SORT. Stable. Gives the first `columns` columns of its input. */
@@ -154,7 +160,8 @@ struct step_parameter {
 struct step_window_function {
     enum window_function function;
     struct step_aggregate aggregate; /* its column: the argument         */
-    int64_t offset;                  /* LAG, LEAD                        */
+    struct step_frame frame;         /* of aggregates, FIRST, LAST, NTH  */
+    int64_t offset;                  /* LAG, LEAD, NTH                   */
     int fallback;                    /* LAG, LEAD: column of the value
                                         where there is no such row; -1: NULL */
     struct vector partition;         /* of int: columns                  */
@@ -250,6 +257,22 @@ struct step_gather {
     unsigned ranks;
 };
 
+/* STEP_EXCHANGE. Of the input's rows of all ranks those whose keys hash to this
+ * rank, so that rows of equal keys are on one; those of the first rank come first.
+ * Where they are numbered, a last column has numbers in the order of all ranks'
+ * rows, no two the same. */
+enum exchange_nulls {
+    EXCHANGE_NULLS_DROP, /* rows with a NULL key go: they equal none        */
+    EXCHANGE_NULLS_STAY, /* ... stay where they are                         */
+    EXCHANGE_NULLS_MATCH /* NULL is a key as any                            */
+};
+struct step_exchange {
+    unsigned ranks;
+    struct vector keys; /* of int: columns, none a text                     */
+    enum exchange_nulls nulls;
+    bool numbered;
+};
+
 struct step {
     enum step_kind kind;
     struct vector inputs; /* of int: numbers of steps              */
@@ -272,6 +295,7 @@ struct step {
         struct step_fetch fetch;
         struct step_seek seek;
         struct step_gather gather;
+        struct step_exchange exchange;
     };
 };
 

@@ -23,7 +23,7 @@ static const char *const kind_names[] = {
     [STEP_APPLY] = "apply",   [STEP_WINDOW] = "window",
     [STEP_MAP] = "map",       [STEP_VALUES] = "values",
     [STEP_FETCH] = "fetch",   [STEP_SEEK] = "seek",
-    [STEP_GATHER] = "gather",
+    [STEP_GATHER] = "gather", [STEP_EXCHANGE] = "exchange",
 };
 
 static enum vdbq_status refuse(const struct checking *check, const char *format,
@@ -301,6 +301,17 @@ static enum vdbq_status check_aggregate(const struct checking *check,
                              : status;
 }
 
+/* Whether the last aggregate of numbered groups is the least number. */
+static bool has_least_number(const struct checking *check)
+{
+    const struct vector *aggregates = &check->step->group.aggregates;
+    const struct step_aggregate *last =
+        aggregates->count > 0 ? vector_at(aggregates, aggregates->count - 1)
+                              : NULL;
+    return last != NULL && last->function == AGGREGATE_MIN && last->filter < 0
+           && input(check, 0)->columns[last->column].type == VDBQ_BIGINT;
+}
+
 static enum vdbq_status check_group(const struct checking *check)
 {
     const struct step_group *group = &check->step->group;
@@ -312,6 +323,9 @@ static enum vdbq_status check_group(const struct checking *check)
         status = check_same(check, 0, input(check, 0), group->keys);
     for (size_t i = 0; i < group->aggregates.count && status == VDBQ_OK; i++)
         status = check_aggregate(check, vector_at(&group->aggregates, i));
+    if (status == VDBQ_OK && group->numbered
+        && (!group->apart || !has_least_number(check)))
+        status = refuse(check, "its rows have no numbers");
     return status;
 }
 
@@ -487,6 +501,25 @@ static enum vdbq_status check_gather(const struct checking *check)
                              : status;
 }
 
+static enum vdbq_status check_exchange(const struct checking *check)
+{
+    const struct vector *keys = &check->step->exchange.keys;
+    const struct step *from = input(check, 0), *step = check->step;
+    enum vdbq_status status = check_beside(check, step->exchange.numbered);
+    if (status == VDBQ_OK && step->exchange.numbered
+        && step->columns[from->column_count].type != VDBQ_BIGINT)
+        status = refuse(check, "its numbers have another type");
+    if (status == VDBQ_OK && keys->count == 0)
+        status = refuse(check, "it has no keys");
+    for (size_t i = 0; status == VDBQ_OK && i < keys->count; i++) {
+        int column = VECTOR_ITEMS(keys, int)[i];
+        status = check_column(check, column, false);
+        if (status == VDBQ_OK && from->columns[column].type == VDBQ_TEXT)
+            status = refuse(check, "its key %d is a text", column);
+    }
+    return status;
+}
+
 static enum vdbq_status check_step(const struct checking *check)
 {
     static enum vdbq_status (*const checks[])(const struct checking *) = {
@@ -496,7 +529,7 @@ static enum vdbq_status check_step(const struct checking *check)
         [STEP_APPLY] = check_apply,   [STEP_WINDOW] = check_window,
         [STEP_MAP] = check_map,       [STEP_VALUES] = check_values,
         [STEP_FETCH] = check_fetch,   [STEP_SEEK] = check_seek,
-        [STEP_GATHER] = check_gather,
+        [STEP_GATHER] = check_gather, [STEP_EXCHANGE] = check_exchange,
     };
     enum vdbq_status status = check_inputs(check);
     return status == VDBQ_OK ? checks[check->step->kind](check) : status;

@@ -117,6 +117,24 @@ static void print_group(const struct printing *printing,
     }
 }
 
+static void print_exchange(const struct printing *printing,
+                           const struct step *step)
+{
+    static const char *const nulls[] = {
+        [EXCHANGE_NULLS_DROP] = ", without NULL",
+        [EXCHANGE_NULLS_STAY] = ", NULL stays",
+        [EXCHANGE_NULLS_MATCH] = "",
+    };
+    const struct step_exchange *exchange = &step->exchange;
+    text_print(printing->text, "exchange among %u ranks by", exchange->ranks);
+    for (size_t i = 0; i < exchange->keys.count; i++) {
+        print_comma(i, printing->text);
+        print_column(printing, step, 0, VECTOR_ITEMS(&exchange->keys, int)[i]);
+    }
+    text_print(printing->text, "%s%s", nulls[exchange->nulls],
+               exchange->numbered ? ", numbered" : "");
+}
+
 static void print_keys(const struct printing *printing, const struct step *step,
                        const struct vector *keys)
 {
@@ -229,6 +247,7 @@ static void print_window_function(const struct printing *printing,
     }
     text_print(text, " order");
     print_keys(printing, step, &function->order);
+    frame_print(&function->frame, text);
 }
 
 static void print_window(const struct printing *printing,
@@ -388,6 +407,9 @@ static void print_what(const struct printing *printing, const struct step *step)
         break;
     case STEP_GATHER:
         text_print(text, "gather from %u ranks", step->gather.ranks);
+        break;
+    case STEP_EXCHANGE:
+        print_exchange(printing, step);
         break;
     }
 }

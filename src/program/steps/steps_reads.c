@@ -85,6 +85,23 @@ static bool read_join(const struct step *step, const struct reading *reading)
     return true;
 }
 
+/* Keys, and what is read of the exchange's columns. */
+static bool read_exchange(const struct step *step,
+                          const struct reading *reading)
+{
+    const struct vector *keys = &step->exchange.keys;
+    bool *own = memory_zeroed(step->column_count, sizeof *own);
+    if (own == NULL)
+        return false;
+    steps_reads(reading->steps, reading->step, own);
+    for (unsigned i = 0; i < reading->count; i++)
+        reading->reads[i] |= own[i];
+    memory_release(own);
+    for (size_t i = 0; i < keys->count; i++)
+        reading->reads[VECTOR_ITEMS(keys, int)[i]] = true;
+    return true;
+}
+
 static void read_all(const struct reading *reading)
 {
     memset(reading->reads, true, reading->count * sizeof *reading->reads);
@@ -97,7 +114,8 @@ static void read_input(const struct reading *reading)
         read_program_columns(&step->scan.program, 0, reading);
     else if (step->kind == STEP_GROUP)
         read_group(&step->group, reading);
-    else if (step->kind != STEP_JOIN || !read_join(step, reading))
+    else if ((step->kind != STEP_JOIN || !read_join(step, reading))
+             && (step->kind != STEP_EXCHANGE || !read_exchange(step, reading)))
         read_all(reading);
 }
 

@@ -137,6 +137,7 @@ static void use_input(const struct using *using)
         return;
     case STEP_LIMIT:
     case STEP_MAP:
+    case STEP_EXCHANGE:
         use_same(using);
         return;
     default:

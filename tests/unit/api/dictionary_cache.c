@@ -49,16 +49,17 @@ static void append(struct rig *rig, const char *word)
     expect_ok(rig, transaction_commit(transaction, &rig->error));
 }
 
-static void open_rig(struct rig *rig)
+/* Tablets have so many rows at most; 0: as many as usual. */
+static void open_rig(struct rig *rig, uint64_t tablet_rows)
 {
     *rig = (struct rig){ .cache = dictionary_cache_create() };
-    expect_ok(
-        rig, database_open(
-                 &(struct database_params){ .path = ":memory:",
-                                            .flags = VDBQ_OPEN_CREATE,
-                                            .files = &os_memory_files,
-                                            .settings = settings_for_tests(0) },
-                 &rig->database, &rig->error));
+    expect_ok(rig, database_open(
+                       &(struct database_params){
+                           .path = ":memory:",
+                           .flags = VDBQ_OPEN_CREATE,
+                           .files = &os_memory_files,
+                           .settings = settings_for_tests(tablet_rows) },
+                       &rig->database, &rig->error));
     expect_ok(rig, device_open(&(struct device_params){ .choice = "host" },
                                &rig->device, &rig->error));
     expect_ok(rig, pool_create(rig->database, rig->device, 64 << 20, &rig->pool,
@@ -83,9 +84,9 @@ static const char looks_up[] =
     PROGRAM("7", "Lookup.I32 1 0 0 0 \"length(?)\"\n", "1");
 
 /* The words of column a, as the newest state of the table has them, for what a
- * program does with them. */
-static struct dictionary_base *read_words_for(struct rig *rig,
-                                              const char *program_text)
+ * program does with them; of tablets that are not `unread`. */
+static struct dictionary_base *
+read_some_for(struct rig *rig, const char *program_text, const bool *unread)
 {
     struct snapshot snapshot;
     struct program program;
@@ -102,12 +103,20 @@ static struct dictionary_base *read_words_for(struct rig *rig,
     expect_ok(rig, program_check(&program, &rig->error));
     expect_ok(rig, program_pack(&program, &program.arena, &pack, &rig->error));
     expect_ok(rig, dictionary_cache_base(
-                       &(struct dictionary_cache_params){
-                           .place = &place, .table = table, .pack = &pack },
+                       &(struct dictionary_cache_params){ .place = &place,
+                                                          .table = table,
+                                                          .pack = &pack,
+                                                          .unread = unread },
                        &base, &rig->error));
     program_finish(&program);
     snapshot_close(&snapshot);
     return base;
+}
+
+static struct dictionary_base *read_words_for(struct rig *rig,
+                                              const char *program_text)
+{
+    return read_some_for(rig, program_text, NULL);
 }
 
 static struct dictionary_base *read_words(struct rig *rig)
@@ -120,7 +129,7 @@ static void test_words_are_shared_by_what_they_are_for(void **state)
 {
     (void)state;
     struct rig rig;
-    open_rig(&rig);
+    open_rig(&rig, 0);
     append(&rig, "one");
     append(&rig, "two");
     struct dictionary_base *shown = read_words(&rig);
@@ -141,7 +150,7 @@ static void test_words_are_kept(void **state)
 {
     (void)state;
     struct rig rig;
-    open_rig(&rig);
+    open_rig(&rig, 0);
     append(&rig, "one");
     struct dictionary_base *first = read_words(&rig), *again = read_words(&rig);
     assert_ptr_equal(first, again);
@@ -156,11 +165,47 @@ static void test_words_are_kept(void **state)
     close_rig(&rig);
 }
 
+/* Words of tablets that nobody reads are left out, and serve who reads no more
+ * tablets; those of all serve everybody. */
+static void test_words_of_some_tablets(void **state)
+{
+    static const bool two[] = { true, false, false };
+    static const bool one[] = { true, true, false };
+    static const bool other[] = { false, true, true };
+    (void)state;
+    struct rig rig;
+    open_rig(&rig, 1);
+    append(&rig, "c");
+    append(&rig, "a");
+    append(&rig, "b");
+    struct dictionary_base *made = read_some_for(&rig, shows, two);
+    struct dictionary_base *within = read_some_for(&rig, shows, one);
+    struct dictionary_base *beside = read_some_for(&rig, shows, other);
+    struct dictionary_base *all = read_words(&rig);
+    struct dictionary_base *last = read_some_for(&rig, looks_up, two);
+    assert_int_equal(made->morsels, 3);
+    assert_int_equal(made->dictionary->count, 2);
+    assert_true(made->left_out[0] && !made->left_out[1]);
+    assert_ptr_equal(made, within);
+    assert_ptr_not_equal(made, beside);
+    assert_int_equal(beside->dictionary->count, 1);
+    assert_null(all->left_out);
+    assert_int_equal(all->dictionary->count, 3);
+    assert_int_equal(last->apart[0]->count, 2);
+    dictionary_base_release(made);
+    dictionary_base_release(within);
+    dictionary_base_release(beside);
+    dictionary_base_release(all);
+    dictionary_base_release(last);
+    close_rig(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_are_kept),
         cmocka_unit_test(test_words_are_shared_by_what_they_are_for),
+        cmocka_unit_test(test_words_of_some_tablets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -283,7 +283,7 @@ static void the_budget_holds(void **state)
     pool_destroy(pool);
 }
 
-/* The first time all of a tablet is read, after that its head alone. */
+/* The first time the columns are read, after that a tablet's head alone. */
 static void proven_once(void **state)
 {
     struct pool *pool = make_pool(1 << 18);

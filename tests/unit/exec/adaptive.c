@@ -23,6 +23,7 @@
 #include "device/build_process.h"
 #include "device/search.h"
 #include "exec/launch/launcher.h"
+#include "fixtures/own_cache.h"
 
 enum {
     ROWS = 2000,
@@ -727,21 +728,6 @@ static void built_shapes_are_known(void **state)
     fake_close(device);
 }
 
-/* Folders of our own, so that no earlier run is seen. */
-static int cache_make(void **state)
-{
-    static char folder[] = "/tmp/vdbq-adaptive-XXXXXX";
-    *state = mkdtemp(folder);
-    return *state == NULL || setenv("XDG_CACHE_HOME", *state, 1) != 0;
-}
-
-static int cache_remove(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", (const char *)*state);
-    return system(command) != 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -762,5 +748,5 @@ int main(void)
         cmocka_unit_test(tuning_is_kept),
         cmocka_unit_test(built_shapes_are_known),
     };
-    return cmocka_run_group_tests(tests, cache_make, cache_remove);
+    return cmocka_run_group_tests(tests, own_cache_make, own_cache_remove);
 }

@@ -86,6 +86,27 @@ static struct row_set view(uint32_t rows, struct row_set_column *columns)
                              .columns = columns };
 }
 
+/* Whether rows differ in one of the first keys. */
+static bool differ(uint32_t a, uint32_t b, unsigned first_keys)
+{
+    bool same = true;
+    for (unsigned i = 0; i < first_keys; i++)
+        same = same && compare_key(&keys[i], a, b) == 0;
+    return !same;
+}
+
+/* The marks are those of a naive look at neighbours. */
+static void check_starts(const uint8_t *starts, const uint32_t *order,
+                         uint32_t rows, unsigned partition)
+{
+    for (uint32_t i = 0; i < rows; i++) {
+        bool parts = i == 0 || differ(order[i - 1], order[i], partition);
+        bool any = i == 0 || differ(order[i - 1], order[i], key_count);
+        assert_int_equal(starts[i],
+                         (parts ? SORT_PARTITION : 0) | (any ? SORT_PEERS : 0));
+    }
+}
+
 static void check_order(uint32_t rows, unsigned threads)
 {
     struct row_set_column columns[RANDOM_COLUMNS];
@@ -93,14 +114,22 @@ static void check_order(uint32_t rows, unsigned threads)
     struct sort_key made[KEYS_MAX];
     uint32_t *wanted = naive_order(rows);
     uint32_t *order = malloc((rows + 1) * sizeof *order);
+    uint8_t *starts = malloc(rows + 1);
+    unsigned partition = random_below(key_count + 1);
     struct error error;
 
     sort_keys(&row_set, keys, key_count, made);
     assert_int_equal(sort_order(made, key_count, rows, threads, order, &error),
                      VDBQ_OK);
     assert_memory_equal(order, wanted, rows * sizeof *order);
+    assert_int_equal(sort_order_marked(made, key_count, rows, threads, order,
+                                       partition, starts, &error),
+                     VDBQ_OK);
+    assert_memory_equal(order, wanted, rows * sizeof *order);
+    check_starts(starts, order, rows, partition);
     free(wanted);
     free(order);
+    free(starts);
 }
 
 static void orders_are_as_naive_ones(void **state)
@@ -137,6 +166,24 @@ static void extreme_integers_have_their_places(void **state)
         random_keys();
         keys[random_below(key_count)].column = 1;
         check_order(100, 1);
+    }
+}
+
+/* Most rows are equal in the highest words of their keys: one value far away, or
+ * a NULL, makes these wide. */
+static void long_runs_are_sorted(void **state)
+{
+    enum { ROWS = 140000 };
+    (void)state;
+    for (unsigned round = 0; round < 3; round++) {
+        random_fill(ROWS, 1000000);
+        key_count = 1 + round;
+        for (unsigned i = 0; i < key_count; i++)
+            keys[i] = (struct step_key){ i == 0 ? 1 : (int)i + 1, i == 1,
+                                         random_below(2) == 0 };
+        for (unsigned i = 0; i < 10; i++)
+            ((int64_t *)random_values[1])[random_below(ROWS)] = INT64_MAX - i;
+        check_order(ROWS, 2 + round);
     }
 }
 
@@ -409,6 +456,7 @@ int main(void)
         cmocka_unit_test(orders_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(extreme_integers_have_their_places),
+        cmocka_unit_test(long_runs_are_sorted),
         cmocka_unit_test(runs_are_merged),
         cmocka_unit_test(runs_may_fail),
         cmocka_unit_test(first_rows_are_those_of_the_order),

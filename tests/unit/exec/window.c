@@ -166,6 +166,28 @@ static void check_aggregate(const struct step_window_function *f,
     row_set_finish(&grouped);
 }
 
+/* The place of a frame's bound, naively. */
+static uint32_t bound_place(const struct frame_bound *bound, int64_t at,
+                            int64_t unbounded, int64_t count)
+{
+    int64_t place = bound->unbounded ? unbounded : at + bound->offset;
+    return (uint32_t)(place < 0 ? 0 : place > count ? count : place);
+}
+
+/* FIRST, LAST, NTH of the frame. */
+static void check_end(const struct step_window_function *f,
+                      const struct row_set_column *result, uint32_t row,
+                      const uint32_t *rows, uint32_t count)
+{
+    int64_t at = f->function == WINDOW_FIRST  ? 0
+                 : f->function == WINDOW_LAST ? (int64_t)count - 1
+                                              : f->offset - 1;
+    if (at >= 0 && at < (int64_t)count)
+        check_copy(result, row, f->aggregate.column, rows[at]);
+    else
+        assert_true(row_set_is_null(result, row));
+}
+
 static void check_row(const struct step_window_function *f,
                       const struct row_set_column *result, uint32_t row,
                       uint32_t *rows)
@@ -180,28 +202,58 @@ static void check_row(const struct step_window_function *f,
         end++;
     for (uint32_t i = 1; i <= peer; i++)
         dense += compare(f, rows[i - 1], rows[i]) != 0;
+    bool by_rows = f->frame.unit == FRAME_ROWS;
+    uint32_t from =
+        f->frame.unit == FRAME_DEFAULT
+            ? 0
+            : bound_place(&f->frame.begin, by_rows ? place : peer, 0, count);
+    uint32_t behind =
+        f->frame.unit == FRAME_DEFAULT
+            ? end
+            : bound_place(&f->frame.end, by_rows ? (int64_t)place + 1 : end,
+                          count, count);
+    uint32_t framed = behind > from ? behind - from : 0;
     if (f->function == WINDOW_ROW_NUMBER)
         check_number(result, row, place + 1);
     else if (f->function == WINDOW_RANK)
         check_number(result, row, peer + 1);
     else if (f->function == WINDOW_DENSE_RANK)
         check_number(result, row, dense);
-    else if (f->function == WINDOW_FIRST)
-        check_copy(result, row, f->aggregate.column, rows[0]);
-    else if (f->function == WINDOW_LAST)
-        check_copy(result, row, f->aggregate.column, rows[end - 1]);
     else if (f->function == WINDOW_AGGREGATE)
-        check_aggregate(f, result, row, rows, end);
+        check_aggregate(f, result, row, rows + from, framed);
+    else if (f->function >= WINDOW_FIRST)
+        check_end(f, result, row, rows + from, framed);
     else
         check_moved(f, result, row, rows, count, place);
 }
 
 /* --------------------------------------------------------------- tests -- */
 
+/* Mostly the default frame. */
+static struct step_frame random_frame(void)
+{
+    int64_t least = (int64_t)random_below(9) - 5;
+    struct step_frame frame = {
+        .unit = (enum frame_unit)(random_below(2) * random_below(3)),
+        .begin = { .unbounded = random_below(3) == 0, .offset = least },
+        .end = { .unbounded = random_below(3) == 0,
+                 .offset = least + (int64_t)random_below(80) }
+    };
+    if (frame.unit == FRAME_RANGE)
+        frame.begin.offset = frame.end.offset = 0;
+    return frame;
+}
+
 static struct step_window_function random_function(void)
 {
+    const enum window_function functions[] = { WINDOW_ROW_NUMBER, WINDOW_RANK,
+                                               WINDOW_DENSE_RANK, WINDOW_LAG,
+                                               WINDOW_LEAD,       WINDOW_FIRST,
+                                               WINDOW_LAST,       WINDOW_NTH,
+                                               WINDOW_AGGREGATE };
     struct step_window_function f = {
-        .function = (enum window_function)random_below(8),
+        .function = functions[random_below(9)],
+        .frame = random_frame(),
         .aggregate = { .function = (enum aggregate_function)random_below(7),
                        .column = (int)random_below(RANDOM_COLUMNS),
                        .filter = random_below(3) ? -1 : RANDOM_FILTER,
@@ -217,6 +269,12 @@ static struct step_window_function random_function(void)
             (struct step_key){ (int)random_below(RANDOM_COLUMNS),
                                random_below(2) == 0, random_below(2) == 0 };
     f.fallback = random_below(2) ? -1 : f.aggregate.column;
+    if (f.function < WINDOW_FIRST)
+        f.frame.unit = FRAME_DEFAULT;
+    if (f.function == WINDOW_NTH)
+        f.offset = 1 + (int64_t)random_below(4);
+    if (f.frame.unit != FRAME_DEFAULT)
+        f.aggregate.distinct = false;
     if (f.function == WINDOW_AGGREGATE
         && f.aggregate.function == AGGREGATE_COUNT && random_below(2))
         f.aggregate.column = -1;

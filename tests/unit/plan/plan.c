@@ -18,9 +18,9 @@
 
 #include "base/text.h"
 #include "fixtures/failing_memory.h"
-#include "fixtures/plan_tables.h"
-#include "fixtures/planned.h"
-#include "fixtures/planned_rows.h"
+#include "fixtures/plan/tables.h"
+#include "fixtures/plan/planned.h"
+#include "fixtures/plan/rows.h"
 
 #include <time.h>
 

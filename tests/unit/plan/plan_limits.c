@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "fixtures/plan_tables.h"
+#include "fixtures/plan/tables.h"
 #include "plan/plan.h"
 
 /* Statements of all kinds. */

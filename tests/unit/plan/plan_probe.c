@@ -13,8 +13,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "fixtures/plan_tables.h"
-#include "fixtures/planned.h"
+#include "fixtures/plan/tables.h"
+#include "fixtures/plan/planned.h"
 
 /* How many steps of that kind a statement becomes, with these limits. */
 static unsigned steps_within(const char *sql, enum step_kind kind,

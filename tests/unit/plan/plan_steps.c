@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "fixtures/plan_tables.h"
-#include "fixtures/planned.h"
+#include "fixtures/plan/tables.h"
+#include "fixtures/plan/planned.h"
 
 /* That the steps of a statement, without their programs and what is thought
  * of their rows, are these. */

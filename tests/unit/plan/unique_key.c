@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "fixtures/plan_tables.h"
+#include "fixtures/plan/tables.h"
 
 #include "plan/bind/query.h"
 #include "plan/make/fold.h"

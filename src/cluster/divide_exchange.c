@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Division of joins by keys: see divide_exchange.h.
+ */
+#include "cluster/divide_exchange.h"
+
+#include <assert.h>
+
+#include "cluster/divide_numbers.h"
+
+/* What a row costs, measured with 2 ranks on host cores. */
+enum {
+    BUILD_NS = 60,          /* to be built into a side of a join          */
+    MOVE_NS = 25,           /* to be hashed, packed, sent and taken       */
+    ORDER_NS = 250,         /* to be put back into its place by rank 0    */
+    ROWS_WORTH_IT = 1 << 17 /* built, below which nobody minds            */
+};
+
+/* A join that may be it. */
+struct found {
+    int join;         /* the step; -1: there is none                     */
+    double left_rows; /* that come to it, about                          */
+    double right_rows;
+    double ordered_rows; /* that rank 0 has to put into order            */
+};
+
+static int input_of(const struct step *step, size_t number)
+{
+    return VECTOR_ITEMS(&step->inputs, int)[number];
+}
+
+/* Whether a program fails for some rows: which one is told of first follows from
+ * their order. */
+static bool may_fail(const struct program *program)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++)
+        if (op_facts(program_at(program, (int)pc)->op)->effect == EFFECT_FAULT)
+            return true;
+    return false;
+}
+
+/* Whether a step does the same with rows in any order. */
+static bool is_free(const struct step *step)
+{
+    if (step->kind == STEP_SCAN)
+        return !may_fail(&step->scan.program);
+    return step->kind == STEP_JOIN
+           && (step->join.condition == NULL || !may_fail(step->join.condition));
+}
+
+/* Whether all steps above one, up to step `top`, do. */
+static bool all_free(const struct steps *steps, int number, int top)
+{
+    size_t input;
+    while (number != top) {
+        number = divide_reader(steps, number, &input);
+        if (!is_free(steps_at(steps, number)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether none of the steps above one, up to step `top`, fails for some row. */
+static bool none_fails(const struct steps *steps, int number, int top)
+{
+    bool free = is_free(steps_at(steps, number));
+    return free && all_free(steps, number, top);
+}
+
+/* The group that reads the rows of step `top`; NULL: there is none. */
+static const struct step_group *group_of(const struct steps *steps, int top)
+{
+    size_t input;
+    int reader = divide_reader(steps, top, &input);
+    const struct step *step = reader >= 0 ? steps_at(steps, reader) : NULL;
+    return step != NULL && step->kind == STEP_GROUP ? &step->group : NULL;
+}
+
+static bool is_float(const struct step_column *column)
+{
+    int type = step_machine_type(column->type);
+    return type == TYPE_F32 || type == TYPE_F64;
+}
+
+/* Whether an aggregate is the same for rows in any order, or by groups, of which
+ * the first row is known. Of floats that are equal min and max give the bits of
+ * the first. */
+static bool is_free_aggregate(const struct step *input,
+                              const struct step_aggregate *aggregate,
+                              bool grouped)
+{
+    if (aggregate->distinct)
+        return false;
+    switch (aggregate_row(aggregate->function)->keeps) {
+    case AGGREGATE_KEEPS_NOTHING:
+    case AGGREGATE_KEEPS_SUM:
+        return true;
+    case AGGREGATE_KEEPS_BEST:
+        return !is_float(&input->columns[aggregate->column]);
+    case AGGREGATE_KEEPS_FIRST:
+        return grouped && aggregate->filter < 0;
+    default:
+        return false;
+    }
+}
+
+/* Whether groups of the rows of step `top` are the same for rows in any order, if
+ * the first row of each is known. Of floats that are equal the first is the key. */
+static bool is_free_group(const struct steps *steps, int top,
+                          const struct step_group *group)
+{
+    const struct step *input = steps_at(steps, top);
+    bool free = true;
+    for (unsigned i = 0; i < group->keys; i++)
+        free &= !is_float(&input->columns[i]);
+    for (size_t i = 0; i < group->aggregates.count; i++)
+        free &= is_free_aggregate(input, vector_at(&group->aggregates, i),
+                                  group->keys > 0);
+    return free;
+}
+
+/* Whether rows of step `top` that come in another order need numbers. */
+static bool needs_numbers(const struct steps *steps, int top)
+{
+    const struct step_group *group = group_of(steps, top);
+    return group == NULL || group->keys > 0;
+}
+
+/* Whether what reads step `top` gives none of its rows when one fails. */
+static bool sees_all(const struct steps *steps, int top)
+{
+    size_t input;
+    int reader = divide_reader(steps, top, &input);
+    return reader >= 0
+           && (steps_at(steps, reader)->kind == STEP_GROUP
+               || steps_at(steps, reader)->kind == STEP_SORT);
+}
+
+/* Whether the steps above a join, it among them, have room for numbers. */
+static bool can_number(const struct steps *steps, int number, int top)
+{
+    size_t input;
+    bool can = divide_can_number(steps_at(steps, number));
+    while (can && number != top) {
+        number = divide_reader(steps, number, &input);
+        can = divide_can_number(steps_at(steps, number));
+    }
+    return can;
+}
+
+/* Why what comes of a join would be seen to be of rows in another order; NULL: it
+ * would not, where rows that need them have numbers. */
+static const char *why_seen(const struct steps *steps, int scan, int number,
+                            int top)
+{
+    const struct step_group *group = group_of(steps, top);
+    int left = input_of(steps_at(steps, number), 0);
+    if (!none_fails(steps, number, top)
+        || (group != NULL && !is_free_group(steps, top, group)))
+        return "no: what comes of the join depends on the order of rows";
+    if (!sees_all(steps, top) && !none_fails(steps, scan, left))
+        return "no: rows in front of one that fails would come late";
+    return !needs_numbers(steps, top) || can_number(steps, number, top)
+               ? NULL
+               : "no: its rows have no room for numbers";
+}
+
+/* Whether a text of a step is read: each rank has words of its own. False, too,
+ * where there is no memory to tell. */
+static bool has_no_texts(const struct steps *steps, int number)
+{
+    const struct step *step = steps_at(steps, number);
+    bool *reads = memory_zeroed(step->column_count, sizeof *reads);
+    bool none = reads != NULL;
+    if (none)
+        steps_reads(steps, number, reads);
+    for (unsigned i = 0; none && i < step->column_count; i++)
+        none = !reads[i] || step->columns[i].type != VDBQ_TEXT;
+    memory_release(reads);
+    return none;
+}
+
+/* Why both sides of a join cannot be exchanged; NULL: they can. */
+static const char *why_not(const struct steps *steps,
+                           const struct divide_params *params, int scan,
+                           int number, int top)
+{
+    const struct step *step = steps_at(steps, number);
+    const struct step_join *join = &step->join;
+    int right = input_of(step, 1);
+    if (join->left_keys.count == 0)
+        return "no: the join has no keys";
+    if (join->kind == JOIN_MARK)
+        return "no: IN asks for NULLs among all keys";
+    if (divide_scanned(params->catalogue, steps_at(steps, right)) == NULL
+        || steps_readers(steps, right) != 1)
+        return "no: the join's right side is no scan of a table";
+    const char *seen = why_seen(steps, scan, number, top);
+    if (seen != NULL)
+        return seen;
+    return has_no_texts(steps, input_of(step, 0)) && has_no_texts(steps, right)
+               ? NULL
+               : "no: texts would have to be sent";
+}
+
+/* Rows that rank 0 has to put into order: groups, or rows of step `top` but those
+ * that a limit leaves out. A sort has to be done anyway. */
+static double ordered_rows(const struct steps *steps, int top)
+{
+    size_t input;
+    int reader = divide_reader(steps, top, &input);
+    const struct step *step = steps_at(steps, reader >= 0 ? reader : top);
+    if (step->kind == STEP_SORT || !needs_numbers(steps, top))
+        return 0;
+    return step->kind == STEP_GROUP || step->kind == STEP_LIMIT
+               ? step->rows
+               : steps_at(steps, top)->rows;
+}
+
+/* Looks for the join that builds most rows and can be exchanged. */
+static struct found find_join(const struct steps *steps,
+                              const struct divide_params *params, int scan,
+                              int top, const char **why)
+{
+    struct found best = { .join = -1 };
+    size_t input;
+    for (int at = scan; at != top;) {
+        at = divide_reader(steps, at, &input);
+        const struct step *step = steps_at(steps, at);
+        if (step->kind != STEP_JOIN)
+            continue;
+        const char *refusal = why_not(steps, params, scan, at, top);
+        double rows = steps_at(steps, input_of(step, 1))->rows;
+        if (best.join < 0)
+            *why = refusal;
+        if (refusal == NULL && (best.join < 0 || rows > best.right_rows))
+            best = (struct found){
+                .join = at,
+                .left_rows = steps_at(steps, input_of(step, 0))->rows,
+                .right_rows = rows,
+                .ordered_rows = ordered_rows(steps, top),
+            };
+    }
+    return best;
+}
+
+/* Whether it costs less. Each of n ranks moves an nth of both sides' rows, and
+ * builds an nth of the right ones in place of all. */
+static bool costs_less(const struct found *found, unsigned ranks)
+{
+    double moved = (found->left_rows + found->right_rows) / ranks;
+    double spared = found->right_rows * (ranks - 1) / ranks;
+    return found->left_rows >= 0 && found->ordered_rows >= 0
+           && spared >= ROWS_WORTH_IT
+           && spared * BUILD_NS
+                  > moved * MOVE_NS + found->ordered_rows * ORDER_NS;
+}
+
+/* Whether to exchange, and why. */
+static bool is_chosen(const struct found *found,
+                      const struct divide_params *params, const char **why)
+{
+    bool less = costs_less(found, params->ranks);
+    if (params->exchange == EXCHANGE_AUTO) {
+        *why = less ? "of both sides of a join by its keys: costs less than to "
+                      "build one on each rank"
+                    : "no: costs more than to build one side of the join on "
+                      "each rank";
+        return less;
+    }
+    *why = params->exchange == EXCHANGE_ON
+               ? "of both sides of a join by its keys: it is set to on"
+               : "no: it is set to off";
+    return params->exchange == EXCHANGE_ON;
+}
+
+/* What becomes of rows with NULL keys. */
+static enum exchange_nulls nulls_of(const struct step_join *join, bool left)
+{
+    if (join->nulls_match)
+        return EXCHANGE_NULLS_MATCH;
+    return left && (join->kind == JOIN_LEFT || join->kind == JOIN_ANTI)
+               ? EXCHANGE_NULLS_STAY
+               : EXCHANGE_NULLS_DROP;
+}
+
+/* Puts an exchange behind the join's input `side`; the join is one step further
+ * down then. */
+static bool insert(struct steps *steps, unsigned ranks, int *join, size_t side)
+{
+    int from = input_of(steps_at(steps, *join), side);
+    struct step *made = steps_insert(steps, from, STEP_EXCHANGE);
+    if (made == NULL)
+        return false;
+    const struct step_join *step = &steps_at(steps, ++*join)->join;
+    const struct vector *keys =
+        side == 0 ? &step->left_keys : &step->right_keys;
+    assert(input_of(steps_at(steps, *join), side) == from + 1);
+    made->exchange.ranks = ranks;
+    made->exchange.nulls = nulls_of(step, side == 0);
+    return vector_append(&made->exchange.keys, keys->items, keys->count);
+}
+
+bool divide_exchange(struct steps *steps, const struct divide_params *params,
+                     int scan, int *top, struct divide_exchanged *exchanged)
+{
+    *exchanged = (struct divide_exchanged){ .left = -1 };
+    struct found found = find_join(steps, params, scan, *top, &exchanged->why);
+    if (found.join < 0 || !is_chosen(&found, params, &exchanged->why))
+        return true;
+    int left = input_of(steps_at(steps, found.join), 0);
+    int right = input_of(steps_at(steps, found.join), 1);
+    steps_at(steps, right)->scan.ranks = params->ranks;
+    steps_at(steps, scan)->scan.ranks = params->ranks;
+    exchanged->left = left + 1 + (right < left);
+    exchanged->numbered = needs_numbers(steps, *top);
+    *top += 2;
+    return insert(steps, params->ranks, &found.join, 0)
+           && insert(steps, params->ranks, &found.join, 1);
+}

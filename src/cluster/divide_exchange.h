@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joins whose sides are both large: each rank scans its share of both, rows go to
+ * the rank that their keys hash to, and are joined there, so that nobody builds
+ * all of a side. Rows are on another rank then than those before and behind them:
+ * where somebody could tell, the left ones are numbered (divide_numbers.h).
+ */
+#ifndef VDBQ_CLUSTER_DIVIDE_EXCHANGE_H
+#define VDBQ_CLUSTER_DIVIDE_EXCHANGE_H
+
+#include "cluster/divide.h"
+
+struct divide_exchanged {
+    const char *why; /* what came of it, in words that stay; NULL: there is no
+                        join on the way                                      */
+    int left;        /* the exchange of the left side; -1: there is none     */
+    bool numbered;   /* its rows are to be numbered                          */
+};
+/* Puts an exchange before each side of a join on the way from a scan that is
+ * shared out then, to step `*top`, where that can be and costs less, or must be; `*top`
+ * moves with it. False: no memory. */
+bool divide_exchange(struct steps *steps, const struct divide_params *params,
+                     int scan, int *top, struct divide_exchanged *exchanged);
+
+#endif

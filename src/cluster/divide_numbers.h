@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How rows that were exchanged come back into order: those of a join's left side
+ * have numbers, which a last column brings along through all that is done with
+ * them. The rows of a rank are in their order, those of a left row side by side;
+ * so rank 0 has only to sort what it gathers by the numbers. A group has the least
+ * number of its rows.
+ */
+#ifndef VDBQ_CLUSTER_DIVIDE_NUMBERS_H
+#define VDBQ_CLUSTER_DIVIDE_NUMBERS_H
+
+#include "program/steps/steps.h"
+
+/* Whether a scan or a join has room for numbers. */
+bool divide_can_number(const struct step *step);
+
+/* Has an exchange number its rows, and the steps from there up to `*top`, which
+ * are scans and joins, bring the numbers along, as the last column of step `*top`,
+ * which moves where another one must do that. False: no memory. */
+bool divide_number_rows(struct steps *steps, int exchange, int *top);
+/* Has the groups of such rows tell the least number, as their last column. */
+bool divide_number_groups(struct steps *steps, int group);
+/* Has those who read step `gather`, whose last column are numbers, read its rows
+ * in the order of the numbers, without these. */
+bool divide_order(struct steps *steps, int gather);
+
+#endif

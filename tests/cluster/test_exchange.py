@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Joins whose sides are exchanged among ranks: the rows, their order, their bits and the
+errors of one process; what EXPLAIN says of it.
+
+    test_exchange.py BUILD [PART...]
+
+The parts are the functions below whose names begin with "test_". The last line is
+"N passed, N failed".
+"""
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import test_cluster as cluster
+from test_cluster import alone, ranks, run, same
+
+# Nobody can tell in which order the rows came.
+EXCHANGED = """
+    select count(*) from a join b on a.k = b.k;
+    select sum(x), avg(x), total(y), min(a.n), max(b.n), count(b.f) from a join b on a.k = b.k;
+    select count(*), sum(x) from a join b on a.k = b.k and a.n = b.n where x > 0.3;
+    select count(*), sum(y) from a join b on a.k = b.k and a.n < b.n;
+    select count(*), count(b.n), sum(x), sum(y) from a left join b on a.k = b.k;
+    select count(*), count(y) from a left join b on a.k = b.k and b.n > 40 where a.n < 70;
+    select count(*), sum(x) from a where not exists (select 1 from b where b.k = a.k and b.n > a.n);
+    select count(*), sum(x) from a where exists (select 1 from b where b.k = a.k and b.n > a.n);
+    select count(*), sum(x) from a where not exists
+        (select 1 from b where b.k = a.k and b.n + a.n > 90);
+    select count(*), sum(x) from a where exists
+        (select 1 from b where b.k = a.k and b.n + a.n > 90);
+    select count(*), sum(b.n) from a join b on a.f = b.f;
+    select count(*) from a join b on a.d = b.d and a.k = b.k;
+    select count(*), sum(c.k) from a join b on a.k = b.k left join c on c.k = a.n;
+    select count(*) from a join b on a.k = b.k where b.n < 0;
+    select count(*), sum(x) from a join b on a.k = b.k where a.n < 0;
+    select count(*), max(a.n) from skew a join b on a.k = b.k;
+    select count(*), max(a.n) from a join skew b on a.k = b.k;
+    """
+
+# Rows, or first rows of groups, have an order.
+ORDERED = """
+    select * from a join b on a.k = b.k and a.n < 20;
+    select a.n, b.n, x, y from a join b on a.k = b.k where a.n + b.n < 40;
+    select a.k, a.n, x, b.k, b.n, y from a join b on a.k = b.k;
+    select a.k, x, a.f, a.d, b.k, y, b.f, b.d from a join b on a.k = b.k;
+    select a.k, a.n, b.k, b.n, c.k from a join b on a.k = b.k join c on c.k = a.n;
+    select a.n, b.n, y from a left join b on a.k = b.k and b.n > 40 where a.n < 30;
+    select a.n, x from a where exists (select 1 from b where b.k = a.k and b.n > a.n);
+    select a.* from a where not exists (select 1 from b where b.k = a.k and b.n > a.n) and a.n < 9;
+    select a.n, y from a join b on a.k = b.k order by a.n, b.n desc;
+    select a.n, y from a join b on a.k = b.k order by a.n desc limit 20 offset 40;
+    select a.n, y from a join b on a.k = b.k limit 30 offset 5000;
+    select a.n, y from a join b on a.k = b.k limit 0;
+    select a.n, y, c.k from a join b on a.k = b.k left join c on c.k = a.n where b.n < 9;
+    select a.n, y, p.v from a join b on a.k = b.k join p on p.k = a.n;
+    select p.v, b.n, sum(y) from a join b on a.k = b.k join p on p.k = b.n group by p.v, b.n;
+    select distinct a.n, b.n from a join b on a.k = b.k;
+    select a.n, count(*), sum(x), avg(y), max(b.n), min(a.d) from a join b on a.k = b.k
+        group by a.n;
+    select b.n, count(*) from a join b on a.k = b.k group by b.n;
+    select b.n, count(*) from a left join b on a.k = b.k group by b.n having count(*) > 80;
+    select a.n + b.n, sum(x) from a join b on a.k = b.k group by 1 order by 2 limit 12;
+    select b.d, count(*) c from a join b on a.k = b.k group by b.d order by c;
+    select b.n, count(*) from skew a join b on a.k = b.k group by b.n;
+    select b.n, a.d, sum(y) from a join b on a.n = b.n where a.n < 9 group by b.n, a.d;
+    select b.n % 7, b.d, min(a.k) from a join b on a.n = b.n where a.n < 9 group by 1, 2;
+    select a.n, row_number() over (order by y) from a join b on a.k = b.k where a.n < 9;
+    select count(*) from (select distinct b.n, a.d from a join b on a.k = b.k);
+    select sum(x), z from (select x, a.n + b.n z from a join b on a.k = b.k limit 700) group by z;
+    select a.n from a join b on a.k = b.k where a.n < 0;
+    select a.n, count(*) from a join b on a.k = b.k where b.n < 0 group by a.n;
+    select a.d, case when a.n < 50 then a.k end z, count(*) from a join b on a.k = b.k
+        group by 1, 2;
+    select a.n, y from few a join b on a.k = b.k;
+    select b.n, count(*) from few a left join b on a.k = b.k group by b.n;
+    select a.n, b.n from one a join few b on a.k = b.k;
+    select b.n, a.n, count(*) from one a join a b on a.k = b.k group by b.n, a.n;
+    select a.n, b.n from one a left join few b on a.k = b.k and a.n < b.n where a.n < 20;
+    """
+
+
+def make_joined(database):
+    """Tables a and b of many tablets with keys of 64 bits, of which some are NULL and
+    none follows from the place of its row; skew, half of whose rows have one key; few, of
+    two tablets, one, whose rows have one key; c."""
+    state = random.Random(7)
+
+    def key(i):
+        return '' if i % 97 == 0 else str((i * 0x9E3779B97F4A7C15 + 12345) % 2 ** 62)
+
+    def line(i, k):
+        real = ('', '-0.0', '0.0', 'nan', f'{k % 50}.5')[i % 5]
+        return f'{key(k)},{i % 101},{state.random()!r},{real},{2000 + k % 30}-01-01,w{i % 7}\n'
+
+    shuffled = [state.randrange(9000) for _ in range(9000)]
+    tables = {'a': [line(i, i) for i in range(12000)],
+              'b': [line(i, k) for i, k in enumerate(shuffled)],
+              'skew': [line(i, 5 if i % 2 else i) for i in range(6000)],
+              'few': [line(i, i % 50) for i in range(1400)],
+              'one': [line(i, 5) for i in range(2100)]}
+    for name, lines in tables.items():
+        value = 'y' if name == 'b' else 'x'
+        with tempfile.NamedTemporaryFile('w', suffix='.csv') as file:
+            file.write(f'k,n,{value},f,d,s\n' + ''.join(lines))
+            file.flush()
+            run(alone(database), f'create table {name} (k bigint, n integer, {value} double, '
+                f"f double, d date, s text);\ncopy {name} from '{file.name}' with (header);\n",
+                VDBQ_TABLET_ROWS='700')
+    run(alone(database), 'create table c (k integer); insert into c values (1), (2), (2), (60); '
+        'create table p (k integer primary key, v integer); '
+        'insert into p values (1, 5), (2, 7), (60, 5), (61, 9);')
+
+
+def exchanges(sql, database, **variables):
+    """How often EXPLAIN shows rows that go to other ranks, and what it says of it."""
+    text = run(ranks(2, database, '--mode', 'list'), f'explain {sql}', **variables)[0]
+    told = [line for line in text.splitlines() if line.startswith('; exchange')]
+    return text.count(': exchange among 2 ranks'), told[0] if told else ''
+
+
+def statements_of(script):
+    return [sql.strip() + ';' for sql in script.split(';') if sql.strip()]
+
+
+def exchanged(statements, database):
+    """Which of them show rows that go to other ranks, two sides each."""
+    script = ''.join(f"select 'next';\nexplain {sql}\n" for sql in statements)
+    text = run(ranks(2, database, '--mode', 'list'), script, VDBQ_EXCHANGE='on')[0]
+    found = [part.count(': exchange among 2 ranks') for part in text.split("'next'\n")[1:]]
+    assert len(found) == len(statements) and set(found) <= {0, 2}, (found, text)
+    return [sql for sql, sides in zip(statements, found) if sides]
+
+
+def test_exchange():
+    """Both sides of a join go to the ranks that their keys hash to."""
+    database = cluster.FOLDER / 'exchange.vdb'
+    make_joined(database)
+    for script, least in ((EXCHANGED, 11), (ORDERED, 26)):
+        same(script, database, VDBQ_EXCHANGE='on')
+        same(script, database, counts=(3,), VDBQ_EXCHANGE='on', VDBQ_MEMORY='200K')
+        statements = statements_of(script)
+        found = exchanged(statements, database)
+        assert len(found) >= least, set(statements) - set(found)
+
+
+# Pairs of tables with some hundred to some thousand pairs of rows.
+PAIRS = ('a b', 'b a', 'skew b', 'b skew', 'few a', 'a few', 'few few', 'one few', 'few one')
+VALUES = ('a.n', 'b.n', 'a.d', 'b.d', 'a.k', 'b.k', 'a.n % 5', 'a.n + b.n', 'a.n - b.n')
+FLOATS = ('a.f', 'b.f', 'a.x', 'b.x')
+AGGREGATES = ('count(*)', 'count(b.f)', 'sum(a.x)', 'avg(b.x)', 'min(a.n)', 'max(b.k)',
+              'sum(b.n) filter (where a.n > 30)', 'min(b.d)', 'total(a.f)')
+
+
+def random_join(state):
+    """FROM and WHERE; the right side is b, or nothing but a condition."""
+    left, right = (f'(select k, n, f, d, {"y" if name == "b" else "x"} x from {name})'
+                   for name in state.choice(PAIRS).split())
+    on = 'a.k = b.k' + state.choice(('', '', ' and a.n < b.n', ' and a.n = b.n',
+                                     ' and a.n + b.n > 90', ' and b.n > 60'))
+    where = state.choice(('', '', '', ' where a.n < 40', ' where a.n % 3 = 1', ' where a.n < 0'))
+    if state.random() < 0.2:
+        negated = state.choice(('', 'not '))
+        exists = f'{negated}exists (select 1 from {right} b where {on})'
+        return f'{left} a {where or " where true"} and {exists}', False
+    third = state.choice(('', '', '', ' left join c on c.k = a.n', ' join c on c.k = a.n % 3'))
+    return f'{left} a {state.choice(("join", "left join"))} {right} b on {on}{third}{where}', True
+
+
+def random_query(state):
+    source, both = random_join(state)
+    values = [value for value in VALUES if both or 'b.' not in value]
+    picked = state.sample(values, state.randrange(1, 4))
+    if state.random() < 0.5:
+        aggregates = [call for call in AGGREGATES if both or 'b.' not in call]
+        columns = picked + state.sample(aggregates, state.randrange(3))
+        tail = ' group by ' + ', '.join(map(str, range(1, len(picked) + 1)))
+    else:
+        columns = picked + [value for value in FLOATS
+                            if (both or 'b.' not in value) and state.random() < 0.3]
+        tail = ''
+    if state.random() < 0.4:
+        tail += f' order by {state.randrange(len(columns)) + 1}{state.choice(("", " desc"))}'
+    if state.random() < 0.3:
+        tail += f' limit {state.randrange(400)} offset {state.choice((0, 3, 300))}'
+    distinct = 'distinct ' if state.random() < 0.1 else ''
+    return f'select {distinct}{", ".join(columns)} from {source}{tail};'
+
+
+def test_exchange_random():
+    """Random joins with rows, groups, orders and limits."""
+    database = cluster.FOLDER / 'exchange random.vdb'
+    make_joined(database)
+    state = random.Random(11)
+    statements = [random_query(state) for _ in range(400)]
+    script = ''.join(f"select 'next';\n{sql}\n" for sql in statements)
+    wanted = run(alone(database), script)
+    assert not wanted[1], wanted[1]
+    for count in (2, 3, 5):
+        got = run(ranks(count, database), script, VDBQ_EXCHANGE='on')
+        for sql, one, other in zip(statements, *(text.split('next\n')[1:]
+                                                 for text in (wanted[0], got[0]))):
+            assert one == other, f'{count} ranks: {sql}\n{other}\nnot\n{one}'
+        assert got == wanted, got[1]
+    assert len(exchanged(statements, database)) > 300
+
+
+def test_exchange_told():
+    """EXPLAIN says whether rows are exchanged, and why."""
+    database = cluster.FOLDER / 'told.vdb'
+    make_joined(database)
+    join = 'from a join b on a.k = b.k;'
+    done = '; exchange  of both sides of a join by its keys: it is set to on'
+    assert exchanges(f'select count(*) {join}', database) == (
+        0, '; exchange  no: costs more than to build one side of the join on each rank')
+    assert exchanges(f'select count(*) {join}', database, VDBQ_EXCHANGE='on') == (
+        2, done)
+    order = '; exchange  no: what comes of the join depends on the order of rows'
+    for sql in (f'select a.n, y {join}', f'select a.n, sum(y) {join[:-1]} group by a.n;',
+                f'select a.n, y {join[:-1]} order by y limit 4;'):
+        assert exchanges(sql, database, VDBQ_EXCHANGE='on') == (2, done), sql
+    for sql in (f'select min(y) {join}', f'select sum(a.k * b.k) {join}',
+                f'select a.k * b.k {join}', f'select a.f, sum(y) {join[:-1]} group by a.f;',
+                f'select a.n, max(y) {join[:-1]} group by a.n;',
+                f'select count(distinct a.n) {join}'):
+        assert exchanges(sql, database, VDBQ_EXCHANGE='on') == (0, order), sql
+    late = '(select k, n * 100000000000000000 z from a) a join b on a.k = b.k and z > b.n;'
+    assert exchanges(f'select z, y from {late}', database, VDBQ_EXCHANGE='on') == (
+        0, '; exchange  no: rows in front of one that fails would come late')
+    assert exchanges(f'select max(b.s) {join}', database, VDBQ_EXCHANGE='on') == (
+        0, '; exchange  no: texts would have to be sent')
+    assert exchanges('select count(*) from a;', database, VDBQ_EXCHANGE='on') == (0, '')
+
+
+def test_exchange_errors():
+    """A row that fails on its way to other ranks fails the statement as in one process,
+    and others go on."""
+    database = cluster.FOLDER / 'exchange errors.vdb'
+    make_joined(database)
+    same("""
+        select count(*) from a join b on a.k = b.k and cast(1000000000 as integer) * b.n > 0;
+        select count(*) from a join b on a.k = b.k where a.n * 2000000000000000000 > b.n;
+        select count(*) from (select k, n * 100000000000000000 z from a) a
+            join (select k, n * 200000000000000000 z from b) b on a.k = b.k and a.z = b.z;
+        select count(*) from (select k, n * 100000000000000000 z from a) a
+            join b on a.k = b.k and a.z = b.n;
+        select count(*), sum(x) from a join b on a.k = b.k;
+        select b.n, count(*) from (select k, n * 100000000000000000 z from a) a
+            join b on a.k = b.k group by b.n;
+        select a.z from (select k, n * 100000000000000000 z from a) a
+            join b on a.k = b.k order by b.n;
+        select a.z, b.n from (select k, n * 100000000000000000 z from a) a
+            join b on a.k = b.k;
+        select a.n, b.z from a join (select k, n * 100000000000000000 z from b) b on a.k = b.k;
+        select a.n, y from a join b on a.k = b.k limit 5;
+        """, database, VDBQ_EXCHANGE='on')
+
+
+if __name__ == '__main__':
+    sys.exit(cluster.run_parts(globals()))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The tables and queries of tests/memory/peaks.py.
+
+Numbers: `id` in order, `b` the same numbers in no order, `x` of 1,000 values.
+Texts: `t1` all different, of 20 to 60 bytes, in no order; `t2` those of other rows, but
+one in eight the row's own; `g` of 100 values.
+"""
+import collections
+import random
+
+HEX = '%016x'
+
+SCHEMA = '''
+create table numbers (id integer, b integer, x double);
+create table texts (id integer, t1 text, t2 text, g text);
+'''
+
+# `table` is the one whose rows are counted.
+Query = collections.namedtuple('Query', 'name table sql')
+
+QUERIES = tuple(Query(*row) for row in (
+    # rows of numbers
+    ('order', 'numbers', 'select id from numbers order by b'),
+    ('order all', 'numbers', 'select * from numbers order by x desc, b'),
+    ('group', 'numbers', 'select id, count(*) from numbers group by id'),
+    ('group expression', 'numbers', 'select b % 3000017, count(*), sum(x) from numbers group by 1'),
+    ('distinct', 'numbers', 'select distinct b from numbers'),
+    ('count distinct', 'numbers', 'select count(distinct b) from numbers'),
+    ('window', 'numbers', 'select id, row_number() over (order by b) from numbers'),
+    ('union', 'numbers', 'select id from numbers union select b from numbers'),
+    ('join', 'numbers', 'select count(*) from numbers a join numbers c on a.id = c.b'),
+    ('join rows', 'numbers', 'select a.x, c.id from numbers a join numbers c on a.id = c.b'),
+    ('join expression', 'numbers',
+     'select count(*) from numbers a join numbers c on a.id + 1 = c.b - 1'),
+    # rows of texts
+    ('text order', 'texts', 'select t1 from texts order by t1'),
+    ('text order two', 'texts', 'select id from texts order by g, t2, t1'),
+    ('text distinct', 'texts', 'select distinct t1 from texts'),
+    ('text count distinct', 'texts', 'select count(distinct t1), count(distinct t2) from texts'),
+    ('text group', 'texts', 'select t1, count(*), min(t2) from texts group by t1'),
+    ('text min max', 'texts', 'select min(t1), max(t2) from texts'),
+    ('text group min', 'texts', 'select g, min(t1), max(t2) from texts group by g'),
+    ('text group expression', 'texts',
+     'select substr(t1, 1, 12), count(*) from texts group by 1'),
+    ('text window', 'texts', 'select id, row_number() over (order by t1) from texts'),
+    ('text window partition', 'texts',
+     'select id, lag(t1) over (partition by t2 order by id) from texts'),
+    ('text union', 'texts', 'select t1 from texts union select t2 from texts'),
+    ('text union all', 'texts', 'select t1 from texts union all select t2 from texts'),
+    ('text except', 'texts', 'select t1 from texts except select t2 from texts'),
+    ('text join', 'texts', 'select count(*) from texts a join texts c on a.t1 = c.t2'),
+    ('text join rows', 'texts',
+     'select a.t1, c.t2, c.t1 from texts a join texts c on a.t1 = c.t2'),
+    ('text join expression', 'texts',
+     "select count(*) from texts a join texts c on a.t1 || 'x' = c.t2 || 'x'"),
+    ('text join condition', 'texts',
+     'select count(*) from texts a join texts c on a.id = c.id where a.t1 < c.t2'),
+    ('text in', 'texts', 'select count(*) from texts where t1 in (select t2 from texts)'),
+    ('text compare', 'texts', 'select count(*) from texts where t1 < t2'),
+    ('text equal', 'texts', 'select count(*) from texts where t1 = t2'),
+    ('text compare rows', 'texts', 'select id, t1, t2 from texts where t1 >= t2'),
+    ('text between', 'texts', 'select count(*) from texts where t1 between g and t2'),
+    ('text case', 'texts',
+     'select count(case when t1 < t2 then t1 else t2 end) from texts'),
+    ('text case rows', 'texts', 'select case when id % 2 = 0 then t1 else t2 end from texts'),
+    ('text greatest', 'texts', 'select max(t1, t2) from texts'),
+    ('text coalesce', 'texts', "select coalesce(nullif(t1, t2), 'same') from texts"),
+    ('text concat', 'texts', 'select t1 || t2 from texts'),
+    ('text concat compare', 'texts', "select count(*) from texts where t1 || 'a' < t2"),
+    ('text upper', 'texts', 'select upper(t1) from texts'),
+    ('text like', 'texts', "select count(*) from texts where t1 like '%ab%c%'"),
+))
+
+# How much more than others these may take: new texts of a query lie in memory while they
+# are made.
+KNOWN = {'text concat': 2}
+
+
+def in_list(length):
+    """A query with so many literals."""
+    literals = ','.join(str(number * 8) for number in range(length))
+    return (Query('in list', 'numbers', f'select count(*) from numbers where b in ({literals})'),)
+
+
+def texts(chance, rows):
+    """So many different ones of 20 to 60 bytes."""
+    fill = '%0480x' % chance.getrandbits(1920)
+    for row in range(rows):
+        word = HEX % (row * 0x9e3779b97f4a7c15 & 0xffffffffffffffff)
+        start = row * 7919 % 400
+        yield word + fill[start:start + 4 + row * 31 % 41]
+
+
+def numbers_csv(file, rows):
+    for row in range(rows):
+        file.write('%d,%d,%g\n' % (row, row * 7919 % rows, row % 1000 / 8))
+
+
+def texts_csv(file, rows):
+    words = list(texts(random.Random(1), rows))
+    for row, word in enumerate(words):
+        other = word if row % 8 == 3 else words[row * 7919 % rows]
+        file.write('%d,%s,%s,g%d\n' % (row, word, other, row % 100))
