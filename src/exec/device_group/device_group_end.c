@@ -368,7 +368,7 @@ enum vdbq_status device_group_finish(struct device_group *group,
     if (status != VDBQ_OK)
         return status;
     /* The group of no keys is there without rows, too. */
-    if (group->rows == 0 && group->shape.control.keys == 0) {
+    if (groups.count == 0 && group->shape.control.keys == 0) {
         memory_release(group->small);
         group->small = memory_zeroed(1, groups.width);
         if (group->small == NULL)
