@@ -19,6 +19,9 @@ enum {
     /* Bytes that a value takes as long as, which is read by itself: its page, and
      * its word's unit, in small reads. */
     VALUE_BYTES = HOSTILE(0, 4 * SUM_PAGE_BYTES),
+    /* When few rows took such a part of what all of a tablet take, others will be
+     * wanted, too, and all are brought in; of one that left again, as many. */
+    AGAIN_SHARE = 32,
     NEAR_ROWS = 64 /* that are read together */
 };
 
@@ -30,20 +33,28 @@ static uint64_t bytes_for(const struct pool_want *want, uint64_t count)
     return count * want->column_count * VALUE_BYTES;
 }
 
+/* Whether few rows of the tablet were wanted so often that all are worth it, and
+ * there is room for them. */
+static bool wanted_again(const struct pool *pool, const struct pool_want *want)
+{
+    uint64_t size = want->tablet->size_bytes;
+    const struct tablet_proof *proof =
+        proofs_known(&pool->proofs, want->tablet, want->table->column_count);
+
+    return proof != NULL
+           && proof->few_bytes >= size / (proof->came ? 1 : AGAIN_SHARE)
+           && size <= pool->budget_bytes / 2;
+}
+
 bool few_rows_pay(const struct pool *pool, const struct pool_want *want,
                   uint64_t count)
 {
-    uint64_t size = want->tablet->size_bytes, before;
-    const struct tablet_proof *proof;
+    uint64_t size = want->tablet->size_bytes;
 
-    if (size <= TABLET_SMALL || count == 0 || want->tablet->edit != NULL
-        || want->columns == NULL || bytes_for(want, count) > size
-        || pool_names_find(&pool->names, want) != NULL)
-        return false;
-    proof =
-        proofs_known(&pool->proofs, want->tablet, want->table->column_count);
-    before = proof != NULL ? proof->few_bytes : 0;
-    return before <= size - bytes_for(want, count);
+    return size > TABLET_SMALL && count > 0 && want->tablet->edit == NULL
+           && want->columns != NULL && bytes_for(want, count) <= size
+           && pool_names_find(&pool->names, want) == NULL
+           && !wanted_again(pool, want);
 }
 
 /* A projection of what is wanted, with words, in no slot. */
@@ -98,7 +109,7 @@ enum vdbq_status few_rows_open(struct few_rows *few, struct pool *pool,
     struct tablet_pages pages;
     enum vdbq_status status;
 
-    *few = (struct few_rows){ .tablet = NULL };
+    *few = (struct few_rows){ .row_bytes = bytes_for(want, 1) };
     if (!make_projection(few, pool, want))
         return error_no_memory(error);
     status = projection_read_head(projection, error);
@@ -269,7 +280,6 @@ enum vdbq_status few_rows_bring(struct few_rows *few, const uint32_t *rows,
                                 uint64_t count, struct error *error)
 {
     const struct projection *projection = &few->projection;
-    struct pool_want want = { .column_count = 0 };
     enum vdbq_status status = VDBQ_OK;
 
     assert(few->tablet != NULL);
@@ -279,13 +289,12 @@ enum vdbq_status few_rows_bring(struct few_rows *few, const uint32_t *rows,
         };
         if (!projection->wanted[i] || status != VDBQ_OK)
             continue;
-        want.column_count++;
         status = bring_column(&bringing, rows, count);
         if (status == VDBQ_OK)
             status =
                 tablet_check_facts(projection->database, projection->table,
                                    projection->tablet, few->tablet, i, error);
     }
-    projection->proof->few_bytes += bytes_for(&want, count);
+    projection->proof->few_bytes += count * few->row_bytes;
     return status;
 }

@@ -16,8 +16,9 @@ struct few_rows {
     const struct tablet *tablet; /* NULL: there is none                   */
     struct projection projection;
     struct page_reader reader;
-    void *block;   /* where the tablet is, all of it is room           */
-    uint64_t size; /* of the block                                     */
+    void *block;        /* where the tablet is, all of it is room           */
+    uint64_t size;      /* of the block                                     */
+    uint64_t row_bytes; /* that a row takes as long as              */
     struct arena arena;
 };
 
