@@ -20,7 +20,7 @@ enum {
      * its word's unit, in small reads. */
     VALUE_BYTES = HOSTILE(0, 4 * SUM_PAGE_BYTES),
     /* When few rows took such a part of what all of a tablet take, others will be
-     * wanted, too, and all are brought in; of one that left again, as many. */
+     * wanted, too, and all are brought in; not where that makes others leave. */
     AGAIN_SHARE = 32,
     NEAR_ROWS = 64 /* that are read together */
 };
@@ -33,17 +33,16 @@ static uint64_t bytes_for(const struct pool_want *want, uint64_t count)
     return count * want->column_count * VALUE_BYTES;
 }
 
-/* Whether few rows of the tablet were wanted so often that all are worth it, and
- * there is room for them. */
+/* Whether few rows of the tablet were wanted so often that all are worth it. */
 static bool wanted_again(const struct pool *pool, const struct pool_want *want)
 {
     uint64_t size = want->tablet->size_bytes;
     const struct tablet_proof *proof =
         proofs_known(&pool->proofs, want->tablet, want->table->column_count);
+    bool room = pool->used_bytes + size <= pool->budget_bytes;
 
-    return proof != NULL
-           && proof->few_bytes >= size / (proof->came ? 1 : AGAIN_SHARE)
-           && size <= pool->budget_bytes / 2;
+    return proof != NULL && size <= pool->budget_bytes / 2
+           && proof->few_bytes >= size / (room ? AGAIN_SHARE : 1);
 }
 
 bool few_rows_pay(const struct pool *pool, const struct pool_want *want,

@@ -109,7 +109,6 @@ static enum vdbq_status choose_codes(struct pool *pool, struct slot *slot,
         status = projection_learn_told(projection, error);
     if (status != VDBQ_OK)
         return status;
-    projection->proof->came = true;
     projection->proof->few_bytes = 0; /* if it leaves, few rows pay again */
     projection->codes = slot->codes;
     slot->codes &= projection_codes_known(projection);

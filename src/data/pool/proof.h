@@ -24,8 +24,7 @@ struct tablet_proof {
     uint64_t bytes;  /* that count for the limit                    */
     uint64_t head;   /* XXH3 of its head, ...                    */
     bool head_known; /* ... which was compared with its pages   */
-    uint64_t few_bytes; /* that few rows took as long as (few_rows.h) ... */
-    bool came;          /* ... and all of it was in memory before    */
+    uint64_t few_bytes; /* that few rows took as long as (few_rows.h) */
     unsigned users;     /* loads that are under way                 */
     struct tablet_proof *chain;
     struct column_proof column[];
