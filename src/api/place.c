@@ -168,7 +168,7 @@ static enum vdbq_status station_now(vdbq *db, const struct settings *settings,
         if (build_process_start(
                 &(struct device_params){ .choice = "cpu",
                                          .cores = settings->cores },
-                &machine))
+                &machine, false))
             *why = STANDS_IN_UNTIL_BUILT;
     }
     bool stands_in = *why != STANDS_IN_NOT;

@@ -12,13 +12,13 @@
 #include "base/os/behind.h"
 #include "device/device.h"
 
-/* Programs that one process starts at most, so that a compiler that crashes is
- * not tried for ever. */
-enum { STARTED_MAX = 64 };
+/* Programs that one process starts at most, but for those beside others, so that a
+ * compiler that crashes is not tried for ever; and how many at a time. */
+enum { STARTED_MAX = 64, BESIDE_MAX = 8 };
 
 static struct {
     pthread_mutex_t lock;
-    int process; /* that was started last; 0: it has ended */
+    int processes[BESIDE_MAX]; /* that were started; 0: none, or it has ended */
     unsigned started;
 } behind = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -38,20 +38,47 @@ static int start(char *path, const struct device_params *device,
     return behind_start(path, arguments);
 }
 
+/* How many still run; `*free`: a place for another one, NULL: there is none. */
+static unsigned count_running(int **free)
+{
+    unsigned running = 0;
+
+    *free = NULL;
+    for (unsigned i = 0; i < BESIDE_MAX; i++) {
+        int *process = &behind.processes[i];
+        if (*process != 0 && !behind_runs(*process))
+            *process = 0;
+        if (*process != 0)
+            running++;
+        else if (*free == NULL)
+            *free = process;
+    }
+    return running;
+}
+
+/* Whether another one is to work beside so many. */
+static bool is_wanted(unsigned running, bool beside)
+{
+    return running == 0
+           || (beside && running < device_build_lanes()
+               && device_build_lane_is_free());
+}
+
 bool build_process_start(const struct device_params *device,
-                         const struct device_machine_params *wanted)
+                         const struct device_machine_params *wanted,
+                         bool beside)
 {
     struct text path = { 0 };
     bool found = behind_find("vdbq", &path);
+    int *free;
 
     pthread_mutex_lock(&behind.lock);
-    if (!behind_runs(behind.process))
-        behind.process = 0;
-    if (found && behind.process == 0) {
+    unsigned running = count_running(&free);
+    if (found && free != NULL && is_wanted(running, beside)) {
         if (behind.started < STARTED_MAX)
-            behind.process = start(path.bytes, device, wanted);
-        behind.started++;
-        found = behind.process > 0;
+            *free = start(path.bytes, device, wanted);
+        behind.started += running == 0;
+        found = *free > 0 || running > 0;
     }
     pthread_mutex_unlock(&behind.lock);
     text_finish(&path);

@@ -11,9 +11,11 @@ struct device_params;
 struct device_machine_params;
 
 /* Sees that one is at work, for that device: it builds the interpreted machine
- * for such programs, and all that was ordered (order.h). False where there is no
- * program to do it, or it was started very often. Any thread. */
+ * for such programs, and all that was ordered (order.h). With `beside`, and while there
+ * are lanes for it (device_build_lanes()), another one beside those that are. False
+ * where there is no program to do it, or it was started very often. Any thread. */
 bool build_process_start(const struct device_params *device,
-                         const struct device_machine_params *wanted);
+                         const struct device_machine_params *wanted,
+                         bool beside);
 
 #endif

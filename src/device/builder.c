@@ -102,6 +102,8 @@ bool builders_are_enough(const struct device *device)
     unsigned most = os_cores() / 2, count = count_of(device, false);
 
     most = most < BUILDERS_MAX ? most : BUILDERS_MAX;
+    if (device->facts.kind->interpreted_is_far)
+        most /= device_build_lanes(); /* each is a process that has so many */
     return count > 0 && count >= most;
 }
 

@@ -14,6 +14,9 @@
 #include "device/order.h"
 #include "device/cache/cache.h"
 
+/* Processes that compile beside one another, and cores that each has. */
+enum { LANES_MAX = 4, CORES_A_LANE = 4 };
+
 /* -------------------------------------------------------------- close -- */
 
 void device_close(struct device *device)
@@ -391,7 +394,7 @@ bool device_machine_is_far(struct device *device,
         return false;
     known_refresh(&device->known);
     return !device_machine_is_kept(device, interpreted)
-           && build_process_start(&opened, interpreted);
+           && build_process_start(&opened, interpreted, false);
 }
 
 bool device_none_is_kept(void)
@@ -399,9 +402,34 @@ bool device_none_is_kept(void)
     return cache_is_empty();
 }
 
-int device_builds_lock(void)
+unsigned device_build_lanes(void)
 {
-    return cache_lock();
+    unsigned lanes = os_cores() / CORES_A_LANE;
+
+    lanes = lanes < LANES_MAX ? lanes : LANES_MAX;
+    return lanes > 0 ? lanes : 1;
+}
+
+int device_builds_lock(bool any, unsigned *lane)
+{
+    const unsigned lanes = any ? device_build_lanes() : 0;
+    int lock = -1;
+
+    for (*lane = 0; *lane < lanes; ++*lane)
+        if ((lock = cache_lock(*lane, false)) >= 0)
+            return lock;
+    *lane = 0;
+    return cache_lock(*lane, true);
+}
+
+bool device_build_lane_is_free(void)
+{
+    int lock = -1;
+
+    for (unsigned lane = 1; lane < device_build_lanes() && lock < 0; lane++)
+        lock = cache_lock(lane, false);
+    cache_unlock(lock);
+    return lock >= 0;
 }
 
 void device_builds_unlock(int lock)

@@ -183,10 +183,17 @@ bool device_machine_is_far(struct device *device,
                            const struct device_machine_params *interpreted);
 /* Whether no kernel of any device is on disk. */
 bool device_none_is_kept(void);
-/* While a process has this lock others that ask for it wait: what it builds
- * they need not. Before devices are opened. */
-int device_builds_lock(void);
+/* How many processes compile for one device beside one another: a driver compiles one
+ * program of a process at a time, and cores are there for several. */
+unsigned device_build_lanes(void);
+/* A process that builds for others has a lane: on the first one it builds all, and
+ * others that ask for that one wait, for what it builds they need not; on another one,
+ * what is ordered. Takes the first lane that is free; where none is, or unless it may
+ * be `any`, waits for the first. Before devices are opened. */
+int device_builds_lock(bool any, unsigned *lane);
 void device_builds_unlock(int lock);
+/* Whether a lane is free but for the first. */
+bool device_build_lane_is_free(void);
 
 /* Has a machine built behind. One that is kept on disk is loaded on another
  * thread, for device_machine_find() to find; device_close() waits for it. Others

@@ -95,7 +95,8 @@ bool order_place(struct device *device,
         if (!shape->ordered)
             return false;
     }
-    return build_process_start(&opened, params);
+    return build_process_start(&opened, params,
+                               device->facts.kind->interpreted_is_far);
 }
 
 /* ----------------------------------------------------------------- take -- */
@@ -205,11 +206,11 @@ static bool build_ordered(struct device *device)
     return some;
 }
 
-/* Builds what is ordered, and what is within some time behind that. */
-static void build_orders(struct device *device)
+/* Builds what is ordered, and what is within some time behind `last`, or behind the
+ * last order; 0: there was none yet. */
+static void build_orders(struct device *device, uint64_t last)
 {
     struct device_times times = { 0 };
-    uint64_t last = 0; /* when there was an order; 0: never */
     bool goes_on = true;
 
     while (goes_on) {
@@ -234,10 +235,16 @@ enum vdbq_status order_build_all(struct device *device,
     enum vdbq_status status = build(device, wanted, error);
 
     if (status == VDBQ_OK)
-        build_orders(device);
+        build_orders(device, 0);
     /* A thread keeps to itself why it failed. */
     if (status == VDBQ_OK && device->facts.kind->interpreted_is_far
         && !device->backend->machine_is_kept(device, wanted))
         status = device_build_time(device, wanted, &time_ns, error);
     return status;
+}
+
+void order_build_beside(struct device *device)
+{
+    if (device->facts.kind->interpreted_is_far)
+        build_orders(device, os_time_ns());
 }

@@ -25,5 +25,8 @@ bool order_place(struct device *device,
 enum vdbq_status order_build_all(struct device *device,
                                  const struct device_machine_params *wanted,
                                  struct error *error);
+/* Builds likewise what is ordered alone, beside a process that builds all; where
+ * compilers take the cores of queries it does nothing. */
+void order_build_beside(struct device *device);
 
 #endif

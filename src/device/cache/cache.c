@@ -183,20 +183,23 @@ bool cache_is_empty(void)
     return !any;
 }
 
-int cache_lock(void)
+int cache_lock(unsigned number, bool waits)
 {
     struct text path = { 0 };
     struct error ignored;
     int lock = -1;
 
     if (environment_cache_folder("kernels", &path, &ignored) == VDBQ_OK)
-        text_print(&path, "/.lock");
+        text_print(&path, number > 0 ? "/.lock-%u" : "/.lock", number);
     if (path.bytes != NULL && !path.failed)
         lock =
             open(path.bytes, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     text_finish(&path);
-    if (lock >= 0)
-        flock(lock, LOCK_EX);
+    if (lock >= 0 && flock(lock, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0
+        && !waits) {
+        close(lock);
+        lock = -1;
+    }
     return lock;
 }
 

@@ -33,9 +33,10 @@ enum { CACHE_FORMAT = 1 };
 bool cache_load(const struct text *key, struct text *binary);
 void cache_save(const struct text *key, const void *bytes, size_t size);
 
-/* Waits until no other process has it, and locks it: for those who build what
- * others may be building. The lock, or -1 where there is no cache. */
-int cache_lock(void);
+/* Locks for those who build what others may be building, by their numbers: waits until
+ * no other process has it, and takes it. -1: there is no cache, or, unless it `waits`,
+ * another process has it. */
+int cache_lock(unsigned number, bool waits);
 void cache_unlock(int lock);
 
 /* Whether it holds nothing at all. */

@@ -32,10 +32,12 @@ static void nap(unsigned ms)
 
 /* In place of the one that starts the build process: it is there. */
 bool build_process_start(const struct device_params *device,
-                         const struct device_machine_params *wanted)
+                         const struct device_machine_params *wanted,
+                         bool beside)
 {
     (void)device;
     (void)wanted;
+    (void)beside;
     return true;
 }
 
@@ -162,11 +164,41 @@ static void close_waits_for_no_order(void **state)
     assert_int_equal(atomic_load(&builds), 1);
 }
 
+/* Beside the process that builds all another one builds orders, where compilers do not
+ * take the cores of queries; and there are lanes for so many alone. */
+static void others_build_beside(void **state)
+{
+    char body[] = "built beside";
+    const unsigned lanes = device_build_lanes();
+    unsigned lane;
+    int first = device_builds_lock(true, &lane);
+
+    (void)state;
+    assert_int_equal(lane, 0);
+    assert_int_equal(device_build_lane_is_free(), lanes > 1);
+    for (int is_far = 0; is_far <= 1; is_far++) {
+        struct device *device = fake_open(is_far);
+        atomic_store(&builds, 0);
+        assert_true(order(device, body));
+        order_build_beside(device);
+        assert_int_equal(atomic_load(&builds), is_far ? 2 : 0); /* and loaded */
+        device_close(device);
+        serve(is_far);
+    }
+    if (lanes > 1) {
+        int second = device_builds_lock(true, &lane);
+        assert_int_equal(lane, 1);
+        device_builds_unlock(second);
+    }
+    device_builds_unlock(first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_are_built_and_loaded),
         cmocka_unit_test(close_waits_for_no_order),
+        cmocka_unit_test(others_build_beside),
     };
     return cmocka_run_group_tests(tests, own_cache_make, own_cache_remove);
 }

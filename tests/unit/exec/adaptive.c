@@ -66,9 +66,11 @@ static void nap(unsigned ms)
 /* In place of the one that starts the build process: where there is none,
  * threads build. */
 bool build_process_start(const struct device_params *device,
-                         const struct device_machine_params *wanted)
+                         const struct device_machine_params *wanted,
+                         bool beside)
 {
     (void)device;
+    (void)beside;
     fake.processes += wanted->build == BUILD_INTERPRETED;
     return wanted->build == BUILD_INTERPRETED && fake.has_process;
 }
