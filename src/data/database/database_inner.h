@@ -23,6 +23,8 @@ struct database {
     struct catalogue *current;       /* of the newest commit seen         */
     bool stale;                      /* the heads have been read since, and
                                         are others                        */
+    bool calm;                       /* the last two looks at the heads found
+                                        the same                          */
     uint64_t current_bytes;          /* of its block: states.h            */
     struct vector listed;            /* struct file_head, of states that it
                                         lists                             */

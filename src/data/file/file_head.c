@@ -87,22 +87,27 @@ struct file_head file_other_bytes(const struct file *file, unsigned which)
 
 /* ------------------------------------------------------------- reading -- */
 
-/* Reads a copy of both heads, from two pages; where the file ends before one,
- * nothing but zeros. */
+/* Reads a copy of both heads, from two neighbouring pages, at once; where the file
+ * ends before one, nothing but zeros. */
 static enum vdbq_status read_copies(const struct file *file, uint64_t offset,
                                     unsigned copy, uint64_t size,
                                     struct pair pairs[FILE_HEADS],
                                     struct error *error)
 {
+    char bytes[PAGE_BYTES + sizeof(struct file_head)] = { 0 };
+    const size_t head_bytes = sizeof pairs->copy[copy];
+    uint64_t left = offset < size ? size - offset : 0;
     enum vdbq_status status = VDBQ_OK;
 
-    for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++) {
-        struct file_head *head = &pairs[i].copy[copy];
-        uint64_t at = offset + (uint64_t)i * PAGE_BYTES;
-        memset(head, 0, sizeof *head);
-        if (size >= sizeof *head && at <= size - sizeof *head)
-            status = file_read(file, head, sizeof *head, at, error);
-    }
+    if (left < sizeof bytes) /* the first one, or none */
+        left = left < head_bytes ? 0 : head_bytes;
+    else
+        left = sizeof bytes;
+    if (left > 0)
+        status = file_read(file, bytes, (size_t)left, offset, error);
+    for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++)
+        memcpy(&pairs[i].copy[copy], bytes + (size_t)i * PAGE_BYTES,
+               head_bytes);
     return status;
 }
 

@@ -7,8 +7,9 @@
  *   mark                      set while
  *       0 + (key << 20)       the state of that key is read
  *         + tag
- *   2^58 + (tag << 36)        anything is read: since when
- *         + tenths            of a second since 2020, and
+ *   2^58 + (tag << 36)        anything is read: since when; it says nothing of
+ *         + tenths            who has no mark of a state. Tenths of a second
+ *                             since 2020, and
  *   2^59 + (tag << 38)        from the first read on: which process that is
  *         + process           (os_process_told())
  *   2^59 + 2^58 + key         the heads of these bytes are durable: from a commit
@@ -80,16 +81,28 @@ static int introduce(struct file *file)
     return 0;
 }
 
+/* Says since when anything is read, which it has said already in the same tenth of a
+ * second. What is told of that may fail. */
+static void tell_since(struct file *file)
+{
+    const uint64_t first = SINCE_MARKS + (file->tag << SINCE_BITS);
+    uint64_t before = file->since_ms, now = (uint64_t)os_clock_us() / 1000;
+
+    file->since_ms = now;
+    if (before != 0 && tenths_of(before) == tenths_of(now))
+        return;
+    if (before != 0)
+        file->calls->unmark(file->os, first, BITS(SINCE_BITS) + 1);
+    file->calls->mark(file->os, first + tenths_of(now));
+}
+
 enum vdbq_status file_mark(struct file *file, const struct file_head *head,
                            struct error *error)
 {
     int failure = introduce(file);
 
-    if (failure == 0 && file->marks == 0) {
-        file->since_ms = (uint64_t)os_clock_us() / 1000;
-        file->calls->mark(file->os, SINCE_MARKS + (file->tag << SINCE_BITS)
-                                        + tenths_of(file->since_ms));
-    }
+    if (failure == 0 && file->marks == 0)
+        tell_since(file);
     if (failure == 0)
         failure = file->calls->mark(
             file->os,
@@ -105,12 +118,10 @@ enum vdbq_status file_mark(struct file *file, const struct file_head *head,
 void file_unmark(struct file *file, const struct file_head *head)
 {
     assert(file->marks > 0);
-    if (--file->marks == 0) /* and since when, in one call */
-        file->calls->unmark(file->os, STATE_MARKS, PEOPLE_MARKS - STATE_MARKS);
-    else
-        file->calls->unmark(
-            file->os,
-            STATE_MARKS + (file_state_key(head) << TAG_BITS) + file->tag, 1);
+    file->marks--;
+    file->calls->unmark(
+        file->os, STATE_MARKS + (file_state_key(head) << TAG_BITS) + file->tag,
+        1);
 }
 
 /* -------------------------------------------------------------- looking -- */

@@ -28,9 +28,12 @@ void extents_sort(struct vector *extents);
 const struct extent *extents_overlap(const struct vector *extents);
 
 struct space {
-    struct vector gaps; /* of struct extent, free, by offset     */
-    uint64_t tail;      /* everything from here on is free, too */
-    uint64_t taken;     /* bytes, counted by space_take()       */
+    struct vector gaps; /* of struct extent, free, by offset            */
+    uint64_t tail;      /* everything from here on is free, too         */
+    uint64_t taken;     /* bytes, counted by space_take()               */
+    bool low;           /* blocks are to be as far down as can be       */
+    uint64_t limit;     /* small blocks are neighbours below this place */
+    uint64_t next;      /* where what was taken last ends               */
 };
 
 /* An empty space that begins at `tail`. */
@@ -38,9 +41,14 @@ struct space space_init(uint64_t tail);
 /* Makes gaps of what `extents` leaves free from `first` on; sorts them. The
  * extents may be the same several times. False: no memory. */
 bool space_fill(struct space *space, struct vector *extents, uint64_t first);
-/* Takes `size` bytes, a multiple of a page: where they are. */
+/* Takes `size` bytes, a multiple of a page: where they are. That is the first gap
+ * that is large enough; after space_near() small blocks come behind the last one,
+ * or where there is room for others, too. */
 uint64_t space_take(struct space *space, uint64_t size);
-/* Where it would be, if it is a gap; nothing is taken. */
+/* What was there, and is to stay, ends there. From now on small blocks are taken
+ * as neighbours up to a little behind that, unless they are to be far down. */
+void space_near(struct space *space, uint64_t end);
+/* The first gap that is large enough, if there is one; nothing is taken. */
 bool space_find(const struct space *space, uint64_t size, uint64_t *offset);
 /* Likewise takes space, behind all that is in use. */
 uint64_t space_take_last(struct space *space, uint64_t size);

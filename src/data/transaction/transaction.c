@@ -355,12 +355,58 @@ static enum vdbq_status write_surely(struct transaction *transaction,
     return status;
 }
 
+static uint64_t later(uint64_t last, uint64_t offset, uint64_t size)
+{
+    uint64_t reach = offset + page_round(size);
+
+    return reach > last ? reach : last;
+}
+
+/* Where the last block of a catalogue's tablets and samples ends, or what has to be
+ * there in any case. */
+static uint64_t end_of_tables(const struct catalogue *catalogue,
+                              const struct file *file)
+{
+    uint64_t last = file->copies + FILE_FIRST;
+
+    for (size_t i = 0; i < catalogue->table_count; i++) {
+        const struct table *table = &catalogue->tables[i];
+        for (size_t k = 0; k < table->tablet_count; k++) {
+            const struct edit *edit = table->tablets[k].edit;
+            last = later(last, table->tablets[k].offset,
+                         table->tablets[k].size_bytes);
+            if (edit != NULL)
+                last = later(last, edit->offset, edit->size_bytes);
+        }
+        if (table->sample != NULL)
+            last =
+                later(last, table->sample->offset, table->sample->size_bytes);
+    }
+    return last;
+}
+
+/* The same, and that of its runs. */
+static uint64_t end_of_blocks(const struct catalogue *catalogue,
+                              const struct file *file)
+{
+    uint64_t last = end_of_tables(catalogue, file);
+
+    for (size_t i = 0; i < catalogue->run_count; i++)
+        last = later(last, catalogue->runs[i].offset,
+                     catalogue->runs[i].size_bytes);
+    return last;
+}
+
 enum vdbq_status transaction_commit(struct transaction *transaction,
                                     struct error *error)
 {
     struct database *database = transaction->writer.database;
-    enum vdbq_status status = transaction_settle(transaction, error);
+    enum vdbq_status status;
 
+    /* Runs of what is gone are still in the draft. */
+    space_near(&transaction->writer.space,
+               end_of_tables(transaction->draft, &database->file));
+    status = transaction_settle(transaction, error);
     if (status == VDBQ_OK && transaction->draft == database->current) {
         end(transaction);
         return VDBQ_OK;
@@ -394,39 +440,6 @@ static enum vdbq_status upgrade(struct transaction *transaction,
     if (status == VDBQ_OK && transaction->size_before < copies + FILE_FIRST)
         transaction->size_before = copies + FILE_FIRST;
     return status;
-}
-
-static uint64_t later(uint64_t last, uint64_t offset, uint64_t size)
-{
-    uint64_t reach = offset + page_round(size);
-
-    return reach > last ? reach : last;
-}
-
-/* Where the last block of a catalogue's tablets, samples and runs ends, or what has
- * to be there in any case. */
-static uint64_t end_of_blocks(const struct catalogue *catalogue,
-                              const struct file *file)
-{
-    uint64_t last = file->copies + FILE_FIRST;
-
-    for (size_t i = 0; i < catalogue->table_count; i++) {
-        const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count; k++) {
-            const struct edit *edit = table->tablets[k].edit;
-            last = later(last, table->tablets[k].offset,
-                         table->tablets[k].size_bytes);
-            if (edit != NULL)
-                last = later(last, edit->offset, edit->size_bytes);
-        }
-        if (table->sample != NULL)
-            last =
-                later(last, table->sample->offset, table->sample->size_bytes);
-    }
-    for (size_t i = 0; i < catalogue->run_count; i++)
-        last = later(last, catalogue->runs[i].offset,
-                     catalogue->runs[i].size_bytes);
-    return last;
 }
 
 /* The catalogue and the lists behind it as a block; without bytes, there is no

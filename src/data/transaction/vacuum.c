@@ -317,6 +317,7 @@ static enum vdbq_status step(struct database *database, struct vacuum *vacuum,
     *moved = false;
     if (status != VDBQ_OK)
         return status;
+    round.transaction->writer.space.low = true;
     if (vacuum->before == 0)
         vacuum->before = round.transaction->size_before;
     status = move_some(&round, error);
@@ -342,6 +343,7 @@ static enum vdbq_status fold_edits(struct database *database,
 
     if (status != VDBQ_OK)
         return status;
+    transaction->writer.space.low = true; /* as in step() */
     for (size_t i = 0; i < transaction->draft->table_count && status == VDBQ_OK;
          i++)
         status = transaction_fold(transaction, transaction->draft->tables[i].id,

@@ -121,7 +121,8 @@ static void samples_that_stay_are_not_written(void **state)
     change_row(row_outside(before));
     assert_ptr_equal(sample_of(writer, "moving"), before);
     assert_ptr_equal(sample_of(reader, "moving"), read);
-    assert_int_equal(disk.writes - writes, 4); /* edit, catalogue, two heads */
+    /* edit and catalogue, which are neighbours if there is room, and two heads */
+    assert_in_range(disk.writes - writes, 3, 4);
 }
 
 /* Rows that go give others their numbers: there is another sample. */
