@@ -27,6 +27,18 @@ bool run_dictionary_needed(const struct program *program)
     return false;
 }
 
+bool run_dictionary_no_words(const struct program *program)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        if (is_open(in)
+            && (op_facts(in->op)->form != FORM_PARAMETER
+                || in->op == OP_PARAMETER_WORD))
+            return false;
+    }
+    return true;
+}
+
 /* --------------------------------------------------------- build rows -- */
 
 /* Adds the words of columns of build rows. */
@@ -330,20 +342,41 @@ static bool find_looked_up(struct making *making)
     return making->looked_up != NULL;
 }
 
+/* Packs the program, and makes room for the values of its slots. */
+static enum vdbq_status find_slots(struct making *making)
+{
+    struct arena *arena = &making->table->arena;
+    enum vdbq_status status = program_pack(making->params->program, arena,
+                                           &making->pack, making->error);
+    if (status != VDBQ_OK)
+        return status;
+    making->slots = arena_alloc(arena, (making->pack.slot_count + 1)
+                                           * sizeof *making->slots);
+    return making->slots != NULL ? VDBQ_OK : error_no_memory(making->error);
+}
+
+/* Of a program without words: the values of its parameters. */
+static enum vdbq_status make_numbers(struct making *making)
+{
+    enum vdbq_status status = find_slots(making);
+    if (status != VDBQ_OK)
+        return status;
+    assert(run_dictionary_no_words(making->params->program));
+    fill_slots(making);
+    making->table->values = (struct run_values){ .slots = making->slots };
+    return VDBQ_OK;
+}
+
 /* All in order: texts may still come before the tables are written. */
 static enum vdbq_status make(struct making *making)
 {
     struct run_dictionary *table = making->table;
-    enum vdbq_status status = program_pack(
-        making->params->program, &table->arena, &making->pack, making->error);
+    enum vdbq_status status = find_slots(making);
     if (status != VDBQ_OK)
         return status;
-    making->slots = arena_alloc(&table->arena, (making->pack.slot_count + 1)
-                                                   * sizeof *making->slots);
     making->lookups = arena_alloc(&table->arena, (making->pack.lookup_count + 1)
                                                      * sizeof *making->lookups);
-    if (making->slots == NULL || making->lookups == NULL
-        || !find_looked_up(making))
+    if (making->lookups == NULL || !find_looked_up(making))
         return error_no_memory(making->error);
     if (!add_build(making))
         return stop_or_no_memory(making->error);
@@ -371,15 +404,16 @@ enum vdbq_status run_dictionary_init(struct run_dictionary *table,
                                      const struct run_dictionary_params *params,
                                      struct error *error)
 {
-    assert(params->base != NULL && params->program != NULL);
+    assert(params->program != NULL);
     struct making making = { .table = table,
                              .params = params,
                              .calls = VECTOR(struct call),
                              .error = error };
-    *table = (struct run_dictionary){
-        .base = dictionary_base_hold(params->base),
-        .dictionary = dictionary_hold(params->base->dictionary)
-    };
+    *table = (struct run_dictionary){ 0 };
+    if (params->base == NULL)
+        return make_numbers(&making);
+    table->base = dictionary_base_hold(params->base);
+    table->dictionary = dictionary_hold(params->base->dictionary);
     enum vdbq_status status = make(&making);
     vector_finish(&making.calls);
     return status;

@@ -83,12 +83,16 @@ struct run_dictionary {
 /* Whether a program leaves anything open, so that a run needs a word table:
  * texts, parameters, lookups, or columns of words. */
 bool run_dictionary_needed(const struct program *program);
+/* Whether it leaves nothing open but parameters that are numbers. */
+bool run_dictionary_no_words(const struct program *program);
 
 struct words_place;
 
 struct run_dictionary_params {
     const struct program *program; /* checked                           */
-    struct dictionary_base *base;  /* held while the table lives        */
+    struct dictionary_base *base;  /* held while the table lives; NULL: the
+                                      program has no words, and the table
+                                      is the values of parameters alone */
     struct dictionary *const *build_side; /* of columns of build rows; NULL: one
                                            that is no text                   */
     unsigned build_count;                 /* of `inner` */

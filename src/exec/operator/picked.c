@@ -39,13 +39,31 @@ enum vdbq_status picked_init(struct picked *picked, const struct table *table,
     return status;
 }
 
+/* Whether any column is of texts. */
+static bool has_texts(const struct picked *picked)
+{
+    for (unsigned i = 0; i < picked->rows.column_count; i++)
+        if (picked->rows.columns[i].type == VDBQ_TEXT)
+            return true;
+    return false;
+}
+
+uint64_t picked_text_bytes(const struct picked *picked)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; has_texts(picked) && i < PARALLEL_THREADS_MAX; i++)
+        bytes += arena_bytes(&picked->arenas[i]);
+    return bytes;
+}
+
 /* Frees what only picking needs. */
 static void finish_texts(struct picked *picked)
 {
     for (unsigned i = 0; picked->texts && i < picked->rows.column_count; i++)
         memory_release(picked->texts[i]);
     memory_release(picked->texts);
-    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
+    for (unsigned i = 0; has_texts(picked) && i < PARALLEL_THREADS_MAX; i++)
         arena_finish(&picked->arenas[i]);
     picked->texts = NULL;
 }

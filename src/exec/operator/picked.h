@@ -37,6 +37,9 @@ enum vdbq_status picked_init(struct picked *picked, const struct table *table,
                              struct error *error);
 void picked_finish(struct picked *picked); /* accepts a zeroed one */
 
+/* What the bytes of texts take, until picked_end(). */
+uint64_t picked_text_bytes(const struct picked *picked);
+
 /* Makes room for `rows` rows more; who picks raises rows.rows. */
 enum vdbq_status picked_room(struct picked *picked, uint64_t rows,
                              struct error *error);

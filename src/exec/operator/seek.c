@@ -9,11 +9,11 @@
  */
 #include <assert.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/os/os.h"
+#include "base/text.h"
 #include "base/threads/parallel.h"
 #include "exec/operator/picked.h"
 #include "exec/operator/seek_find.h"
@@ -24,7 +24,8 @@ enum {
     PART_ROWS = 1 << 11, /* that a thread picks at once                     */
     HELD_PARTS = 8,      /* for each thread, of tablets that are held       */
     MANY_ROWS = 1 << 12, /* that are worth waking a thread                  */
-    LIST_ROWS = 256      /* that are listed at once                         */
+    LIST_ROWS = 256,     /* that are listed at once                         */
+    NUMBER_BYTES = 24    /* of a number as text                             */
 };
 
 struct seek_stream {
@@ -176,11 +177,12 @@ static enum vdbq_status hold_few(struct seek_stream *seek, struct seek_job *job,
                                     .columns = seek->columns,
                                     .column_count = seek->column_count,
                                     .copied = true };
-    uint64_t start = os_time_ns();
-    enum vdbq_status status = VDBQ_OK;
+    uint64_t start;
+    enum vdbq_status status;
 
     if (!few_rows_pay(pool, &want, job->found.count))
         return VDBQ_OK;
+    start = os_time_ns();
     status = few_rows_open(&job->few, pool, &want, error);
     if (status == VDBQ_OK && job->few.tablet != NULL)
         status = few_rows_bring(&job->few, job->found.items, job->found.count,
@@ -273,25 +275,49 @@ static enum vdbq_status make_room(struct seek_stream *seek, struct error *error)
 /* Texts, which were not known before, and their words. */
 static void count_texts(struct seek_stream *seek)
 {
-    for (unsigned i = 0; i < PARALLEL_THREADS_MAX; i++)
-        account_take_anyway(&seek->head.memory,
-                            2 * arena_bytes(&seek->picked.arenas[i]));
+    account_take_anyway(&seek->head.memory,
+                        2 * picked_text_bytes(&seek->picked));
 }
 
 /* ----------------------------------------------------------------- where -- */
 
+/* Adds text to `where`, as much as there is room for. */
+static void add_text(struct seek_stream *seek, const char *text)
+{
+    size_t length = strlen(seek->where), most = sizeof seek->where - 1 - length;
+    size_t added = strlen(text);
+
+    if (added > most)
+        added = most;
+    memcpy(seek->where + length, text, added);
+    seek->where[length + added] = '\0';
+}
+
+static void add_number(struct seek_stream *seek, uint64_t number)
+{
+    char digits[NUMBER_BYTES + 1];
+
+    digits[text_from_digits(number, 1, ' ', digits)] = '\0';
+    add_text(seek, digits);
+}
+
+/* By hand: printf() would take as long as the search for one key. */
 static void add_where(struct seek_stream *seek,
                       const struct seek_searches *searches,
                       const char *algorithm, const char *device)
 {
-    size_t length = strlen(seek->where);
-
-    if (searches->runs > 0)
-        snprintf(seek->where + length, sizeof seek->where - length,
-                 "%s%s search on %s (keys: %llu, runs: %llu)",
-                 length > 0 ? ", " : "", algorithm, device,
-                 (unsigned long long)searches->keys,
-                 (unsigned long long)searches->runs);
+    if (searches->runs == 0)
+        return;
+    if (seek->where[0] != '\0')
+        add_text(seek, ", ");
+    add_text(seek, algorithm);
+    add_text(seek, " search on ");
+    add_text(seek, device);
+    add_text(seek, " (keys: ");
+    add_number(seek, searches->keys);
+    add_text(seek, ", runs: ");
+    add_number(seek, searches->runs);
+    add_text(seek, ")");
 }
 
 /* Says which searches ran where. */

@@ -95,7 +95,10 @@ make_dictionary(struct host_morsels *morsels,
                 const struct host_morsels_params *params, struct error *error)
 {
     struct dictionary_base *base = NULL;
-    enum vdbq_status status = make_base(morsels, params, &base, error);
+    bool none =
+        params->build_side == NULL && run_dictionary_no_words(params->program);
+    enum vdbq_status status =
+        none ? VDBQ_OK : make_base(morsels, params, &base, error);
     struct run_dictionary_params dictionary = {
         .program = params->program,
         .base = base,
