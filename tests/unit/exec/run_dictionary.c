@@ -516,11 +516,49 @@ static void what_words_are_for_is_known(void **state)
     }
 }
 
+/* A program whose only open places are numbers has no words, and no base. */
+static void numbers_need_no_words(void **state)
+{
+    struct program program, words;
+    struct run_dictionary table;
+    struct error error = { 0 };
+    const struct parameter values[] = { { .type = VDBQ_BIGINT, .integer = 7 } };
+
+    (void)state;
+    make_program(&words, program_text);
+    assert_false(run_dictionary_no_words(&words));
+    program_finish(&words);
+    make_program(&program, "Table 0 0 0 0 \"t\"\n"
+                           "ResultColumn 2 0 0 0 \"given\"\n"
+                           "ResultColumn 2 0 0 0 \"not given\"\n"
+                           "Parallel 0 0 8\n"
+                           "Parameter.I64 0 0\n"
+                           "Parameter.I64 1 1\n"
+                           "Result 0 2\n"
+                           "Converge\n"
+                           "Finish\n");
+    assert_true(run_dictionary_needed(&program));
+    assert_true(run_dictionary_no_words(&program));
+    assert_int_equal(run_dictionary_init(&table,
+                                         &(struct run_dictionary_params){
+                                             .program = &program,
+                                             .parameters = values,
+                                             .parameter_count = 1 },
+                                         &error),
+                     VDBQ_OK);
+    assert_int_equal(table.values.slots[0], 7);
+    assert_int_equal(table.values.slots[1], 0);
+    assert_null(table.dictionary);
+    run_dictionary_finish(&table);
+    program_finish(&program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_follow_the_words),
         cmocka_unit_test(one_dictionary_needs_no_ranks),
+        cmocka_unit_test(numbers_need_no_words),
         cmocka_unit_test(constants_fit_between_words),
         cmocka_unit_test(malformed_calls_are_refused),
         cmocka_unit_test(many_words_are_shared_out),
