@@ -56,6 +56,7 @@ static enum vdbq_status drop_tree(vdbq_query *query)
     *left = *statement;
     left->query = NULL;
     arena_finish(&query->tree);
+    memory_trim();
     query->tree = tree;
     query->statement = left;
     return VDBQ_OK;

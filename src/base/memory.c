@@ -7,6 +7,7 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -132,6 +133,13 @@ void memory_release(void *memory)
 {
     if (memory != NULL)
         memory_calls.release(memory);
+}
+
+void memory_trim(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
 }
 
 void *arena_alloc(struct arena *arena, size_t size)

@@ -37,6 +37,10 @@ void *memory_spread(void *old, size_t size);
  * be moved. */
 bool memory_extend(void *memory, size_t size);
 
+/* Gives what was released and the C library keeps back to the system, also where it
+ * lies between what is in use: for who has released tens of megabytes. */
+void memory_trim(void);
+
 /* Memory that is freed all at once. A zeroed struct is an empty arena. */
 struct arena_block;
 struct arena {
