@@ -19,7 +19,7 @@ static uint64_t pairs_most(const struct join_stream *join)
 {
     const struct step_join *step = &join->head.step->join;
     uint64_t left = join->head.inputs[0]->rows_most;
-    uint64_t right = join->right.rows;
+    uint64_t right = join->right.rows + join->counted.rows;
     if (step->right_keys.count > 0
         || (step->range.low >= 0 && step->range.high >= 0
             && step->range.side != RANGE_JOIN_NONE))
@@ -33,10 +33,7 @@ static bool any_null(const struct row_set_column *column, uint64_t rows)
     return column->nulls != NULL && memchr(column->nulls, 1, rows) != NULL;
 }
 
-/* Whether somebody asks which right rows are joined: a condition, right rows
- * without a partner, what joins in partitions, or whoever reads their
- * columns. */
-static bool asks_which(const struct join_stream *join)
+bool join_asks_which(const struct join_stream *join)
 {
     const struct step *step = join->head.step;
     unsigned left = join->head.inputs[0]->step->column_count;
@@ -54,8 +51,8 @@ static bool asks_which(const struct join_stream *join)
 static void note_right(struct join_stream *join)
 {
     const struct step_join *step = &join->head.step->join;
-    join->right_any = join->right.rows > 0;
-    if (step->kind == JOIN_MARK)
+    join->right_any |= join->right.rows > 0;
+    if (step->kind == JOIN_MARK && !join->right_null)
         join->right_null = any_null(
             &join->right.columns[VECTOR_ITEMS(&step->right_keys, int)[0]],
             join->right.rows);
@@ -74,12 +71,14 @@ static enum vdbq_status open_right(struct join_stream *join,
     assert(join->threads > 0 && join->threads <= PARALLEL_THREADS_MAX);
     return join_search_init(
         &join->search,
-        &(struct join_search_params){ .step = step,
-                                      .right = &join->right,
-                                      .left = join->head.inputs[0],
-                                      .texts = join->texts,
-                                      .which = asks_which(join),
-                                      .threads = join->threads },
+        &(struct join_search_params){
+            .step = step,
+            .right = &join->right,
+            .left = join->head.inputs[0],
+            .texts = join->texts,
+            .which = join_asks_which(join),
+            .counted = join_is_counted(join) ? &join->counted : NULL,
+            .threads = join->threads },
         error);
 }
 
@@ -143,6 +142,7 @@ static void join_close(struct stream *stream)
     join_search_finish(&join->search);
     join_round_finish(join);
     row_set_finish(&join->right);
+    key_counts_finish(&join->counted);
     join_view_finish(&join->left);
     row_set_finish(&join->early);
     row_set_finish(&join->output);

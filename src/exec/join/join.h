@@ -94,10 +94,12 @@ struct join_search_params {
     const struct row_set *right;  /* stays as it is */
     const struct stream *left;    /* gives the left rows */
     uint32_t *const
-        *texts;       /* translate the left words (join_keys.h), or NULL */
-    bool which;       /* somebody asks which right rows are joined, not only
+        *texts; /* translate the left words (join_keys.h), or NULL */
+    bool which; /* somebody asks which right rows are joined, not only
                    how many                                         */
-    unsigned threads; /* to work with at most */
+    const struct key_counts *counted; /* has the right rows, which outlives
+                                         the search; NULL: `right` has them */
+    unsigned threads;                 /* to work with at most */
 };
 /* Looks at the right rows and chooses a finder. join_search_finish() is due
  * whatever it returns, and accepts a zeroed struct. */
@@ -130,7 +132,11 @@ struct join_pairs {
 struct join_stream {
     struct stream head;        /* first */
     unsigned threads;          /* that search at the same time */
-    struct row_set right;      /* all rows of the right side */
+    struct row_set right;      /* all rows of the right side; where they are
+                                  counted, those that are not yet          */
+    struct key_counts counted; /* right rows of which nothing matters but how
+                                  many have a key; no bits and no counts: they
+                                  are in `right`                            */
     struct row_set early;      /* left rows that came before the right ones */
     struct error left_failure; /* what came behind them; status OK: nothing */
     struct vdbq_batch pending; /* left rows, used up to `pending_next`      */
@@ -162,6 +168,16 @@ struct join_stream {
     uint64_t *numbers;             /* of the output rows; room for those of a
                                   round                                     */
 };
+
+/* Whether somebody asks which right rows are joined: a condition, right rows
+ * without a partner, what joins in partitions, or whoever reads their
+ * columns. */
+bool join_asks_which(const struct join_stream *join);
+/* The right rows are counted, all or some. */
+static inline bool join_is_counted(const struct join_stream *join)
+{
+    return join->counted.values > 0;
+}
 
 /* Makes ready to join, when the right rows are there, and how left ones will
  * be looked at. */

@@ -444,6 +444,13 @@ enum vdbq_status join_index_init(struct join_index *index,
 {
     const struct join_keys *keys = params->keys;
     assert(params->rows <= ROW_SET_ROWS_MAX && keys->count > 0);
+    if (params->counted != NULL) {
+        assert(!params->which && keys->exact);
+        *index = (struct join_index){ .keys = keys,
+                                      .unique = params->counted->bits != NULL,
+                                      .counted = params->counted };
+        return VDBQ_OK;
+    }
     struct building building = {
         .index = index,
         .params = params,

@@ -14,6 +14,7 @@
 #include "cl/hash.h"
 #include "exec/join/join_keys.h"
 #include "exec/join/join_sieve.h"
+#include "exec/rows/key_counts.h"
 
 struct join_slot {
     uint32_t tag;   /* of the key; see join_keys.h */
@@ -45,6 +46,9 @@ struct join_index {
     /* hashed: where a partition's slots are */
     struct join_index_partition *partitions;
     unsigned partition_bits; /* 2^partition_bits partitions            */
+    /* of each tag how many rows it has; a place is 0 then, and nothing above but
+     * `keys` and `unique` is of use. NULL: the rows are there */
+    const struct key_counts *counted;
 };
 
 /* Makes an index of the keys' indexed side, of so many rows. The keys outlive
@@ -56,7 +60,10 @@ struct join_index_params {
     bool once;                    /* a key's first row is enough */
     bool which;                   /* somebody asks for places, not only how many
                               there are                                   */
-    unsigned threads;             /* to build with at most */
+    /* what has the rows of the tags, which are codes; it outlives the index.
+     * NULL: the keys have them */
+    const struct key_counts *counted;
+    unsigned threads; /* to build with at most */
 };
 enum vdbq_status join_index_init(struct join_index *index,
                                  const struct join_index_params *params,

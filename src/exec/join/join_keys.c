@@ -11,6 +11,7 @@
 #include "base/paged.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "exec/rows/row_bounds.h"
 #include "exec/rows/row_index.h"
 
 /* --------------------------------------------------------------- texts -- */
@@ -50,88 +51,15 @@ static void translate_block(const struct join_keys *keys, unsigned key,
 
 /* -------------------------------------------------------------- ranges -- */
 
-/* The least and the greatest value of a column. */
-struct bounds {
-    int64_t low, high; /* low > high: there is no value */
-};
-
-PARALLEL_CLONES
-static void bounds_i32(const int32_t *values, uint64_t rows, struct bounds *to)
-{
-    int32_t low = values[0], high = values[0];
-    for (uint64_t i = 1; i < rows; i++) {
-        low = values[i] < low ? values[i] : low;
-        high = values[i] > high ? values[i] : high;
-    }
-    *to = (struct bounds){ low, high };
-}
-
-PARALLEL_CLONES
-static void bounds_i64(const int64_t *values, uint64_t rows, struct bounds *to)
-{
-    int64_t low = values[0], high = values[0];
-    for (uint64_t i = 1; i < rows; i++) {
-        low = values[i] < low ? values[i] : low;
-        high = values[i] > high ? values[i] : high;
-    }
-    *to = (struct bounds){ low, high };
-}
-
-/* As bounds_i32(), of a column where a value may be NULL. */
-static void bounds_nulls(const struct row_set_column *column, uint64_t first,
-                         uint64_t end, struct bounds *to)
-{
-    *to = (struct bounds){ INT64_MAX, INT64_MIN };
-    for (uint64_t i = first; i < end; i++) {
-        int64_t value = row_set_integer(column, i);
-        if (column->nulls[i] != 0)
-            continue;
-        to->low = value < to->low ? value : to->low;
-        to->high = value > to->high ? value : to->high;
-    }
-}
-
-struct bounding {
-    const struct row_set_column *column;        /* whose bounds are asked for */
-    uint64_t rows;                              /* of the column */
-    unsigned threads;                           /* that share the rows */
-    struct bounds bounds[PARALLEL_THREADS_MAX]; /* one a thread */
-};
-
-/* One thread's share of the rows. */
-static void bound_share(void *context, unsigned share)
-{
-    assert(share < ((const struct bounding *)context)->threads);
-    struct bounding *all = context;
-    const struct row_set_column *column = all->column;
-    uint64_t first = all->rows * share / all->threads;
-    uint64_t end = all->rows * (share + 1) / all->threads;
-    struct bounds *to = &all->bounds[share];
-    if (column->nulls != NULL || first == end)
-        bounds_nulls(column, first, end, to);
-    else if (column->width == sizeof(int32_t))
-        bounds_i32((const int32_t *)column->values + first, end - first, to);
-    else
-        bounds_i64((const int64_t *)column->values + first, end - first, to);
-}
-
 /* The range of a key; false: it has no integers, or they span too many. */
 static bool make_range(const struct join_keys *keys, unsigned key,
                        uint64_t rows, unsigned threads)
 {
-    struct bounding all = { .column = &keys->indexed[key], .rows = rows };
+    const struct row_set_column *column = &keys->indexed[key];
     struct join_range *range = &keys->ranges[key];
-    struct bounds bounds = { INT64_MAX, INT64_MIN };
-    if (all.column->type == VDBQ_FLOAT || all.column->type == VDBQ_DOUBLE)
+    if (column->type == VDBQ_FLOAT || column->type == VDBQ_DOUBLE)
         return false;
-    all.threads = parallel_threads(threads, rows);
-    parallel_run(all.threads, bound_share, &all);
-    assert(all.threads > 0 && all.threads <= PARALLEL_THREADS_MAX);
-    for (unsigned i = 0; i < all.threads; i++) {
-        const struct bounds *part = &all.bounds[i];
-        bounds.low = part->low < bounds.low ? part->low : bounds.low;
-        bounds.high = part->high > bounds.high ? part->high : bounds.high;
-    }
+    struct row_bounds bounds = row_bounds(column, rows, threads);
     range->low = bounds.low;
     if (bounds.low <= bounds.high)
         range->values = (uint64_t)bounds.high - (uint64_t)bounds.low + 1;
@@ -150,6 +78,16 @@ static void make_ranges(struct join_keys *keys, uint64_t rows, unsigned threads)
                       && keys->tags * keys->ranges[i].codes <= JOIN_NO_TAG;
         keys->tags *= keys->exact ? keys->ranges[i].codes : 1;
     }
+}
+
+/* The only key's range, which is known. */
+static void give_range(struct join_keys *keys, const struct join_range *range)
+{
+    assert(keys->count == 1 && !keys->nulls_match);
+    assert(range->codes == range->values && range->values <= JOIN_NO_TAG);
+    keys->ranges[0] = *range;
+    keys->tags = range->codes;
+    keys->exact = true;
 }
 
 /* -------------------------------------------------------- open, finish -- */
@@ -177,7 +115,10 @@ enum vdbq_status join_keys_init(struct join_keys *keys,
     keys->count = count;
     for (unsigned i = 0; i < count; i++)
         keys->indexed[i] = params->indexed->columns[columns[i]];
-    make_ranges(keys, params->indexed->rows, params->threads);
+    if (params->range != NULL)
+        give_range(keys, params->range);
+    else
+        make_ranges(keys, params->indexed->rows, params->threads);
     keys->lent = params->texts != NULL;
     for (unsigned i = 0; i < count && keys->lent; i++)
         keys->texts[i] = params->texts[i];

@@ -41,6 +41,9 @@ struct join_keys {
 };
 
 struct join_keys_params {
+    /* NULL: they are looked for in `indexed`; else the only key's, of integers,
+     * where NULL matches none and the rows are not there */
+    const struct join_range *range;
     const struct row_set *indexed;     /* stays as it is             */
     const struct vector *indexed_keys; /* of int: its columns        */
     const struct stream *asking;       /* the other side             */

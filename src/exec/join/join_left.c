@@ -285,7 +285,5 @@ enum vdbq_status join_materialise(struct join_stream *join, struct error *error)
     if (status != VDBQ_OK)
         return status;
     status = few ? take_kept(join, error) : take_all(join, error);
-    return status == VDBQ_OK && join->partitions != NULL
-               ? join_partitions_right(join, error)
-               : status;
+    return status == VDBQ_OK ? join_right_ended(join, error) : status;
 }

@@ -17,6 +17,7 @@ enum {
                              than PARTITIONS_MIN                             */
     BLOCK_MAX = 1 << 20,
     BLOCK_ROWS_MIN = 16,
+    COUNTED_ROWS = 1 << 15, /* that are cut at once */
     SPARE = 4 /* part of the memory that an average partition leaves, so that
                  larger ones fit, too */
 };
@@ -52,7 +53,8 @@ static uint64_t right_row_bytes(const struct join_stream *join)
 static uint64_t held_bytes(const struct join_stream *join)
 {
     const struct step *left = join->head.inputs[0]->step;
-    return join->right.rows * right_row_bytes(join)
+    return key_counts_bytes(&join->counted)
+           + join->right.rows * right_row_bytes(join)
            + join->early.rows
                  * spill_row_bytes(left->columns, left->column_count, NULL);
 }
@@ -132,6 +134,13 @@ static bool marks_null(const struct join_stream *join)
     return key->nulls != NULL && memchr(key->nulls, 1, join->right.rows);
 }
 
+/* Notes what JOIN_MARK asks of all right rows. */
+static void note_marks(struct join_stream *join)
+{
+    join->right_null |= marks_null(join);
+    join->right_any |= join->right.rows > 0;
+}
+
 /* Puts the right rows that were materialised into their partitions. */
 static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
 {
@@ -141,8 +150,7 @@ static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
     if (vectors == NULL)
         return error_no_memory(error);
     row_set_vectors(&join->right, 0, vectors);
-    join->right_null |= marks_null(join);
-    join->right_any |= join->right.rows > 0;
+    note_marks(join);
     enum vdbq_status status = join_cut_batch(
         join->partitions, &join->partitions->right,
         &(struct vdbq_batch){
@@ -153,21 +161,109 @@ static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
     return status;
 }
 
-enum vdbq_status join_right_added(struct join_stream *join, struct error *error)
+/* The column of the right rows that has their only key. */
+static struct row_set_column *right_key(const struct join_stream *join)
 {
-    enum vdbq_status status = VDBQ_OK;
-    if (join->partitions == NULL && join_memory(join, held_bytes(join)))
+    const struct vector *keys = &join->head.step->join.right_keys;
+    assert(keys->count == 1);
+    return &join->right.columns[VECTOR_ITEMS(keys, int)[0]];
+}
+
+/* Whether nothing matters of right rows but how many have a key, which is an
+ * integer or a word. */
+static bool can_count(const struct join_stream *join)
+{
+    const struct step_join *step = &join->head.step->join;
+    if (step->right_keys.count != 1 || step->nulls_match
+        || step->range.side != RANGE_JOIN_NONE || join_asks_which(join))
+        return false;
+    enum vdbq_type type = right_key(join)->type;
+    return type != VDBQ_FLOAT && type != VDBQ_DOUBLE;
+}
+
+/* Counts the right rows that were materialised; `*counted` false: they cannot
+ * be, and are still there. */
+static enum vdbq_status count_right(struct join_stream *join, bool *counted,
+                                    struct error *error)
+{
+    enum join_kind kind = join->head.step->join.kind;
+    uint64_t room = join_memory_room(join);
+    *counted = can_count(join);
+    if (!*counted)
         return VDBQ_OK;
+    join->counted.once =
+        kind == JOIN_SEMI || kind == JOIN_ANTI || kind == JOIN_MARK;
+    enum vdbq_status status = key_counts_add(
+        &join->counted, right_key(join), join->right.rows,
+        &(struct key_counts_limits){ .bytes = room - room / SPARE,
+                                     .threads = join->threads },
+        counted, error);
+    if (status != VDBQ_OK || !*counted)
+        return status;
+    note_marks(join);
+    row_set_clear(&join->right);
+    join_memory(join, held_bytes(join));
+    return VDBQ_OK;
+}
+
+/* Puts rows that were counted into their partitions, as rows with the key alone:
+ * nobody asks for more. Those that were not stay. */
+static enum vdbq_status cut_counted(struct join_stream *join,
+                                    struct error *error)
+{
+    struct row_set rest = join->right;
+    struct key_counts_place place = { 0 };
+    const struct step *step = join->head.inputs[1]->step;
+    enum vdbq_status status =
+        row_set_init(&join->right, step->columns, step->column_count, error);
+    for (uint64_t rows = 1; status == VDBQ_OK && rows > 0;) {
+        status = row_set_room(&join->right, COUNTED_ROWS, error);
+        if (status != VDBQ_OK)
+            break;
+        rows = key_counts_give(&join->counted, &place, right_key(join),
+                               COUNTED_ROWS);
+        join->right.rows = rows;
+        status = stop_pause(error);
+        if (status == VDBQ_OK)
+            status = cut_right(join, error);
+    }
+    row_set_finish(&join->right);
+    join->right = rest;
+    key_counts_finish(&join->counted);
+    return status;
+}
+
+/* Puts the right rows aside: counts them, or cuts them. */
+static enum vdbq_status put_aside(struct join_stream *join, struct error *error)
+{
+    bool counted = false;
+    enum vdbq_status status = VDBQ_OK;
+    if (join->partitions == NULL)
+        status = count_right(join, &counted, error);
+    if (status != VDBQ_OK || counted)
+        return status;
     if (join->partitions == NULL)
         status = parts_create(join, error);
+    if (status == VDBQ_OK && join_is_counted(join))
+        status = cut_counted(join, error);
     return status == VDBQ_OK ? cut_right(join, error) : status;
 }
 
-enum vdbq_status join_partitions_right(struct join_stream *join,
-                                       struct error *error)
+enum vdbq_status join_right_added(struct join_stream *join, struct error *error)
 {
-    assert(join->partitions != NULL);
-    return spill_end(&join->partitions->right.spill, error);
+    return join->partitions == NULL && join_memory(join, held_bytes(join))
+               ? VDBQ_OK
+               : put_aside(join, error);
+}
+
+enum vdbq_status join_right_ended(struct join_stream *join, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (join_is_counted(join) && join->right.rows > 0)
+        status = put_aside(join, error);
+    return status == VDBQ_OK && join->partitions != NULL
+               ? spill_end(&join->partitions->right.spill, error)
+               : status;
 }
 
 /* ----------------------------------------------------------- left side -- */

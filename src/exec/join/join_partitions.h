@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joins whose right rows are too many for the memory that there is. Both sides
- * are cut into partitions by their keys (one partition, where there are none),
- * which go to a temporary file, each row with its number; a partition is joined
- * by itself, in passes: each is a join of its left rows, or of those that found
- * no partner so far, with as many right rows as fit. What passes give goes to a
- * file again, and is merged by the numbers of the left rows.
+ * Joins whose right rows are too many for the memory that there is. Where nothing
+ * matters of them but how many have a key (key_counts.h), they are counted as they
+ * come, and the join goes on as if they were there. Else both sides are cut into
+ * partitions by their keys (one partition, where there are none), which go to a
+ * temporary file, each row with its number; a partition is joined by itself, in
+ * passes: each is a join of its left rows, or of those that found no partner so
+ * far, with as many right rows as fit. What passes give goes to a file again, and
+ * is merged by the numbers of the left rows.
  *
  *     join_partitions.c   memory that is counted, what goes in and out
  *     join_cut.c     the cut
@@ -35,6 +37,9 @@ uint64_t join_memory_room(const struct join_stream *join);
 /* To be called when rows were added to the right side: where they are too
  * many they are put aside, and the right side is empty. */
 enum vdbq_status join_right_added(struct join_stream *join,
+                                  struct error *error);
+/* To be called when all were. */
+enum vdbq_status join_right_ended(struct join_stream *join,
                                   struct error *error);
 
 /* ------------------------------------------------------------- the cut -- */
@@ -110,9 +115,7 @@ void join_cut_end(struct join_partitions *partitions);
 /* Frees the numbers of the left side's words, which passes use, too. */
 void join_cut_texts_finish(struct join_partitions *partitions);
 
-/* Ends the right side; cuts the left one, and begins to join. */
-enum vdbq_status join_partitions_right(struct join_stream *join,
-                                       struct error *error);
+/* Cuts the left side, and begins to join. */
 enum vdbq_status join_partitions_left(struct join_stream *join,
                                       struct error *error);
 /* Something failed for a left row of that number, in the pass whose rows are

@@ -149,6 +149,10 @@ void join_index_find(const struct join_index *index, uint64_t first,
     assert(rows <= JOIN_BLOCK);
     uint32_t tags[JOIN_BLOCK];
     join_tags_asking(index->keys, first, rows, tags);
+    if (index->counted != NULL) {
+        key_counts_find(index->counted, tags, rows, starts, counts);
+        return;
+    }
     if (index->bits != NULL) {
         dense_bits(index->bits, (uint32_t)index->keys->tags, tags, rows, starts,
                    counts);

@@ -82,9 +82,16 @@ static enum vdbq_status make_index(struct join_search *search,
                                    struct error *error)
 {
     const struct step_join *step = params->step;
+    const struct key_counts *counted = params->counted;
+    struct join_range range = { 0 };
+    if (counted != NULL)
+        range = (struct join_range){ .low = counted->low,
+                                     .values = counted->values,
+                                     .codes = counted->values };
     enum vdbq_status status = join_keys_init(
         &search->keys,
-        &(struct join_keys_params){ .indexed = params->right,
+        &(struct join_keys_params){ .range = counted != NULL ? &range : NULL,
+                                    .indexed = params->right,
                                     .indexed_keys = &step->right_keys,
                                     .asking = params->left,
                                     .asking_keys = &step->left_keys,
@@ -99,6 +106,7 @@ static enum vdbq_status make_index(struct join_search *search,
                                          .rows = params->right->rows,
                                          .once = search->slots >= SLOTS_WITH,
                                          .which = params->which,
+                                         .counted = counted,
                                          .threads = params->threads },
             error);
     search->list = search->index.list;

@@ -115,12 +115,11 @@ static void many_rows_go_to_files(void **state)
 
 /* The n-th allocation fails, for every n: each run fails cleanly, until one
  * has all its memory. */
-static void memory_may_fail(void **state)
+static void fail_memory(enum join_kind kind)
 {
     enum vdbq_status status = VDBQ_NO_MEMORY;
-    (void)state;
     open_sides(60, 50, 9);
-    add_join((struct join_case){ .kind = JOIN_LEFT, .keys = true });
+    add_join((struct join_case){ .kind = kind, .keys = true });
     for (unsigned n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / 50) {
         struct text text = { 0 };
         set_memory(512);
@@ -139,6 +138,14 @@ static void memory_may_fail(void **state)
     }
     assert_int_equal(status, VDBQ_OK);
     two_tables_close(&joined);
+}
+
+/* Right rows go to files, or are counted. */
+static void memory_may_fail(void **state)
+{
+    (void)state;
+    fail_memory(JOIN_LEFT);
+    fail_memory(JOIN_SEMI);
 }
 
 static unsigned writes_left;
@@ -179,6 +186,32 @@ static void files_may_fail(void **state)
     two_tables_close(&joined);
 }
 
+/* Where it only matters whether there is a right row, these are counted, and
+ * nothing is written. */
+static void counted_rows_need_no_file(void **state)
+{
+    static const enum join_kind kinds[] = { JOIN_SEMI, JOIN_ANTI, JOIN_MARK };
+    (void)state;
+    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const struct join_case how = { .kind = kinds[i], .keys = true };
+        struct text expected = { 0 };
+        open_sides(9000, 20000, 15000);
+        add_join(how);
+        print_nested_loops(how, &expected);
+        set_memory(32 << 10);
+        failing_files = os_memory_files;
+        failing_files.write = failing_write;
+        joined.params.files = &failing_files;
+        joined.params.threads = 2;
+        writes_left = 0;
+        expect_rows(&joined, expected.bytes ? expected.bytes : "");
+        assert_int_equal(memory.used_bytes, 0);
+        assert_true(memory.most_bytes <= 32 << 10);
+        text_finish(&expected);
+        two_tables_close(&joined);
+    }
+}
+
 /* Writing a number of blocks has the query cancelled. */
 static int cancelling_write(struct os_file *file, const void *bytes,
                             size_t size, uint64_t offset)
@@ -216,6 +249,7 @@ int main(void)
         cmocka_unit_test(many_rows_go_to_files),
         cmocka_unit_test(memory_may_fail),
         cmocka_unit_test(files_may_fail),
+        cmocka_unit_test(counted_rows_need_no_file),
         cmocka_unit_test(it_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
