@@ -507,6 +507,24 @@ MATH_FUNCTION f64 math_round(f64 x, i32 digits)
     return x < 0 ? -(down / power) : down / power;
 }
 
+/* The upper half of a value's bits: 26 of 53. No number beyond 2^996. */
+static inline f64 math_upper_half(f64 x)
+{
+    f64 wide = x * 134217729.0; /* 2^27 + 1 */
+    return wide - (wide - x);
+}
+
+/* x * y without what it is rounded to: exact, after Dekker and Veltkamp,
+ * where no part of it is too small for a normal number. No number where the
+ * product or a part of it is none. */
+static inline f64 math_product_rest(f64 x, f64 y)
+{
+    f64 product = x * y;
+    f64 xh = math_upper_half(x), xl = x - xh;
+    f64 yh = math_upper_half(y), yl = y - yh;
+    return ((xh * yh - product) + xh * yl + xl * yh) + xl * yl;
+}
+
 /* What is left of x when y was taken away as often as it fits: exact. The
  * bits of the quotient come 11 at a time. */
 MATH_FUNCTION f64 math_remainder(f64 x, f64 y)

@@ -356,6 +356,7 @@ OP(ABS_F32) { NO_K; NO_C; NO_D; EACH A(F32) = fabs(B(F32)); }
 OP(ABS_F64) { NO_K; NO_C; NO_D; EACH A(F64) = fabs(B(F64)); }
 OP(ROUND_F64) { NO_D; DEAR(A(F64) = math_round(B(F64), C(I32))); }
 OP(MOD_F64) { NO_D; DEAR(A(F64) = math_remainder(B(F64), C(F64))); }
+OP(MUL_REST_F64) { NO_K; NO_D; EACH A(F64) = math_product_rest(B(F64), C(F64)); }
 OP(POWER_F64) { NO_D; DEAR(A(F64) = math_power(B(F64), C(F64))); }
 OP(ATAN2_F64) { NO_D; DEAR(A(F64) = math_atan2(B(F64), C(F64))); }
 

@@ -486,7 +486,15 @@ class Expressions:
             return None
         return Node(f'sum({self.distinct(0.15)}{{0}})', a, type=kind, bound=bound, grain=a.grain)
 
+    def spread(self, inner, depth):
+        a = self.make('I', depth, inner)
+        word = self.rng.choice(('var_pop', 'var_samp', 'stddev_pop', 'stddev_samp'))
+        return Node(f'{word}({{0}})', a, type='D', bound=a.bound ** 2, grain=None) \
+            if a.bound < 2**10 else None
+
     def average(self, kind, inner, depth):
+        if self.peer == 'duckdb' and self.rng.random() < 0.3:
+            return self.spread(inner, depth)
         a = self.make(self.rng.choice('ID'), depth, inner)
         if a.bound > 2**30 or not exactly_added(a):
             return None

@@ -18,6 +18,9 @@ PLANNERS = '#define INNER_FUNCTIONS'  # and below: they have no names in SQL
 AGGREGATES = ('src/program/steps/aggregates.h',
               r'^    _\([A-Z]+, (?!first\b)(\w+), [A-Z]+, [A-Z]+, ')  # first() has no name in SQL
 QUANTILES = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (quantile_\w+), ')
+MADE = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), OTHERS, ')
+ALIASES = ('src/program/steps/aggregates.h', r'^    _\((\w+), [A-Z_]+\) ')
+OF_TWO = ('arg_min', 'arg_max', 'min_by', 'max_by')
 WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\d+), ')
 UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
 OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
@@ -70,6 +73,9 @@ def calls(root):
         yield Form(name, 1, f"{name}('{unit}', {{0}})")
     for name in rows(root, QUANTILES):
         yield Form(name, 1, f'{name}({{0}}, 0.3)', True)
+    for name in rows(root, MADE) + rows(root, ALIASES):
+        arity = 2 if name in OF_TWO else 1
+        yield Form(name, arity, call(name, arity).text, True)
     for name in rows(root, AGGREGATES):
         yield Form(name, 1, f'{name}({{0}})', True)
         yield Form(name, 1, f'{name}(distinct {{0}})', True)

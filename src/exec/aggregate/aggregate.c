@@ -85,6 +85,7 @@ int aggregate_result_type(const struct aggregate *aggregate)
     case AGGREGATE_GIVES_SUM:
         return is_float(aggregate->type) ? TYPE_F64 : TYPE_I64;
     case AGGREGATE_GIVES_DOUBLE:
+    case AGGREGATE_GIVES_REST:
         return TYPE_F64;
     default:
         return aggregate->type;

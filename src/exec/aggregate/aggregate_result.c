@@ -97,6 +97,19 @@ static enum vdbq_status integer_result(const struct aggregate *aggregate,
     return VDBQ_OK;
 }
 
+/* What the double that TOTAL gives leaves of a sum. */
+static double rest_of(const struct aggregate *aggregate, const void *state)
+{
+    u128 divisor = (u128)decimal_power(aggregate->scale);
+    i128 sum;
+
+    if (aggregate->kind == AGGREGATE_REAL)
+        return sum_rest(&((const struct real_state *)state)->sum);
+    sum = integer_sum(aggregate, state);
+    assert(divisor == 1);
+    return (double)(sum - (i128)quotient(sum, divisor));
+}
+
 /* SUM and its halves, TOTAL, AVG of `counted` values. Of integers and DECIMAL
  * a DOUBLE is the exact sum's, rounded once. */
 static enum vdbq_status sum_result(const struct aggregate *aggregate,
@@ -111,7 +124,9 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
     double real;
 
     nulls[row] = counted == 0 && function->none == AGGREGATE_NULL;
-    if (aggregate->kind == AGGREGATE_REAL)
+    if (function->gives == AGGREGATE_GIVES_REST)
+        real = rest_of(aggregate, state);
+    else if (aggregate->kind == AGGREGATE_REAL)
         real =
             sum_value(&((const struct real_state *)state)->sum) / (double)parts;
     else if (function->gives == AGGREGATE_GIVES_DOUBLE)

@@ -12,8 +12,11 @@
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
+#include "plan/make/logic.h"
 #include "plan/make/node.h"
 #include "plan/operator/collate.h"
+#include "plan/operator/operator.h"
+#include "plan/operator/variance.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 
@@ -63,6 +66,16 @@ static void type_aggregate(struct expression *e,
     e->machine = type_machine((enum vdbq_type)e->type);
 }
 
+static struct expression *bind_made(struct binder *binder,
+                                    const struct call *call,
+                                    enum aggregate_function function);
+static struct expression *window_of_aggregate(struct binder *binder,
+                                              const struct call *call,
+                                              const struct aggregate_row *row);
+static struct expression *arg_extreme_over(struct binder *binder,
+                                           const struct call *call,
+                                           const struct expression *aggregate);
+
 /* A text in another collation than BINARY: what is counted once are keys, and
  * min() and max() have the keys beside it. */
 static bool collate_argument(struct binder *binder,
@@ -87,6 +100,8 @@ struct expression *bind_aggregate(struct binder *binder,
 
     if (row->keeps == AGGREGATE_KEEPS_ALL)
         return bind_quantile(binder, call, row);
+    if (row->keeps == AGGREGATE_KEEPS_OTHERS)
+        return bind_made(binder, call, row->function);
     e = expression_new(binder, EXPRESSION_AGGREGATE, VDBQ_BIGINT, tree->at);
     if (e == NULL)
         return NULL;
@@ -107,6 +122,175 @@ struct expression *bind_aggregate(struct binder *binder,
     e->condition = call->filter;
     type_aggregate(e, row->function);
     return expression_fits(binder, e) ? e : NULL;
+}
+
+/* ------------------------------------------------- made of other ones -- */
+
+/* Whether there are so many arguments and no DISTINCT that matters. */
+static bool check_made(struct binder *binder, const struct call *call,
+                       unsigned count, bool distinct)
+{
+    if (call->count != count)
+        error_at(binder->error, VDBQ_TYPE, call->tree->at,
+                 "%s takes %s, not %u", call->name,
+                 count == 1 ? "one argument" : "two arguments", call->count);
+    else if (call->tree->distinct && !distinct)
+        error_at(binder->error, VDBQ_TYPE, call->tree->at,
+                 "%s takes no DISTINCT", call->name);
+    else
+        return true;
+    if (call->count == count)
+        error_hint(binder->error, "SELECT DISTINCT in a query in FROM leaves "
+                                  "each value once");
+    return false;
+}
+
+/* An aggregate with the call's FILTER and OVER. */
+static struct expression *part_of(struct binder *binder,
+                                  const struct call *call,
+                                  enum aggregate_function function,
+                                  struct expression *argument)
+{
+    struct ast_expression tree = *call->tree;
+    struct call part = *call;
+
+    if (argument == NULL)
+        return NULL;
+    tree.distinct = false;
+    part.tree = &tree;
+    part.count = 1;
+    part.arguments[0] = argument;
+    return tree.over != NULL
+               ? window_of_aggregate(binder, &part, aggregate_row(function))
+               : bind_aggregate(binder, &part, aggregate_row(function));
+}
+
+static struct expression *bind_variance(struct binder *binder,
+                                        const struct call *call,
+                                        enum aggregate_function function)
+{
+    struct expression *argument = call->arguments[0];
+    struct variance_values values;
+    struct variance_sums sums = { 0 };
+
+    if (is_null_constant(argument))
+        argument = expression_cast_plain(binder, argument, VDBQ_DOUBLE,
+                                         call->tree->at);
+    if (argument == NULL || !is_number(argument->type))
+        return argument ? refuse_argument(binder, call, argument) : NULL;
+    if (!variance_values(binder, argument, &values))
+        return NULL;
+    sums.count = part_of(binder, call, AGGREGATE_COUNT, values.value);
+    if (sums.count != NULL)
+        sums.count = expression_cast_plain(binder, sums.count, VDBQ_DOUBLE,
+                                           call->tree->at);
+    sums.sum = part_of(binder, call, AGGREGATE_TOTAL, values.value);
+    sums.sum_rest = part_of(binder, call, AGGREGATE_SUM_REST, values.value);
+    sums.squares = part_of(binder, call, AGGREGATE_TOTAL, values.square);
+    sums.squares_rest =
+        part_of(binder, call, AGGREGATE_SUM_REST, values.square);
+    sums.rests = part_of(binder, call, AGGREGATE_TOTAL, values.rest);
+    if (values.rest != NULL && sums.rests == NULL)
+        return NULL;
+    return variance_of(binder, function, &sums, values.scale, call->tree->at);
+}
+
+/* Whether all values, or any, are true: the least or the greatest of 0 and 1. */
+static struct expression *bind_truth(struct binder *binder,
+                                     const struct call *call,
+                                     enum aggregate_function function)
+{
+    struct position at = call->tree->at;
+    struct expression *e = expression_condition(binder, call->arguments[0], at),
+                      *zero;
+
+    if (e != NULL && e->type != VDBQ_BOOLEAN) {
+        zero = expression_integer(binder, 0, at);
+        e = zero ? expression_operator(binder, AST_NEQ, e, zero, call->tree)
+                 : NULL;
+    }
+    return part_of(
+        binder, call,
+        function == AGGREGATE_BOOL_AND ? AGGREGATE_MIN : AGGREGATE_MAX, e);
+}
+
+/* Leaves rows out where that value is NULL. */
+static bool filter_nulls(struct binder *binder, struct call *call,
+                         struct expression *value)
+{
+    struct position at = call->tree->at;
+    struct expression *null = expression_null(binder, value->type, at), *there;
+    const struct ast_expression place = { .at = at };
+
+    there = null ? expression_operator(binder, AST_IS_NOT, value, null, &place)
+                 : NULL;
+    if (there != NULL && call->filter != NULL)
+        there = expression_logic(binder, AST_AND, call->filter, there, &place);
+    call->filter = there;
+    return there != NULL;
+}
+
+/* The value of the first row, or of the first one that has one. */
+static struct expression *bind_first(struct binder *binder,
+                                     const struct call *call,
+                                     enum aggregate_function function)
+{
+    struct expression *value = call->arguments[0];
+    struct call first = *call;
+
+    return function == AGGREGATE_FIRST_ROW
+                   || filter_nulls(binder, &first, value)
+               ? part_of(binder, &first, AGGREGATE_FIRST, value)
+               : NULL;
+}
+
+/* The first argument where the second one is the least or the greatest: as MIN
+ * and MAX of texts by keys. */
+static struct expression *bind_arg_extreme(struct binder *binder,
+                                           const struct call *call,
+                                           enum aggregate_function function)
+{
+    struct expression *value = call->arguments[0], *e;
+    struct call known = *call;
+
+    if (!filter_nulls(binder, &known, value)
+        || !filter_nulls(binder, &known, call->arguments[1]))
+        return NULL;
+    e = expression_new(binder, EXPRESSION_AGGREGATE, value->type,
+                       call->tree->at);
+    if (e == NULL)
+        return NULL;
+    e->aggregate.function =
+        function == AGGREGATE_ARG_MIN ? AGGREGATE_MIN : AGGREGATE_MAX;
+    expression_place(binder, e, call->tree);
+    e->left = value;
+    e->right = collation_own_key(binder, call->arguments[1]);
+    e->condition = known.filter;
+    if (e->right == NULL)
+        return NULL;
+    type_aggregate(e, e->aggregate.function);
+    if (!expression_fits(binder, e))
+        return NULL;
+    return call->tree->over ? arg_extreme_over(binder, call, e) : e;
+}
+
+static struct expression *bind_made(struct binder *binder,
+                                    const struct call *call,
+                                    enum aggregate_function function)
+{
+    bool extreme =
+        function == AGGREGATE_ARG_MIN || function == AGGREGATE_ARG_MAX;
+    bool truth =
+        function == AGGREGATE_BOOL_AND || function == AGGREGATE_BOOL_OR;
+    bool first =
+        function == AGGREGATE_FIRST_ROW || function == AGGREGATE_ANY_VALUE;
+
+    if (!check_made(binder, call, extreme ? 2 : 1, truth || first))
+        return NULL;
+    return extreme ? bind_arg_extreme(binder, call, function)
+           : truth ? bind_truth(binder, call, function)
+           : first ? bind_first(binder, call, function)
+                   : bind_variance(binder, call, function);
 }
 
 /* -------------------------------------------------------------- windows -- */
@@ -195,6 +379,21 @@ static bool check_framed(struct binder *binder, const struct call *call,
     return false;
 }
 
+/* It is found by the order of its window, of which there is one: that of all
+ * rows of a partition. */
+static struct expression *arg_extreme_over(struct binder *binder,
+                                           const struct call *call,
+                                           const struct expression *aggregate)
+{
+    if (call->order.count == 0 && call->frame.unit == FRAME_DEFAULT)
+        return collate_extreme_over(binder, aggregate, &call->partition,
+                                    &call->order);
+    error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
+             "%s with OVER takes no ORDER BY and no frame", call->name);
+    error_hint(binder->error, "it is computed of all rows of a partition");
+    return NULL;
+}
+
 static struct expression *window_of_aggregate(struct binder *binder,
                                               const struct call *call,
                                               const struct aggregate_row *row)
@@ -206,6 +405,8 @@ static struct expression *window_of_aggregate(struct binder *binder,
                  call->name);
         return NULL;
     }
+    if (row->keeps == AGGREGATE_KEEPS_OTHERS)
+        return bind_made(binder, call, row->function);
     e = new_window(binder, call);
     aggregate = e ? bind_aggregate(binder, call, row) : NULL;
     if (aggregate == NULL || !check_framed(binder, call, aggregate))

@@ -336,6 +336,7 @@ void aggregate_column(enum aggregate_function function,
         column->range = range_full(VDBQ_BIGINT);
         break;
     case AGGREGATE_GIVES_DOUBLE:
+    case AGGREGATE_GIVES_REST:
         *column = (struct node_column){ .type = VDBQ_DOUBLE, .nullable = true };
         column->range = range_full(VDBQ_DOUBLE);
         break;

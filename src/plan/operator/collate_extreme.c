@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The least and the greatest text by keys: collate_extreme.h.
+ * The value with the least and the greatest key: collate_extreme.h.
  */
 #include "plan/operator/collate_extreme.h"
 
@@ -11,7 +11,7 @@
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 
-/* A text and its key, both NULL in rows that FILTER leaves out. */
+/* A value and its key, both NULL in rows that FILTER leaves out. */
 struct pair {
     struct expression *value, *key;
 };
@@ -24,7 +24,7 @@ static struct expression *where_kept(struct binder *binder,
 
     if (condition == NULL)
         return e;
-    null = expression_null(binder, VDBQ_TEXT, e->at);
+    null = expression_null(binder, e->type, e->at);
     return null ? expression_choice(binder, condition, e, null, e->at) : NULL;
 }
 
@@ -41,14 +41,14 @@ static struct pair pair_of(struct binder *binder,
 
 /* ------------------------------------------------------------- windows -- */
 
-/* A window function of texts; the lists are the window's from here on. */
+/* A window function of a value; the lists are the window's from here on. */
 static struct expression *new_window(struct binder *binder,
                                      struct expression *value,
                                      const struct vector *partition,
                                      const struct vector *order)
 {
     struct expression *e =
-        expression_new(binder, EXPRESSION_WINDOW, VDBQ_TEXT, value->at);
+        expression_new(binder, EXPRESSION_WINDOW, value->type, value->at);
 
     if (e != NULL)
         e->window = arena_alloc(binder->arena, sizeof *e->window);
@@ -59,11 +59,14 @@ static struct expression *new_window(struct binder *binder,
     e->window->order = *order;
     e->left = value;
     e->nullable = true;
-    e->range = range_full(VDBQ_TEXT);
+    e->precision = value->precision;
+    e->scale = value->scale;
+    e->range = range_full(value->type);
+    e->machine = type_machine((enum vdbq_type)value->type);
     return expression_fits(binder, e) ? e : NULL;
 }
 
-/* The text whose key is the first one in the order of keys. */
+/* The value whose key is the first one in the order of keys. */
 static struct expression *first_by_key(struct binder *binder, struct pair pair,
                                        bool greatest,
                                        const struct vector *partition)

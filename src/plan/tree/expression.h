@@ -45,8 +45,8 @@ enum expression_kind {
      * its own, and becomes a column of that. */
     EXPRESSION_FUNCTION,  /* call                                        */
     EXPRESSION_AGGREGATE, /* aggregate, of left (NULL: rows), condition;
-                             right: what MIN and MAX of texts compare, NULL
-                             where these are compared themselves         */
+                             right: what MIN and MAX compare, NULL where
+                             values are compared themselves              */
     EXPRESSION_WINDOW,    /* window, of left, right, condition           */
     EXPRESSION_SUBQUERY   /* subquery, of left (of IN)                   */
 };

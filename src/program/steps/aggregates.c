@@ -16,7 +16,14 @@
       .gives = AGGREGATE_GIVES_##result,                                       \
       .none = AGGREGATE_##of_none },
 static const struct aggregate_row aggregates[] = { AGGREGATES(
-    ROW) INNER_AGGREGATES(ROW) ORDER_AGGREGATES(ROW) };
+    ROW) INNER_AGGREGATES(ROW) ORDER_AGGREGATES(ROW) MADE_AGGREGATES(ROW) };
+#undef ROW
+
+#define ROW(text, NAME) { .name = #text, .function = AGGREGATE_##NAME },
+static const struct {
+    const char *name;
+    enum aggregate_function function;
+} aliases[] = { AGGREGATE_ALIASES(ROW) };
 #undef ROW
 
 #define ROW(NAME, text, least_count, most_count, meaning)                      \
@@ -61,6 +68,9 @@ const struct aggregate_row *aggregate_named(const char *name)
         if ((i < FIRST_INNER || i >= FIRST_ORDER)
             && name_equal(aggregates[i].name, name))
             return &aggregates[i];
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (name_equal(aliases[i].name, name))
+            return aggregate_row(aliases[i].function);
     return NULL;
 }
 

@@ -21,8 +21,10 @@ enum aggregate_keeps {
     AGGREGATE_KEEPS_SUM,   /* of numbers: BOOLEAN is cast                   */
     AGGREGATE_KEEPS_BEST,  /* the least or the greatest value               */
     AGGREGATE_KEEPS_FIRST, /* the value of the first row, NULL or not       */
-    AGGREGATE_KEEPS_ALL    /* nothing by itself: the binder makes it of
+    AGGREGATE_KEEPS_ALL,   /* nothing by itself: the binder makes it of
                              windows and other aggregates (quantile.c)     */
+    AGGREGATE_KEEPS_OTHERS /* ... of other aggregates of the same rows
+                             (bind_aggregate.c)                            */
 };
 
 /* The type of the result. */
@@ -32,6 +34,8 @@ enum aggregate_gives {
                                floats DOUBLE; of DECIMAL the same scale    */
     AGGREGATE_GIVES_HIGH,   /* BIGINT: what is above 64 bits of a sum      */
     AGGREGATE_GIVES_DOUBLE, /* whatever numbers are added                  */
+    AGGREGATE_GIVES_REST,   /* DOUBLE: what one that is nearest to a sum
+                               leaves of it                                */
     AGGREGATE_GIVES_VALUE   /* one of the values: the column's type        */
 };
 
@@ -55,7 +59,9 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(FIRST, first, FIRST, VALUE, NULL, "the value of the first row")          \
     _(SUM_LOW, sum_low, SUM, SUM, NULL,                                        \
       "the lowest 64 bits of an integer sum, which does not fail")             \
-    _(SUM_HIGH, sum_high, SUM, HIGH, NULL, "the bits above these")
+    _(SUM_HIGH, sum_high, SUM, HIGH, NULL, "the bits above these")             \
+    _(SUM_REST, sum_rest, SUM, REST, ZERO,                                     \
+      "the sum without what TOTAL gives of it")
 
 /* Of the order of all values: with names in SQL, and bound to those above. */
 #define ORDER_AGGREGATES(_)                                                    \
@@ -63,6 +69,29 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(QUANTILE_CONT, quantile_cont, ALL, DOUBLE, NULL,                         \
       "the value below which a share of them lie, between two of them")        \
     _(QUANTILE_DISC, quantile_disc, ALL, VALUE, NULL, "... one of them")
+
+/* With names in SQL, and bound to those above. */
+#define MADE_AGGREGATES(_)                                                     \
+    _(VAR_SAMP, var_samp, OTHERS, DOUBLE, NULL,                                \
+      "the mean square of distances from the mean, of a sample")               \
+    _(VAR_POP, var_pop, OTHERS, DOUBLE, NULL, "... of all there are")          \
+    _(STDDEV_SAMP, stddev_samp, OTHERS, DOUBLE, NULL, "the root of var_samp")  \
+    _(STDDEV_POP, stddev_pop, OTHERS, DOUBLE, NULL, "the root of var_pop")     \
+    _(BOOL_AND, bool_and, OTHERS, VALUE, NULL, "whether all values are true")  \
+    _(BOOL_OR, bool_or, OTHERS, VALUE, NULL, "whether a value is true")        \
+    _(FIRST_ROW, first, OTHERS, VALUE, NULL, "the first row's value")          \
+    _(ANY_VALUE, any_value, OTHERS, VALUE, NULL, "the first value")            \
+    _(ARG_MIN, arg_min, OTHERS, VALUE, NULL,                                   \
+      "the value of the row whose second value is the least")                  \
+    _(ARG_MAX, arg_max, OTHERS, VALUE, NULL, "... the greatest")
+
+/* Other names of these. */
+#define AGGREGATE_ALIASES(_)                                                   \
+    _(variance, VAR_SAMP)                                                      \
+    _(stddev, STDDEV_SAMP)                                                     \
+    _(every, BOOL_AND)                                                         \
+    _(min_by, ARG_MIN)                                                         \
+    _(max_by, ARG_MAX)
 
 /*
  *   _(NAME, name, least, most, meaning)
@@ -88,7 +117,7 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
 #define AGGREGATE(NAME, name, keeps, gives, none, meaning) AGGREGATE_##NAME,
 enum aggregate_function {
     AGGREGATES(AGGREGATE) INNER_AGGREGATES(AGGREGATE)
-        ORDER_AGGREGATES(AGGREGATE)
+        ORDER_AGGREGATES(AGGREGATE) MADE_AGGREGATES(AGGREGATE)
 };
 #undef AGGREGATE
 

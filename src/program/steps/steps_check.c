@@ -295,8 +295,9 @@ static enum vdbq_status check_aggregate(const struct checking *check,
     enum aggregate_keeps keeps = aggregate_row(aggregate->function)->keeps;
     enum vdbq_status status = check_column(check, aggregate->column,
                                            keeps == AGGREGATE_KEEPS_NOTHING);
-    if (keeps == AGGREGATE_KEEPS_ALL)
-        return refuse(check, "an aggregate of all values is bound to others");
+    if (keeps == AGGREGATE_KEEPS_ALL || keeps == AGGREGATE_KEEPS_OTHERS)
+        return refuse(check, "an aggregate that keeps nothing by itself is "
+                             "bound to others");
     return status == VDBQ_OK ? check_column(check, aggregate->filter, true)
                              : status;
 }
