@@ -159,6 +159,7 @@ struct ast_expression {
     struct ast_expression *left, *right;
     struct ast_expression *escape;
     struct ast_expression *filter; /* FILTER (WHERE ...); NULL: none */
+    struct ast_order *order;       /* string_agg(x ORDER BY y)       */
     struct ast_value *arguments;
     unsigned argument_count;
     struct ast_item *items;

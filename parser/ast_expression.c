@@ -368,6 +368,7 @@ struct ast_expression *ast_function(struct parse *parse, struct span whole,
     unsigned depth =
         deeper(function.call.arguments.depth, function.window.depth);
 
+    depth = deeper(depth, function.call.order.depth);
     if (made == NULL)
         return NULL;
     if (function.call.part)
@@ -377,6 +378,7 @@ struct ast_expression *ast_function(struct parse *parse, struct span whole,
     made->argument_count = function.call.arguments.count;
     made->star = function.call.star;
     made->distinct = function.call.distinct;
+    made->order = function.call.order.first;
     made->filter = function.filter;
     made->over = function.window.over;
     return over_parts(parse, made, deeper(depth, depth_of(function.filter)));

@@ -128,6 +128,7 @@ struct in_items {
 /* What stands in the parentheses of a function. */
 struct call {
     struct value_list arguments;
+    struct order_list order;
     bool star, distinct;
     bool part; /* with FROM: only some functions are written so */
 };

@@ -923,10 +923,10 @@ else:
 call:
     %empty             { $$ = (struct call){ 0 }; }
   | "*"                { $$ = (struct call){ .star = true }; }
-  | values             { $$ = (struct call){ .arguments = $values }; }
-  | ALL values         { $$ = (struct call){ .arguments = $values }; }
-  | DISTINCT values
-        { $$ = (struct call){ .arguments = $values, .distinct = true }; }
+  | values order       { $$ = (struct call){ .arguments = $values, .order = $order }; }
+  | ALL values order   { $$ = (struct call){ .arguments = $values, .order = $order }; }
+  | DISTINCT values order
+        { $$ = (struct call){ .arguments = $values, .order = $order, .distinct = true }; }
   | expression[a] FROM expression[b]
         { $$ = ast_part(parse, $a, $b, NULL); }
   | expression[a] FROM expression[b] FOR expression[c]

@@ -504,6 +504,10 @@ class Expressions:
 
     def least(self, kind, inner, depth):
         a = self.make(kind, depth, inner)
+        if kind == 'T' and self.peer == 'duckdb' and self.rng.random() < 0.4:
+            word = self.rng.choice(('', 'DISTINCT '))
+            return Node(f"string_agg({word}{{0}}, ',' ORDER BY {{0}} DESC)", a, type='T',
+                        bound=a.bound)
         return Node(f'{self.rng.choice(("min", "max"))}({{0}})', a, type=kind, bound=a.bound,
                     grain=a.grain)
 

@@ -76,7 +76,8 @@ DUCKDB = {name: Peer(None, types) for names, types in (
     ('levenshtein editdist3 damerau_levenshtein hamming mismatches jaccard jaro_similarity '
      'jaro_winkler_similarity', 'T'),
     ('var_pop var_samp stddev_pop stddev_samp variance stddev', 'ID'),
-    ('bool_and bool_or every', 'B'), ('any_value first arg_min arg_max min_by max_by', ANY),
+    ('bool_and bool_or every', 'B'), ('string_agg group_concat listagg', 'ITY'),
+    ('any_value first arg_min arg_max min_by max_by', ANY),
     ('median quantile_cont', 'ID'), ('quantile_disc', 'IDT'),
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),

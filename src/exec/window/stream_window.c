@@ -9,19 +9,97 @@
 #include "exec/rows/rescan.h"
 #include "exec/rows/spill.h"
 #include "exec/stream/stream_inner.h"
+#include "exec/window/window_joined.h"
 #include "exec/window/window_spill.h"
 
 /* For a row, while it is sorted and its windows are computed. */
 enum { COMPUTE_BYTES = 64 };
 
 struct window_stream {
-    struct stream head;          /* first */
-    struct rescan input;         /* all rows of the input */
-    struct row_set results;      /* a column a function            */
-    uint64_t given;              /* rows of `results` that are out */
-    struct vdbq_vector *vectors; /* of the batch */
-    struct window_spill *spill;  /* has all rows instead; NULL: they fit */
+    struct stream head;           /* first */
+    struct rescan input;          /* all rows of the input */
+    struct row_set results;       /* a column a function            */
+    uint64_t given;               /* rows of `results` that are out */
+    struct vdbq_vector *vectors;  /* of the batch */
+    struct window_spill *spill;   /* has all rows instead; NULL: they fit */
+    struct window_joined *joined; /* of each function; NULL: none joins texts */
 };
+
+static const struct step_window_function *
+function_at(const struct window_stream *window, unsigned number)
+{
+    return vector_at(&window->head.step->window.functions, number);
+}
+
+/* ---------------------------------------------------------------- texts -- */
+
+/* Makes room for texts that functions join, if one does; false: no memory. */
+static bool make_joined(struct window_stream *window)
+{
+    unsigned count = (unsigned)window->head.step->window.functions.count;
+    bool any = false;
+    for (unsigned i = 0; i < count; i++)
+        any |= function_at(window, i)->function == WINDOW_STRING_AGG;
+    if (!any)
+        return true;
+    window->joined = memory_zeroed(count, sizeof *window->joined);
+    for (unsigned i = 0; window->joined != NULL && i < count; i++)
+        gather_init(&window->joined[i].gather);
+    return window->joined != NULL;
+}
+
+/* Tells functions that join texts the words of these. */
+static void find_words(struct window_stream *window)
+{
+    const struct row_set_column *columns = window->input.row_set.columns;
+    for (unsigned i = 0; window->joined != NULL
+                         && i < window->head.step->window.functions.count;
+         i++) {
+        const struct step_window_function *function = function_at(window, i);
+        if (function->function != WINDOW_STRING_AGG)
+            continue;
+        window->joined[i].values =
+            columns[function->aggregate.column].dictionary;
+        if (function->fallback >= 0)
+            window->joined[i].separators =
+                columns[function->fallback].dictionary;
+    }
+}
+
+/* Makes words of the texts that were joined. */
+static enum vdbq_status make_words(struct window_stream *window,
+                                   struct error *error)
+{
+    unsigned before = window->input.row_set.column_count;
+    for (unsigned i = 0;
+         window->joined != NULL && i < window->results.column_count; i++) {
+        if (function_at(window, i)->function != WINDOW_STRING_AGG)
+            continue;
+        struct dictionary *words = window_joined_words(
+            &window->joined[i], (enum texts_use)window->head.texts[before + i],
+            stream_threads(window->head.params));
+        if (words == NULL)
+            return stop_or_no_memory(error);
+        row_set_dictionary(&window->results, i, words);
+    }
+    return VDBQ_OK;
+}
+
+/* Has a batch's results name words. */
+static enum vdbq_status follow_words(struct window_stream *window,
+                                     uint64_t rows, struct error *error)
+{
+    unsigned before = window->input.row_set.column_count;
+    for (unsigned i = 0;
+         window->joined != NULL && i < window->results.column_count; i++)
+        if (function_at(window, i)->function == WINDOW_STRING_AGG
+            && !window_joined_follow(&window->joined[i],
+                                     &window->vectors[before + i], rows))
+            return error_no_memory(error);
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------- compute -- */
 
 /* Gives results that are texts the words of the column they come from. */
 static void take_dictionary(struct window_stream *window)
@@ -30,7 +108,8 @@ static void take_dictionary(struct window_stream *window)
     for (unsigned i = 0; i < window->results.column_count; i++) {
         const struct step_window_function *function = vector_at(functions, i);
         int column = function->aggregate.column;
-        if (window->results.columns[i].type == VDBQ_TEXT && column >= 0)
+        if (window->results.columns[i].type == VDBQ_TEXT && column >= 0
+            && function->function != WINDOW_STRING_AGG)
             row_set_dictionary(
                 &window->results, i,
                 dictionary_hold(
@@ -56,6 +135,7 @@ static enum vdbq_status compute(struct window_stream *window,
                    .step = &step->window,
                    .rows = &window->input.row_set,
                    .columns = step->columns,
+                   .joined = window->joined,
                    .threads = stream_threads(window->head.params) },
                &window->results, error)
                              : status;
@@ -77,6 +157,7 @@ static enum vdbq_status begin_spill(struct window_stream *window,
         &(struct window_spill_params){ .step = &step->window,
                                        .columns = step->columns,
                                        .input_count = rows->column_count,
+                                       .joined = window->joined,
                                        .threads =
                                            stream_threads(window->head.params),
                                        .room_bytes = memory->used_bytes,
@@ -139,13 +220,17 @@ static enum vdbq_status window_open(struct stream *stream, struct error *error)
     struct window_stream *window = (struct window_stream *)stream;
     window->vectors =
         memory_zeroed(stream->step->column_count, sizeof *window->vectors);
-    if (window->vectors == NULL)
+    if (window->vectors == NULL || !make_joined(window))
         return error_no_memory(error);
     enum vdbq_status status = materialise(window, error);
     if (status == VDBQ_OK)
         status = rescan_begin(&window->input, error);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK) {
+        find_words(window);
         status = compute(window, error);
+    }
+    if (status == VDBQ_OK)
+        status = make_words(window, error);
     if (status != VDBQ_OK)
         return status;
     take_dictionary(window);
@@ -161,17 +246,24 @@ static enum vdbq_status window_batch(struct stream *stream,
                                      struct error *error)
 {
     struct window_stream *window = (struct window_stream *)stream;
-    if (window->spill != NULL)
-        return window_spill_batch(window->spill, batch, error);
-    rescan_batch(&window->input, batch);
-    memcpy(window->vectors, batch->column,
-           batch->columns * sizeof *window->vectors);
-    row_set_vectors(&window->results, window->given,
-                    window->vectors + batch->columns);
-    window->given += batch->rows;
+    enum vdbq_status status = VDBQ_OK;
+    if (window->spill != NULL) {
+        status = window_spill_batch(window->spill, batch, error);
+        if (status != VDBQ_OK || window->joined == NULL)
+            return status;
+        memcpy(window->vectors, batch->column,
+               batch->columns * sizeof *window->vectors);
+    } else {
+        rescan_batch(&window->input, batch);
+        memcpy(window->vectors, batch->column,
+               batch->columns * sizeof *window->vectors);
+        row_set_vectors(&window->results, window->given,
+                        window->vectors + batch->columns);
+        window->given += batch->rows;
+    }
     batch->columns = stream->step->column_count;
     batch->column = window->vectors;
-    return VDBQ_OK;
+    return follow_words(window, batch->rows, error);
 }
 
 /* Results keep the dictionary of the column they come from. */
@@ -192,6 +284,11 @@ static void window_close(struct stream *stream)
     rescan_finish(&window->input);
     row_set_finish(&window->results);
     window_spill_destroy(window->spill);
+    for (unsigned i = 0;
+         window->joined != NULL && i < stream->step->window.functions.count;
+         i++)
+        window_joined_finish(&window->joined[i]);
+    memory_release(window->joined);
     memory_release(window->vectors);
 }
 

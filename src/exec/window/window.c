@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "exec/sort/sort.h"
+#include "exec/window/window_joined.h"
 
 /* ------------------------------------------------------------ sorting -- */
 
@@ -80,7 +81,8 @@ bool window_ranks(enum window_function function)
 /* Runs one function over the sorted rows. */
 static enum vdbq_status
 run_function(struct window *window, const struct step_window_function *function,
-             struct row_set_column *result, struct error *error)
+             struct window_joined *joined, struct row_set_column *result,
+             struct error *error)
 {
     assert(window->order != NULL && window->starts != NULL);
     window->any_nulls = false;
@@ -92,6 +94,9 @@ run_function(struct window *window, const struct step_window_function *function,
         return VDBQ_OK;
     case WINDOW_AGGREGATE:
         return window_aggregate(window, function, result, error);
+    case WINDOW_STRING_AGG:
+        assert(joined != NULL);
+        return window_join_texts(window, function, joined, result, error);
     default:
         window_neighbour(window, function, result);
         return VDBQ_OK;
@@ -114,7 +119,10 @@ static enum vdbq_status run_all(struct window *window,
         if (status == VDBQ_OK)
             status = row_set_flags(results, i, error);
         if (status == VDBQ_OK)
-            status = run_function(window, function, result, error);
+            status =
+                run_function(window, function,
+                             params->joined != NULL ? &params->joined[i] : NULL,
+                             result, error);
         if (status == VDBQ_OK)
             status = stop_pause(error);
         if (params->failed != NULL)

@@ -16,12 +16,16 @@ struct window_carry {
     int64_t number, rank, dense; /* what that row was given */
 };
 
+struct window_joined;
+
 struct window_params {
     const struct step_window *step;    /* of the plan */
     const struct row_set *rows;        /* of the input               */
     const struct step_column *columns; /* of the input               */
     unsigned threads;                  /* to work with at most       */
-    struct window_carry *carry; /* rows come in their order, some at a time:
+    struct window_joined *joined; /* of each function: the texts that it makes
+                                     (window_joined.h); NULL: none does      */
+    struct window_carry *carry;   /* rows come in their order, some at a time:
                                    for functions that window_ranks() alone;
                                    NULL: these are all                     */
     unsigned *failed; /* set to the number of the function that fails; or

@@ -117,5 +117,11 @@ enum vdbq_status window_aggregate(struct window *window,
                                   const struct step_window_function *function,
                                   struct row_set_column *result,
                                   struct error *error);
+/* window_joined.c: STRING_AGG; the column gets places of its gather. */
+enum vdbq_status window_join_texts(struct window *window,
+                                   const struct step_window_function *function,
+                                   struct window_joined *joined,
+                                   struct row_set_column *result,
+                                   struct error *error);
 
 #endif

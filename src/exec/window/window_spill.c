@@ -11,6 +11,7 @@
 #include "exec/rows/order.h"
 #include "exec/rows/reorder.h"
 #include "exec/sort/sort_runs.h"
+#include "exec/window/window_joined.h"
 
 enum {
     PIECE_ROWS = 1 << 12, /* that are numbered, or merged, at once        */
@@ -324,13 +325,16 @@ static enum vdbq_status compute(struct window_spill *spill, uint64_t count,
         &results, spill->params.columns + stage->before, stage->count, error);
     if (status == VDBQ_OK)
         status = window_run(
-            &(struct window_params){ .step = &step,
-                                     .rows = &rows,
-                                     .columns = spill->params.columns,
-                                     .threads = spill->params.threads,
-                                     .carry =
-                                         stage->ranks ? &stage->carry : NULL,
-                                     .failed = &failed },
+            &(struct window_params){
+                .step = &step,
+                .rows = &rows,
+                .columns = spill->params.columns,
+                .threads = spill->params.threads,
+                .joined = spill->params.joined != NULL
+                              ? spill->params.joined + stage->first
+                              : NULL,
+                .carry = stage->ranks ? &stage->carry : NULL,
+                .failed = &failed },
             &results, error);
     status = status == VDBQ_OK ? put_back(spill, &rows, &results, skip, error)
                                : note_failure(spill, status, failed, error);

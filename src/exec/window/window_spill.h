@@ -21,6 +21,7 @@ struct window_spill_params {
     const struct step_column *columns; /* the input's, then one a function   */
     unsigned input_count;              /* the input's, of `columns`          */
     unsigned threads;                  /* to work with at most               */
+    struct window_joined *joined;      /* of each function, or NULL          */
     uint64_t room_bytes;               /* of memory that it should take      */
     const struct os_file_calls *files; /* NULL: os_temporary_files           */
     struct account_share *memory;      /* of the step it is for              */

@@ -67,11 +67,38 @@ static bool bind_filter(struct binder *binder, struct call *call)
     return e != NULL;
 }
 
+/* The terms of an ORDER BY that a call or its window has. */
+static bool bind_order(struct binder *binder, const struct ast_order *order,
+                       struct vector *terms)
+{
+    *terms = VECTOR_IN(binder->arena, struct order_term);
+    for (; order != NULL; order = order->next) {
+        struct expression *e = bind_expression(binder, order->expression);
+        struct order_term term;
+        e = e ? collation_own_key(binder, e) : NULL;
+        if (e == NULL)
+            return false;
+        term = order_term(order, e);
+        if (!vector_append(terms, &term, 1))
+            return error_no_memory(binder->error), false;
+    }
+    return true;
+}
+
+/* ORDER BY in the call itself, of which COLLATE is not the call's. */
+static bool bind_within(struct binder *binder, struct call *call)
+{
+    struct collating collating = binder->collating;
+    bool done = bind_order(binder, call->tree->order, &call->within);
+
+    binder->collating = collating;
+    return done;
+}
+
 static bool bind_window_lists(struct binder *binder,
                               const struct ast_window *over, struct call *call)
 {
     call->partition = VECTOR_IN(binder->arena, struct expression *);
-    call->order = VECTOR_IN(binder->arena, struct order_term);
     for (const struct ast_value *value = over->partition; value != NULL;
          value = value->next) {
         struct expression *e = bind_expression(binder, value->expression);
@@ -79,18 +106,7 @@ static bool bind_window_lists(struct binder *binder,
         if (e == NULL || !vector_append(&call->partition, &e, 1))
             return false;
     }
-    for (const struct ast_order *order = over->order; order != NULL;
-         order = order->next) {
-        struct expression *e = bind_expression(binder, order->expression);
-        struct order_term term;
-        e = e ? collation_own_key(binder, e) : NULL;
-        if (e == NULL)
-            return false;
-        term = order_term(order, e);
-        if (!vector_append(&call->order, &term, 1))
-            return false;
-    }
-    return true;
+    return bind_order(binder, over->order, &call->order);
 }
 
 /* The rows behind the row at which a frame begins or ends. */
@@ -189,7 +205,8 @@ static struct expression *bind_own_aggregate(struct binder *binder,
     struct expression *e = NULL;
 
     scope->aggregates = scope->windows = false;
-    if (bind_arguments(binder, call) && bind_filter(binder, call))
+    if (bind_arguments(binder, call) && bind_within(binder, call)
+        && bind_filter(binder, call))
         e = bind_aggregate(binder, call, row);
     scope->aggregates = aggregates;
     scope->windows = windows;
@@ -238,7 +255,7 @@ static struct expression *bind_window_call(struct binder *binder,
         return NULL;
     }
     scope->windows = false;
-    if (bind_arguments(binder, call)
+    if (bind_arguments(binder, call) && bind_within(binder, call)
         && bind_over(binder, call->tree->over, call)
         && bind_filter(binder, call))
         e = bind_window(binder, call);
@@ -256,6 +273,15 @@ struct expression *bind_function(struct binder *binder,
     struct call call = { .tree = tree, .name = tree->column.text };
     const struct aggregate_row *aggregate = call_aggregate(tree);
 
+    if (tree->order != NULL
+        && (aggregate == NULL || aggregate->function != AGGREGATE_STRING_AGG)) {
+        error_at(binder->error, VDBQ_SYNTAX, tree->order->expression->at,
+                 "%s takes no ORDER BY", call.name);
+        error_hint(binder->error,
+                   "string_agg does; of other aggregates the value does not "
+                   "depend on the order, and windows have theirs in OVER");
+        return NULL;
+    }
     if (aggregate != NULL && tree->over == NULL)
         return bind_aggregate_call(binder, &call, aggregate);
     if (tree->over != NULL)

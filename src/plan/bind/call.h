@@ -22,6 +22,7 @@ struct call {
     unsigned count;                /* of arguments                       */
     struct expression *arguments[CALL_ARGUMENTS_MAX];
     struct expression *filter; /* of an aggregate; NULL: none            */
+    struct vector within;      /* ORDER BY in it: of struct order_term   */
     struct vector partition;   /* OVER: of struct expression * ...       */
     struct vector order;       /* ... and of struct order_term           */
     struct step_frame frame;

@@ -22,6 +22,7 @@
 #include "plan/make/known.h"
 #include "plan/make/replace.h"
 #include "plan/operator/collate.h"
+#include "plan/operator/joined_texts.h"
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
@@ -299,6 +300,8 @@ static struct expression *expand(void *context, struct expression *e,
                                  .binder = binder,
                                  .at = e->at };
 
+    if (e->kind == EXPRESSION_WINDOW)
+        return joined_texts_of_group(binder, e, &selecting->keys, failed);
     if (e->kind != EXPRESSION_AGGREGATE
         || aggregate_row(e->aggregate.function)->keeps != AGGREGATE_KEEPS_ALL)
         return NULL;

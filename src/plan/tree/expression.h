@@ -66,6 +66,8 @@ struct window {
     bool distinct;                     /* of WINDOW_AGGREGATE           */
     struct step_frame frame; /* of aggregates, FIRST, LAST, NTH         */
     int64_t offset;          /* LAG, LEAD, NTH                          */
+    bool of_group; /* the keys of a group are to come to the partition:
+                      STRING_AGG and what it is made of, while SELECT is bound */
     struct vector partition; /* of struct expression *                  */
     struct vector order;     /* of struct order_term                    */
 };

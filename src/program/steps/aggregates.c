@@ -31,8 +31,8 @@ static const struct {
       .name = #text,                                                           \
       .least = least_count,                                                    \
       .most = most_count },
-static const struct window_row windows[] = { WINDOW_FUNCTIONS(ROW)
-                                                 SHARE_FUNCTIONS(ROW) };
+static const struct window_row windows[] = { WINDOW_FUNCTIONS(
+    ROW) SHARE_FUNCTIONS(ROW) TEXT_FUNCTIONS(ROW) };
 #undef ROW
 
 /* Inner ones have no name in SQL. */
@@ -41,7 +41,7 @@ enum {
     FIRST_INNER = AGGREGATES(ONE),
     FIRST_ORDER = AGGREGATES(ONE) INNER_AGGREGATES(ONE),
     ALL = sizeof aggregates / sizeof *aggregates,
-    WINDOWS = WINDOW_FUNCTIONS(ONE) SHARE_FUNCTIONS(ONE)
+    WINDOWS = WINDOW_FUNCTIONS(ONE) SHARE_FUNCTIONS(ONE) TEXT_FUNCTIONS(ONE)
 };
 
 const struct aggregate_row *aggregate_row(enum aggregate_function function)

@@ -83,7 +83,8 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(ANY_VALUE, any_value, OTHERS, VALUE, NULL, "the first value")            \
     _(ARG_MIN, arg_min, OTHERS, VALUE, NULL,                                   \
       "the value of the row whose second value is the least")                  \
-    _(ARG_MAX, arg_max, OTHERS, VALUE, NULL, "... the greatest")
+    _(ARG_MAX, arg_max, OTHERS, VALUE, NULL, "... the greatest")               \
+    _(STRING_AGG, string_agg, OTHERS, VALUE, NULL, "all texts, joined")
 
 /* Other names of these. */
 #define AGGREGATE_ALIASES(_)                                                   \
@@ -91,7 +92,9 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(stddev, STDDEV_SAMP)                                                     \
     _(every, BOOL_AND)                                                         \
     _(min_by, ARG_MIN)                                                         \
-    _(max_by, ARG_MAX)
+    _(max_by, ARG_MAX)                                                         \
+    _(group_concat, STRING_AGG)                                                \
+    _(listagg, STRING_AGG)
 
 /*
  *   _(NAME, name, least, most, meaning)
@@ -114,6 +117,10 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(PERCENT_RANK, percent_rank, 0, 0, "the share of others before its peers") \
     _(CUME_DIST, cume_dist, 0, 0, "the share of rows up to its last peer")
 
+/* Of a whole partition: what the aggregate of that name is bound to. */
+#define TEXT_FUNCTIONS(_)                                                      \
+    _(STRING_AGG, string_agg, 1, 2, "all texts, joined by a separator")
+
 #define AGGREGATE(NAME, name, keeps, gives, none, meaning) AGGREGATE_##NAME,
 enum aggregate_function {
     AGGREGATES(AGGREGATE) INNER_AGGREGATES(AGGREGATE)
@@ -123,7 +130,7 @@ enum aggregate_function {
 
 #define WINDOW(NAME, name, least, most, meaning) WINDOW_##NAME,
 enum window_function {
-    WINDOW_FUNCTIONS(WINDOW) SHARE_FUNCTIONS(WINDOW)
+    WINDOW_FUNCTIONS(WINDOW) SHARE_FUNCTIONS(WINDOW) TEXT_FUNCTIONS(WINDOW)
     WINDOW_AGGREGATE /* over the frame; by default that is the partition up to
                         the last peer of the row, or all of it where there is
                         no order                                           */

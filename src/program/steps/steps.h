@@ -163,7 +163,9 @@ struct step_window_function {
     struct step_frame frame;         /* of aggregates, FIRST, LAST, NTH  */
     int64_t offset;                  /* LAG, LEAD, NTH                   */
     int fallback;                    /* LAG, LEAD: column of the value
-                                        where there is no such row; -1: NULL */
+                                        where there is no such row; -1: NULL.
+                                        STRING_AGG: of what stands before a
+                                        text, but the first; -1: nothing     */
     struct vector partition;         /* of int: columns                  */
     struct vector order;             /* of struct step_key               */
 };

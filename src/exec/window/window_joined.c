@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts that are joined: see window_joined.h. The texts of a partition's rows
+ * are looked up some rows at a time; NULLs are passed over, and a separator that
+ * is NULL is empty.
+ */
+#include "exec/window/window_joined.h"
+
+#include <assert.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/threads/stop.h"
+#include "data/tablet/dictionary_texts.h"
+#include "exec/window/window_inner.h"
+
+enum {
+    BLOCK_ROWS = 1024,         /* whose texts are looked up together */
+    JOINED_BYTES_MAX = 1 << 28 /* of a text, as of all functions     */
+};
+
+/* A partition while its texts are joined. */
+struct joining {
+    const struct window *window;
+    const struct step_window_function *function;
+    struct window_joined *joined;
+    struct dictionary_texts values, separators; /* of the block of rows */
+    uint64_t block_rows;
+    uint32_t *rows;    /* of the block: those that have a value       */
+    uint32_t *numbers; /* ... the words of one of their columns       */
+    struct text text;  /* the rows so far, joined                     */
+    bool any;          /* there was one                               */
+    struct error *error;
+};
+
+/* ---------------------------------------------------------------- rows -- */
+
+static const struct row_set_column *value_column(const struct joining *joining)
+{
+    return &joining->window->rows->columns[joining->function->aggregate.column];
+}
+
+/* NULL: there is none. */
+static const struct row_set_column *
+separator_column(const struct joining *joining)
+{
+    int number = joining->function->fallback;
+    return number < 0 ? NULL : &joining->window->rows->columns[number];
+}
+
+/* Looks the texts of a column up in the block's rows; NULLs get any word. */
+static bool look_up(struct joining *joining, struct dictionary_texts *texts,
+                    const struct dictionary *words,
+                    const struct row_set_column *column, uint64_t count)
+{
+    const uint32_t *values = column->values;
+
+    for (uint64_t i = 0; i < count; i++)
+        joining->numbers[i] = row_set_is_null(column, joining->rows[i])
+                                  ? 0
+                                  : values[joining->rows[i]];
+    return dictionary_texts_look_up(texts, words, joining->numbers, count);
+}
+
+static bool add(struct joining *joining, struct vdbq_text text)
+{
+    if (text.length > JOINED_BYTES_MAX - joining->text.length) {
+        error_at(joining->error, VDBQ_LIMIT, joining->function->aggregate.at,
+                 "a text would be longer than %d bytes", JOINED_BYTES_MAX);
+        return false;
+    }
+    text_add(&joining->text, text.bytes, text.length);
+    if (joining->text.failed)
+        error_no_memory(joining->error);
+    return !joining->text.failed;
+}
+
+/* Adds the texts of the block's rows. */
+static bool add_block(struct joining *joining, uint64_t count)
+{
+    const struct row_set_column *between = separator_column(joining);
+    bool separated = between != NULL && joining->joined->separators != NULL;
+
+    if (count == 0)
+        return true;
+    assert(joining->joined->values != NULL);
+    if (!look_up(joining, &joining->values, joining->joined->values,
+                 value_column(joining), count)
+        || (separated
+            && !look_up(joining, &joining->separators,
+                        joining->joined->separators, between, count))) {
+        error_no_memory(joining->error);
+        return false;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (joining->any && separated
+            && !row_set_is_null(between, joining->rows[i])
+            && !add(joining, joining->separators.texts[i]))
+            return false;
+        if (!add(joining, joining->values.texts[i]))
+            return false;
+        joining->any = true;
+    }
+    return true;
+}
+
+/* Joins the texts of the rows [at, end) of the order. */
+static bool join_rows(struct joining *joining, uint32_t at, uint32_t end)
+{
+    const struct row_set_column *column = value_column(joining);
+    uint64_t count = 0;
+
+    joining->text.length = 0;
+    joining->any = false;
+    for (; at < end; at++) {
+        uint32_t row = joining->window->order[at];
+        if (row_set_is_null(column, row))
+            continue;
+        joining->rows[count++] = row;
+        if (count < joining->block_rows)
+            continue;
+        if (!add_block(joining, count))
+            return false;
+        count = 0;
+    }
+    return add_block(joining, count);
+}
+
+/* ---------------------------------------------------------- partitions -- */
+
+/* Gives all rows of a partition its text; false: a failure. */
+static bool write_partition(struct joining *joining, uint32_t at, uint32_t end,
+                            struct row_set_column *result)
+{
+    struct vdbq_text text = { "", 0 };
+    uint32_t place = 0;
+
+    if (!join_rows(joining, at, end))
+        return false;
+    if (joining->text.length > 0)
+        text = (struct vdbq_text){ joining->text.bytes,
+                                   (uint32_t)joining->text.length };
+    if (joining->any && !gather_add(&joining->joined->gather, text, &place)) {
+        error_no_memory(joining->error);
+        return false;
+    }
+    for (; at < end; at++) {
+        uint32_t row = joining->window->order[at];
+        ((uint32_t *)result->values)[row] = place;
+        result->nulls[row] = !joining->any;
+    }
+    return true;
+}
+
+static enum vdbq_status write_all(struct joining *joining, bool *nulls,
+                                  struct row_set_column *result)
+{
+    const struct window *window = joining->window;
+    uint64_t since = 0;
+
+    for (uint32_t at = 0, end; at < window->rows->rows; at = end) {
+        end = window_end(window, at, SORT_PARTITION);
+        if (!write_partition(joining, at, end, result))
+            return joining->error->status;
+        *nulls |= !joining->any;
+        if (stop_after(&since, end - at))
+            return error_cancelled(joining->error);
+    }
+    return VDBQ_OK;
+}
+
+enum vdbq_status window_join_texts(struct window *window,
+                                   const struct step_window_function *function,
+                                   struct window_joined *joined,
+                                   struct row_set_column *result,
+                                   struct error *error)
+{
+    struct joining joining = { .window = window,
+                               .function = function,
+                               .joined = joined,
+                               .block_rows = BLOCK_ROWS,
+                               .error = error };
+    enum vdbq_status status;
+
+    if (dictionary_in_file(joined->values))
+        joining.block_rows = DICTIONARY_TEXTS_ROWS;
+    joining.rows = memory_zeroed(joining.block_rows, sizeof *joining.rows);
+    joining.numbers =
+        memory_zeroed(joining.block_rows, sizeof *joining.numbers);
+    status = joining.rows != NULL && joining.numbers != NULL
+                 ? write_all(&joining, &window->any_nulls, result)
+                 : error_no_memory(error);
+    dictionary_texts_finish(&joining.values);
+    dictionary_texts_finish(&joining.separators);
+    text_finish(&joining.text);
+    memory_release(joining.rows);
+    memory_release(joining.numbers);
+    return status;
+}
+
+/* --------------------------------------------------------------- words -- */
+
+void window_joined_finish(struct window_joined *joined)
+{
+    gather_finish(&joined->gather);
+    memory_release(joined->followed);
+    *joined = (struct window_joined){ 0 };
+}
+
+struct dictionary *window_joined_words(struct window_joined *joined,
+                                       enum texts_use use, unsigned threads)
+{
+    return gather_together(&joined->gather, 1, use, threads);
+}
+
+bool window_joined_follow(struct window_joined *joined,
+                          struct vdbq_vector *vector, uint64_t rows)
+{
+    const uint32_t *places = vector->values;
+
+    if (rows > joined->followed_room) {
+        uint32_t *more =
+            memory_resize(joined->followed, rows * sizeof *joined->followed);
+        if (more == NULL)
+            return false;
+        joined->followed = more;
+        joined->followed_room = rows;
+    }
+    for (uint64_t i = 0; i < rows; i++)
+        joined->followed[i] = vector->nulls != NULL && vector->nulls[i] != 0
+                                  ? 0
+                                  : joined->gather.numbers[places[i]];
+    vector->values = joined->followed;
+    return true;
+}
