@@ -270,11 +270,13 @@ static enum vdbq_status make_pack(const struct program *program,
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
         .result_inputs = arena_alloc(arena, program_results(program)
                                                 * sizeof *pack->result_inputs),
+        .shown_inputs = arena_alloc(arena, program_results(program)
+                                               * sizeof *pack->shown_inputs),
         .result_count = program_results(program),
     };
     if (!pack->code || !pack->constants || !pack->inputs || !pack->uses
         || !pack->build_inputs || !pack->indexes || !pack->slots
-        || !pack->result_inputs)
+        || !pack->result_inputs || !pack->shown_inputs)
         return error_no_memory(error);
     for (size_t pc = 0; pc < count; pc++) {
         const struct instruction *in = program_at(program, (int)pc);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program does with the words of each input: they may be looked up and
- * no more, or compared with constants and no more. Such words need no numbers
- * among all others. Each register has one writer.
+ * no more, compared with constants and no more, or results, and looked up, and no
+ * more. Such words need no numbers among all others, the last ones unless more is
+ * asked of the results. Each register has one writer.
  */
 #include "program/pack_words.h"
 
@@ -191,6 +192,20 @@ static void find_registers(const struct looking *looking)
     }
 }
 
+/* Notes which results have words that no other instruction reads but those that
+ * look up, once these were all looked at. */
+static void find_shown(const struct looking *looking)
+{
+    struct program_pack *pack = looking->pack;
+    for (unsigned i = 0; i < pack->result_count; i++) {
+        int register_ = program_result(looking->program, i).register_;
+        int input = looking->inputs[register_] - 1;
+        bool shown = input >= 0 && pack->uses[input] == WORDS_LOOKED_UP
+                     && !looking->compared[input];
+        pack->shown_inputs[i] = shown ? input : -1;
+    }
+}
+
 static void find_uses(const struct looking *looking)
 {
     const struct program *program = looking->program;
@@ -203,6 +218,7 @@ static void find_uses(const struct looking *looking)
         else
             read_operands(looking, (int)pc);
     }
+    find_shown(looking);
     for (unsigned i = 0; i < looking->pack->result_count; i++)
         use(looking, program_result(program, i).register_);
 }

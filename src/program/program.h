@@ -243,7 +243,10 @@ struct program_slot {
 enum words_use {
     WORDS_ANY,
     WORDS_LOOKED_UP, /* they are looked up, in tables of their own */
-    WORDS_COMPARED   /* they are compared with constants           */
+    WORDS_COMPARED,  /* they are compared with constants           */
+    WORDS_SHOWN      /* results have them, where nobody asks more than the
+                        texts; they may be looked up, too. A pack says WORDS_ANY
+                        of these: see shown_inputs                 */
 };
 /* What it points to never changes once it is made. */
 struct program_pack {
@@ -261,6 +264,9 @@ struct program_pack {
     unsigned slot_count;
     int *result_inputs; /* of each result column the input whose
                                     integers it has, or -1              */
+    int *
+        shown_inputs; /* of each result column the input whose words it has, which
+                          are in results, or looked up, and no more; or -1 */
     unsigned result_count;
     unsigned lookup_count;
 };

@@ -27,8 +27,12 @@ struct dictionary *dictionary_hold(struct dictionary *dictionary)
 
 void dictionary_release(struct dictionary *dictionary)
 {
-    if (dictionary != NULL && --dictionary->holders == 0)
-        paged_release(dictionary);
+    if (dictionary == NULL || --dictionary->holders > 0)
+        return;
+    for (size_t i = 0;
+         dictionary->parts != NULL && i < dictionary->parts->count; i++)
+        dictionary_release(dictionary->parts->dictionaries[i]);
+    paged_release(dictionary);
 }
 
 struct vdbq_text dictionary_text(const struct dictionary *dictionary,
@@ -39,6 +43,10 @@ struct vdbq_text dictionary_text(const struct dictionary *dictionary,
 
     if (dictionary == NULL || number >= dictionary->count)
         return text;
+    if (dictionary->parts != NULL) {
+        dictionary = dictionary_part(dictionary, number, &start);
+        number -= start;
+    }
     start = number > 0 ? dictionary->ends[number - 1] : 0;
     text.bytes = dictionary->bytes + start;
     text.length = dictionary->ends[number] - start;
@@ -127,6 +135,74 @@ uint32_t dictionary_put(struct dictionary *dictionary, uint32_t number,
     end += (uint32_t)text.length;
     ((uint32_t *)dictionary->ends)[number] = end;
     return end;
+}
+
+/* -------------------------------------------------------------- parts -- */
+
+/* Room for so many parts behind their dictionary, which has no words yet. */
+static struct dictionary *parts_room(size_t count)
+{
+    struct dictionary_parts *parts;
+    struct dictionary *dictionary = paged_alloc(
+        sizeof *dictionary + sizeof *parts + count * sizeof *parts->dictionaries
+        + (count + 1) * sizeof *parts->firsts);
+
+    if (dictionary == NULL)
+        return NULL;
+    parts = (struct dictionary_parts *)(dictionary + 1);
+    *parts = (struct dictionary_parts){
+        .dictionaries = (struct dictionary **)(parts + 1),
+        .firsts = (uint32_t *)((struct dictionary **)(parts + 1) + count)
+    };
+    parts->firsts[0] = 0;
+    *dictionary = (struct dictionary){
+        .holders = 1, .unordered = true, .repeats = true, .parts = parts
+    };
+    return dictionary;
+}
+
+struct dictionary *dictionary_of_parts(struct dictionary *const *parts,
+                                       size_t count)
+{
+    struct dictionary *dictionary = parts_room(count);
+    struct dictionary_parts *made;
+
+    if (dictionary == NULL)
+        return NULL;
+    made = (struct dictionary_parts *)dictionary->parts;
+    for (; made->count < count; made->count++) {
+        uint64_t end = (uint64_t)dictionary->count + parts[made->count]->count;
+        assert(parts[made->count]->parts == NULL);
+        if (end > UINT32_MAX) {
+            dictionary_release(dictionary);
+            return NULL;
+        }
+        made->dictionaries[made->count] = dictionary_hold(parts[made->count]);
+        made->firsts[made->count + 1] = dictionary->count = (uint32_t)end;
+    }
+    return dictionary;
+}
+
+const struct dictionary *dictionary_part(const struct dictionary *dictionary,
+                                         uint32_t number, uint32_t *first)
+{
+    const struct dictionary_parts *parts = dictionary->parts;
+    size_t low = 0, high = parts != NULL ? parts->count : 0;
+
+    assert(number < dictionary->count);
+    *first = 0;
+    if (parts == NULL)
+        return dictionary;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (parts->firsts[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    *first = parts->firsts[low];
+    assert(number - *first < parts->dictionaries[low]->count);
+    return parts->dictionaries[low];
 }
 
 /* --------------------------------------------------------------- make -- */

@@ -26,6 +26,16 @@ struct dictionary {
     const char *bytes;
     bool unordered; /* the words are in any order ...                  */
     bool repeats;   /* ... and may be there several times              */
+    const struct dictionary_parts *parts; /* that have the words; NULL: they are
+                                             here. With parts, `ends` and
+                                             `bytes` are NULL              */
+};
+/* Words of several dictionaries, one behind the other, as they are. */
+struct dictionary_parts {
+    struct dictionary **dictionaries; /* held                              */
+    uint32_t *firsts; /* number of each one's first word; one more is how many
+                         words there are                                  */
+    size_t count;     /* of `dictionaries` */
 };
 
 /* Accepts NULL. */
@@ -61,6 +71,17 @@ struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
  * whose bytes are NULL is "". NULL: also more than 4 GiB. */
 struct dictionary *dictionary_list(const struct vdbq_text *texts,
                                    uint32_t count);
+
+/* Words of several, one behind the other: they are neither read nor copied, but
+ * held. The number of a word counts those of the parts before. NULL: also more
+ * than UINT32_MAX words. */
+struct dictionary *dictionary_of_parts(struct dictionary *const *parts,
+                                       size_t count);
+
+/* The dictionary that has a word, which exists; word i of it has the number
+ * `*first` + i. */
+const struct dictionary *dictionary_part(const struct dictionary *dictionary,
+                                         uint32_t number, uint32_t *first);
 
 /* Words of several, together, in order. `numbers[i]`, where it is not NULL, gets
  * for each word of parts[i] its number in them. One part alone is held, not

@@ -21,7 +21,12 @@ enum {
 
 bool dictionary_in_file(const struct dictionary *words)
 {
-    return words != NULL && paged_lies_in_file(words);
+    bool lies = words != NULL && paged_lies_in_file(words);
+    for (size_t i = 0; words != NULL && words->parts != NULL && !lies
+                       && i < words->parts->count;
+         i++)
+        lies = dictionary_in_file(words->parts->dictionaries[i]);
+    return lies;
 }
 
 /* Makes an array larger, which need not keep what it has. */
@@ -86,22 +91,59 @@ static void order_rows(struct copying *copying)
         copying->to->order[starts[range_of(copying, i)]++] = (uint32_t)i;
 }
 
+/* Words of one dictionary, which its neighbours' follow. */
+struct neighbours {
+    const struct dictionary *words;
+    uint32_t first, end; /* of these */
+};
+
+/* The words from `number` on, up to `end`, that one dictionary has. */
+static struct neighbours neighbours_of(const struct copying *copying,
+                                       uint32_t number, uint32_t end)
+{
+    uint32_t before;
+    struct neighbours found = { .words = dictionary_part(copying->words, number,
+                                                         &before) };
+    found.first = number - before;
+    found.end = end - before;
+    if (found.end > found.words->count)
+        found.end = found.words->count;
+    return found;
+}
+
+static size_t bytes_of(const struct neighbours *of)
+{
+    return dictionary_start(of->words, of->end)
+           - dictionary_start(of->words, of->first);
+}
+
+static size_t ends_of(const struct neighbours *of)
+{
+    return (size_t)(of->end - of->first) * sizeof *of->words->ends;
+}
+
 /* Lets the pages of the words up to `end` leave, which were used last, if they
  * are many. */
 static void leave(struct copying *copying, uint32_t end)
 {
-    const struct dictionary *words = copying->words;
-    uint32_t first = copying->left_from;
-    size_t ends = (size_t)(end - first) * sizeof *words->ends;
+    struct neighbours of;
+    size_t bytes = 0;
     /* to ask for a start is to read it: not of ranges without rows */
     if (copying->left_rows < LEAVE_ROWS)
         return;
-    uint32_t start = dictionary_start(words, first);
-    size_t bytes = dictionary_start(words, end) - start;
-    if (bytes + ends < paged_stay_bytes())
+    for (uint32_t i = copying->left_from; i < end; i += of.end - of.first) {
+        of = neighbours_of(copying, i, end);
+        bytes += bytes_of(&of) + ends_of(&of);
+    }
+    if (bytes < paged_stay_bytes())
         return;
-    paged_leave(words, words->ends + first, ends);
-    paged_leave(words, words->bytes + start, bytes);
+    for (uint32_t i = copying->left_from; i < end; i += of.end - of.first) {
+        of = neighbours_of(copying, i, end);
+        uint32_t start = dictionary_start(of.words, of.first);
+        size_t size = bytes_of(&of);
+        paged_leave(of.words, of.words->ends + of.first, ends_of(&of));
+        paged_leave(of.words, of.words->bytes + start, size);
+    }
     copying->left_from = end;
     copying->left_rows = 0;
 }
@@ -177,6 +219,23 @@ static bool copy(struct dictionary_texts *texts, const struct dictionary *words,
 
 /* ------------------------------------------------------------- look up -- */
 
+/* Rows that are neighbours mostly have words of one part. A number that no word
+ * has gives "", as dictionary_text() does. */
+static void look_up(struct vdbq_text *texts, const struct dictionary *words,
+                    const uint32_t *numbers, uint64_t count)
+{
+    const struct dictionary *part = words;
+    bool apart = words != NULL && words->parts != NULL;
+    uint32_t first = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (apart && numbers[i] < words->count
+            && (part == words || numbers[i] - first >= part->count))
+            part = dictionary_part(words, numbers[i], &first);
+        texts[i] = dictionary_text(part, numbers[i] - first);
+        __builtin_prefetch(texts[i].bytes);
+    }
+}
+
 bool dictionary_texts_look_up(struct dictionary_texts *texts,
                               const struct dictionary *words,
                               const uint32_t *numbers, uint64_t count)
@@ -186,10 +245,7 @@ bool dictionary_texts_look_up(struct dictionary_texts *texts,
         return false;
     if (dictionary_in_file(words) && words->count > 0)
         return copy(texts, words, numbers, count);
-    for (uint64_t i = 0; i < count; i++) {
-        texts->texts[i] = dictionary_text(words, numbers[i]);
-        __builtin_prefetch(texts->texts[i].bytes);
-    }
+    look_up(texts->texts, words, numbers, count);
     return true;
 }
 

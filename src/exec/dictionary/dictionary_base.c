@@ -124,7 +124,8 @@ static bool has_many_compared(const struct dictionary_base *base,
 /* Whether words of that use are apart; `many`: so are those that are compared. */
 static bool is_apart(enum words_use use, bool many)
 {
-    return use == WORDS_LOOKED_UP || (use == WORDS_COMPARED && many);
+    return use == WORDS_LOOKED_UP || use == WORDS_SHOWN
+           || (use == WORDS_COMPARED && many);
 }
 
 bool dictionary_base_fits(const struct dictionary_base *base,
@@ -132,8 +133,27 @@ bool dictionary_base_fits(const struct dictionary_base *base,
 {
     bool many = has_many_compared(base, uses), fits = true;
     for (unsigned i = 0; i < base->inputs; i++)
-        fits &= (base->apart[i] != NULL) == is_apart(uses[i], many);
+        fits &= (base->apart[i] != NULL) == is_apart(uses[i], many)
+                && base->shown[i] == (uses[i] == WORDS_SHOWN);
     return fits;
+}
+
+const enum words_use *dictionary_base_uses(const struct program_pack *pack,
+                                           const uint8_t *texts,
+                                           struct arena *arena)
+{
+    enum words_use *uses =
+        arena_alloc(arena, (pack->input_count + (size_t)1) * sizeof *uses);
+    if (uses == NULL)
+        return NULL;
+    memcpy(uses, pack->uses, pack->input_count * sizeof *uses);
+    for (unsigned i = 0; i < pack->result_count; i++)
+        if (pack->shown_inputs[i] >= 0)
+            uses[pack->shown_inputs[i]] = WORDS_SHOWN;
+    for (unsigned i = 0; i < pack->result_count; i++)
+        if (pack->shown_inputs[i] >= 0 && texts[i] != TEXTS_GIVEN)
+            uses[pack->shown_inputs[i]] = WORDS_ANY;
+    return uses;
 }
 
 /* Joins the dictionaries of all inputs whose words are not apart. */
@@ -150,61 +170,63 @@ join_inputs(struct dictionary_base *base,
     return picked != NULL ? join_picked(base, picked, params->threads) : NULL;
 }
 
-/* Puts the parts one behind the other; false: no memory, or too many words. */
-static bool list_parts(struct dictionary_base *base, const struct parts *parts,
-                       struct word_list *list)
+/* Adds a dictionary to a list, unless it is the last one; false: too many words.
+ */
+static bool list_part(struct word_list *list, struct dictionary *part)
 {
-    uint64_t words = 0;
-    list->firsts =
-        arena_alloc(&base->arena, (parts->count + 1) * sizeof *list->firsts);
-    if (list->firsts == NULL)
+    if (list->count > 0 && list->parts[list->count - 1] == part)
+        return true;
+    uint64_t words = (uint64_t)word_list_count(list) + part->count;
+    if (words > UINT32_MAX)
         return false;
-    list->parts = parts->dictionaries;
-    for (; list->count < parts->count; list->count++) {
-        words += list->parts[list->count]->count;
-        if (words > UINT32_MAX)
-            return false;
-        list->firsts[list->count + 1] = (uint32_t)words;
-        dictionary_hold(list->parts[list->count]);
-    }
+    list->parts[list->count] = dictionary_hold(part);
+    list->firsts[++list->count] = (uint32_t)words;
     return true;
 }
 
-/* How many words a list has before those of one of its parts. */
-static uint32_t words_before(const struct word_list *list,
-                             struct dictionary *dictionary)
+/* What the codes of the last part of a list stand for: of words that are shown the
+ * same numbers in all launches, else the launch's own. */
+static struct order_codes codes_of_last(const struct word_list *list,
+                                        bool shown)
 {
-    struct dictionary **at = bsearch(&dictionary, list->parts, list->count,
-                                     sizeof *list->parts, compare_addresses);
-    return list->firsts[at - list->parts];
+    assert(list->count > 0);
+    uint32_t before = list->firsts[list->count - 1];
+    return (struct order_codes){
+        .count = shown ? 0 : list->parts[list->count - 1]->count,
+        .before = before
+    };
 }
 
-/* Lists the words of an input that are apart, and notes what its codes stand
- * for; false: no memory. */
+/* Lists the words of an input that are apart, tablet by tablet, and notes what its
+ * codes stand for; false: no memory. */
 static bool list_input(struct dictionary_base *base,
                        const struct dictionary_base_params *params,
                        unsigned input)
 {
-    struct parts parts = { 0 };
     struct word_list *list = arena_alloc(&base->arena, sizeof *list);
-    struct dictionary **picked =
-        arena_alloc(&base->arena, (base->morsels + 1) * sizeof *picked);
     base->apart[input] = list;
-    for (size_t i = 0; picked != NULL && i < base->morsels; i++)
-        picked[i] = params->dictionaries[i * base->inputs + input];
-    if (list == NULL || picked == NULL
-        || !find_parts(&parts, picked, base->morsels, &base->arena)
-        || !list_parts(base, &parts, list))
+    if (list == NULL)
+        return false;
+    list->parts =
+        arena_alloc(&base->arena, (base->morsels + 1) * sizeof *list->parts);
+    list->firsts =
+        arena_alloc(&base->arena, (base->morsels + 1) * sizeof *list->firsts);
+    if (list->parts == NULL || list->firsts == NULL)
         return false;
     for (size_t i = 0; i < base->morsels; i++) {
         size_t place = i * base->inputs + input;
-        if (picked[i] == NULL)
+        struct dictionary *part = params->dictionaries[place];
+        if (part == NULL)
             continue;
-        base->order_codes[place] =
-            (struct order_codes){ .count = picked[i]->count,
-                                  .before = words_before(list, picked[i]) };
+        if (!list_part(list, part))
+            return false;
+        base->order_codes[place] = codes_of_last(list, base->shown[input]);
     }
-    return true;
+    if (base->shown[input])
+        list->shown = list->count == 1
+                          ? dictionary_hold(list->parts[0])
+                          : dictionary_of_parts(list->parts, list->count);
+    return !base->shown[input] || list->shown != NULL;
 }
 
 /* Notes which inputs have words, and how many. */
@@ -240,11 +262,15 @@ static bool fill(struct dictionary_base *base,
     base->counts =
         arena_alloc(&base->arena, (count + 1) * sizeof *base->counts);
     base->is_text = arena_alloc(&base->arena, base->inputs + (size_t)1);
+    base->shown = arena_alloc(&base->arena, base->inputs + (size_t)1);
     base->apart = arena_alloc(&base->arena,
                               (base->inputs + (size_t)1) * sizeof *base->apart);
     if (!note_left_out(base, params) || base->order_codes == NULL
-        || base->counts == NULL || base->is_text == NULL || base->apart == NULL)
+        || base->counts == NULL || base->is_text == NULL || base->shown == NULL
+        || base->apart == NULL)
         return false;
+    for (unsigned i = 0; i < base->inputs; i++)
+        base->shown[i] = params->uses[i] == WORDS_SHOWN;
     count_words(base, params);
     bool many = has_many_compared(base, params->uses);
     base->dictionary = join_inputs(base, params, many);
@@ -277,6 +303,14 @@ struct dictionary_base *dictionary_base_hold(struct dictionary_base *base)
     return base;
 }
 
+/* Lets go of what a list holds; it may be half made. */
+static void release_list(const struct word_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        dictionary_release(list->parts[i]);
+    dictionary_release(list->shown);
+}
+
 void dictionary_base_release(struct dictionary_base *base)
 {
     assert(base == NULL || base->holders > 0);
@@ -284,9 +318,8 @@ void dictionary_base_release(struct dictionary_base *base)
         return;
     dictionary_release(base->dictionary);
     for (unsigned i = 0; base->apart != NULL && i < base->inputs; i++)
-        for (size_t k = 0; base->apart[i] != NULL && k < base->apart[i]->count;
-             k++)
-            dictionary_release(base->apart[i]->parts[k]);
+        if (base->apart[i] != NULL)
+            release_list(base->apart[i]);
     arena_finish(&base->arena);
     memory_release(base);
 }

@@ -87,7 +87,7 @@ static bool is_of(const struct entry *entry,
         if (entry->columns[i] != column_of(params, i))
             return false;
     return has_read(entry->base, params)
-           && dictionary_base_fits(entry->base, params->pack->uses);
+           && dictionary_base_fits(entry->base, params->uses);
 }
 
 /* Whether it has the words of some tablets only. */
@@ -228,7 +228,7 @@ static enum vdbq_status read_base(const struct dictionary_cache_params *params,
                                               .left_out = params->unread,
                                               .morsels = tablets,
                                               .inputs = inputs,
-                                              .uses = params->pack->uses,
+                                              .uses = params->uses,
                                               .threads = params->threads });
         if (*base == NULL)
             status = stop_or_no_memory(error);

@@ -21,6 +21,7 @@ struct dictionary_cache_params {
                                        whose cache keeps them, if it has one */
     const struct table *table;       /* of the program's first cursor */
     const struct program_pack *pack; /* the columns that are read     */
+    const enum words_use *uses; /* of their words: dictionary_base_uses() */
     /* of each tablet, whether none of its rows is read: its words need not be
      * there; NULL: all are read */
     const bool *unread;

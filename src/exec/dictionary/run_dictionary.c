@@ -292,12 +292,22 @@ static u64 order_codes_bytes(const struct making *making)
             const struct order_codes *codes =
                 &table->order_codes[morsel * table->base->inputs + i];
             size += order_codes_size(codes);
-            table->has_order_codes |= codes->count > 0;
+            table->has_order_codes |= codes->count > 0 || codes->before > 0;
         }
         size += own_bytes(making, morsel);
         most = size > most ? size : most;
     }
     return most;
+}
+
+struct dictionary *run_dictionary_words(const struct run_dictionary *table,
+                                        unsigned result)
+{
+    int input = table->shown_inputs != NULL ? table->shown_inputs[result] : -1;
+    if (input < 0 || !table->base->shown[input])
+        return table->dictionary;
+    assert(table->base->apart[input]->shown != NULL);
+    return table->base->apart[input]->shown;
 }
 
 void run_dictionary_range(const struct run_dictionary *table, size_t morsel,
@@ -390,6 +400,7 @@ static enum vdbq_status make(struct making *making)
     if (status != VDBQ_OK)
         return status;
     fill_slots(making);
+    table->shown_inputs = making->pack.shown_inputs;
     if (!make_order_codes(making) || !make_build_order_codes(making)
         || stop_asked())
         return stop_or_no_memory(making->error);

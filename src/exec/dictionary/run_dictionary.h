@@ -9,9 +9,10 @@
  * Words of an input that are only looked up are none of the run's: they keep
  * their numbers in a list of their own (word_list.h), and so do the tables of
  * what the calls give for them. Whatever else they are, in no order and few or
- * many, no other word moves for their sake, and nobody sorts them. The same goes
- * for many words that are only compared with constants: the number of such a
- * word is its place among these.
+ * many, no other word moves for their sake, and nobody sorts them. So do words
+ * that are shown: results have them, of which nobody asks more than the texts.
+ * The same goes for many words that are only compared with constants: the number
+ * of such a word is its place among these.
  *
  * Dictionaries come from where rows come from: a table's tablets, the morsels
  * of another step's rows, build rows. Where a run adds no word to those of one
@@ -24,6 +25,7 @@
 #include "exec/dictionary/word_list.h"
 #include "exec/launch/control.h"
 #include "program/parameter.h"
+#include "program/steps/texts_use.h"
 
 /* Words of all dictionaries together. Never changes; shared by counting. */
 struct dictionary_base {
@@ -33,8 +35,10 @@ struct dictionary_base {
     struct dictionary *dictionary;
     struct word_list **apart; /* of input f: its words, whose dictionaries are
                                  held; NULL: `dictionary` has them        */
-    unsigned inputs;          /* column inputs of the program */
-    size_t morsels;           /* of the table's tablets */
+    bool *shown; /* whether the words of input f, which are apart, are shown:
+                    their numbers are the list's, in all launches */
+    unsigned inputs; /* column inputs of the program */
+    size_t morsels;  /* of the table's tablets */
     bool *left_out; /* of morsel c: its words are not here, and none of its rows
                        is read; NULL: all are here                       */
     bool *is_text;  /* whether input f has words                   */
@@ -51,10 +55,17 @@ struct dictionary_base_params {
     const bool *left_out; /* of morsel c: it has no dictionaries; or NULL */
     size_t morsels;
     unsigned inputs;
-    const enum words_use *uses; /* of input f, as program_pack() says; not used
-                                   where there are no inputs              */
+    const enum words_use *uses; /* of input f: dictionary_base_uses(), or as
+                                   program_pack() says where it is not known what
+                                   is asked of results; not used where there are
+                                   no inputs                              */
     unsigned threads;           /* that join them at most; 0: one */
 };
+/* What the words of each input are for, where result i of the program is asked for
+ * texts[i] (enum texts_use): WORDS_SHOWN, too. In the arena; NULL: no memory. */
+const enum words_use *dictionary_base_uses(const struct program_pack *pack,
+                                           const uint8_t *texts,
+                                           struct arena *arena);
 /* NULL: no memory. */
 struct dictionary_base *
 dictionary_base_make(const struct dictionary_base_params *params);
@@ -66,7 +77,7 @@ struct dictionary_base *dictionary_base_hold(struct dictionary_base *base);
 void dictionary_base_release(struct dictionary_base *base); /* accepts NULL */
 
 struct run_dictionary {
-    /* of the run: what Result's texts are */
+    /* of the run: what Result's texts are that are not shown */
     struct dictionary *dictionary;
     struct run_values values; /* for launcher_params                        */
     /* as those of dictionary_base */
@@ -77,6 +88,7 @@ struct run_dictionary {
     /* one a column of build rows */
     struct order_codes *build_order_codes;
     struct dictionary_base *base; /* the table's dictionaries; held */
+    const int *shown_inputs;      /* as the pack's; NULL: there are none */
     struct arena arena;           /* of all arrays */
 };
 
@@ -109,6 +121,10 @@ enum vdbq_status run_dictionary_init(struct run_dictionary *table,
                                      struct error *error);
 /* Accepts a zeroed one. */
 void run_dictionary_finish(struct run_dictionary *table);
+
+/* The words of result i, a text. Of the run. */
+struct dictionary *run_dictionary_words(const struct run_dictionary *table,
+                                        unsigned result);
 
 /* The least and the greatest number of the words that an input has in a morsel;
  * unchanged where it has none. */

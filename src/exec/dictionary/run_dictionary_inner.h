@@ -12,7 +12,7 @@
  *    that holds numbers follows: the base's words, those of build rows, and
  *    what calls gave.
  * 3. Words of an input that are apart are none of these. The calls for those that
- *    are looked up are computed for them alone, and their numbers stay; the
+ *    are looked up or shown are computed for them alone, and their numbers stay; the
  *    number of one that is compared is odd if it is one of the constants, and
  *    even between two of them. The constants are none of the words either.
  */

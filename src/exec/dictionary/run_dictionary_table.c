@@ -206,12 +206,13 @@ static void put_share(void *context, unsigned number)
             call, &call->shares[number], &call->tables[i]);
 }
 
-/* 1 + the input whose own words a call is for; 0: it is for all. */
+/* 1 + the input whose own words a call is for; 0: it is for all, or for those that
+ * are shown, whose numbers stay from launch to launch. */
 static unsigned own_of(const struct making *making, const struct call *call)
 {
     const struct dictionary_base *base = making->params->base;
     for (unsigned i = 0; call->looked_up != NULL && i < base->inputs; i++)
-        if (base->apart[i] == call->looked_up)
+        if (base->apart[i] == call->looked_up && !base->shown[i])
             return 1 + i;
     return 0;
 }

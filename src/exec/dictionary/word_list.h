@@ -2,7 +2,8 @@
 /*
  * Words of several dictionaries, one behind the other, as they are: nothing is
  * sorted or copied, and of equal texts there may be several. For words that are
- * only looked up. A word's number counts those of the dictionaries before.
+ * only looked up or shown. A word's number counts those of the dictionaries
+ * before.
  */
 #ifndef VDBQ_EXEC_WORD_LIST_H
 #define VDBQ_EXEC_WORD_LIST_H
@@ -14,6 +15,7 @@ struct word_list {
     uint32_t *firsts; /* number of each one's first word; one more is how many
                          words there are                                  */
     size_t count;     /* of `parts` */
+    struct dictionary *shown; /* all words, where they are shown; else NULL */
 };
 
 /* A list of one dictionary, which lies in `room`. */
@@ -26,7 +28,9 @@ static inline struct word_list word_list_of(struct dictionary *dictionary,
 {
     *room = (struct word_list_room){ .part = dictionary,
                                      .firsts = { 0, dictionary->count } };
-    return (struct word_list){ &room->part, room->firsts, 1 };
+    return (struct word_list){ .parts = &room->part,
+                               .firsts = room->firsts,
+                               .count = 1 };
 }
 
 static inline uint32_t word_list_count(const struct word_list *list)

@@ -185,6 +185,8 @@ u64 control_order_codes(u8 *block, u64 at,
                         const struct order_codes *order_codes, u32 before,
                         struct column_input *input)
 {
+    if (order_codes->count == 0)
+        before = order_codes->before;
     if (order_codes->order_codes == NULL && before > 0)
         input->order_codes = ORDER_CODES_ADD | before;
     if (order_codes->order_codes == NULL)

@@ -15,8 +15,10 @@
 struct order_codes {
     /* of each dictionary entry its number; NULL: `before` and the code */
     const i32 *order_codes;
-    u32 count;  /* entries; 0 where numbers are codes and it is nobody's own */
-    u32 before; /* words of other dictionaries, where they are an input's own */
+    u32 count;  /* entries; 0 where numbers are codes, or those and `before` in
+                   all launches, and it is nobody's own                      */
+    u32 before; /* words of other dictionaries, where they are an input's own or
+                   shown                                                     */
 };
 /* Bytes that they take in a control block. */
 u64 order_codes_size(const struct order_codes *order_codes);
@@ -56,7 +58,7 @@ enum vdbq_status control_init(struct control *control,
 
 /* Writes order codes to a block at `at`, and where they are into `input`; gives
  * the place behind them. `before`: words of the morsels before it in a launch
- * that are the input's own. */
+ * that are the input's own, where there are any. */
 u64 control_order_codes(u8 *block, u64 at,
                         const struct order_codes *order_codes, u32 before,
                         struct column_input *input);

@@ -34,8 +34,9 @@ static bool input_bounds(const struct column_input *input, uint64_t rows,
 static bool morsel_bounds(const struct launcher_morsel *morsel, unsigned place,
                           struct bounds *bounds)
 {
-    bool dictionary =
-        morsel->order_codes != NULL && morsel->order_codes[place].count > 0;
+    bool dictionary = morsel->order_codes != NULL
+                      && (morsel->order_codes[place].count > 0
+                          || morsel->order_codes[place].before > 0);
     return !dictionary
            && input_bounds(&morsel->inputs[place], morsel->rows, bounds);
 }

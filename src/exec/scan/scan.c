@@ -83,8 +83,11 @@ make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
         .place = scan->params.launcher.place,
         .table = scan->table,
         .pack = &pack,
+        .uses = dictionary_base_uses(&pack, scan->params.texts, &scan->arena),
         .threads = stream_threads(scan->params.stream)
     };
+    if (words.uses == NULL)
+        return error_no_memory(error);
     if (words.place->settings->prune && !dictionary_cache_has(&words))
         words.unread = walk_unread(
             &(struct pruning_params){ .program = scan->params.launcher.program,
@@ -585,9 +588,9 @@ static enum vdbq_status start_launches(struct scan *scan, struct error *error)
     return VDBQ_OK;
 }
 
-struct dictionary *scan_dictionary(const struct scan *scan)
+struct dictionary *scan_dictionary(const struct scan *scan, unsigned column)
 {
-    return scan->dictionary.dictionary;
+    return run_dictionary_words(&scan->dictionary, column);
 }
 
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)

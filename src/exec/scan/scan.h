@@ -15,6 +15,8 @@ struct scan_params {
     const struct stream_params *stream; /* outlives the scan                 */
     struct build_side *build_side;      /* rows that the program probes, put
                                            in place here; NULL: none         */
+    const uint8_t *texts; /* of each column of the result: what is asked of the
+                             numbers of texts (enum texts_use)               */
     const struct ranks *ranks; /* that share its tablets; NULL: it has all   */
 };
 
@@ -59,8 +61,9 @@ bool scan_stays(const struct scan *scan);
 enum vdbq_status scan_advance(struct scan *scan, bool *more,
                               struct error *error);
 
-/* The words of the result's texts; NULL: the program has none. The scan's. */
-struct dictionary *scan_dictionary(const struct scan *scan);
+/* The words of a text column of the result; NULL: the program has none. The
+ * scan's. */
+struct dictionary *scan_dictionary(const struct scan *scan, unsigned column);
 
 /* Adds what the scan has cost so far to `stats`. */
 void scan_stats(struct scan *scan, struct vdbq_stats *stats);

@@ -49,6 +49,7 @@ static enum vdbq_status open_scan(struct scan_stream *made, struct error *error)
                           stream_most_live(stream->step, stream->rows_most) },
         .stream = stream->params,
         .build_side = made->build_side,
+        .texts = stream->texts,
         .ranks = stream->step->scan.ranks > 0 ? stream->params->ranks : NULL,
     };
     return scan_open(&scan, &made->scan, error);
@@ -105,13 +106,13 @@ static bool scan_stream_stays(const struct stream *stream)
     return scan_stays(((const struct scan_stream *)stream)->scan);
 }
 
-/* All text results share one dictionary. */
+/* Text results share one dictionary, but those that are shown. */
 static struct dictionary *scan_stream_words(const struct stream *stream,
                                             unsigned column)
 {
-    return stream->step->columns[column].type == VDBQ_TEXT
-               ? scan_dictionary(((const struct scan_stream *)stream)->scan)
-               : NULL;
+    return stream->step->columns[column].type == VDBQ_TEXT ? scan_dictionary(
+               ((const struct scan_stream *)stream)->scan, column)
+                                                           : NULL;
 }
 
 /* What the build sides and the launches took. */

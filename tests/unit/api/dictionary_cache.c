@@ -84,10 +84,14 @@ static const char looks_up[] =
     PROGRAM("7", "Lookup.I32 1 0 0 0 \"length(?)\"\n", "1");
 
 /* The words of column a, as the newest state of the table has them, for what a
- * program does with them; of tablets that are not `unread`. */
-static struct dictionary_base *
-read_some_for(struct rig *rig, const char *program_text, const bool *unread)
+ * program does with them, and what is asked of its results; of tablets that are
+ * not `unread`. */
+static struct dictionary_base *read_asked(struct rig *rig,
+                                          const char *program_text,
+                                          const bool *unread,
+                                          enum texts_use asked)
 {
+    const uint8_t texts[1] = { (uint8_t)asked };
     struct snapshot snapshot;
     struct program program;
     struct program_pack pack;
@@ -102,15 +106,24 @@ read_some_for(struct rig *rig, const char *program_text, const bool *unread)
                                  &rig->error));
     expect_ok(rig, program_check(&program, &rig->error));
     expect_ok(rig, program_pack(&program, &program.arena, &pack, &rig->error));
-    expect_ok(rig, dictionary_cache_base(
-                       &(struct dictionary_cache_params){ .place = &place,
-                                                          .table = table,
-                                                          .pack = &pack,
-                                                          .unread = unread },
-                       &base, &rig->error));
+    expect_ok(
+        rig, dictionary_cache_base(
+                 &(struct dictionary_cache_params){
+                     .place = &place,
+                     .table = table,
+                     .pack = &pack,
+                     .uses = dictionary_base_uses(&pack, texts, &program.arena),
+                     .unread = unread },
+                 &base, &rig->error));
     program_finish(&program);
     snapshot_close(&snapshot);
     return base;
+}
+
+static struct dictionary_base *
+read_some_for(struct rig *rig, const char *program_text, const bool *unread)
+{
+    return read_asked(rig, program_text, unread, TEXTS_ORDERED);
 }
 
 static struct dictionary_base *read_words_for(struct rig *rig,
@@ -143,6 +156,44 @@ static void test_words_are_shared_by_what_they_are_for(void **state)
     dictionary_base_release(compared);
     dictionary_base_release(apart);
     dictionary_base_release(again);
+    close_rig(&rig);
+}
+
+/* Words that are shown are listed, tablet by tablet; they are kept beside those of
+ * others, also of the tablets that are read alone. */
+static void test_words_that_are_shown_are_not_joined(void **state)
+{
+    static const bool two[] = { true, false, false };
+    (void)state;
+    struct rig rig;
+    open_rig(&rig, 1);
+    append(&rig, "c");
+    append(&rig, "a");
+    append(&rig, "c");
+    struct dictionary_base *joined = read_words(&rig);
+    struct dictionary_base *some = read_asked(&rig, shows, two, TEXTS_GIVEN);
+    struct dictionary_base *shown = read_asked(&rig, shows, NULL, TEXTS_GIVEN);
+    struct dictionary_base *again = read_asked(&rig, shows, two, TEXTS_GIVEN);
+    struct dictionary_base *apart = read_words_for(&rig, looks_up);
+    assert_ptr_not_equal(joined, shown);
+    assert_ptr_not_equal(apart, shown);
+    assert_true(again == shown || again == some);
+    assert_int_equal(joined->dictionary->count, 2);
+    assert_int_equal(shown->dictionary->count, 0);
+    const struct dictionary *words = shown->apart[0]->shown;
+    assert_int_equal(words->count, 3);
+    assert_memory_equal(dictionary_text(words, 0).bytes, "c", 1);
+    assert_memory_equal(dictionary_text(words, 1).bytes, "a", 1);
+    assert_memory_equal(dictionary_text(words, 2).bytes, "c", 1);
+    assert_int_equal(shown->order_codes[2].before, 2);
+    assert_int_equal(shown->order_codes[2].count, 0);
+    assert_int_equal(some->apart[0]->shown->count, 2);
+    assert_int_equal(some->order_codes[2].before, 1);
+    dictionary_base_release(joined);
+    dictionary_base_release(some);
+    dictionary_base_release(shown);
+    dictionary_base_release(again);
+    dictionary_base_release(apart);
     close_rig(&rig);
 }
 
@@ -206,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_words_are_kept),
         cmocka_unit_test(test_words_are_shared_by_what_they_are_for),
         cmocka_unit_test(test_words_of_some_tablets),
+        cmocka_unit_test(test_words_that_are_shown_are_not_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,6 +236,58 @@ static const char *again(enum vdbq_type type, unsigned scale, const char *text)
     return room;
 }
 
+/* With a zero behind it. */
+static const char *copy_of(struct vdbq_text text)
+{
+    static char copy[16];
+    assert_true(text.length < sizeof copy);
+    memcpy(copy, text.bytes, text.length);
+    copy[text.length] = '\0';
+    return copy;
+}
+
+/* Parts are held and neither copied nor sorted; joined, they are as others. */
+static void parts_have_the_words(void **state)
+{
+    static const struct vdbq_text texts[] = { { "b", 1 },
+                                              { "a", 1 },
+                                              { "", 0 } };
+    struct dictionary *all = dictionary_make(texts, 3, NULL);
+    struct dictionary *none = dictionary_make(NULL, 0, NULL);
+    struct dictionary *one = dictionary_make(texts, 1, NULL);
+    struct dictionary *list[] = { none, all, none, one, all, none };
+    struct dictionary *parts = dictionary_of_parts(list, 6);
+    struct dictionary *nothing = dictionary_of_parts(list, 0);
+    uint32_t numbers[7], first;
+    static const char *const words[] = { "", "a", "b", "b", "", "a", "b", "" };
+    (void)state;
+    assert_int_equal(nothing->count, 0);
+    assert_int_equal(parts->count, 7);
+    assert_int_equal(one->holders, 2);
+    assert_int_equal(all->holders, 3);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_string_equal(copy_of(dictionary_text(parts, i)), words[i]);
+    assert_ptr_equal(dictionary_part(parts, 2, &first), all);
+    assert_int_equal(first, 0);
+    assert_ptr_equal(dictionary_part(parts, 3, &first), one);
+    assert_int_equal(first, 3);
+    assert_ptr_equal(dictionary_part(parts, 4, &first), all);
+    assert_int_equal(first, 4);
+    struct dictionary *sorted = dictionary_sorted(parts, numbers, 2);
+    assert_non_null(sorted);
+    assert_int_equal(sorted->count, 3);
+    for (uint32_t i = 0; i < 7; i++)
+        assert_string_equal(copy_of(dictionary_text(sorted, numbers[i])),
+                            words[i]);
+    dictionary_release(sorted);
+    dictionary_release(parts);
+    assert_int_equal(all->holders, 1);
+    dictionary_release(nothing);
+    dictionary_release(none);
+    dictionary_release(one);
+    dictionary_release(all);
+}
+
 static void dates_and_times_are_read_and_printed(void **state)
 {
     int32_t days;
@@ -593,6 +645,7 @@ int main(void)
         cmocka_unit_test(joined_words_keep_their_order),
         cmocka_unit_test(many_words_are_joined_by_pieces),
         cmocka_unit_test(many_parts_are_joined),
+        cmocka_unit_test(parts_have_the_words),
         cmocka_unit_test(dates_and_times_are_read_and_printed),
         cmocka_unit_test(decimals_are_rounded_and_bounded),
         cmocka_unit_test(utf8_is_told_apart),

@@ -90,6 +90,39 @@ static void texts_in_files_are_copied(void **state)
     paged_limit(UINT64_MAX);
 }
 
+/* As many words, in parts: one of them twice, and one without words. */
+static struct dictionary *make_parts(void)
+{
+    static const struct vdbq_text texts[] = { { "a", 1 }, { "b", 1 } };
+    struct dictionary *words = make_words();
+    struct dictionary *few = dictionary_make(texts, 2, NULL);
+    struct dictionary *none = dictionary_make(NULL, 0, NULL);
+    struct dictionary *list[] = { few, none, words, few };
+    struct dictionary *parts = dictionary_of_parts(list, 4);
+    assert_non_null(parts);
+    assert_int_equal(parts->count, WORDS + 4);
+    dictionary_release(words);
+    dictionary_release(few);
+    dictionary_release(none);
+    return parts;
+}
+
+static void texts_of_parts_are_found(void **state)
+{
+    struct dictionary *words = make_parts();
+    (void)state;
+    assert_false(dictionary_in_file(words));
+    look_up_all(words);
+    dictionary_release(words);
+    paged_limit(0);
+    words = make_parts();
+    assert_true(dictionary_in_file(words));
+    look_up_all(words);
+    dictionary_release(words);
+    assert_int_equal(paged_in_files(), 0);
+    paged_limit(UINT64_MAX);
+}
+
 /* KiB of files that this process has in memory. */
 static unsigned long file_kib(void)
 {
@@ -105,22 +138,33 @@ static unsigned long file_kib(void)
     return kib;
 }
 
-static void pages_of_files_leave(void **state)
+/* Of words that are a dictionary, or one of its parts. */
+static void expect_leaving(struct dictionary *words,
+                           const struct dictionary *all)
 {
     static uint32_t numbers[ROWS];
     struct dictionary_texts texts = { 0 };
-    (void)state;
-    paged_limit(0);
-    struct dictionary *words = make_words();
     paged_leave(words, words->ends, WORDS * sizeof *words->ends);
     paged_leave(words, words->bytes, words->ends[WORDS - 1]);
     unsigned long before = file_kib();
     for (unsigned i = 0; i < ROWS; i++)
         numbers[i] = (uint32_t)chance_below(WORDS);
-    assert_true(dictionary_texts_look_up(&texts, words, numbers, ROWS));
+    assert_true(dictionary_texts_look_up(&texts, all, numbers, ROWS));
     assert_true(file_kib() < before + 1024);
     assert_true(words->ends[WORDS - 1] > 4u << 20);
     dictionary_texts_finish(&texts);
+}
+
+static void pages_of_files_leave(void **state)
+{
+    (void)state;
+    paged_limit(0);
+    struct dictionary *words = make_words();
+    expect_leaving(words, words);
+    struct dictionary *all = dictionary_of_parts(&words, 1);
+    assert_non_null(all);
+    expect_leaving(words, all);
+    dictionary_release(all);
     dictionary_release(words);
     paged_limit(UINT64_MAX);
 }
@@ -130,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_in_memory_are_found),
         cmocka_unit_test(texts_in_files_are_copied),
+        cmocka_unit_test(texts_of_parts_are_found),
         cmocka_unit_test(pages_of_files_leave),
     };
     chance_start();

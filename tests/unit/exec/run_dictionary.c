@@ -65,11 +65,11 @@ static struct vdbq_text text_of(const char *bytes)
     return (struct vdbq_text){ bytes, strlen(bytes) };
 }
 
-/* The base of all morsels, and each one's codes. */
-static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
+/* The base of all morsels, for what its words are for, and each one's codes. */
+static struct dictionary_base *make_base_for(size_t morsels, enum words_use use,
+                                             int32_t codes[][ROWS])
 {
     struct dictionary *dictionaries[MORSELS] = { NULL };
-    const enum words_use use = WORDS_ANY;
     for (size_t c = 0; c < morsels; c++) {
         struct vdbq_text all[ROWS];
         for (int i = 0; i < ROWS; i++)
@@ -86,6 +86,11 @@ static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
     for (size_t c = 0; c < morsels; c++)
         dictionary_release(dictionaries[c]);
     return base;
+}
+
+static struct dictionary_base *make_base(size_t morsels, int32_t codes[][ROWS])
+{
+    return make_base_for(morsels, WORDS_ANY, codes);
 }
 
 static void make_table(struct run_dictionary *table,
@@ -188,6 +193,56 @@ static void calls_follow_the_words(void **state)
     launcher_close(launcher);
     device_close(device);
     run_dictionary_finish(&table);
+    program_finish(&program);
+}
+
+static const char shown_text[] = "Table 0 0 0 0 \"t\"\n"
+                                 "ResultColumn 1 0 0 0 \"word\"\n"
+                                 "ResultColumn 1 0 0 0 \"like\"\n"
+                                 "Parallel 0 0 8\n"
+                                 "Column.WORD 0 0 0\n"
+                                 "Lookup.I32 1 0 0 0 \"like(?, 'a%')\"\n"
+                                 "Result 0 2\n"
+                                 "Converge\n"
+                                 "Finish\n";
+
+/* Words that are shown have numbers of their own, in launches of one morsel and of
+ * several; what is looked up of them is found by these. */
+static void shown_words_keep_their_numbers(void **state)
+{
+    int32_t codes[MORSELS][ROWS];
+    struct dictionary_base *base = make_base_for(MORSELS, WORDS_SHOWN, codes);
+    struct program program;
+    struct run_dictionary table;
+    (void)state;
+    make_program(&program, shown_text);
+    make_table(&table, &program, base, "");
+    const struct dictionary *words = run_dictionary_words(&table, 0);
+    const uint8_t *like = table.values.lookups[0].values;
+    assert_ptr_equal(words, base->apart[0]->shown);
+    assert_ptr_equal(run_dictionary_words(&table, 1), table.dictionary);
+    assert_int_equal(words->count, MORSELS * ROWS);
+    assert_int_equal(table.dictionary->count, 0);
+    assert_int_equal(table.values.lookups[0].own, 0);
+    assert_int_equal(table.values.lookups[0].count, MORSELS * ROWS);
+    for (size_t morsel = 0; morsel < MORSELS; morsel++) {
+        const struct order_codes *of = run_dictionary_codes(&table, morsel);
+        int64_t low, high;
+        run_dictionary_range(&table, morsel, 0, &low, &high);
+        assert_int_equal(low, morsel * ROWS);
+        assert_int_equal(high, morsel * ROWS + ROWS - 1);
+        for (int i = 0; i < ROWS; i++) {
+            uint32_t number = of->before + (uint32_t)codes[morsel][i];
+            const char *text = texts[morsel][i];
+            assert_int_equal(dictionary_text(words, number).length,
+                             strlen(text));
+            assert_memory_equal(dictionary_text(words, number).bytes, text,
+                                strlen(text));
+            assert_int_equal(like[number], text[0] == 'a' || text[0] == 'A');
+        }
+    }
+    run_dictionary_finish(&table);
+    dictionary_base_release(base);
     program_finish(&program);
 }
 
@@ -553,16 +608,65 @@ static void numbers_need_no_words(void **state)
     program_finish(&program);
 }
 
+/* Which results have words that are shown: none that is compared, joined with others
+ * or computed, whatever is looked up; and what is asked of a result counts. */
+static void what_is_shown_is_known(void **state)
+{
+    static const struct {
+        const char *text;
+        bool shown;
+    } programs[] = {
+        { "Integer.I32 3 1\n", true },
+        { "Lookup.I32 3 0 0 0 \"like(?, 'a%')\"\n", true },
+        { "Lookup.WORD 3 0 0 0 \"lower(?)\"\n", true },
+        { "IsEq.I32 3 0 1\n", false },
+        { "Column.WORD 4 1 0\nIsEq.I32 3 0 4\n", false },
+        { "Choose.I32 3 0 1 0\n", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        static const uint8_t given[2],
+            ordered[2] = { TEXTS_ORDERED, TEXTS_GIVEN };
+        char text[1024];
+        struct program program;
+        struct program_pack pack;
+        struct error error = { 0 };
+        int lines = 6;
+        for (const char *at = programs[i].text; *at != '\0'; at++)
+            lines += *at == '\n';
+        snprintf(text, sizeof text,
+                 "Table 0 0 0 0 \"t\"\nResultColumn 1 0 0 0 \"word\"\n"
+                 "ResultColumn 1 0 0 0 \"text\"\nParallel 0 0 %d\n"
+                 "Column.WORD 0 0 0\nText 1 0 0 0 \"bob\"\n%s"
+                 "Result 0 2\nConverge\nFinish\n",
+                 lines + 2, programs[i].text);
+        make_program(&program, text);
+        assert_int_equal(program_pack(&program, &program.arena, &pack, &error),
+                         VDBQ_OK);
+        bool shown = programs[i].shown;
+        assert_int_equal(pack.uses[0] == WORDS_COMPARED, 0);
+        assert_int_equal(pack.shown_inputs[0], shown ? 0 : -1);
+        assert_int_equal(pack.shown_inputs[1], -1);
+        assert_int_equal(dictionary_base_uses(&pack, given, &program.arena)[0],
+                         shown ? WORDS_SHOWN : WORDS_ANY);
+        assert_int_equal(
+            dictionary_base_uses(&pack, ordered, &program.arena)[0], WORDS_ANY);
+        program_finish(&program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_follow_the_words),
         cmocka_unit_test(one_dictionary_needs_no_ranks),
         cmocka_unit_test(numbers_need_no_words),
+        cmocka_unit_test(shown_words_keep_their_numbers),
         cmocka_unit_test(constants_fit_between_words),
         cmocka_unit_test(malformed_calls_are_refused),
         cmocka_unit_test(many_words_are_shared_out),
         cmocka_unit_test(what_words_are_for_is_known),
+        cmocka_unit_test(what_is_shown_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
