@@ -45,7 +45,7 @@ struct options {
     unsigned runs;                 /* measured, after one that is not     */
     bool limits;                   /* are measured first                  */
     bool once;                     /* each query, and measured            */
-    unsigned pause_ms;             /* behind the second one               */
+    unsigned pause_ms;             /* behind the second run               */
 };
 
 /* What one run gave and cost. */
@@ -109,10 +109,11 @@ static int usage(void)
           "  --queries FILE  one SELECT a line\n"
           "  --runs N        measured runs of each, the median counts (5)\n"
           "  --limits yes    measure the limits of the device first\n"
-          "  --once yes      run each query once, with no run to warm up\n"
-          "  --pause MS      ... and wait so long behind the second one: what "
+          "  --pause MS      wait so long behind the second run of each: what "
           "is\n"
           "                  compiled behind it comes\n"
+          "  --once yes      run each query once, with no run to warm up; the\n"
+          "                  pause is behind the second query\n"
           "  --device, --mode, --build, --cores, --memory, --device_memory,\n"
           "  --steps VALUE   as the options of vdbq_set()\n",
           stderr);
@@ -371,11 +372,31 @@ static void print_run(unsigned number, const struct run *last,
     fflush(stdout);
 }
 
+static void wait_ms(unsigned ms)
+{
+    const struct timespec time = { ms / 1000, (long)(ms % 1000) * 1000000 };
+    nanosleep(&time, NULL);
+}
+
+/* A second run, for what is compiled behind the second sight of a program, and time
+ * for that. */
+static enum vdbq_status run_and_wait(const struct options *options,
+                                     vdbq_query *query)
+{
+    struct run ignored;
+    if (options->pause_ms == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = run_once(query, true, &ignored);
+    wait_ms(options->pause_ms);
+    return status;
+}
+
 static int measure(const struct options *options, unsigned number, vdbq *db,
                    vdbq_query *query)
 {
     struct run first, last, median;
     if (run_once(query, true, &first) != VDBQ_OK
+        || run_and_wait(options, query) != VDBQ_OK
         || run_both(options, db, query, &median) != VDBQ_OK
         || run_once(query, true, &last) != VDBQ_OK)
         return complain(db);
@@ -429,12 +450,6 @@ static int measure_limits(vdbq *db)
            limits.shares_memory ? "true" : "false");
     fflush(stdout);
     return GOOD;
-}
-
-static void wait_ms(unsigned ms)
-{
-    const struct timespec time = { ms / 1000, (long)(ms % 1000) * 1000000 };
-    nanosleep(&time, NULL);
 }
 
 static int measure_file(const struct options *options, vdbq *db)
