@@ -18,7 +18,7 @@ static bool all_count_once(const struct step_group *step)
             || aggregate->column != (int)step->keys)
             return false;
     }
-    return step->keys > 0 && step->aggregates.count > 0;
+    return step->aggregates.count > 0;
 }
 
 /* The step that makes the pairs. */
