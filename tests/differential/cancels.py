@@ -41,6 +41,11 @@ select sum(r) from (select l_quantity - lag(l_quantity) over (order by l_extende
     lineitem)
 select sum(r) from (select first_value(l_quantity) over (order by l_shipdate) r from lineitem)
 select sum(r) from (select sum(l_quantity) over (order by l_orderkey) r from lineitem)
+select sum(r) from (select max(l_quantity) over (order by l_shipdate rows between 10@ preceding
+    and 3 following) r from lineitem)
+select length(string_agg(l_comment, ',@')) from lineitem
+select length(string_agg(distinct l_comment order by l_orderkey)) from lineitem
+select stddev(l_extendedprice + @), arg_min(l_comment, l_extendedprice) from lineitem
 select count(*) from lineitem, orders where l_orderkey = o_orderkey and o_totalprice >
     l_extendedprice + @
 select count(*) from lineitem a, lineitem b where a.l_partkey = b.l_partkey and a.l_suppkey <

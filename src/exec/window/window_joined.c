@@ -119,7 +119,7 @@ static bool join_rows(struct joining *joining, uint32_t at, uint32_t end)
         joining->rows[count++] = row;
         if (count < joining->block_rows)
             continue;
-        if (!add_block(joining, count))
+        if (!add_block(joining, count) || stop_pause(joining->error) != VDBQ_OK)
             return false;
         count = 0;
     }
