@@ -47,8 +47,7 @@ bool join_asks_which(const struct join_stream *join)
     return asks;
 }
 
-/* What JOIN_MARK asks of all right rows. */
-static void note_right(struct join_stream *join)
+void join_note_right(struct join_stream *join)
 {
     const struct step_join *step = &join->head.step->join;
     join->right_any |= join->right.rows > 0;
@@ -130,7 +129,7 @@ static enum vdbq_status join_open(struct stream *stream, struct error *error)
     stream_close_input(stream, 1);
     if (join->partitions != NULL)
         return join_partitions_left(join, error);
-    note_right(join);
+    join_note_right(join);
     return join_begin(join, error);
 }
 

@@ -173,6 +173,8 @@ struct join_stream {
  * without a partner, what joins in partitions, or whoever reads their
  * columns. */
 bool join_asks_which(const struct join_stream *join);
+/* Notes what JOIN_MARK asks of all right rows, of those that are there now. */
+void join_note_right(struct join_stream *join);
 /* The right rows are counted, all or some. */
 static inline bool join_is_counted(const struct join_stream *join)
 {

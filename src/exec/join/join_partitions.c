@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     INDEX_BYTES = 44, /* of an index for each row, while it is made      */
@@ -123,24 +122,6 @@ void join_partitions_destroy(struct join_partitions *partitions)
 
 /* ---------------------------------------------------------- right side -- */
 
-/* Whether a key of JOIN_MARK is NULL. */
-static bool marks_null(const struct join_stream *join)
-{
-    const struct step_join *step = &join->head.step->join;
-    if (step->kind != JOIN_MARK)
-        return false;
-    const struct row_set_column *key =
-        &join->right.columns[VECTOR_ITEMS(&step->right_keys, int)[0]];
-    return key->nulls != NULL && memchr(key->nulls, 1, join->right.rows);
-}
-
-/* Notes what JOIN_MARK asks of all right rows. */
-static void note_marks(struct join_stream *join)
-{
-    join->right_null |= marks_null(join);
-    join->right_any |= join->right.rows > 0;
-}
-
 /* Puts the right rows that were materialised into their partitions. */
 static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
 {
@@ -150,7 +131,7 @@ static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
     if (vectors == NULL)
         return error_no_memory(error);
     row_set_vectors(&join->right, 0, vectors);
-    note_marks(join);
+    join_note_right(join);
     enum vdbq_status status = join_cut_batch(
         join->partitions, &join->partitions->right,
         &(struct vdbq_batch){
@@ -200,7 +181,7 @@ static enum vdbq_status count_right(struct join_stream *join, bool *counted,
         counted, error);
     if (status != VDBQ_OK || !*counted)
         return status;
-    note_marks(join);
+    join_note_right(join);
     row_set_clear(&join->right);
     join_memory(join, held_bytes(join));
     return VDBQ_OK;
