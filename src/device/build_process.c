@@ -6,6 +6,7 @@
  */
 #include "device/build_process.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -13,12 +14,13 @@
 #include "device/device.h"
 
 /* Programs that one process starts at most, but for those beside others, so that a
- * compiler that crashes is not tried for ever; and how many at a time. */
-enum { STARTED_MAX = 64, BESIDE_MAX = 8 };
+ * compiler that crashes is not tried for ever. */
+enum { STARTED_MAX = 64 };
 
 static struct {
     pthread_mutex_t lock;
-    int processes[BESIDE_MAX]; /* that were started; 0: none, or it has ended */
+    /* that were started; 0: none, or it has ended */
+    int processes[DEVICE_LANES_MAX];
     unsigned started;
 } behind = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -38,13 +40,13 @@ static int start(char *path, const struct device_params *device,
     return behind_start(path, arguments);
 }
 
-/* How many still run; `*free`: a place for another one, NULL: there is none. */
+/* How many still run; `*free`: a place for another one, if there is one. */
 static unsigned count_running(int **free)
 {
     unsigned running = 0;
 
     *free = NULL;
-    for (unsigned i = 0; i < BESIDE_MAX; i++) {
+    for (unsigned i = 0; i < DEVICE_LANES_MAX; i++) {
         int *process = &behind.processes[i];
         if (*process != 0 && !behind_runs(*process))
             *process = 0;
@@ -74,7 +76,8 @@ bool build_process_start(const struct device_params *device,
 
     pthread_mutex_lock(&behind.lock);
     unsigned running = count_running(&free);
-    if (found && free != NULL && is_wanted(running, beside)) {
+    if (found && is_wanted(running, beside)) {
+        assert(free != NULL);
         if (behind.started < STARTED_MAX)
             *free = start(path.bytes, device, wanted);
         behind.started += running == 0;

@@ -14,8 +14,7 @@
 #include "device/order.h"
 #include "device/cache/cache.h"
 
-/* Processes that compile beside one another, and cores that each has. */
-enum { LANES_MAX = 4, CORES_A_LANE = 4 };
+enum { CORES_A_LANE = 4 }; /* for each process that compiles beside others */
 
 /* -------------------------------------------------------------- close -- */
 
@@ -406,7 +405,7 @@ unsigned device_build_lanes(void)
 {
     unsigned lanes = os_cores() / CORES_A_LANE;
 
-    lanes = lanes < LANES_MAX ? lanes : LANES_MAX;
+    lanes = lanes < DEVICE_LANES_MAX ? lanes : DEVICE_LANES_MAX;
     return lanes > 0 ? lanes : 1;
 }
 

@@ -185,6 +185,7 @@ bool device_machine_is_far(struct device *device,
 bool device_none_is_kept(void);
 /* How many processes compile for one device beside one another: a driver compiles one
  * program of a process at a time, and cores are there for several. */
+enum { DEVICE_LANES_MAX = 4 };
 unsigned device_build_lanes(void);
 /* A process that builds for others has a lane: on the first one it builds all, and
  * others that ask for that one wait, for what it builds they need not; on another one,
