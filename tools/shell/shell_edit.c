@@ -266,6 +266,8 @@ bool shell_edit_open(struct shell *shell)
            complete);
     el_set(editor.line, EL_BIND, "\t", "vdbq-complete", NULL);
     el_set(editor.line, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    /* a Ctrl-D that was typed before the prompt took the terminal is a NUL */
+    el_set(editor.line, EL_BIND, "^@", "em-delete-or-list", NULL);
     open_history();
     el_source(editor.line, NULL);
     return true;
