@@ -220,7 +220,8 @@ class DuckDB:
         del settings
         if self.connection:
             self.connection.close()
-        self.connection = self.duckdb.connect(config={'threads': 1})
+        self.connection = self.duckdb.connect(
+            config={'threads': 1, 'order_by_non_integer_literal': True})
         self.run("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
         self.run('SET error_on_division_by_zero = false')
         for table in tables:
