@@ -28,7 +28,7 @@ import time
 from correlated.queries import COLUMNS, TABLES, Queries
 from correlated.tables import small_tables, statements
 from differential.checks import same
-from differential.engines import Died, Refused, Vdbq, rows_of
+from differential.engines import Died, Vdbq, rows_of
 
 NAMES = [column.split()[0] for column in COLUMNS.split(', ')]
 WITHOUT = (('VDBQ_PASSES',

@@ -7,7 +7,8 @@
 No tabs, no blanks at the ends of lines, LF only, a newline at the end, no
 line over 100 columns, no function over 70 lines, no file over 800 (tables
 and grammars exempt), an SPDX line at the top, no notes of work put off. C files
-are laid out as .clang-format says, where clang-format 14 is there to ask.
+are laid out as .clang-format says, where clang-format 14 is there to ask. Scripts in
+Python have nothing that pyflakes3 finds, as names that stand for two functions.
 """
 import re
 import subprocess
@@ -101,6 +102,25 @@ def badly_laid_out(root, names):
     return set(re.findall(r'^(\S+?):\d+:\d+: warning', done.stderr, re.M))
 
 
+def doubtful_scripts(root, names):
+    """What pyflakes3 finds in scripts: pairs of a name and a fault."""
+    try:
+        done = subprocess.run(['pyflakes3', *names], cwd=root, capture_output=True, text=True,
+                              check=False)
+    except FileNotFoundError:
+        return []
+    return [(line.split(':')[0], line) for line in (done.stdout + done.stderr).splitlines()
+            if ':' in line]
+
+
+def is_python(name, root):
+    """Whether a file is a script in Python, by its name or its first line."""
+    if Path(name).suffix:
+        return name.endswith('.py')
+    with open(root / name, 'rb') as file:
+        return file.readline().startswith(b'#!/usr/bin/env python3')
+
+
 def check(name, root):
     """All faults of a file, as text."""
     try:
@@ -122,6 +142,8 @@ def main():
     laid_out = [name for name in names if Path(name).suffix in {'.c', '.h'}]
     for name in badly_laid_out(root, laid_out):
         faults.setdefault(name, []).append(f'{name}: run clang-format -i on it')
+    for name, fault in doubtful_scripts(root, [n for n in names if is_python(n, root)]):
+        faults.setdefault(name, []).append(fault)
     for found in faults.values():
         print('\n'.join(found))
     print(f'{len(names) - len(faults)} passed, {len(faults)} failed')

@@ -16,10 +16,10 @@ build_packages=(
 
 # To check as well: unit tests, what knows the case of letters, vdbq.h as C++, a
 # device that reports misuse, libFuzzer, git, which tells the project's files
-# from others, and what tells how much memory a process had.
+# from others, what tells how much memory a process had, and what reads scripts.
 # shellcheck disable=SC2034
 check_packages=("${build_packages[@]}" g++ libcmocka-dev libutf8proc-dev unicode-data oclgrind
-                clang clang-format libclang-rt-14-dev git time)
+                clang clang-format libclang-rt-14-dev git time pyflakes3)
 
 # Prints those of the named packages that are not installed.
 missing_packages()

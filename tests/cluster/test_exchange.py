@@ -11,7 +11,6 @@ The parts are the functions below whose names begin with "test_". The last line 
 import random
 import sys
 import tempfile
-from pathlib import Path
 
 sys.dont_write_bytecode = True
 import test_cluster as cluster

@@ -7,7 +7,7 @@ INSERT (keys may change places here), CREATE TABLE AS gives its columns types.
 Where it hangs on the order of rows which of two stays, the rows have one.
 """
 from .expressions import Scope
-from .history import PARTS, Step
+from .history import PARTS
 from .nodes import EMPTY, Node, is_ordered, listed, optional, result_types
 from .queries import Queries, Relation
 from .tables import COLUMNS, SQLITE_TYPES, literal, random_value

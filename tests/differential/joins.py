@@ -5,7 +5,7 @@ two, on several keys, on bounds, on OR; by names; and with rows that there
 must or must not be elsewhere."""
 from .expressions import Scope
 from .nodes import EMPTY, Node, listed, optional
-from .queries import Made, Queries, Relation, conjuncts, renamed
+from .queries import Made, Queries, conjuncts, renamed
 from .tables import column_node
 
 ROWS_MAX = 20000  # of a join, as it is guessed

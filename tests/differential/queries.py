@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Random queries over tables and views."""
-from .expressions import Expressions, Scope, constant, exactly_added
+from .expressions import Expressions, Scope, exactly_added
 from .nodes import EMPTY, Node, listed, optional
 from .subqueries import Subqueries, renamed
 from .tables import column_node

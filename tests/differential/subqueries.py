@@ -159,7 +159,7 @@ class Subqueries:
             text = self.rng.choice((f'(SELECT count(*) % 4 + {number} FROM {{0}} {{1}})',
                                     f'{number} + (SELECT count(*) FROM {{0}} {{1}})',
                                     f'(SELECT {number} FROM {{0}} {{1}} UNION SELECT {number})',
-                                    f'(SELECT count(*) - 2 FROM {{0}} {{1}})'))
+                                    '(SELECT count(*) - 2 FROM {0} {1})'))
             return Node(text, source, where)
         return self.nested(make)
 
