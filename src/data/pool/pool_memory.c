@@ -19,6 +19,8 @@ enum {
 };
 
 static bool stays(const struct pool *pool, const struct projection *projection);
+static bool is_too_far_ahead(const struct pool *pool, const struct slot *slot,
+                             uint64_t size);
 static enum vdbq_status give(struct pool *pool, struct slot *slot,
                              const struct projection *projection, uint64_t size,
                              struct error *error);
@@ -62,7 +64,7 @@ static enum vdbq_status give(struct pool *pool, struct slot *slot,
     struct slot *idle;
     enum vdbq_status status;
 
-    if (size > pool->budget_bytes)
+    if (size > pool->budget_bytes || is_too_far_ahead(pool, slot, size))
         return no_room(pool, size, error);
     shrink(pool, own_budget(pool, size));
     idle =
@@ -80,6 +82,15 @@ static enum vdbq_status give(struct pool *pool, struct slot *slot,
     slot->size_bytes = size;
     pool->used_bytes += size;
     return VDBQ_OK;
+}
+
+/* Whether tablets like this one, those that come ahead and one that is used,
+ * would take more of the budget than all leave who need it beside the pool. */
+static bool is_too_far_ahead(const struct pool *pool, const struct slot *slot,
+                             uint64_t size)
+{
+    return slot->ahead
+           && size > pool->budget_bytes / 2 / (pool->ahead_count + 2);
 }
 
 /* Whether the columns stay in the file: the device reaches the whole tablet. */
