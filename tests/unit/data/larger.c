@@ -215,6 +215,37 @@ static void loads_ahead_are_right(void **state)
     pool_destroy(pool);
 }
 
+/* Bytes of a wide column of a tablet in the pool. */
+static uint64_t column_bytes(void)
+{
+    const unsigned columns[1] = { BIG };
+    struct pool *pool = make_pool(page_round(table->tablets[0].size_bytes));
+    struct pool_slot *slot = pin(pool, want(0, columns, 1));
+    uint64_t size = pool_bytes(pool);
+
+    pool_release(pool, slot);
+    pool_destroy(pool);
+    return size;
+}
+
+/* What comes ahead leaves half of the budget to others. */
+static void loads_ahead_leave_half(void **state)
+{
+    const unsigned columns[1] = { BIG };
+    uint64_t size = column_bytes(), budget = size * 4;
+    struct pool *pool = make_pool(budget);
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        struct pool_want next = want(i, columns, 1);
+        pool_ahead(pool, &next);
+        assert_true(pool_bytes(pool) <= budget / 2);
+    }
+    assert_true(pool_bytes(pool) >= size);
+    pool_settle(pool);
+    pool_destroy(pool);
+}
+
 /* Changes a byte of a file that is open as a database. */
 static void flip(uint64_t offset)
 {
@@ -227,15 +258,15 @@ static void flip(uint64_t offset)
     close(file);
 }
 
-/* Asks for a column of tablet 1, and for others so that it leaves. */
+/* Asks for a wide column of tablet 1, and for others so that it leaves. */
 static enum vdbq_status ask(struct pool *pool, unsigned column, bool ahead)
 {
     struct pool_want asked = want(1, &column, 1);
     struct pool_slot *slot;
     enum vdbq_status status;
 
-    for (size_t i = 10; i < 14; i++)
-        pool_release(pool, pin(pool, want(i, NULL, 0)));
+    for (size_t i = 10; i < 18; i++)
+        pool_release(pool, pin(pool, want(i, &column, 1)));
     if (ahead)
         pool_ahead(pool, &asked);
     status = pool_pin(pool, &asked, &slot, ERROR);
@@ -247,7 +278,7 @@ static enum vdbq_status ask(struct pool *pool, unsigned column, bool ahead)
 static void changed_bytes_are_found_again(void **state)
 {
     const struct tablet_ref *ref = &table->tablets[1];
-    struct pool *pool = make_pool(page_round(ref->size_bytes));
+    struct pool *pool = make_pool(4 * column_bytes());
     struct block block;
     uint64_t values, nulls;
 
@@ -367,6 +398,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(columns_come_alone),
         cmocka_unit_test(no_column_needs_no_room),
         cmocka_unit_test(loads_ahead_are_right),
+        cmocka_unit_test(loads_ahead_leave_half),
         cmocka_unit_test(changed_bytes_are_found_again),
     };
 
