@@ -20,7 +20,8 @@
 enum {
     SAMPLE_ROWS = 1 << 14, /* that one thread looks at first            */
     MORSEL_ROWS = 1 << 13, /* that a thread takes at a time             */
-    MANY_ROWS = 1 << 17    /* so many tell better how many groups come  */
+    MANY_ROWS = 1 << 17,   /* so many tell better how many groups come  */
+    FEW_PART = 64          /* of the rows: so many groups are few       */
 };
 
 struct adding {
@@ -139,11 +140,8 @@ static bool init_seen(struct group *group, struct group_part *part)
 static enum vdbq_status init_pairs(struct group *group, struct group_part *part,
                                    unsigned which, struct error *error)
 {
-    struct group_store *store = &part->distinct[which];
-    enum vdbq_status status =
-        group_pairs_init(group, store, which, &part->groups.table, error);
-    store->shared = group->params.threads >= GROUP_PAIRS_THREADS;
-    return status;
+    return group_pairs_init(group, &part->distinct[which], which,
+                            &part->groups.table, error);
 }
 
 /* Makes one thread's table, and one more for each DISTINCT aggregate. */
@@ -206,11 +204,30 @@ static bool has_room(const struct group *group, uint64_t rows)
                  / (group->parts[0].groups.table.width + group->row_bytes + 1);
 }
 
+/* Whether pairs, or some of them, are written out already. */
+static bool shares_already(const struct group_part *part, unsigned aggregates)
+{
+    bool shares = false;
+    for (unsigned i = 0; i < aggregates; i++)
+        shares |= part->distinct[i].shared;
+    return shares;
+}
+
+bool group_is_shared(const struct group *group)
+{
+    const struct group_part *part = &group->parts[0];
+    const struct group_table *groups = &part->groups.table;
+    bool many = group->distinct && group->keys > 0
+                && groups->count >= groups->rows / FEW_PART
+                && !shares_already(part, group->aggregate_count);
+    return group->params.threads
+           >= (many ? GROUP_PAIRS_THREADS : GROUP_RUNS_THREADS);
+}
+
 /* Whether all threads work on the rows, whatever groups they make. */
 static bool is_shared(const struct group *group, uint64_t rows)
 {
-    return group->params.threads
-               >= (group->distinct ? GROUP_PAIRS_THREADS : GROUP_RUNS_THREADS)
+    return group_is_shared(group)
            && (group->runs || group->keys == 0 || has_room(group, rows));
 }
 
@@ -227,12 +244,23 @@ static unsigned threads_for(const struct group *group, uint64_t rows)
                : parallel_threads(group->params.threads, rows);
 }
 
+/* Pairs of several parts are written out when they are many. */
+static void share_pairs(struct group *group)
+{
+    bool shares = group->part_count > 1 && group_is_shared(group);
+    for (unsigned i = 0; i < group->part_count && shares; i++)
+        for (unsigned k = 0; k < group->aggregate_count; k++)
+            group->parts[i].distinct[k].shared = true;
+}
+
 enum vdbq_status group_make_parts(struct group *group, unsigned count,
                                   struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && group->part_count < count)
         status = init_part(group, &group->parts[group->part_count++], error);
+    if (status == VDBQ_OK)
+        share_pairs(group);
     return status;
 }
 

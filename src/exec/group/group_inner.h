@@ -39,9 +39,9 @@ struct group_seen {
 
 /* Groups of a store that were written out. */
 enum {
-    /* threads from which on many groups are shared out */
+    /* threads from which on many groups are shared out, and pairs of DISTINCT */
     GROUP_RUNS_THREADS = HOSTILE(1, 2),
-    /* ... and pairs of DISTINCT: to write them out and to merge them costs two
+    /* ... and pairs of many groups: to write them out and to merge both costs two
      * what they gain */
     GROUP_PAIRS_THREADS = HOSTILE(1, 4),
     GROUP_PARTITIONS = 256, /* by eight bits of their keys' hashes */
@@ -179,6 +179,8 @@ struct group {
 /* group.c: makes parts until there are so many. */
 enum vdbq_status group_make_parts(struct group *group, unsigned count,
                                   struct error *error);
+/* ... whether groups, or pairs, that are many are shared out to all threads. */
+bool group_is_shared(const struct group *group);
 /* group_block.c: takes rows into a part, which says whether it failed. */
 void group_add_rows(struct group *group, struct group_part *part,
                     const struct group_rows *rows);

@@ -65,7 +65,7 @@ bool group_shares_pairs(const struct group *group)
     bool shares = group->part_count > 1;
     for (unsigned i = 0; i < group->aggregate_count; i++)
         shares |= group->parts[0].distinct[i].runs.count > 0;
-    return shares && group->params.threads >= GROUP_PAIRS_THREADS;
+    return shares && group_is_shared(group);
 }
 
 bool group_has_pair_files(const struct group *group)
