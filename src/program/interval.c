@@ -311,12 +311,20 @@ static bool infinities_meet(const struct interval *a, const struct interval *b)
                && b->high_real > 0);
 }
 
+/* A float as a double. GCC 12 takes two such conversions side by side, there and
+ * back, for none where it may join them to vectors. */
+static double widened(float value)
+{
+    volatile float alone = value;
+    return (double)alone;
+}
+
 /* The bounds as a type has them. */
 static struct interval rounded(int type, struct interval range)
 {
     if (type == TYPE_F32) {
-        range.low_real = (double)(float)range.low_real;
-        range.high_real = (double)(float)range.high_real;
+        range.low_real = widened((float)range.low_real);
+        range.high_real = widened((float)range.high_real);
     }
     return range;
 }
@@ -394,8 +402,9 @@ static struct interval_result to_real(int to, int from,
     struct interval_result result = { .value = *a };
 
     if (!is_real(from) && to == TYPE_F32) /* rounded once */
-        result.value = (struct interval){ .low_real = (double)(float)a->low,
-                                          .high_real = (double)(float)a->high };
+        result.value =
+            (struct interval){ .low_real = widened((float)a->low),
+                               .high_real = widened((float)a->high) };
     else if (!is_real(from))
         result.value = (struct interval){ .low_real = (double)a->low,
                                           .high_real = (double)a->high };

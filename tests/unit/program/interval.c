@@ -4,6 +4,7 @@
  * ranges of integers and of some floats, with infinities, and the limits of the
  * types.
  */
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,6 +150,31 @@ static void floats(void **unused)
                         check_reals((enum arithmetic)k, a, b, c, d);
 }
 
+/* The same of single floats, whose results are rounded once more. */
+static void single_floats(void **unused)
+{
+    static const float singles[] = { -FLT_MAX, -0.1f, -FLT_MIN, 0,      FLT_MIN,
+                                     1e-30f,   0.1f,  3e7f,     FLT_MAX };
+    enum { SINGLES = sizeof singles / sizeof singles[0] };
+    (void)unused;
+    for (int x = 0; x < SINGLES * SINGLES; x++) {
+        volatile float a = singles[x / SINGLES], b = singles[x % SINGLES];
+        for (int k = ARITHMETIC_ADD; k <= ARITHMETIC_DIV; k++) {
+            volatile float value =
+                (float)real_value((enum arithmetic)k, (double)a, (double)b);
+            struct interval_result result =
+                of((enum arithmetic)k, TYPE_F32,
+                   (struct interval){ .low_real = (double)a,
+                                      .high_real = (double)FLT_MAX },
+                   (struct interval){ .low_real = (double)b,
+                                      .high_real = (double)b });
+            assert_true(isnan((double)value)
+                        || ((double)value >= result.value.low_real
+                            && (double)value <= result.value.high_real));
+        }
+    }
+}
+
 /* What is no number has no bounds, and widens nothing. */
 static void no_numbers(void **unused)
 {
@@ -190,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_ranges), cmocka_unit_test(limits),
         cmocka_unit_test(floats),       cmocka_unit_test(no_numbers),
-        cmocka_unit_test(casts),
+        cmocka_unit_test(casts),        cmocka_unit_test(single_floats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
