@@ -19,6 +19,17 @@
 #define MATH_FUNCTION static
 #endif
 
+/* A function without a branch: a CPU's compiler makes vectors of a loop over rows
+ * that has it inside. Both ways of a choice are computed, which is right for any
+ * number. */
+#if defined(__OPENCL_C_VERSION__) && VDBQ_GROUP > 1
+#define MATH_STRAIGHT MATH_FUNCTION
+#define MATH_PART static
+#else
+#define MATH_STRAIGHT static inline __attribute__((always_inline))
+#define MATH_PART MATH_STRAIGHT
+#endif
+
 #define MATH_INFINITY f64_of_bits(0x7ff0000000000000UL)
 #define MATH_NO_NUMBER f64_of_bits(0x7ff8000000000000UL)
 #define MATH_SIGN 0x8000000000000000UL
@@ -26,7 +37,7 @@
 #define MATH_ONE 0x3ff0000000000000UL
 
 /* 2 to the power of n, from -1022 to 1023. */
-static f64 power_of_two(i32 n)
+MATH_PART f64 power_of_two(i32 n)
 {
     return f64_of_bits((u64)(n + 1023) << 52);
 }
@@ -46,7 +57,7 @@ struct pair {
     f64 hi, lo;
 };
 
-static struct pair pair_of(f64 hi, f64 lo)
+MATH_PART struct pair pair_of(f64 hi, f64 lo)
 {
     struct pair pair;
     pair.hi = hi;
@@ -55,21 +66,21 @@ static struct pair pair_of(f64 hi, f64 lo)
 }
 
 /* The exact sum of two doubles; |x| is not less than |y|. */
-static struct pair sum_ordered(f64 x, f64 y)
+MATH_PART struct pair sum_ordered(f64 x, f64 y)
 {
     f64 sum = x + y;
     return pair_of(sum, y - (sum - x));
 }
 
 /* ... of any two. */
-static struct pair sum_exact(f64 x, f64 y)
+MATH_PART struct pair sum_exact(f64 x, f64 y)
 {
     f64 sum = x + y, part = sum - x;
     return pair_of(sum, (x - (sum - part)) + (y - part));
 }
 
 /* The exact product of two doubles below 2^970. */
-static struct pair product_exact(f64 x, f64 y)
+MATH_PART struct pair product_exact(f64 x, f64 y)
 {
     f64 cut_x = x * 134217729.0, cut_y = y * 134217729.0;
     f64 x1 = cut_x - (cut_x - x), y1 = cut_y - (cut_y - y);
@@ -78,19 +89,19 @@ static struct pair product_exact(f64 x, f64 y)
                    ((x1 * y1 - product) + x1 * y2 + x2 * y1) + x2 * y2);
 }
 
-static struct pair pair_sum(struct pair x, struct pair y)
+MATH_PART struct pair pair_sum(struct pair x, struct pair y)
 {
     struct pair sum = sum_exact(x.hi, y.hi);
     return sum_ordered(sum.hi, sum.lo + (x.lo + y.lo));
 }
 
-static struct pair pair_product(struct pair x, struct pair y)
+MATH_PART struct pair pair_product(struct pair x, struct pair y)
 {
     struct pair product = product_exact(x.hi, y.hi);
     return sum_ordered(product.hi, product.lo + (x.hi * y.lo + x.lo * y.hi));
 }
 
-static struct pair pair_quotient(struct pair x, struct pair y)
+MATH_PART struct pair pair_quotient(struct pair x, struct pair y)
 {
     f64 hi = x.hi / y.hi;
     struct pair back = product_exact(hi, y.hi);
@@ -100,22 +111,19 @@ static struct pair pair_quotient(struct pair x, struct pair y)
 
 /* ---------------------------------------------------------- logarithms -- */
 
-/* The natural logarithm of x, a positive number, to some 64 bits. With
+/* The natural logarithm of x, to some 64 bits; of what is no positive number it
+ * is any. With
  * x = 2^k * m, m about 1, and s = (m - 1) / (m + 1):
  * ln x = k ln 2 + 2s (1 + s^2/3 + s^4/5 + ...). */
-static struct pair logarithm(f64 x)
+MATH_PART struct pair logarithm(f64 x)
 {
-    i32 k = 0;
-    if (x < 2.2250738585072014e-308) {
-        x *= 18014398509481984.0; /* 2^54 */
-        k = -54;
-    }
-    k += (i32)(bits_of_f64(x) >> 52) - 1023;
-    f64 m = f64_of_bits((bits_of_f64(x) & MATH_FRACTION) | MATH_ONE);
-    if (m > 1.4142135623730951) {
-        m *= 0.5;
-        k++;
-    }
+    i32 tiny = x < 2.2250738585072014e-308;
+    u64 bits = bits_of_f64(x * (tiny ? 18014398509481984.0 : 1.0)); /* 2^54 */
+    f64 m = f64_of_bits((bits & MATH_FRACTION) | MATH_ONE);
+    i32 large = m > 1.4142135623730951;
+    f64 k = (f64)(i32)(bits >> 52) - (tiny ? 1077.0 : 1023.0) +
+            (large ? 1.0 : 0);
+    m *= large ? 0.5 : 1.0;
     struct pair s = pair_quotient(pair_of(m - 1.0, 0), sum_exact(m, 1.0));
     struct pair t = pair_product(s, s);
     f64 z = t.hi;
@@ -130,30 +138,30 @@ static struct pair logarithm(f64 x)
     /* The high part of ln 2 has 32 bits, so that its multiple is exact. */
     struct pair whole = sum_ordered(k * 0.6931471803691238,
                                     k * 1.9082149292705877e-10);
-    return k == 0 ? part : pair_sum(whole, part);
+    struct pair sum = pair_sum(whole, part);
+    return pair_of(k == 0 ? part.hi : sum.hi, k == 0 ? part.lo : sum.lo);
 }
 
 /* The logarithm of x to the base whose natural logarithm is 1 / factor; that
  * of 0 is no number, as in SQLite. */
-static f64 logarithm_to(f64 x, struct pair factor)
+MATH_PART f64 logarithm_to(f64 x, struct pair factor)
 {
-    if (!(x > 0) || x == MATH_INFINITY)
-        return x == MATH_INFINITY ? x : MATH_NO_NUMBER;
     struct pair result = pair_product(logarithm(x), factor);
-    return result.hi + result.lo;
+    f64 finite = result.hi + result.lo;
+    return !(x > 0) ? MATH_NO_NUMBER : x == MATH_INFINITY ? x : finite;
 }
 
-MATH_FUNCTION f64 math_ln(f64 x)
+MATH_STRAIGHT f64 math_ln(f64 x)
 {
     return logarithm_to(x, pair_of(1.0, 0));
 }
 
-MATH_FUNCTION f64 math_log2(f64 x)
+MATH_STRAIGHT f64 math_log2(f64 x)
 {
     return logarithm_to(x, pair_of(1.4426950408889634, 2.0355273740931033e-17));
 }
 
-MATH_FUNCTION f64 math_log10(f64 x)
+MATH_STRAIGHT f64 math_log10(f64 x)
 {
     return logarithm_to(x, pair_of(0.4342944819032518, 1.098319650216765e-17));
 }
@@ -162,14 +170,12 @@ MATH_FUNCTION f64 math_log10(f64 x)
 
 /* e to the power of a pair. With x = k ln 2 + r, |r| at most half of ln 2:
  * 2^k e^r, and e^r is 1 + r + r^2/2 + ... */
-static f64 exponential(struct pair x)
+MATH_PART f64 exponential(struct pair x)
 {
-    if (x.hi > 709.8)
-        return MATH_INFINITY;
-    if (!(x.hi > -745.2))
-        return 0;
-    i32 k = (i32)floor(x.hi * 1.4426950408889634 + 0.5);
-    f64 hi = x.hi - k * 0.6931471803691238;
+    i32 above = x.hi > 709.8, below = !(x.hi > -745.2);
+    f64 power = above || below ? 0 : x.hi;
+    i32 k = (i32)floor(power * 1.4426950408889634 + 0.5);
+    f64 hi = power - k * 0.6931471803691238;
     f64 lo = k * 1.9082149292705877e-10 - x.lo;
     f64 r = hi - lo, t = r * r;
     f64 series = r * t * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r *
@@ -180,10 +186,11 @@ static f64 exponential(struct pair x)
     f64 rest = (hi - r) - lo;
     f64 y = sum.hi + (sum.lo + (rest + rest * r + (0.5 * t + series)));
     i32 first = k / 2;
-    return y * power_of_two(first) * power_of_two(k - first);
+    y = y * power_of_two(first) * power_of_two(k - first);
+    return above ? MATH_INFINITY : below ? 0 : y;
 }
 
-MATH_FUNCTION f64 math_exp(f64 x)
+MATH_STRAIGHT f64 math_exp(f64 x)
 {
     return x != x ? x : exponential(pair_of(x, 0));
 }
