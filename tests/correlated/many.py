@@ -43,7 +43,7 @@ class Queries:
     def statement(self):
         return self.rng.choice((self.of_groups, self.of_groups, self.of_rows, self.of_values,
                                 self.of_sets, self.of_pairs, self.of_first,
-                                self.of_partitions, self.of_keys, self.of_keys,
+                                self.of_partitions, self.of_quantiles, self.of_keys, self.of_keys,
                                 self.of_keys))(self.rng.choice(KEYS))
 
     def some(self, *texts):
@@ -100,6 +100,17 @@ class Queries:
         return (f'SELECT * FROM (SELECT m.{key}, m.id, m.w, row_number() OVER (PARTITION BY '
                 f'm.{key} ORDER BY m.id) AS r FROM many m{self.where(self.test("m"))}) g'
                 + self.where(f'g.{key} {self.some("=", "<")} {value}', self.some('', 'g.r < 3')))
+
+    def of_quantiles(self, key):
+        """Of groups, with nothing else or with another aggregate; mostly few rows come of it."""
+        value = self.some('m.w', 'm.id', 'm.k', 'm.d')
+        more = self.some('', '', f', {self.aggregate("m")}', ', m.w', f', min(m.{key})')
+        keys = self.some(f'm.{key}', f'm.{key}', f'm.{key}, m.w', f'm.w, m.{key}', 'm.w', 'm.w % 3')
+        group = self.some(f' GROUP BY {keys}', f' GROUP BY {keys}', '')
+        return (f'SELECT {keys + ", " if group else ""}median({value}), '
+                f'quantile_disc(m.{self.some("s", "id", "d")}, 0.{self.rng.randrange(1, 10)}), '
+                f'quantile_cont({value}, 0.25){more if group else ""} FROM many m'
+                + self.where(self.test('m')) + group)
 
     def of_keys(self, key):
         """Rows of many that an index may find."""

@@ -17,7 +17,7 @@ FUNCTION = r'^    (?:BOUND|OPCODE|HOST)\((\w+), (\d+), (\w+), '
 PLANNERS = '#define INNER_FUNCTIONS'  # and below: they have no names in SQL
 AGGREGATES = ('src/program/steps/aggregates.h',
               r'^    _\([A-Z]+, (?!first\b)(\w+), [A-Z]+, [A-Z]+, ')  # first() has no name in SQL
-QUANTILES = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (quantile_\w+), ')
+QUANTILES = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (quantile_\w+), ALL, ')
 MADE = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), OTHERS, ')
 ALIASES = ('src/program/steps/aggregates.h', r'^    _\((\w+), [A-Z_]+\) ')
 OF_TWO = ('arg_min', 'arg_max', 'min_by', 'max_by')

@@ -9,6 +9,7 @@
 #include "exec/rows/rescan.h"
 #include "exec/rows/spill.h"
 #include "exec/stream/stream_inner.h"
+#include "exec/window/window_firsts.h"
 #include "exec/window/window_joined.h"
 #include "exec/window/window_spill.h"
 
@@ -117,6 +118,55 @@ static void take_dictionary(struct window_stream *window)
     }
 }
 
+/* Leaves of the input's rows those that are wanted. */
+static enum vdbq_status keep_firsts(struct window_stream *window,
+                                    const struct window_firsts *firsts,
+                                    struct error *error)
+{
+    struct row_set *all = &window->input.row_set, kept;
+    enum vdbq_status status = row_set_init(&kept, window->head.step->columns,
+                                           all->column_count, error);
+
+    if (status == VDBQ_OK)
+        status = row_set_room(&kept, firsts->count, error);
+    if (status == VDBQ_OK)
+        status = row_set_pick(&kept, 0, all, firsts->rows, firsts->count,
+                              stream_threads(window->head.params), error);
+    for (unsigned i = 0; status == VDBQ_OK && i < all->column_count; i++)
+        if (all->columns[i].dictionary != NULL)
+            row_set_dictionary(&kept, i,
+                               dictionary_hold(all->columns[i].dictionary));
+    if (status == VDBQ_OK) {
+        struct row_set former = *all;
+        kept.rows = firsts->count;
+        *all = kept;
+        kept = former;
+    }
+    row_set_finish(&kept);
+    return status;
+}
+
+/* All functions, of rows that are in memory. */
+static enum vdbq_status run(struct window_stream *window, struct error *error)
+{
+    const struct step *step = window->head.step;
+    struct window_firsts firsts = { 0 };
+    enum vdbq_status status = window_run(
+        &(struct window_params){ .step = &step->window,
+                                 .rows = &window->input.row_set,
+                                 .columns = step->columns,
+                                 .joined = window->joined,
+                                 .firsts = step->window.firsts ? &firsts : NULL,
+                                 .threads =
+                                     stream_threads(window->head.params) },
+        &window->results, error);
+
+    if (status == VDBQ_OK && firsts.count > 0)
+        status = keep_firsts(window, &firsts, error);
+    window_firsts_finish(&firsts);
+    return status;
+}
+
 /* One result column a function. */
 static enum vdbq_status compute(struct window_stream *window,
                                 struct error *error)
@@ -130,15 +180,7 @@ static enum vdbq_status compute(struct window_stream *window,
                      step->column_count - before, error);
     if (status == VDBQ_OK && window->spill != NULL)
         return window_spill_end(window->spill, error);
-    return status == VDBQ_OK ? window_run(
-               &(struct window_params){
-                   .step = &step->window,
-                   .rows = &window->input.row_set,
-                   .columns = step->columns,
-                   .joined = window->joined,
-                   .threads = stream_threads(window->head.params) },
-               &window->results, error)
-                             : status;
+    return status == VDBQ_OK ? run(window, error) : status;
 }
 
 /* Has the rows at hand go to files, as all others will. */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/threads/stop.h"
 #include "exec/sort/sort.h"
+#include "exec/window/window_firsts.h"
 #include "exec/window/window_joined.h"
 
 /* ------------------------------------------------------------ sorting -- */
@@ -97,10 +98,42 @@ run_function(struct window *window, const struct step_window_function *function,
     case WINDOW_STRING_AGG:
         assert(joined != NULL);
         return window_join_texts(window, function, joined, result, error);
+    case WINDOW_QUANTILE_BELOW:
+    case WINDOW_QUANTILE_ABOVE:
+    case WINDOW_QUANTILE_PART:
+    case WINDOW_QUANTILE_VALUE:
+        window_quantile(window, function, result);
+        return VDBQ_OK;
     default:
         window_neighbour(window, function, result);
         return VDBQ_OK;
     }
+}
+
+/* Sorts the rows for function `number`, unless the one before it did, and finds
+ * out for the first one which rows are wanted. */
+static enum vdbq_status sort_for(struct window *window, unsigned number,
+                                 const struct window_params *params,
+                                 struct row_set *results, struct error *error)
+{
+    const struct vector *functions = &params->step->functions;
+    const struct step_window_function *function = vector_at(functions, number);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (number == 0 || !window_same(vector_at(functions, number - 1), function))
+        status = sort_window(window, function, params->threads, error);
+    if (status != VDBQ_OK || number > 0)
+        return status;
+    if (params->firsts != NULL) {
+        status = window_firsts_init(params->firsts, window, error);
+        window->firsts = params->firsts;
+    }
+    return status == VDBQ_OK
+               ? row_set_room(results,
+                              window->firsts != NULL ? window->firsts->count
+                                                     : params->rows->rows,
+                              error)
+               : status;
 }
 
 /* Functions with the same window share its order. */
@@ -109,13 +142,12 @@ static enum vdbq_status run_all(struct window *window,
                                 struct row_set *results, struct error *error)
 {
     const struct vector *functions = &params->step->functions;
-    enum vdbq_status status = row_set_room(results, params->rows->rows, error);
+    enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; status == VDBQ_OK && i < functions->count; i++) {
         const struct step_window_function *function = vector_at(functions, i);
         struct row_set_column *result = &results->columns[i];
-        if (i == 0 || !window_same(vector_at(functions, i - 1), function))
-            status = sort_window(window, function, params->threads, error);
+        status = sort_for(window, i, params, results, error);
         if (status == VDBQ_OK)
             status = row_set_flags(results, i, error);
         if (status == VDBQ_OK)
@@ -133,7 +165,8 @@ static enum vdbq_status run_all(struct window *window,
         }
     }
     if (status == VDBQ_OK)
-        results->rows = params->rows->rows;
+        results->rows =
+            window->firsts != NULL ? window->firsts->count : params->rows->rows;
     if (params->carry != NULL)
         *params->carry = window->carry;
     return status;

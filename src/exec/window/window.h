@@ -17,6 +17,7 @@ struct window_carry {
 };
 
 struct window_joined;
+struct window_firsts;
 
 struct window_params {
     const struct step_window *step;    /* of the plan */
@@ -28,6 +29,10 @@ struct window_params {
     struct window_carry *carry;   /* rows come in their order, some at a time:
                                    for functions that window_ranks() alone;
                                    NULL: these are all                     */
+    struct window_firsts *firsts; /* zeroed: only the first row of each
+                                   partition is wanted, of a step that says so;
+                                   it is told which these are, and is to be
+                                   finished (window_firsts.h). NULL: all     */
     unsigned *failed; /* set to the number of the function that fails; or
                          NULL                                              */
 };
@@ -43,7 +48,7 @@ bool window_same(const struct step_window_function *a,
                  const struct step_window_function *b);
 
 /* Writes a column for each function into an empty row set of these columns,
- * a row for each of the input's. Words of text columns are the caller's to
+ * a row for each of the input's that is wanted. Words of text columns are the caller's to
  * set. Fails with RANGE where a sum overflows, NO_MEMORY. */
 enum vdbq_status window_run(const struct window_params *params,
                             struct row_set *results, struct error *error);

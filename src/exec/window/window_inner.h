@@ -12,6 +12,8 @@
 #include "exec/sort/sort.h"
 #include "exec/window/window.h"
 
+struct window_firsts;
+
 struct window {
     const struct row_set *rows;        /* all rows of the input */
     const struct step_column *columns; /* of the input */
@@ -19,6 +21,7 @@ struct window {
     uint8_t *starts;  /* of each in that order: enum sort_start      */
     bool any_nulls;   /* a function has written one                    */
     unsigned threads; /* that share the rows in their order           */
+    const struct window_firsts *firsts; /* rows that are wanted; NULL: all */
     struct window_carry before; /* what the first row was given, if any  */
     struct window_carry carry;  /* ... and the last one                  */
 };
@@ -117,6 +120,10 @@ enum vdbq_status window_aggregate(struct window *window,
                                   const struct step_window_function *function,
                                   struct row_set_column *result,
                                   struct error *error);
+/* window_quantile.c: a value of each partition; of the wanted rows alone. */
+void window_quantile(struct window *window,
+                     const struct step_window_function *function,
+                     struct row_set_column *result);
 /* window_joined.c: STRING_AGG; the column gets places of its gather. */
 enum vdbq_status window_join_texts(struct window *window,
                                    const struct step_window_function *function,

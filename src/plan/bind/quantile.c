@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Aggregates of the order of a group's values: medians and other quantiles.
- * They are made of windows and other aggregates. The values of a group are
- * numbered in their order, NULLs last:
+ * They are made of windows over the rows of each group,
  *
- *   place = row_number() OVER (PARTITION BY keys ORDER BY x NULLS LAST),
- *           texts by their keys in their collation
- *   n     = count(x) OVER (PARTITION BY keys)
+ *   quantile_...(x) OVER (PARTITION BY keys ORDER BY x NULLS LAST)
  *
- * quantile_disc(x, f) is the value at the place n - floor(n - f * n), or the
- * first. quantile_cont(x, f) lies at f * (n - 1), counted from 0, between two
- * neighbours. Either takes a value of its place by max(CASE ... THEN x END).
+ * (program/steps/aggregates.h), texts by their keys in their collation, whose
+ * results all rows of a group have, and its first row gives. quantile_disc(x, f)
+ * is one of the values; quantile_cont(x, f) lies between two neighbours.
  */
 #include "plan/bind/call.h"
 #include "plan/bind/select.h"
+
+#include <string.h>
 
 #include "base/vector.h"
 #include "plan/make/coerce.h"
@@ -127,7 +126,7 @@ struct quantile {
     struct binder *binder;
     struct expression *value; /* NULL where it does not count */
     enum collation collation; /* ... by which values are in order */
-    struct expression *fraction;
+    double fraction;
     struct position at;
 };
 
@@ -159,44 +158,9 @@ static struct expression *choose(const struct quantile *quantile,
                                       : NULL;
 }
 
-static struct expression *floor_of(const struct quantile *quantile,
-                                   struct expression *e, enum opcode op)
+/* The order of values; false: no memory, or the failure that is told. */
+static bool order_values(const struct quantile *quantile, struct vector *order)
 {
-    return e ? expression_math(quantile->binder, op, VDBQ_DOUBLE, e, NULL,
-                               false, quantile->at)
-             : NULL;
-}
-
-static struct expression *as_double(const struct quantile *quantile,
-                                    struct expression *e)
-{
-    return e ? expression_number(quantile->binder, e, VDBQ_DOUBLE, quantile->at)
-             : NULL;
-}
-
-/* A call as if it were written: an aggregate, or over the rows of a group. */
-static struct expression *call_of(const struct quantile *quantile,
-                                  const char *name, struct expression *argument,
-                                  const struct vector *order)
-{
-    struct ast_expression tree = { .at = quantile->at };
-    struct call call = { .tree = &tree,
-                         .name = name,
-                         .count = argument != NULL };
-
-    tree.column.text = name;
-    call.arguments[0] = argument;
-    if (order == NULL)
-        return bind_aggregate(quantile->binder, &call, aggregate_named(name));
-    call.partition = quantile->selecting->keys;
-    call.order = *order;
-    return bind_window(quantile->binder, &call);
-}
-
-/* The place of a row's value in its group, from 1. */
-static struct expression *place_of(const struct quantile *quantile)
-{
-    struct vector order = VECTOR_IN(quantile->binder->arena, struct order_term);
     struct order_term term = { .expression = collation_key(quantile->binder,
                                                            quantile->value,
                                                            quantile->collation),
@@ -204,70 +168,59 @@ static struct expression *place_of(const struct quantile *quantile)
                                .result = -1 };
 
     if (term.expression == NULL)
-        return NULL;
-    if (!vector_append(&order, &term, 1))
+        return false;
+    *order = VECTOR_IN(quantile->binder->arena, struct order_term);
+    if (!vector_append(order, &term, 1))
+        return error_no_memory(quantile->binder->error), false;
+    return true;
+}
+
+/* A quantile function over the rows of a group, of the value's type, or the
+ * DOUBLE that says how far it is from one to the next. */
+static struct expression *of_rows(const struct quantile *quantile,
+                                  enum window_function function)
+{
+    const struct expression *value = quantile->value;
+    struct expression *e = expression_new(quantile->binder, EXPRESSION_WINDOW,
+                                          VDBQ_DOUBLE, quantile->at);
+
+    if (e != NULL)
+        e->window = arena_alloc(quantile->binder->arena, sizeof *e->window);
+    if (e == NULL || e->window == NULL)
         return error_no_memory(quantile->binder->error), NULL;
-    return as_double(quantile, call_of(quantile, "row_number", NULL, &order));
+    e->left = quantile->value;
+    e->window->function = function;
+    e->window->partition = quantile->selecting->keys;
+    memcpy(&e->window->offset, &quantile->fraction, sizeof e->window->offset);
+    if (!order_values(quantile, &e->window->order))
+        return NULL;
+    if (function != WINDOW_QUANTILE_PART) {
+        e->type = value->type;
+        e->precision = value->precision;
+        e->scale = value->scale;
+    }
+    e->nullable = true;
+    e->range = range_full(e->type);
+    e->machine = type_machine((enum vdbq_type)e->type);
+    return expression_fits(quantile->binder, e) ? e : NULL;
 }
 
-/* The number of values in a group: of a row's, or of the group at hand. */
-static struct expression *count_of(const struct quantile *quantile, bool of_row)
+/* The same of a group: all of its rows have it. */
+static struct expression *of_group(const struct quantile *quantile,
+                                   enum window_function function)
 {
-    struct vector none = VECTOR_IN(quantile->binder->arena, struct order_term);
+    struct expression *e = of_rows(quantile, function);
 
-    return as_double(quantile, call_of(quantile, "count", quantile->value,
-                                       of_row ? &none : NULL));
-}
-
-/* The group's value whose place that is. */
-static struct expression *value_at(const struct quantile *quantile,
-                                   struct expression *place)
-{
-    struct expression *null =
-        expression_null(quantile->binder, quantile->value->type, quantile->at);
-    struct expression *e =
-        choose(quantile, operate(quantile, AST_EQ, place_of(quantile), place),
-               quantile->value, null);
-
-    return e ? call_of(quantile, "max", e, NULL) : NULL;
+    return e ? select_first(quantile->binder, e) : NULL;
 }
 
 /* ----------------------------------------------------------------- values -- */
 
-/* n - floor(n - f * n), 1 at least. */
-static struct expression *value_of_rows(const struct quantile *quantile)
-{
-    struct expression *count = count_of(quantile, true);
-    struct expression *rest =
-        operate(quantile, AST_SUB, count,
-                operate(quantile, AST_MUL, quantile->fraction, count));
-    struct expression *place = operate(quantile, AST_SUB, count,
-                                       floor_of(quantile, rest, OP_FLOOR_F64));
-    struct expression *one = number(quantile, 1);
-
-    place = choose(quantile, operate(quantile, AST_LT, place, one), one, place);
-    return place ? value_at(quantile, place) : NULL;
-}
-
-/* How many values lie before it: f * (n - 1). */
-static struct expression *values_before(const struct quantile *quantile,
-                                        bool of_row)
-{
-    return operate(quantile, AST_MUL,
-                   operate(quantile, AST_SUB, count_of(quantile, of_row),
-                           number(quantile, 1)),
-                   quantile->fraction);
-}
-
-/* The neighbour below it, or above, as a DOUBLE. */
+/* A neighbour of what is between values, as a DOUBLE. */
 static struct expression *neighbour(const struct quantile *quantile,
-                                    enum opcode op)
+                                    enum window_function function)
 {
-    struct expression *place =
-        operate(quantile, AST_ADD,
-                floor_of(quantile, values_before(quantile, true), op),
-                number(quantile, 1));
-    struct expression *value = place ? value_at(quantile, place) : NULL;
+    struct expression *value = of_group(quantile, function);
 
     return value ? expression_cast_plain(quantile->binder, value, VDBQ_DOUBLE,
                                          quantile->at)
@@ -277,11 +230,9 @@ static struct expression *neighbour(const struct quantile *quantile,
 /* low * (1 - d) + high * d, or both where they are equal: they may be infinite. */
 static struct expression *value_between(const struct quantile *quantile)
 {
-    struct expression *low = neighbour(quantile, OP_FLOOR_F64);
-    struct expression *high = neighbour(quantile, OP_CEIL_F64);
-    struct expression *before = values_before(quantile, false);
-    struct expression *d = operate(quantile, AST_SUB, before,
-                                   floor_of(quantile, before, OP_FLOOR_F64));
+    struct expression *low = neighbour(quantile, WINDOW_QUANTILE_BELOW);
+    struct expression *high = neighbour(quantile, WINDOW_QUANTILE_ABOVE);
+    struct expression *d = of_group(quantile, WINDOW_QUANTILE_PART);
     struct expression *rest =
         operate(quantile, AST_SUB, number(quantile, 1), d);
 
@@ -307,7 +258,7 @@ static struct expression *expand(void *context, struct expression *e,
         return NULL;
     quantile.value = e->left;
     quantile.collation = collation_of(e->left);
-    quantile.fraction = e->right;
+    quantile.fraction = e->right->constant.real;
     if (e->condition != NULL)
         quantile.value = choose(&quantile, e->condition, e->left,
                                 expression_null(binder, e->left->type, e->at));
@@ -315,7 +266,7 @@ static struct expression *expand(void *context, struct expression *e,
     if (quantile.value != NULL)
         made = is_between_values(e->aggregate.function)
                    ? value_between(&quantile)
-                   : value_of_rows(&quantile);
+                   : of_group(&quantile, WINDOW_QUANTILE_VALUE);
     *failed = made == NULL;
     return made;
 }

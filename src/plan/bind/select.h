@@ -40,6 +40,11 @@ struct selecting {
  * the keys' values, and all expressions are over these. */
 enum vdbq_status select_group(struct selecting *selecting);
 
+/* select_group.c: a column outside of aggregates and keys, or what all rows of a
+ * group have: that of the group's first row. NULL: a failure. */
+struct expression *select_first(struct binder *binder,
+                                struct expression *column);
+
 /* quantile.c: the expression with what the symbols of bind_quantile() are made
  * of, once the keys of the groups are known. NULL: a failure. */
 struct expression *quantile_expand(struct selecting *selecting,

@@ -56,10 +56,8 @@ static int aggregate_of(const struct selecting *selecting,
 
 /* --------------------------------------------------- aggregates in use -- */
 
-/* A column outside of aggregates and keys, or what all rows of a group have:
- * that of the group's first row. */
-static struct expression *first_of(struct binder *binder,
-                                   struct expression *column)
+struct expression *select_first(struct binder *binder,
+                                struct expression *column)
 {
     struct expression *e =
         expression_new(binder, EXPRESSION_AGGREGATE, column->type, column->at);
@@ -83,7 +81,7 @@ static bool collect(void *context, struct expression **operand)
     if (key_of(selecting, e) >= 0)
         return true;
     if (e->kind == EXPRESSION_COLUMN)
-        e = first_of(selecting->binder, e);
+        e = select_first(selecting->binder, e);
     if (e == NULL)
         return false;
     if (e->kind != EXPRESSION_AGGREGATE)
@@ -165,7 +163,7 @@ static struct expression *computed(const struct selecting *selecting,
         return aggregate;
     e = collate_extreme_of_group(selecting->binder, aggregate,
                                  &selecting->keys);
-    return e ? first_of(selecting->binder, e) : NULL;
+    return e ? select_first(selecting->binder, e) : NULL;
 }
 
 /* False: no memory, or the failure that is told. */
@@ -209,7 +207,7 @@ static struct expression *grouped(void *context, struct expression *e,
     int number = key_of(selecting, e);
 
     if (number < 0 && e->kind == EXPRESSION_COLUMN)
-        e = first_of(selecting->binder, e);
+        e = select_first(selecting->binder, e);
     if (number < 0 && e != NULL && e->kind == EXPRESSION_AGGREGATE)
         number = (int)selecting->keys.count + aggregate_of(selecting, e);
     if (number < 0) {

@@ -245,6 +245,12 @@ static void estimate_join(struct node *node)
 
 /* -------------------------------------------------------------- others -- */
 
+/* So many groups times the values of one key more. */
+static double groups_by(double groups, const struct column_estimate *key)
+{
+    return estimate_rows(groups * (fmax(key->distinct, 1) + (key->nulls > 0)));
+}
+
 static void estimate_group(struct node *node)
 {
     double groups = 1;
@@ -253,13 +259,30 @@ static void estimate_group(struct node *node)
     for (unsigned i = 0; i < node->group.keys; i++) {
         const struct column_estimate *key = &node->left->columns[i].estimate;
         node->sampled |= key->sampled;
-        groups =
-            estimate_rows(groups * (fmax(key->distinct, 1) + (key->nulls > 0)));
+        groups = groups_by(groups, key);
     }
     node->rows = node->group.keys == 0 ? 1 : fmin(groups, node->left->rows);
     pass_columns(node, node->left);
     for (unsigned i = node->group.keys; i < node->column_count; i++)
         node->columns[i].estimate = unknown(node->rows);
+}
+
+/* A row of each partition, or all. */
+static void estimate_window(struct node *node)
+{
+    double rows = node->left->rows, firsts = 1;
+
+    if (node->window.firsts) {
+        const struct step_window_function *function =
+            vector_at(&node->window.functions, 0);
+        for (size_t i = 0; i < function->partition.count; i++)
+            firsts = groups_by(
+                firsts,
+                &node->left->columns[VECTOR_ITEMS(&function->partition, int)[i]]
+                     .estimate);
+    }
+    node->rows = node->window.firsts ? fmin(firsts, rows) : rows;
+    pass_columns(node, node->left);
 }
 
 static void estimate_limit(struct node *node, uint64_t offset, uint64_t limit)
@@ -372,8 +395,10 @@ static void estimate_kind(struct node *node)
         for (unsigned i = 0; i < node->column_count; i++)
             node->columns[i].estimate = unknown(node->rows);
         break;
-    case NODE_APPLY:
     case NODE_WINDOW:
+        estimate_window(node);
+        break;
+    case NODE_APPLY:
     case NODE_MAP:
     case NODE_FETCH:
         node->rows = node->left->rows;

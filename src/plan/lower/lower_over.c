@@ -384,6 +384,8 @@ enum vdbq_status lower_window(struct lowering *lowering, struct node *node,
         return status;
     status = lower_wider(lowering, node, STEP_WINDOW, needed, used, below, map,
                          number);
+    if (status == VDBQ_OK)
+        steps_at(lowering->steps, *number)->window.firsts = node->window.firsts;
     for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++)
         status =
             lower_status(lowering, add_window(lowering, vector_at(functions, i),

@@ -35,6 +35,7 @@
 #include "plan/simplify/computed_keys.h"
 #include "plan/simplify/facts_group.h"
 #include "plan/simplify/group_early.h"
+#include "plan/simplify/group_firsts.h"
 #include "plan/simplify/group_key.h"
 #include "plan/simplify/partner_extremes.h"
 #include "plan/simplify/refused.h"
@@ -193,6 +194,11 @@ static struct node *shifted_sums_all(struct binder *binder, struct node *node)
     return tree_pass(binder, node, shifted_sums);
 }
 
+static struct node *group_firsts_all(struct binder *binder, struct node *node)
+{
+    return tree_pass(binder, node, group_firsts);
+}
+
 static struct node *partner_extremes_all(struct binder *binder,
                                          struct node *node)
 {
@@ -349,6 +355,12 @@ static const struct pass {
     { .name = "join answers",
       .apply = join_answers,
       .text = "Subqueries that give one value, whatever row asks, are joined.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "first rows",
+      .apply = group_firsts_all,
+      .text = "Quantiles of groups are computed for the first row of each, "
+              "where the groups show nothing else.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "share",

@@ -65,7 +65,7 @@ struct window {
     enum aggregate_function aggregate; /* of WINDOW_AGGREGATE           */
     bool distinct;                     /* of WINDOW_AGGREGATE           */
     struct step_frame frame; /* of aggregates, FIRST, LAST, NTH         */
-    int64_t offset;          /* LAG, LEAD, NTH                          */
+    int64_t offset;          /* LAG, LEAD, NTH; bits of a quantile's share  */
     bool of_group; /* the keys of a group are to come to the partition:
                       STRING_AGG and what it is made of, while SELECT is bound */
     struct vector partition; /* of struct expression *                  */

@@ -136,7 +136,8 @@ static bool same_kinds(const struct node *a, const struct node *b)
         return a->limit.offset == b->limit.offset
                && a->limit.limit == b->limit.limit;
     case NODE_WINDOW:
-        return same_windows(&a->window.functions, &b->window.functions);
+        return a->window.firsts == b->window.firsts
+               && same_windows(&a->window.functions, &b->window.functions);
     case NODE_MAP:
         return same_functions(&a->map.functions, &b->map.functions);
     case NODE_VALUES:

@@ -31,8 +31,13 @@ static const struct {
       .name = #text,                                                           \
       .least = least_count,                                                    \
       .most = most_count },
-static const struct window_row windows[] = { WINDOW_FUNCTIONS(
-    ROW) SHARE_FUNCTIONS(ROW) TEXT_FUNCTIONS(ROW) };
+#define INNER_ROW(NAME, text, meaning)                                         \
+    { .function = WINDOW_##NAME, .name = #text, .least = 1, .most = 1 },
+static const struct window_row windows[] = {
+    WINDOW_FUNCTIONS(ROW) SHARE_FUNCTIONS(ROW) TEXT_FUNCTIONS(ROW)
+        QUANTILE_FUNCTIONS(INNER_ROW)
+};
+#undef INNER_ROW
 #undef ROW
 
 /* Inner ones have no name in SQL. */
@@ -41,7 +46,9 @@ enum {
     FIRST_INNER = AGGREGATES(ONE),
     FIRST_ORDER = AGGREGATES(ONE) INNER_AGGREGATES(ONE),
     ALL = sizeof aggregates / sizeof *aggregates,
-    WINDOWS = WINDOW_FUNCTIONS(ONE) SHARE_FUNCTIONS(ONE) TEXT_FUNCTIONS(ONE)
+    FIRST_QUANTILE =
+        WINDOW_FUNCTIONS(ONE) SHARE_FUNCTIONS(ONE) TEXT_FUNCTIONS(ONE),
+    WINDOWS = sizeof windows / sizeof *windows
 };
 
 const struct aggregate_row *aggregate_row(enum aggregate_function function)
@@ -62,6 +69,11 @@ const char *window_name(enum window_function function)
     return windows[function].name;
 }
 
+bool window_is_quantile(enum window_function function)
+{
+    return (unsigned)function >= FIRST_QUANTILE && (unsigned)function < WINDOWS;
+}
+
 const struct aggregate_row *aggregate_named(const char *name)
 {
     for (unsigned i = 0; i < ALL; i++)
@@ -76,7 +88,7 @@ const struct aggregate_row *aggregate_named(const char *name)
 
 const struct window_row *window_named(const char *name)
 {
-    for (unsigned i = 0; i < WINDOWS; i++)
+    for (unsigned i = 0; i < FIRST_QUANTILE; i++)
         if (name_equal(windows[i].name, name))
             return &windows[i];
     return NULL;

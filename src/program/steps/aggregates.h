@@ -121,6 +121,22 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
 #define TEXT_FUNCTIONS(_)                                                      \
     _(STRING_AGG, string_agg, 1, 2, "all texts, joined by a separator")
 
+/*
+ *   _(NAME, name, meaning)
+ *
+ * Of a whole partition, whose values are in their order, NULLs last: those that
+ * the planner alone makes, of quantiles. The share f of n values that are not
+ * NULL is a double, and its bits are the function's offset.
+ */
+#define QUANTILE_FUNCTIONS(_)                                                  \
+    _(QUANTILE_BELOW, quantile_below,                                          \
+      "the value at floor(f * (n - 1)), counted from 0")                       \
+    _(QUANTILE_ABOVE, quantile_above, "... at ceil(f * (n - 1))")              \
+    _(QUANTILE_PART, quantile_part,                                            \
+      "how far f * (n - 1) is from the one to the other: a DOUBLE")            \
+    _(QUANTILE_VALUE, quantile_value,                                          \
+      "the value at n - floor(n - f * n), counted from 1, or the first")
+
 #define AGGREGATE(NAME, name, keeps, gives, none, meaning) AGGREGATE_##NAME,
 enum aggregate_function {
     AGGREGATES(AGGREGATE) INNER_AGGREGATES(AGGREGATE)
@@ -128,9 +144,10 @@ enum aggregate_function {
 };
 #undef AGGREGATE
 
-#define WINDOW(NAME, name, least, most, meaning) WINDOW_##NAME,
+#define WINDOW(NAME, ...) WINDOW_##NAME,
 enum window_function {
     WINDOW_FUNCTIONS(WINDOW) SHARE_FUNCTIONS(WINDOW) TEXT_FUNCTIONS(WINDOW)
+        QUANTILE_FUNCTIONS(WINDOW)
     WINDOW_AGGREGATE /* over the frame; by default that is the partition up to
                         the last peer of the row, or all of it where there is
                         no order                                           */
@@ -156,6 +173,9 @@ const struct aggregate_row *aggregate_row(enum aggregate_function function);
 const char *aggregate_name(enum aggregate_function function);
 /* Not of WINDOW_AGGREGATE, which is called by the aggregate's name. */
 const char *window_name(enum window_function function);
+
+/* Whether it is one of QUANTILE_FUNCTIONS. */
+bool window_is_quantile(enum window_function function);
 
 /* What SQL calls by that name; NULL: nothing. */
 const struct aggregate_row *aggregate_named(const char *name);

@@ -156,12 +156,14 @@ struct step_parameter {
 };
 
 /* STEP_WINDOW. Gives the input's columns, then one for each function; rows
- * stay in their order. */
+ * stay in their order. Of `firsts` nobody wants another row than the first of
+ * each partition: where all are in memory no other comes. */
 struct step_window_function {
     enum window_function function;
     struct step_aggregate aggregate; /* its column: the argument         */
     struct step_frame frame;         /* of aggregates, FIRST, LAST, NTH  */
-    int64_t offset;                  /* LAG, LEAD, NTH                   */
+    int64_t offset;                  /* LAG, LEAD, NTH; bits of a quantile's
+                                        share                            */
     int fallback;                    /* LAG, LEAD: column of the value
                                         where there is no such row; -1: NULL.
                                         STRING_AGG: of what stands before a
@@ -171,6 +173,7 @@ struct step_window_function {
 };
 struct step_window {
     struct vector functions; /* of struct step_window_function           */
+    bool firsts;             /* all are quantiles, of the same partition    */
 };
 
 /* STEP_MAP. Functions that the machine cannot compute: they make new texts,

@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/type.h"
 #include "program/steps/steps.h"
@@ -418,13 +419,33 @@ check_window_function(const struct checking *check,
     return status == VDBQ_OK ? check_keys(check, &function->order) : status;
 }
 
+/* Of first rows alone: all functions have the first one's partition. */
+static enum vdbq_status check_firsts(const struct checking *check)
+{
+    const struct vector *functions = &check->step->window.functions;
+    const struct step_window_function *first = vector_at(functions, 0);
+    size_t count = functions->count > 0 ? first->partition.count : 0;
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct step_window_function *function = vector_at(functions, i);
+        if (!window_is_quantile(function->function)
+            || function->partition.count != count
+            || (count > 0
+                && memcmp(function->partition.items, first->partition.items,
+                          count * sizeof(int))
+                       != 0))
+            return refuse(check, "function %zu has no first rows", i);
+    }
+    return VDBQ_OK;
+}
+
 static enum vdbq_status check_window(const struct checking *check)
 {
     const struct vector *functions = &check->step->window.functions;
     enum vdbq_status status = check_beside(check, functions->count);
     for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++)
         status = check_window_function(check, vector_at(functions, i));
-    return status;
+    return status == VDBQ_OK && check->step->window.firsts ? check_firsts(check)
+                                                           : status;
 }
 
 static enum vdbq_status check_map(const struct checking *check)

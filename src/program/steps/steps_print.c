@@ -255,7 +255,7 @@ static void print_window(const struct printing *printing,
 {
     const struct vector *functions = &step->window.functions;
     struct text *text = printing->text;
-    text_print(text, "window");
+    text_print(text, step->window.firsts ? "window of first rows" : "window");
     for (size_t i = 0; i < functions->count; i++) {
         print_comma(i, text);
         print_window_function(printing, step, vector_at(functions, i));

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Quantiles of partitions: values at places among those that are not NULL, which
+ * come first in the order, written to all rows of the partition, or to the row
+ * that is given of it (window_firsts.c).
+ */
+#include "exec/window/window_inner.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/threads/stop.h"
+#include "exec/window/window_firsts.h"
+
+struct quantiles {
+    const struct window *window;
+    const struct step_window_function *function;
+    const struct row_set_column *values;
+    struct row_set_column *result;
+    double share;
+    bool nulls[PARALLEL_THREADS_MAX]; /* of each share: it has written one */
+};
+
+/* What the rows of a partition have. */
+struct quantile {
+    bool null;
+    uint32_t source; /* the row that has the value ... */
+    double part;     /* ... or QUANTILE_PART's          */
+};
+
+/* How many of the rows [begin, end) in the order have a value. */
+static uint32_t count_values(const struct quantiles *all, uint32_t begin,
+                             uint32_t end)
+{
+    uint32_t low = begin, high = end;
+
+    assert(begin < end);
+    if (all->values->nulls == NULL)
+        return end - begin;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (row_set_is_null(all->values, all->window->order[middle]))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low - begin;
+}
+
+/* The place, from 0, of the value that the function takes of n. */
+static uint32_t place_of(const struct quantiles *all, double n)
+{
+    double before = (n - 1) * all->share, place;
+
+    if (all->function->function == WINDOW_QUANTILE_BELOW)
+        return (uint32_t)floor(before);
+    if (all->function->function == WINDOW_QUANTILE_ABOVE)
+        return (uint32_t)ceil(before);
+    assert(all->function->function == WINDOW_QUANTILE_VALUE);
+    place = n - floor(n - all->share * n);
+    return place < 1 ? 0 : (uint32_t)place - 1;
+}
+
+static struct quantile quantile_of(const struct quantiles *all, uint32_t begin,
+                                   uint32_t end)
+{
+    uint32_t count = count_values(all, begin, end), place;
+    double before = ((double)count - 1) * all->share;
+
+    if (count == 0)
+        return (struct quantile){ .null = true };
+    if (all->function->function == WINDOW_QUANTILE_PART)
+        return (struct quantile){ .part = before - floor(before) };
+    place = place_of(all, (double)count);
+    assert(place < count);
+    return (struct quantile){ .source = all->window->order[begin + place] };
+}
+
+/* Writes it to a row of the result; whether it is NULL. */
+static bool write_one(const struct quantiles *all,
+                      const struct quantile *quantile, uint32_t row)
+{
+    struct row_set_column *result = all->result;
+
+    if (quantile->null)
+        result->nulls[row] = 1;
+    else if (all->function->function == WINDOW_QUANTILE_PART)
+        ((double *)result->values)[row] = quantile->part;
+    else
+        window_copy(all->values, quantile->source, result, row);
+    return quantile->null;
+}
+
+/* One thread's share: rows in their order, partition by partition. */
+static void write_rows(void *context, unsigned share)
+{
+    struct quantiles *all = context;
+    const struct window *window = all->window;
+    uint32_t at = window_share(window, share);
+    uint32_t stop = window_share(window, share + 1);
+    uint64_t since = 0;
+
+    while (at < stop) {
+        uint32_t first = window_begin(window, at, SORT_PARTITION);
+        uint32_t end = window_end(window, at, SORT_PARTITION);
+        uint32_t behind = end < stop ? end : stop;
+        struct quantile quantile = quantile_of(all, first, end);
+        if (stop_after(&since, 1 + behind - first))
+            return;
+        for (; at < behind && !stop_at(at); at++)
+            all->nulls[share] |= write_one(all, &quantile, window->order[at]);
+        at = behind;
+    }
+}
+
+/* One thread's share: partitions, in the order of their first rows. */
+static void write_firsts(void *context, unsigned share)
+{
+    struct quantiles *all = context;
+    const struct window_firsts *firsts = all->window->firsts;
+    uint64_t count = firsts->count, threads = all->window->threads;
+    uint32_t end = (uint32_t)(count * (share + 1) / threads);
+
+    for (uint32_t i = (uint32_t)(count * share / threads);
+         i < end && !stop_at(i); i++) {
+        uint32_t partition = firsts->partitions[i];
+        struct quantile quantile = quantile_of(all, firsts->begins[partition],
+                                               firsts->begins[partition + 1]);
+        all->nulls[share] |= write_one(all, &quantile, i);
+    }
+}
+
+void window_quantile(struct window *window,
+                     const struct step_window_function *function,
+                     struct row_set_column *result)
+{
+    struct quantiles all = {
+        .window = window,
+        .function = function,
+        .values = &window->rows->columns[function->aggregate.column],
+        .result = result
+    };
+
+    memcpy(&all.share, &function->offset, sizeof all.share);
+    assert(all.share >= 0 && all.share <= 1);
+    parallel_run(window->threads,
+                 window->firsts != NULL ? write_firsts : write_rows, &all);
+    for (unsigned i = 0; i < window->threads; i++)
+        window->any_nulls |= all.nulls[i];
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Quantiles of partitions against naive ones, for all rows and for the first row
+ * of each partition, by one thread and by several.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "exec/window/window_firsts.h"
+#include "fixtures/failing_memory.h"
+#include "fixtures/random_rows.h"
+
+enum { FUNCTIONS = 4 };
+
+static struct row_set input;
+static struct step_column columns[RANDOM_COLUMNS];
+static struct error error;
+
+static void fill(uint32_t rows, uint32_t variety)
+{
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    struct vdbq_batch batch;
+
+    random_fill(rows, variety);
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        columns[i] =
+            (struct step_column){ .name = "x", .type = random_types[i] };
+    row_set_finish(&input);
+    assert_int_equal(row_set_init(&input, columns, RANDOM_COLUMNS, &error),
+                     VDBQ_OK);
+    batch = random_batch(0, rows, vectors);
+    assert_int_equal(row_set_append(&input, &batch, 1, &error), VDBQ_OK);
+}
+
+/* Quantiles with the same partition: their order is that of their values. */
+static void make(struct step_window_function *functions)
+{
+    static const double shares[] = { 0, 0.1, 0.5, 0.77, 1 };
+    unsigned keys = random_below(3), first = random_below(RANDOM_COLUMNS);
+
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        struct step_window_function *f = &functions[i];
+        double share = shares[random_below(5)];
+        *f = (struct step_window_function){
+            .function = (enum window_function)(WINDOW_QUANTILE_BELOW + i),
+            .aggregate = { .column = (int)random_below(RANDOM_COLUMNS),
+                           .filter = -1 },
+            .fallback = -1,
+            .partition = VECTOR(int),
+            .order = VECTOR(struct step_key)
+        };
+        memcpy(&f->offset, &share, sizeof share);
+        for (unsigned k = 0; k < keys; k++)
+            *(int *)vector_add(&f->partition) =
+                (int)((first + k) % RANDOM_COLUMNS);
+        *(struct step_key *)vector_add(&f->order) =
+            (struct step_key){ .column = f->aggregate.column,
+                               .nulls_last = true };
+    }
+}
+
+static void finish(struct step_window_function *functions)
+{
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        vector_finish(&functions[i].partition);
+        vector_finish(&functions[i].order);
+    }
+}
+
+/* Runs them; `firsts` may be NULL. */
+static enum vdbq_status run(const struct step_window *step, unsigned threads,
+                            struct window_firsts *firsts,
+                            struct row_set *results)
+{
+    struct step_column made[FUNCTIONS];
+    struct window_params params = { .step = step,
+                                    .rows = &input,
+                                    .columns = columns,
+                                    .firsts = firsts,
+                                    .threads = threads };
+
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        const struct step_window_function *f = vector_at(&step->functions, i);
+        made[i] =
+            (struct step_column){ .name = "r",
+                                  .type =
+                                      f->function == WINDOW_QUANTILE_PART
+                                          ? VDBQ_DOUBLE
+                                          : random_types[f->aggregate.column] };
+    }
+    if (row_set_init(results, made, FUNCTIONS, &error) != VDBQ_OK)
+        return error.status;
+    return window_run(&params, results, &error);
+}
+
+/* ------------------------------------------------------- the naive way -- */
+
+static bool same_partition(const struct step_window_function *f, uint32_t a,
+                           uint32_t b)
+{
+    for (size_t i = 0; i < f->partition.count; i++)
+        if (!random_equal((unsigned)VECTOR_ITEMS(&f->partition, int)[i], a, b))
+            return false;
+    return true;
+}
+
+/* The rows of a partition that have a value, in the order of values. */
+static uint32_t values_of(const struct step_window_function *f, uint32_t row,
+                          uint32_t *rows)
+{
+    unsigned column = (unsigned)f->aggregate.column;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < input.rows; i++) {
+        uint32_t at = count;
+        if (!same_partition(f, row, i) || random_null(column, i))
+            continue;
+        for (; at > 0
+               && random_less(column, random_real(column, i),
+                              random_integer(column, i),
+                              random_real(column, rows[at - 1]),
+                              random_integer(column, rows[at - 1]));
+             at--)
+            rows[at] = rows[at - 1];
+        rows[at] = i;
+        count++;
+    }
+    return count;
+}
+
+/* The place of the value that a function takes of n. */
+static uint32_t place_of(enum window_function function, double share, double n)
+{
+    double at = n - floor(n - share * n);
+
+    if (function == WINDOW_QUANTILE_VALUE)
+        return at < 1 ? 0 : (uint32_t)at - 1;
+    return (uint32_t)(function == WINDOW_QUANTILE_BELOW
+                          ? floor((n - 1) * share)
+                          : ceil((n - 1) * share));
+}
+
+static void check_row(const struct step_window_function *f,
+                      const struct row_set_column *result, uint32_t row)
+{
+    uint32_t rows[256], count = values_of(f, row, rows);
+    const char *values = random_values[f->aggregate.column];
+    double share, part;
+
+    memcpy(&share, &f->offset, sizeof share);
+    part = (count - 1.0) * share - floor((count - 1.0) * share);
+    assert_int_equal(row_set_is_null(result, row), count == 0);
+    if (count > 0 && f->function == WINDOW_QUANTILE_PART)
+        assert_memory_equal((double *)result->values + row, &part, sizeof part);
+    else if (count > 0)
+        assert_memory_equal(
+            (char *)result->values + (size_t)row * result->width,
+            values
+                + (size_t)rows[place_of(f->function, share, count)]
+                      * result->width,
+            result->width);
+}
+
+/* --------------------------------------------------------------- tests -- */
+
+/* Row `row` of some results has what row `of` of all has. */
+static void check_same(const struct row_set *some, uint32_t row,
+                       const struct row_set *all, uint32_t of)
+{
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        const struct row_set_column *a = &some->columns[i],
+                                    *b = &all->columns[i];
+        assert_int_equal(row_set_is_null(a, row), row_set_is_null(b, of));
+        if (!row_set_is_null(a, row))
+            assert_memory_equal((char *)a->values + (size_t)row * a->width,
+                                (char *)b->values + (size_t)of * b->width,
+                                a->width);
+    }
+}
+
+/* Whether a row is the first one of its partition. */
+static bool is_first(const struct step_window_function *f, uint32_t row)
+{
+    uint32_t i = 0;
+
+    while (!same_partition(f, i, row))
+        i++;
+    return i == row;
+}
+
+static void quantiles_are_as_naive_ones(void **state)
+{
+    static const uint32_t counts[] = { 0, 1, 2, 63, 120 };
+
+    (void)state;
+    for (unsigned round = 0; round < 300; round++) {
+        struct step_window_function functions[FUNCTIONS];
+        struct step_window step = { .functions =
+                                        VECTOR_OF(functions, FUNCTIONS) };
+        struct window_firsts firsts = { 0 };
+        struct row_set all, some;
+        uint32_t at = 0;
+        fill(counts[round % 5], 1 + random_below(30));
+        make(functions);
+        assert_int_equal(run(&step, 1 + round % 2, NULL, &all), VDBQ_OK);
+        assert_int_equal(run(&step, 1 + round % 3, &firsts, &some), VDBQ_OK);
+        assert_int_equal(all.rows, input.rows);
+        for (uint32_t row = 0; row < input.rows; row++) {
+            for (unsigned i = 0; i < FUNCTIONS; i++)
+                check_row(&functions[i], &all.columns[i], row);
+            if (is_first(functions, row)) {
+                assert_int_equal(firsts.rows[at], row);
+                check_same(&some, at++, &all, row);
+            }
+        }
+        assert_int_equal(some.rows, at);
+        window_firsts_finish(&firsts);
+        row_set_finish(&all);
+        row_set_finish(&some);
+        finish(functions);
+    }
+    row_set_finish(&input);
+}
+
+/* Partitions that lie in the shares of several threads, and many small ones. */
+static void threads_change_nothing(void **state)
+{
+    enum { ROWS = 120000 };
+    static const uint32_t variety[] = { 1, 3, 300, 1000000000 };
+
+    (void)state;
+    for (unsigned round = 0; round < 24; round++) {
+        struct step_window_function functions[FUNCTIONS];
+        struct step_window step = { .functions =
+                                        VECTOR_OF(functions, FUNCTIONS) };
+        struct window_firsts firsts = { 0 };
+        struct row_set all, some;
+        fill(ROWS, variety[round % 4]);
+        make(functions);
+        assert_int_equal(run(&step, 1, NULL, &all), VDBQ_OK);
+        assert_int_equal(run(&step, 2 + round % 6, &firsts, &some), VDBQ_OK);
+        assert_int_equal(some.rows, firsts.count);
+        for (uint32_t i = 0; i < firsts.count; i++) {
+            assert_true(i == 0 || firsts.rows[i] > firsts.rows[i - 1]);
+            check_same(&some, i, &all, firsts.rows[i]);
+        }
+        window_firsts_finish(&firsts);
+        row_set_finish(&all);
+        row_set_finish(&some);
+        finish(functions);
+    }
+    row_set_finish(&input);
+}
+
+static void missing_memory_is_told(void **state)
+{
+    struct step_window_function functions[FUNCTIONS];
+    struct step_window step = { .functions = VECTOR_OF(functions, FUNCTIONS) };
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+
+    (void)state;
+    fill(2000, 100);
+    make(functions);
+    for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+        struct window_firsts firsts = { 0 };
+        struct row_set results = { 0 };
+        memory_fail_after(calls);
+        status = run(&step, 1, &firsts, &results);
+        memory_fail_never();
+        row_set_finish(&results);
+        window_firsts_finish(&firsts);
+        assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+    }
+    finish(functions);
+    row_set_finish(&input);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_are_as_naive_ones),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(missing_memory_is_told)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
