@@ -33,10 +33,30 @@ static size_t plain_bytes(const char *at, const char *end)
     return plain > 0 ? plain - 1 : 0;
 }
 
+/* Whether all characters of a text have one byte. */
+static bool is_plain(struct vdbq_text text)
+{
+    const char *at = text.bytes, *end = text.bytes + text.length;
+    uint64_t all = 0, bytes;
+    if (text.length < sizeof bytes) {
+        while (at < end)
+            all |= (unsigned char)*at++;
+        return (all & 0x80) == 0;
+    }
+    memcpy(&all, end - sizeof all, sizeof all);
+    for (; end - at >= (ptrdiff_t)sizeof bytes; at += sizeof bytes) {
+        memcpy(&bytes, at, sizeof bytes);
+        all |= bytes;
+    }
+    return (all & UINT64_C(0x8080808080808080)) == 0;
+}
+
 size_t utf8_count(struct vdbq_text text)
 {
     size_t count = 0;
     const char *at = text.bytes, *end = text.bytes + text.length;
+    if (is_plain(text))
+        return text.length;
     while (at < end) {
         size_t plain = plain_bytes(at, end);
         at += plain > 0 ? plain : utf8_length(at, end);
