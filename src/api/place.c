@@ -118,14 +118,19 @@ static bool asks_for_device(const struct settings *settings)
            || settings->steps == STEPS_DEVICE;
 }
 
+/* The CPU device; NULL: it is not open. */
+static struct station *find_cpu(vdbq *db, const struct settings *settings)
+{
+    struct settings wanted = station_settings(db, settings);
+    strcpy(wanted.device, "cpu");
+    return station_find(db, &wanted);
+}
+
 /* Whether the CPU device, which nobody asked for, is still to be opened. */
 static bool is_unopened(vdbq *db, const struct settings *settings)
 {
-    struct settings wanted = station_settings(db, settings);
-    if (asks_for_device(settings) || is_for_host(db, settings, UINT64_MAX))
-        return false;
-    strcpy(wanted.device, "cpu");
-    return station_find(db, &wanted) == NULL;
+    return !asks_for_device(settings) && !is_for_host(db, settings, UINT64_MAX)
+           && find_cpu(db, settings) == NULL;
 }
 
 /* Whether the host stands in for the CPU device until that is open; opens it
@@ -300,12 +305,9 @@ static enum vdbq_status station_of_rows(vdbq *db,
                                         const struct settings *settings,
                                         uint64_t rows, struct station **station)
 {
-    struct settings wanted = station_settings(db, settings);
-    if (!is_unopened(db, settings)) {
-        strcpy(wanted.device, "cpu");
-        *station = station_find(db, &wanted);
-        if (!asks_for_device(settings) && !is_for_host(db, settings, rows)
-            && *station != NULL && !(*station)->stands_in)
+    if (!asks_for_device(settings) && !is_for_host(db, settings, rows)) {
+        *station = find_cpu(db, settings);
+        if (*station != NULL && !(*station)->stands_in)
             return VDBQ_OK;
     }
     return station_choose(db, settings, asks_for_device(settings) ? rows : 0,

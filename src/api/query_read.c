@@ -11,7 +11,7 @@ static enum vdbq_status check_age(vdbq_query *query)
 {
     struct error *error = &query->db->error;
     uint64_t limit_ms = query->settings.read_timeout_ms;
-    uint64_t age_ns = os_time_ns() - query->opened_ns;
+    uint64_t age_ns = query->counted_ns - query->opened_ns;
     bool old;
     if (limit_ms == 0 || query->snapshot.database == NULL
         || age_ns < limit_ms * 1000000)
@@ -52,10 +52,10 @@ static enum vdbq_status next_batch(vdbq_query *query)
         query_returned_batch(query);
         return VDBQ_OK;
     }
+    query_clock_start(query);
     enum vdbq_status status = check_age(query);
     if (status != VDBQ_OK)
         return status;
-    query_clock_start(query);
     status = stream_batch(query->stream, batch, &query->db->error);
     if (query_hoped(query, status)) {
         status = query_stream_carefully(query);

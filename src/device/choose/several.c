@@ -51,6 +51,9 @@ bool device_choice_is_several(const char *text)
 
 void device_choice_first(const char *text, char first[SETTING_BYTES_MAX])
 {
+    first[0] = '\0';
+    if (text[0] == '\0') /* for any query where nobody asked for a device */
+        return;
     struct item item = item_at(text);
     int digits = item.numbers != NULL ? (int)strcspn(item.numbers, ",+") : 0;
 
