@@ -401,6 +401,24 @@ static struct run_keys range_at(const struct run *run, const void *ranges,
                                : (struct run_keys){ wide[0], wide[1] };
 }
 
+/* Looks where a key is if all lie at the same distance, as numbers without gaps do:
+ * a search waits for memory some twenty times. False: the first key that is no less
+ * lies elsewhere. */
+static bool find_even(const struct run *run, uint64_t key, uint32_t *place)
+{
+    const uint32_t *keys = run->keys;
+    uint64_t last =
+        run->rows > 0 && run->key_bits <= 32 ? keys[run->rows - 1] : 0;
+    uint64_t at;
+
+    if (last == 0 || key > last)
+        return false;
+    at = key * (run->rows - 1) / last;
+    assert(at < run->rows);
+    *place = (uint32_t)at;
+    return keys[at] == key && (at == 0 || keys[at - 1] < key);
+}
+
 enum { RANGES_TOGETHER = 256 }; /* that are searched in step */
 
 /* The same of few ranges, in a run that has keys. */
@@ -410,6 +428,7 @@ static void find_together(const struct run *run, const void *ranges,
     uint64_t room[RANGES_TOGETHER];
     uint32_t *narrow = (uint32_t *)(void *)room, begins[RANGES_TOGETHER];
 
+    assert(count > 0 && count <= RANGES_TOGETHER);
     for (uint32_t i = 0; i < count; i++) {
         struct run_keys keys = range_at(run, ranges, i);
         if (run->key_bits <= 32)
@@ -417,13 +436,14 @@ static void find_together(const struct run *run, const void *ranges,
         else
             room[i] = keys.first;
     }
-    search_here(&(struct search_here){ .type = run_key_type(run),
-                                       .sorted = run->keys,
-                                       .count = run->rows,
-                                       .steps = run->steps,
-                                       .keys = room,
-                                       .key_count = count },
-                begins);
+    if (count > 1 || !find_even(run, range_at(run, ranges, 0).first, begins))
+        search_here(&(struct search_here){ .type = run_key_type(run),
+                                           .sorted = run->keys,
+                                           .count = run->rows,
+                                           .steps = run->steps,
+                                           .keys = room,
+                                           .key_count = count },
+                    begins);
     for (uint32_t i = 0; i < count; i++) {
         places[2 * i] = begins[i];
         places[2 * i + 1] =

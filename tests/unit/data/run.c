@@ -136,13 +136,64 @@ static void test_keeps_some(void **state)
     block_destroy(&block);
 }
 
+/* ------------------------------------------------------------- single keys -- */
+
+/* The places of a key that is looked for alone, and how many are less. */
+static void check_alone(const struct run *run, uint32_t key)
+{
+    const uint32_t *keys = run->keys;
+    uint64_t range;
+    uint32_t places[2], less = 0, more = 0;
+
+    for (; less < run->rows && keys[less] < key; less++)
+        continue;
+    for (more = less; more < run->rows && keys[more] == key; more++)
+        continue;
+    run_put_range(run, &range, 0, (struct run_keys){ key, key });
+    run_find_ranges(run, &range, 1, places);
+    assert_int_equal(places[0], less);
+    assert_int_equal(places[1], more);
+}
+
+/* Keys without gaps, at the same distance, twice each, ever farther apart, all the
+ * same, with one at the end that is far away, and drawn. */
+static void test_keys_alone(void **state)
+{
+    enum { KEYS = 300, SHAPES = 7 };
+    uint32_t keys[KEYS] = { 0 };
+    struct run run = { .rows = KEYS,
+                       .tablet_rows = KEYS,
+                       .column_count = 1,
+                       .key_bits = 32,
+                       .keys = keys };
+
+    (void)state;
+    for (unsigned shape = 0; shape < SHAPES; shape++) {
+        for (uint32_t i = 0; i < KEYS; i++) {
+            uint32_t drawn =
+                (i > 0 ? keys[i - 1] : 0) + (uint32_t)chance_below(3);
+            const uint32_t shapes[SHAPES] = {
+                i, 3 * i, i / 2, i * i, 7, i + 1 < KEYS ? i : UINT32_MAX, drawn
+            };
+            keys[i] = shapes[shape];
+        }
+        run.rows = KEYS;
+        for (uint32_t key = 0; key < 3 * KEYS + 2; key++)
+            check_alone(&run, key);
+        for (uint32_t i = 0; i < KEYS; i++)
+            check_alone(&run, keys[i]);
+        run.rows = 1;
+        check_alone(&run, keys[0]);
+        check_alone(&run, keys[0] + 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_texts_between),
-        cmocka_unit_test(test_keeps_some),
+        cmocka_unit_test(test_finds),         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_texts_between), cmocka_unit_test(test_keeps_some),
+        cmocka_unit_test(test_keys_alone),
     };
 
     chance_start();
