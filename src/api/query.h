@@ -88,6 +88,9 @@ struct vdbq_query {
     struct account account;   /* of what the steps hold                 */
     struct stream_params params;
     struct stream *stream;
+    struct stream *resting; /* of the last run, which the next one opens
+                                 again, as long as the plan is there; NULL:
+                                 it was none that keeps anything        */
     struct vdbq_batch batch;
     struct query_texts texts;
     uint64_t row; /* of the batch, that comes next          */
@@ -171,8 +174,10 @@ bool query_is_apart(const vdbq_query *query);
 enum vdbq_status query_snapshot(vdbq_query *query);
 /* Opens the stream of the plan's rows, of the query's snapshot. */
 enum vdbq_status query_stream(vdbq_query *query);
-/* Closes it, if it is open, on all ranks. */
+/* Closes it, if it is open, on all ranks; one that can be opened again rests. */
 void query_stream_close(vdbq_query *query);
+/* Closes one that rests, before the plan's steps go. */
+void query_stream_forget(vdbq_query *query);
 /* query_end.c: ends a run: what it held is let go, its rows are gone. */
 void query_end(vdbq_query *query);
 /* query_careful.c: a plan may hope that nothing fails (plan.h). Whether a run

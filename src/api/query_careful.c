@@ -25,6 +25,7 @@ void query_be_careful(vdbq_query *query)
 /* Keeps the plan that gave rows: a program may hold its names of columns. */
 static void keep_plan(vdbq_query *query)
 {
+    query_stream_forget(query);
     query->former = query->plan;
     query->former_arena = query->plan_arena;
     query->plan = (struct plan){ 0 };

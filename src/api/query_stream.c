@@ -91,12 +91,41 @@ static int root_step(const vdbq_query *query)
                : (int)query->plan.steps.steps.count - 1;
 }
 
+void query_stream_forget(vdbq_query *query)
+{
+    stream_close(query->resting);
+    query->resting = NULL;
+}
+
+/* Only where this process makes all rows the stream is that of the last step. */
 void query_stream_close(vdbq_query *query)
 {
-    stream_close(query->stream);
+    struct stream *stream = query->stream;
+    bool rests =
+        stream != NULL && query->division.gather < 0 && stream_rest(stream);
     query->stream = NULL;
+    if (rests) {
+        query_stream_forget(query);
+        query->resting = stream;
+    } else {
+        stream_close(stream);
+    }
     if (query->cluster != NULL)
         query->cluster->end(query);
+}
+
+/* Opens the plan's stream: that of the last run once more, if it rests. */
+static enum vdbq_status open_stream(vdbq_query *query)
+{
+    struct stream *resting = query->resting;
+    if (resting == NULL)
+        return stream_open_at(&query->params, &query->plan.steps, TEXTS_GIVEN,
+                              root_step(query), &query->stream,
+                              &query->db->error);
+    query->resting = NULL;
+    enum vdbq_status status = stream_again(resting, &query->db->error);
+    query->stream = status == VDBQ_OK ? resting : NULL;
+    return status;
 }
 
 enum vdbq_status query_stream(vdbq_query *query)
@@ -132,6 +161,5 @@ enum vdbq_status query_stream(vdbq_query *query)
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         query->stats.counts = &query->counts;
     stop_begin(steps->steps.count + (query->plan.kind != PLAN_SELECT));
-    return stream_open_at(&query->params, steps, TEXTS_GIVEN, root_step(query),
-                          &query->stream, &db->error);
+    return open_stream(query);
 }

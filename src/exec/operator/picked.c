@@ -60,18 +60,30 @@ uint64_t picked_text_bytes(const struct picked *picked)
 /* Frees what only picking needs. */
 static void finish_texts(struct picked *picked)
 {
-    for (unsigned i = 0; picked->texts && i < picked->rows.column_count; i++)
+    for (unsigned i = 0; picked->texts && i < picked->rows.column_count; i++) {
         memory_release(picked->texts[i]);
-    memory_release(picked->texts);
+        picked->texts[i] = NULL;
+    }
     for (unsigned i = 0; has_texts(picked) && i < PARALLEL_THREADS_MAX; i++)
         arena_finish(&picked->arenas[i]);
-    picked->texts = NULL;
+    picked->texts_room = 0;
 }
 
 void picked_finish(struct picked *picked)
 {
     finish_texts(picked);
+    memory_release(picked->texts);
+    picked->texts = NULL;
     row_set_finish(&picked->rows);
+}
+
+void picked_empty(struct picked *picked)
+{
+    assert(picked->texts != NULL);
+    finish_texts(picked);
+    for (unsigned i = 0; i < picked->rows.column_count; i++)
+        row_set_dictionary(&picked->rows, i, NULL);
+    picked->rows.rows = 0;
 }
 
 /* Room for the texts of a column; those that are new are none. */

@@ -36,6 +36,8 @@ enum vdbq_status picked_init(struct picked *picked, const struct table *table,
                              const struct step_column *columns,
                              struct error *error);
 void picked_finish(struct picked *picked); /* accepts a zeroed one */
+/* No rows again, with room for as many as there were. */
+void picked_empty(struct picked *picked);
 
 /* What the bytes of texts take, until picked_end(). */
 uint64_t picked_text_bytes(const struct picked *picked);

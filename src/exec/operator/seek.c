@@ -25,6 +25,7 @@ enum {
     HELD_PARTS = 8,      /* for each thread, of tablets that are held       */
     MANY_ROWS = 1 << 12, /* that are worth waking a thread                  */
     LIST_ROWS = 256,     /* that are listed at once                         */
+    REST_ROWS = 1 << 10, /* for which a seek that rests has room at most    */
     NUMBER_BYTES = 24    /* of a number as text                             */
 };
 
@@ -39,7 +40,8 @@ struct seek_stream {
     struct row_set input;        /* rows whose values are looked for      */
     struct vdbq_vector list[SEEK_KEYS_MAX]; /* ... these values, by column */
     struct vdbq_text *words[SEEK_KEYS_MAX]; /* ... texts; else NULL       */
-    char where[160]; /* for stats                             */
+    char where[160];           /* for stats                             */
+    struct seek_searches told; /* what it tells, where all was on the host */
 };
 
 static const struct step_seek *step_of(const struct seek_stream *seek)
@@ -320,11 +322,18 @@ static void add_where(struct seek_stream *seek,
     add_text(seek, ")");
 }
 
-/* Says which searches ran where. */
+/* Says which searches ran where; an execution like the one before says the same. */
 static void tell_where(struct seek_stream *seek)
 {
     const struct seek_work *work = &seek->work;
 
+    if (work->there.runs == 0 && work->here.runs == seek->told.runs
+        && work->here.keys == seek->told.keys)
+        return;
+    seek->where[0] = '\0';
+    seek->told = work->there.runs == 0
+                     ? work->here
+                     : (struct seek_searches){ .runs = UINT64_MAX };
     if (work->there.runs > 0)
         add_where(seek, &work->there, search_name(work->algorithm),
                   device_facts(work->place.device)->name);
@@ -334,31 +343,28 @@ static void tell_where(struct seek_stream *seek)
 /* ----------------------------------------------------------------- open -- */
 
 /* Which columns of tablets are read. */
-static bool list_columns(struct seek_stream *seek)
+static void list_columns(struct seek_stream *seek)
 {
     const struct vector *columns = &step_of(seek)->columns;
 
-    seek->columns = memory_zeroed(columns->count + 1, sizeof *seek->columns);
-    for (size_t i = 0; seek->columns != NULL && i < columns->count; i++) {
+    seek->column_count = 0;
+    for (size_t i = 0; i < columns->count; i++) {
         unsigned column = (unsigned)VECTOR_ITEMS(columns, int)[i];
         if (column < seek->work.terms.table->column_count)
             seek->columns[seek->column_count++] = column;
     }
-    return seek->columns != NULL;
 }
 
-/* Frees what only opening needs. */
+/* Frees what was needed to find the rows that are there now. */
 static void finish_reading(struct seek_stream *seek)
 {
-    memory_release(seek->columns);
-    seek->columns = NULL;
     for (unsigned i = 0; i < SEEK_KEYS_MAX; i++) {
         memory_release(seek->words[i]);
         seek->words[i] = NULL;
     }
     row_set_finish(&seek->input);
     seek->input = (struct row_set){ .rows = 0 };
-    seek_work_finish(&seek->work);
+    seek_work_end(&seek->work);
 }
 
 static enum vdbq_status pick(struct seek_stream *seek, struct error *error)
@@ -442,29 +448,33 @@ static enum vdbq_status read_rows(struct seek_stream *seek,
     struct seek_work *work = &seek->work;
     enum vdbq_status status;
 
-    work->params = params;
-    work->rows = seek->head.step->rows;
     assert(step_of(seek)->origin == 0 || index_of(seek) != NULL);
-    work->terms = (struct seek_terms){ .step = step_of(seek),
-                                       .table = table,
-                                       .index = index_of(seek),
-                                       .list = step_of(seek)->list,
-                                       .list_rows = step_of(seek)->list_count };
+    *work = (struct seek_work){
+        .params = params,
+        .terms = { .step = step_of(seek),
+                   .table = table,
+                   .index = index_of(seek),
+                   .list = step_of(seek)->list,
+                   .list_rows = step_of(seek)->list_count },
+        .jobs = work->jobs,
+        .job_room = work->job_room,
+        .rows = seek->head.step->rows,
+    };
+    list_columns(seek);
     status = take_input(seek, error);
     if (status == VDBQ_OK)
         status = seek_terms_init(&work->terms, params, error);
     if (status == VDBQ_OK)
         status = params->choose(params->choose_context, table, NULL,
                                 table->rows, &work->place, error);
-    if (status == VDBQ_OK && !list_columns(seek))
-        status = error_no_memory(error);
     if (status == VDBQ_OK && !work->terms.none)
         status = seek_find(work, error);
     tell_where(seek);
     return status == VDBQ_OK ? pick(seek, error) : status;
 }
 
-static enum vdbq_status seek_open(struct stream *stream, struct error *error)
+/* Opens a seek that has room for its rows, and none. */
+static enum vdbq_status seek_again(struct stream *stream, struct error *error)
 {
     struct seek_stream *seek = (struct seek_stream *)stream;
     const struct table *table = catalogue_table_id(
@@ -472,17 +482,39 @@ static enum vdbq_status seek_open(struct stream *stream, struct error *error)
     enum vdbq_status status;
 
     assert(table != NULL); /* a catalogue that changed has it replanned */
-    seek->vectors =
-        memory_zeroed(stream->step->column_count, sizeof *seek->vectors);
-    status = picked_init(&seek->picked, table, &step_of(seek)->columns,
-                         stream->step->columns, error);
-    if (status == VDBQ_OK && seek->vectors == NULL)
-        status = error_no_memory(error);
-    if (status == VDBQ_OK)
-        status = read_rows(seek, table, error);
+    assert(seek->picked.rows.rows == 0);
+    seek->picked.table = table;
+    seek->given = 0;
+    status = read_rows(seek, table, error);
     finish_reading(seek);
     stream->rows_most = seek->picked.rows.rows;
     return status;
+}
+
+static enum vdbq_status seek_open(struct stream *stream, struct error *error)
+{
+    struct seek_stream *seek = (struct seek_stream *)stream;
+    const struct vector *columns = &step_of(seek)->columns;
+    enum vdbq_status status =
+        picked_init(&seek->picked, NULL, columns, stream->step->columns, error);
+
+    seek->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *seek->vectors);
+    seek->columns = memory_zeroed(columns->count + 1, sizeof *seek->columns);
+    if (status == VDBQ_OK && (seek->vectors == NULL || seek->columns == NULL))
+        status = error_no_memory(error);
+    return status == VDBQ_OK ? seek_again(stream, error) : status;
+}
+
+static bool seek_rest(struct stream *stream)
+{
+    struct seek_stream *seek = (struct seek_stream *)stream;
+
+    if (stream->step->inputs.count > 0
+        || seek->picked.rows.rows_room > REST_ROWS)
+        return false;
+    picked_empty(&seek->picked);
+    return true;
 }
 
 static void seek_close(struct stream *stream)
@@ -490,7 +522,9 @@ static void seek_close(struct stream *stream)
     struct seek_stream *seek = (struct seek_stream *)stream;
 
     finish_reading(seek);
+    seek_work_finish(&seek->work);
     picked_finish(&seek->picked);
+    memory_release(seek->columns);
     memory_release(seek->vectors);
     account_give_all(&stream->memory);
 }
@@ -530,6 +564,8 @@ const struct stream_kind seek_stream = {
                .stays = stream_stays,
                .dictionary = seek_dictionary,
                .stats = seek_stats,
+               .rest = seek_rest,
+               .again = seek_again,
                .close = seek_close },
     .open = seek_open,
 };

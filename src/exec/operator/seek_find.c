@@ -30,8 +30,9 @@
 _Static_assert((int)SEEK_KEYS_MAX == (int)RUN_COLUMNS_MAX, "keys of a run");
 
 enum {
-    LIST_FEW = 64,       /* to look through all values for more than these takes
+    LIST_FEW = 64, /* to look through all values for more than these takes
                             longer than to make a run                        */
+    JOBS_FEW = 16, /* for which there is room at first, and which is kept */
     LONG_WORK = 1 << 12, /* values to look up, or rows to look at, that are
                             worth waking a thread                            */
 };
@@ -527,6 +528,22 @@ static struct seek_job job_for(const struct seek_work *work,
     return job;
 }
 
+/* Adds the job of a tablet; false: no memory. */
+static bool add_job(struct seek_work *work, const struct tablet_ref *ref)
+{
+    if (work->job_count == work->job_room) {
+        size_t room = work->job_room == 0 ? JOBS_FEW : 2 * work->job_room;
+        struct seek_job *jobs =
+            memory_resize(work->jobs, room * sizeof *work->jobs);
+        if (jobs == NULL)
+            return false;
+        work->jobs = jobs;
+        work->job_room = room;
+    }
+    work->jobs[work->job_count++] = job_for(work, ref);
+    return true;
+}
+
 /* The tablets that can have rows. */
 static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
 {
@@ -534,16 +551,14 @@ static enum vdbq_status list_jobs(struct seek_work *work, struct error *error)
     bool *wanted;
     enum vdbq_status status = seek_ends_tablets(&work->terms, &wanted, error);
 
-    work->jobs = memory_zeroed(table->tablet_count + 1, sizeof *work->jobs);
-    if (work->jobs == NULL)
-        status = error_no_memory(error);
     for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
         const struct tablet_ref *ref = &table->tablets[i];
         if (seek_terms_pass(&work->terms, ref)
             || (wanted != NULL && !wanted[i]))
             continue;
         status = edit_check(ref->edit, error);
-        work->jobs[work->job_count++] = job_for(work, ref);
+        if (status == VDBQ_OK && !add_job(work, ref))
+            status = error_no_memory(error);
     }
     memory_release(wanted);
     return status;
@@ -563,12 +578,12 @@ enum vdbq_status seek_find(struct seek_work *work, struct error *error)
     }
     if (status == VDBQ_OK)
         status = find_gathered(&finding, error);
-    else if (work->jobs != NULL)
+    else
         seek_release(work, work->jobs, work->job_count);
     return status;
 }
 
-void seek_work_finish(struct seek_work *work)
+void seek_work_end(struct seek_work *work)
 {
     for (size_t i = 0; i < work->job_count; i++) {
         vector_finish(&work->jobs[i].found);
@@ -576,8 +591,16 @@ void seek_work_finish(struct seek_work *work)
         run_destroy(work->jobs[i].made);
         run_destroy(work->jobs[i].made_edited);
     }
+    work->job_count = 0;
+    if (work->job_room > JOBS_FEW)
+        seek_work_finish(work);
+    seek_terms_finish(&work->terms);
+}
+
+void seek_work_finish(struct seek_work *work)
+{
+    assert(work->job_count == 0);
     memory_release(work->jobs);
     work->jobs = NULL;
-    work->job_count = 0;
-    seek_terms_finish(&work->terms);
+    work->job_room = 0;
 }

@@ -49,7 +49,8 @@ struct seek_work {
     struct run_place place; /* whose pool has the tablets, and runs       */
     struct seek_job *jobs;  /* in the table's order                       */
     size_t job_count;
-    double rows;               /* that are expected; below 0: not known      */
+    size_t job_room; /* for so many there is memory                       */
+    double rows;     /* that are expected; below 0: not known      */
     struct device_times times; /* of bringing tablets in, and of searches    */
     uint64_t load_ns;          /* of bringing tablets in                     */
     struct seek_searches here, there; /* on the host, on the device          */
@@ -59,9 +60,11 @@ struct seek_work {
 /* The run of a job, as caches and the file name it. */
 struct run_want seek_want(const struct seek_work *work,
                           const struct seek_job *job);
-/* Finds the rows of all tablets. seek_work_finish() is due whatever it
- * returns. */
+/* Finds the rows of all tablets. seek_work_end() is due whatever it returns, and
+ * seek_work_finish() at last. */
 enum vdbq_status seek_find(struct seek_work *work, struct error *error);
+/* Frees what was found, but not the room for a few jobs. */
+void seek_work_end(struct seek_work *work);
 void seek_work_finish(struct seek_work *work); /* accepts a zeroed one */
 
 /* On whatever thread: what is due when rows were found. */

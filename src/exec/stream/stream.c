@@ -272,7 +272,8 @@ static void keep_count(const struct stream *stream)
                                       .spill_bytes = stream->memory.spill_bytes,
                                       .runs = 1,
                                       .seen = stream->asked };
-    if (stats != NULL && stats->counts != NULL && !stream->rescans)
+    if (stats != NULL && stats->counts != NULL && !stream->rescans
+        && !stream->rests)
         step_count_add(stats->counts, &count);
 }
 
@@ -281,7 +282,7 @@ static void keep_stats(const struct stream *stream)
 {
     struct vdbq_stats own = { .build = "", .steps = "" };
     struct stream_stats *stats = stream->params->stats;
-    if (stream->calls->stats == NULL || stats == NULL)
+    if (stream->calls->stats == NULL || stats == NULL || stream->rests)
         return;
     stream->calls->stats(stream, &own);
     add_figures(&own, &stats->sum);
@@ -316,6 +317,34 @@ void stream_close(struct stream *stream)
     memory_release(stream->texts);
     memory_release(stream->held);
     memory_release(stream);
+}
+
+/* Where counts are asked for a step's end is told when it is closed. */
+bool stream_rest(struct stream *stream)
+{
+    const struct stream_stats *stats = stream->params->stats;
+    bool counts = stats != NULL && stats->counts != NULL;
+    if (counts || stream->held != NULL || stream->calls->rest == NULL
+        || !stream->calls->rest(stream))
+        return false;
+    assert(stream->step->inputs.count == 0 && !stream->rests);
+    keep_stats(stream);
+    account_give_all(&stream->memory);
+    stream->rests = true;
+    return true;
+}
+
+enum vdbq_status stream_again(struct stream *stream, struct error *error)
+{
+    assert(stream->rests && stream->calls->again != NULL);
+    stream->rests = stream->ended = stream->last = stream->asked = false;
+    stream->rows = stream->rows_most = 0;
+    stream->memory =
+        (struct account_share){ .account = stream->params->account };
+    enum vdbq_status status = stream->calls->again(stream, error);
+    if (status != VDBQ_OK)
+        stream_close(stream);
+    return status;
 }
 
 bool *stream_copy_reads(const struct stream *stream)

@@ -87,6 +87,13 @@ enum vdbq_status stream_open_at(const struct stream_params *params,
                                 int number, struct stream **stream,
                                 struct error *error);
 void stream_close(struct stream *stream); /* accepts NULL */
+/* Ends a stream without freeing what follows from its steps alone, so that it can
+ * be opened once more; what it has cost is told. It knows nothing of a snapshot
+ * then. False: it is one that keeps nothing, or too much, and is to be closed. */
+bool stream_rest(struct stream *stream);
+/* Opens one that rests for what its params, at the same place, say now: its steps
+ * must be good for their snapshot. On failure it is closed. */
+enum vdbq_status stream_again(struct stream *stream, struct error *error);
 
 /* The next rows; rows 0: the end. A vector's `type` is that of SQL, its values
  * are the machine's: for VDBQ_TEXT, int32_t numbers of stream_dictionary().

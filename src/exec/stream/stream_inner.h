@@ -33,6 +33,10 @@ struct stream_calls {
                                      unsigned column);
     /* Adds what it has cost itself; may be NULL. */
     void (*stats)(const struct stream *stream, struct vdbq_stats *stats);
+    /* As stream_rest(), of a stream without inputs: what it has cost stays there
+     * to be told; and as stream_again(). Both NULL: it is closed. */
+    bool (*rest)(struct stream *stream);
+    enum vdbq_status (*again)(struct stream *stream, struct error *error);
     /* Frees what the kind's struct holds, not the struct; may find it half
      * opened. The inputs are still there. */
     void (*close)(struct stream *stream);
@@ -77,6 +81,7 @@ struct stream {
     bool last;              /* ... which were given                        */
     bool asked;             /* for rows                                    */
     bool rescans;           /* rows that another stream of the step gave   */
+    bool rests;             /* it has no rows, and what it cost was told   */
     uint64_t rows;          /* that came so far                            */
     struct account_share memory; /* what it holds of the query's account    */
     uint64_t time_ns; /* of opening, of batches and of closing, with the

@@ -21,12 +21,14 @@
 #include "base/text.h"
 #include "fixtures/answer.h"
 #include "fixtures/chance.h"
+#include "fixtures/failing_memory.h"
 #include "fixtures/files.h"
 
 enum { STEPS = 600 / FEWER, PARAMETERS = 2 };
 
 static const char *const texts[] = {
     "select * from t where id = ?1",
+    "select c, b, id from t where id in (?1, ?2, 4)",
     "select id, a + ?1, b - ?2 from t where id >= ?1",
     "select id, a * a from t",
     "select id from t where a < ?1 and c is not null",
@@ -241,7 +243,7 @@ static uint64_t planned(vdbq_query *query)
  * tells. */
 static void plans_are_kept(void **state)
 {
-    vdbq_query *by_key = kept[0], *change = kept[12], *counts = kept[4];
+    vdbq_query *by_key = kept[0], *change = kept[13], *counts = kept[5];
     uint64_t before[3];
 
     (void)state;
@@ -275,7 +277,7 @@ static void growing_tables_have_few_plans(void **state)
 {
     enum { ROWS = HOSTILE(500, 6000) / FEWER, PLANS_MOST = 16, WATCHED = 4 };
     /* rows by key, a sum, a greatest value, a change */
-    static const unsigned watched[WATCHED] = { 0, 5, 10, 12 };
+    static const unsigned watched[WATCHED] = { 0, 6, 11, 13 };
     vdbq_query *insert;
     unsigned plans[WATCHED] = { 0 };
     uint64_t last[WATCHED] = { 0 };
@@ -299,6 +301,60 @@ static void growing_tables_have_few_plans(void **state)
         assert_in_range(plans[k], 1, PLANS_MOST);
 }
 
+/* --------------------------------------------------------------- look-ups -- */
+
+/* Looks a key of `u` up; what it cost, and how often there was asked for memory. */
+static unsigned look_up(vdbq_query *query, int64_t key,
+                        struct vdbq_stats *stats)
+{
+    unsigned calls;
+
+    memory_fail_never();
+    assert_int_equal(vdbq_bind_int64(query, 1, key), VDBQ_OK);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    if (key >= 1 && key <= 3) {
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_int64(query, 0), key);
+    }
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    calls = memory_calls_made();
+    vdbq_query_stats(query, stats);
+    assert_int_equal(stats->rows_returned, key >= 1 && key <= 3);
+    return calls;
+}
+
+/* A look-up that is run again needs next to no memory anew, and tells what it
+ * alone has cost; NULL and keys that are not there leave nothing behind. */
+static void look_ups_are_opened_once(void **state)
+{
+    enum { CALLS_MOST = HOSTILE(1000, 2), DOUBLED = HOSTILE(3, 10), WARM = 8 };
+    enum { BYTES = 100 };
+    char first[BYTES];
+    struct vdbq_stats stats;
+    vdbq_query *query;
+
+    (void)state;
+    for (unsigned i = 0; i < DOUBLED; i++)
+        must(here,
+             "insert into u select id + (select max(id) from u), 0 from u");
+    assert_int_equal(
+        vdbq_prepare(here, "select x from u where id = ?", -1, &query, NULL),
+        VDBQ_OK);
+    for (unsigned i = 0; i < WARM; i++)
+        look_up(query, 1, &stats);
+    snprintf(first, sizeof first, "%s", stats.steps);
+    for (int64_t key = 1; key <= 3; key++) {
+        assert_in_range(look_up(query, key, &stats), 0, CALLS_MOST);
+        assert_string_equal(stats.steps, first);
+    }
+    look_up(query, 0, &stats);
+    assert_int_equal(vdbq_bind_null(query, 1), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    must(there, "update u set x = 3 where id = 3");
+    look_up(query, 3, &stats);
+    vdbq_query_close(query);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +363,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(plans_are_kept, start, stop),
         cmocka_unit_test_setup_teardown(growing_tables_have_few_plans, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(look_ups_are_opened_once, start, stop),
     };
 
     chance_start();
