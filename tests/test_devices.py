@@ -19,9 +19,10 @@ import tempfile
 import time
 import traceback
 
+sys.dont_write_bytecode = True
+from shell.session import VDBQ, Result
 from shell_options import HANG_SECONDS
 
-VDBQ = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else 'vdbq'
 EXIT_DEVICE = 4
 QUERY = '''create table t (a integer); insert into t values (1), (2), (3);
 select a from t where a > 1'''
@@ -30,18 +31,6 @@ ROW = re.compile(r'^([* ]) (\d+:\d+) +(cpu|gpu|other) +(.*?)  +')
 
 class NoDevice(Exception):
     """The case needs a device that this machine does not have."""
-
-
-class Result:
-    """What a run of the shell left."""
-
-    def __init__(self, done):
-        self.code = done.returncode
-        self.out = done.stdout.decode()
-        self.err = done.stderr.decode()
-
-    def __repr__(self):
-        return f'code {self.code}\nstdout: {self.out}\nstderr: {self.err}'
 
 
 def run(folder, *arguments, unset=(), text=None, **extra):

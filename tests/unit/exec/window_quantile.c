@@ -25,18 +25,8 @@ static struct error error;
 
 static void fill(uint32_t rows, uint32_t variety)
 {
-    struct vdbq_vector vectors[RANDOM_COLUMNS];
-    struct vdbq_batch batch;
-
-    random_fill(rows, variety);
-    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
-        columns[i] =
-            (struct step_column){ .name = "x", .type = random_types[i] };
-    row_set_finish(&input);
-    assert_int_equal(row_set_init(&input, columns, RANDOM_COLUMNS, &error),
+    assert_int_equal(random_row_set(rows, variety, columns, &input, &error),
                      VDBQ_OK);
-    batch = random_batch(0, rows, vectors);
-    assert_int_equal(row_set_append(&input, &batch, 1, &error), VDBQ_OK);
 }
 
 /* Quantiles with the same partition: their order is that of their values. */
