@@ -174,42 +174,6 @@ static struct node *leave(struct binder *binder, struct node *node)
     return node;
 }
 
-static struct node *ungroup_all(struct binder *binder, struct node *node)
-{
-    return tree_pass(binder, node, ungroup);
-}
-
-static struct node *group_early_all(struct binder *binder, struct node *node)
-{
-    return tree_pass(binder, node, group_early);
-}
-
-static struct node *computed_keys_all(struct binder *binder, struct node *node)
-{
-    return tree_pass(binder, node, computed_keys);
-}
-
-static struct node *shifted_sums_all(struct binder *binder, struct node *node)
-{
-    return tree_pass(binder, node, shifted_sums);
-}
-
-static struct node *group_firsts_all(struct binder *binder, struct node *node)
-{
-    return tree_pass(binder, node, group_firsts);
-}
-
-static struct node *partner_extremes_all(struct binder *binder,
-                                         struct node *node)
-{
-    return tree_pass(binder, node, partner_extremes);
-}
-
-static struct node *facts_all(struct binder *binder, struct node *node)
-{
-    return tree_pass(binder, node, group_facts);
-}
-
 enum pass_when {
     PASS_NODE, /* at each node                                        */
     PASS_TREE, /* the whole tree, once all of its nodes are rewritten, and
@@ -220,9 +184,10 @@ enum pass_when {
 /* The passes, in order. */
 static const struct pass {
     const char *name;
-    struct node *(*apply)(struct binder *binder, struct node *node);
-    const char *text; /* what it does, in a sentence                        */
-    bool optional;    /* without it there is a plan, too                    */
+    tree_replace apply; /* to the node, or the tree, that `when` says ...   */
+    tree_replace each;  /* ... or to each node of it, by tree_pass()        */
+    const char *text;   /* what it does, in a sentence                        */
+    bool optional;      /* without it there is a plan, too                    */
     enum pass_when when;
 } passes[] = {
     { .name = "split conditions",
@@ -286,32 +251,32 @@ static const struct pass {
       .optional = true,
       .when = PASS_TREE },
     { .name = "ungroup",
-      .apply = ungroup_all,
+      .each = ungroup,
       .text =
           "Groups and DISTINCTs of which each has one row, since their keys "
           "are unique, are no more.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "group early",
-      .apply = group_early_all,
+      .each = group_early,
       .text = "Where each left row of a join is a group, the right rows are "
               "grouped "
               "by the join's key before it.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "computed keys",
-      .apply = computed_keys_all,
+      .each = computed_keys,
       .text = "Keys of a group that are constants or computed of other keys "
               "are computed of the groups.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "shifted sums",
-      .apply = shifted_sums_all,
+      .each = shifted_sums,
       .text = "Sums that differ in a constant are made of one sum and a count.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "facts",
-      .apply = facts_all,
+      .each = group_facts,
       .text =
           "Counts, minima and maxima of a whole table are taken from what the "
           "catalogue keeps of it.",
@@ -332,7 +297,7 @@ static const struct pass {
       .optional = true,
       .when = PASS_TREE },
     { .name = "partner extremes",
-      .apply = partner_extremes_all,
+      .each = partner_extremes,
       .text =
           "Whether a row has a partner that compares with it is told by the "
           "least and the greatest value of its key.",
@@ -358,7 +323,7 @@ static const struct pass {
       .optional = true,
       .when = PASS_TREE },
     { .name = "first rows",
-      .apply = group_firsts_all,
+      .each = group_firsts,
       .text = "Quantiles of groups are computed for the first row of each, "
               "where the groups show nothing else.",
       .optional = true,
@@ -447,7 +412,8 @@ static bool apply_pass(struct binder *binder, const struct pass *pass,
 {
     struct state before = state_of(*place), after;
 
-    *place = pass->apply(binder, *place);
+    *place = pass->each != NULL ? tree_pass(binder, *place, pass->each)
+                                : pass->apply(binder, *place);
     if (*place == NULL)
         return false;
     after = state_of(*place);
