@@ -169,13 +169,8 @@ static enum vdbq_status open_block(struct partition_joining *partition,
 {
     const struct row_set *right = &partition->partitions->join->right;
     const struct spill *spill = &partition->partitions->right.spill;
-    struct row_set *rows = &partition->block.rows;
-    enum vdbq_status status =
-        row_set_init(rows, spill->columns, spill->column_count, error);
-    for (unsigned i = 0; i < rows->column_count && status == VDBQ_OK; i++)
-        row_set_dictionary(rows, i,
-                           dictionary_hold(right->columns[i].dictionary));
-    return status;
+    return row_set_init_like(&partition->block.rows, spill->columns,
+                             spill->column_count, right, error);
 }
 
 /* Adds rows to a block. */

@@ -40,6 +40,19 @@ enum vdbq_status row_set_init(struct row_set *row_set,
     return VDBQ_OK;
 }
 
+enum vdbq_status row_set_init_like(struct row_set *row_set,
+                                   const struct step_column *columns,
+                                   unsigned count, const struct row_set *other,
+                                   struct error *error)
+{
+    enum vdbq_status status = row_set_init(row_set, columns, count, error);
+    assert(count <= other->column_count);
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
+        row_set_dictionary(row_set, i,
+                           dictionary_hold(other->columns[i].dictionary));
+    return status;
+}
+
 void row_set_finish(struct row_set *row_set)
 {
     for (unsigned i = 0; i < row_set->column_count; i++) {

@@ -41,6 +41,11 @@ unsigned row_set_width(enum vdbq_type type);
 enum vdbq_status row_set_init(struct row_set *row_set,
                               const struct step_column *columns, unsigned count,
                               struct error *error);
+/* The same, with the words of another one's columns. */
+enum vdbq_status row_set_init_like(struct row_set *row_set,
+                                   const struct step_column *columns,
+                                   unsigned count, const struct row_set *other,
+                                   struct error *error);
 void row_set_finish(struct row_set *row_set);
 
 /* Frees the rows; columns and their words stay. */

@@ -124,18 +124,14 @@ static enum vdbq_status keep_firsts(struct window_stream *window,
                                     struct error *error)
 {
     struct row_set *all = &window->input.row_set, kept;
-    enum vdbq_status status = row_set_init(&kept, window->head.step->columns,
-                                           all->column_count, error);
+    enum vdbq_status status = row_set_init_like(
+        &kept, window->head.step->columns, all->column_count, all, error);
 
     if (status == VDBQ_OK)
         status = row_set_room(&kept, firsts->count, error);
     if (status == VDBQ_OK)
         status = row_set_pick(&kept, 0, all, firsts->rows, firsts->count,
                               stream_threads(window->head.params), error);
-    for (unsigned i = 0; status == VDBQ_OK && i < all->column_count; i++)
-        if (all->columns[i].dictionary != NULL)
-            row_set_dictionary(&kept, i,
-                               dictionary_hold(all->columns[i].dictionary));
     if (status == VDBQ_OK) {
         struct row_set former = *all;
         kept.rows = firsts->count;
