@@ -136,14 +136,6 @@ static bool init_seen(struct group *group, struct group_part *part)
     return part->seen != NULL;
 }
 
-/* Makes one thread's table of pairs. */
-static enum vdbq_status init_pairs(struct group *group, struct group_part *part,
-                                   unsigned which, struct error *error)
-{
-    return group_pairs_init(group, &part->distinct[which], which,
-                            &part->groups.table, error);
-}
-
 /* Makes one thread's table, and one more for each DISTINCT aggregate. */
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
                                   struct error *error)
@@ -162,7 +154,8 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
         status = group_table_one(&part->groups.table, error);
     for (unsigned i = 0; i < group->aggregate_count && status == VDBQ_OK; i++)
         if (aggregate_is_distinct(&group->aggregates[i]))
-            status = init_pairs(group, part, i, error);
+            status = group_pairs_init(group, &part->distinct[i], i,
+                                      &part->groups.table, error);
     return status;
 }
 
