@@ -3,12 +3,14 @@
  * Locks on bytes of the file (rules 5 and 7 of file.c), and waiting for them.
  *
  * Writers take turns. Who finds the writer's place taken, or others waiting
- * for it, stands in line: bytes 2 to 31 are its places, and whoever has one
- * locks the place before it as soon as that is free, and then lets his own go;
- * the place before the first is the writer's. So nobody overtakes, a kill
+ * for it, stands in line: bytes 2 to 31 are its places. Whoever has one locks a
+ * place farther ahead that nobody stands before, and then lets his own go: the
+ * first one the writer's as soon as that is free, the others the one before
+ * theirs when they look, which is now and then. So nobody overtakes, a kill
  * leaves no gap, and there is nothing to write or to clean up. (Behind 30
- * others who comes first is chance.) Who lets a place go wakes those who wait for
- * it; who was killed wakes nobody, so they look by themselves now and then.
+ * others who comes first is chance.) Who is the writer no longer wakes the first
+ * one in line and no other: they would only be in the new writer's way. Who was
+ * killed wakes nobody.
  *
  * Readers wait for a writer who looks whether anybody reads, and creators for
  * one another: moments.
@@ -44,7 +46,7 @@ struct wait {
 
 static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
                                 struct error *error);
-static void let_go(const struct file *file, unsigned byte);
+static void wake_first(const struct file *file);
 static enum vdbq_status say_busy(const struct file *file, uint64_t waited_ns,
                                  struct error *error);
 
@@ -70,7 +72,8 @@ void file_unlock_writer(struct file *file)
 {
     if (file->calls->sign != NULL)
         file->calls->sign(file->os, false);
-    let_go(file, WRITER_BYTE);
+    file->calls->lock(file->os, WRITER_BYTE, OS_UNLOCKED);
+    wake_first(file);
 }
 
 /* ------------------------------------------------------------- waiting -- */
@@ -118,14 +121,6 @@ static bool wait_more(const struct wait *wait, unsigned byte)
     return true;
 }
 
-/* Unlocks a byte, and wakes who waits for it. */
-static void let_go(const struct file *file, unsigned byte)
-{
-    file->calls->lock(file->os, byte, OS_UNLOCKED);
-    if (file->calls->wake != NULL)
-        file->calls->wake(file->os, meeting_place(byte));
-}
-
 /* What to say where waiting has ended for nothing. */
 static enum vdbq_status give_up(const struct wait *wait, struct error *error)
 {
@@ -143,11 +138,43 @@ static unsigned byte_of(unsigned place)
     return place == 0 ? WRITER_BYTE : LINE_BYTE + place - 1;
 }
 
+/* Where who has a place in line waits; behind its end with the last one. */
+static unsigned waiting_byte(unsigned place)
+{
+    return byte_of(place < LINE_LENGTH ? place : LINE_LENGTH);
+}
+
+/* Whether nobody stands in line before that place. */
+static bool is_first(const struct file *file, unsigned place)
+{
+    return place == 1 || !file->calls->locked(file->os, LINE_BYTE, place - 1);
+}
+
+/* Wakes who is to be the next writer. */
+static void wake_first(const struct file *file)
+{
+    unsigned place = 1;
+
+    if (file->calls->wake == NULL || is_first(file, LINE_LENGTH + 1))
+        return;
+    while (place < LINE_LENGTH && is_first(file, place + 1))
+        place++;
+    file->calls->wake(file->os, byte_of(place));
+}
+
 /* Gives up a place in the line. */
 static void leave(const struct file *file, unsigned place)
 {
     if (place >= 1 && place <= LINE_LENGTH)
-        let_go(file, byte_of(place));
+        file->calls->lock(file->os, byte_of(place), OS_UNLOCKED);
+}
+
+/* Gives up waiting: the wake may have been this one's. */
+static void step_out(const struct file *file, unsigned place)
+{
+    leave(file, place);
+    if (place > 0)
+        wake_first(file);
 }
 
 /* Stands behind all others in line; behind its end, where that is full. */
@@ -166,16 +193,29 @@ static int stand(const struct file *file, unsigned *place)
     return failure;
 }
 
-/* Goes one place ahead, or fails with EAGAIN. */
+/* Takes a place ahead for the own one, or fails with EAGAIN. */
+static int move(const struct file *file, unsigned *place, unsigned ahead)
+{
+    int failure =
+        file->calls->lock(file->os, byte_of(ahead), OS_LOCK_EXCLUSIVE);
+
+    if (failure == 0) {
+        leave(file, *place);
+        *place = ahead;
+    }
+    return failure;
+}
+
+/* Goes ahead in line, or fails with EAGAIN. */
 static int step(const struct file *file, unsigned *place)
 {
     assert(*place > 0);
-    int failure =
-        file->calls->lock(file->os, byte_of(*place - 1), OS_LOCK_EXCLUSIVE);
+    int failure;
 
-    if (failure == 0)
-        leave(file, (*place)--);
-    return failure;
+    if (!is_first(file, *place))
+        return move(file, place, *place - 1);
+    failure = move(file, place, 0);
+    return failure == EAGAIN && *place > 1 ? move(file, place, 1) : failure;
 }
 
 /* Tries to become the writer where nobody waits to. */
@@ -198,10 +238,10 @@ static enum vdbq_status line_up(struct file *file, uint64_t least_ms,
         failure = stand(file, &place);
     while (place > 0 && (failure == 0 || failure == EAGAIN)) {
         failure = step(file, &place);
-        if (failure == EAGAIN && !wait_more(&wait, byte_of(place - 1)))
+        if (failure == EAGAIN && !wait_more(&wait, waiting_byte(place)))
             break;
     }
-    leave(file, place);
+    step_out(file, place);
     if (failure == EAGAIN)
         return give_up(&wait, error);
     if (failure != 0)
@@ -232,7 +272,9 @@ enum vdbq_status file_lock_unconfirmed(struct file *file, struct error *error)
 
 void file_unlock_unconfirmed(struct file *file)
 {
-    let_go(file, UNCONFIRMED_BYTE);
+    file->calls->lock(file->os, UNCONFIRMED_BYTE, OS_UNLOCKED);
+    if (file->calls->wake != NULL)
+        file->calls->wake(file->os, meeting_place(UNCONFIRMED_BYTE));
 }
 
 /* As long as a sync takes: whoever is killed lets it go. */
