@@ -169,12 +169,16 @@ static enum vdbq_status create_file(struct database *database,
 
 /* -------------------------------------------------------------- state -- */
 
-/* Whether the heads are still those that the current state was read by. */
+/* Whether the heads are still those that the current state was read by. The
+ * writer's are, whether or not they are written (rule 16). */
 static enum vdbq_status look(struct database *database, bool *changed,
                              struct error *error)
 {
-    enum vdbq_status status = file_read_heads(&database->file, changed, error);
+    enum vdbq_status status = VDBQ_OK;
 
+    *changed = false;
+    if (database->transaction == NULL)
+        status = file_read_heads(&database->file, changed, error);
     database->stale |= *changed;
     database->calm = status == VDBQ_OK && !*changed;
     return status;
@@ -207,6 +211,18 @@ enum vdbq_status database_refresh(struct database *database,
     bool changed;
     enum vdbq_status status = look(database, &changed, error);
 
+    return status == VDBQ_OK && database->stale ? load_newest(database, error)
+                                                : status;
+}
+
+enum vdbq_status database_refresh_writer(struct database *database,
+                                         struct error *error)
+{
+    bool changed;
+    enum vdbq_status status = file_read_ahead(&database->file, &changed, error);
+
+    database->stale |= changed;
+    database->calm = false;
     return status == VDBQ_OK && database->stale ? load_newest(database, error)
                                                 : status;
 }

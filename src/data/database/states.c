@@ -220,6 +220,20 @@ static enum vdbq_status find_key(struct search *search, uint64_t key,
     return status;
 }
 
+/* File rule 16: what readers find the newest state while a head is announced. */
+static enum vdbq_status add_newest(struct search *search, struct error *error)
+{
+    const struct file *file = &search->database->file;
+    const struct file_head *head = &file->heads[1 - file->current];
+    const struct older_state *older = search->database->older.items;
+    struct catalogue *catalogue = NULL;
+
+    for (size_t i = 0; i < search->database->older.count; i++)
+        if (same_state(&older[i].head, head))
+            catalogue = older[i].catalogue;
+    return add_state(search, head, catalogue, error);
+}
+
 /* The keys of all that is read, by others and by this connection. */
 static enum vdbq_status find_keys(struct database *database,
                                   struct vector *keys, struct error *error)
@@ -260,6 +274,8 @@ enum vdbq_status states_find(struct database *database, bool *all,
         status = find_keys(database, &keys, error);
     for (size_t i = 0; i < keys.count && status == VDBQ_OK; i++)
         status = find_key(&search, VECTOR_ITEMS(&keys, uint64_t)[i], error);
+    if (status == VDBQ_OK && database->file.follows)
+        status = add_newest(&search, error);
     vector_finish(&keys);
     if (status != VDBQ_OK) {
         release_states(&search.found);

@@ -60,12 +60,13 @@
  *     (rule 11), and each page is checked by its sum, which the tablet's
  *     checksum proves (page_sums.h).
  *  5. Whoever has byte 0 locked exclusively is the writer, until his head is
- *     written: then he may let it go, as long as he has byte 32 locked exclusively
- *     until he knows that the head is durable (rule 8). Whoever reads what
- *     no head leads to, or by a head without FILE_MARKS in features_write, has
- *     byte 1 locked shared, and locks it before he reads the heads: so did all
- *     readers of vdbq 0.2. Who waits to be the writer stands in line, in bytes
- *     2 to 31: see file_lock.c. That is for fairness; byte 0 alone decides.
+ *     written or announced (rule 16): then he may let it go, as long as he has
+ *     byte 32 locked exclusively until he knows that the head is durable (rule
+ *     8). Whoever reads what no head leads to, or by a head without FILE_MARKS in
+ *     features_write, has byte 1 locked shared, and locks it before he reads the
+ *     heads: so did all readers of vdbq 0.2. Who waits to be the writer stands in
+ *     line, in bytes 2 to 31: see file_lock.c. That is for fairness; byte 0 alone
+ *     decides.
  *  6. Free space is what no extent of the current catalogue, of the catalogues
  *     of older states that are read (rule 7), of the blocks of all these
  *     catalogues, of the second copies of the heads and of what snapshots of
@@ -120,6 +121,15 @@
  *     marked, by the writer who knows these (rule 7). Where the other head ends
  *     farther back and its state is not marked, the current head is written
  *     over it first, and synced.
+ * 16. A head may be announced once all that it leads to is written, durable or
+ *     not: where the newest head has FILE_AHEAD in features_write, its bytes are
+ *     written into the page of the other head, 2048 bytes behind its beginning, in
+ *     which they count for nothing to who opens the file. Only who has become the
+ *     writer while byte 32 is locked takes it for the newest, if its generation is
+ *     the next one, and begins with its state; until it is durable he writes
+ *     nothing (rule 8), and if it never comes, nothing at all. The head before it
+ *     is one that readers still find the newest: its state counts as marked (rule
+ *     7).
  */
 #include "data/file/file.h"
 
@@ -142,28 +152,35 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
                              struct error *error)
 {
     assert(file->current < FILE_HEADS && !file->read_only);
-    unsigned which = 1 - file->current;
     enum vdbq_status status = file_settle(file, error);
 
     if (status == VDBQ_OK)
         status = file_write_waiting(file, error);
     if (status == VDBQ_OK)
-        status = file_sync(file, error);
-    if (status == VDBQ_OK)
         status = file_lock_unconfirmed(file, error);
     if (status != VDBQ_OK)
         return status;
-    if (file->heads[which].format == FILE_FORMAT_FIRST)
-        file->heads[which] = file->heads[file->current]; /* rule 13 */
     head->copies = file->copies;
-    head->features_write = FILE_MARKS;
+    head->features_write = FILE_MARKS | FILE_AHEAD;
     file_seal_head(head, FILE_FORMAT);
     file->unconfirmed = *head;
-    status = write_head(file, which, head, error);
-    if (status != VDBQ_OK) {
-        put_back(file, which);
-        file_unlock_unconfirmed(file);
+    return VDBQ_OK;
+}
+
+enum vdbq_status file_write_head(struct file *file, struct error *error)
+{
+    unsigned which = 1 - file->current;
+    enum vdbq_status status = file_sync(file, error);
+
+    if (status == VDBQ_OK) {
+        if (file->heads[which].format == FILE_FORMAT_FIRST)
+            file->heads[which] = file->heads[file->current]; /* rule 13 */
+        status = write_head(file, which, &file->unconfirmed, error);
+        if (status != VDBQ_OK)
+            put_back(file, which);
     }
+    if (status != VDBQ_OK)
+        file_unlock_unconfirmed(file);
     return status;
 }
 
@@ -229,7 +246,7 @@ static void take_head(struct file *file, unsigned which,
     file->first[which] = file->heads[which] = *head;
     file->states[which] = HEAD_VALID;
     file->current = which;
-    file->uses_older = false;
+    file->uses_older = file->follows = false;
     error_clear(&file->warning);
 }
 

@@ -31,8 +31,10 @@ enum {
 /* ... the states that were read when the head was written: states.h. */
 #define FILE_STATES UINT64_C(4)
 
-/* A feature that must be known to write: readers set marks (rule 7). */
+/* Features that must be known to write: readers set marks (rule 7), ... */
 #define FILE_MARKS UINT64_C(1)
+/* ... and the next writer follows a head that is not written yet (rule 16). */
+#define FILE_AHEAD (UINT64_C(1) << 1)
 
 /* Versions of vdbq as a head has them. */
 #define FILE_VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
@@ -84,7 +86,9 @@ struct file {
     struct file_head first[FILE_HEADS]; /* first copies, as last read     */
     struct file_head heads[FILE_HEADS]; /* of each, the copy that counts  */
     enum head_state states[FILE_HEADS]; /* of these                       */
-    struct file_head unconfirmed; /* written, and not yet durable          */
+    struct file_head unconfirmed; /* of a commit that is not durable yet   */
+    bool follows;                 /* rule 16: `heads` has one that another
+                                  connection has announced                */
     uint64_t copies;              /* where second copies are; 0: there are
                                   none yet                                */
     unsigned current;             /* the head whose state is being used; set
@@ -130,12 +134,13 @@ bool file_is_first_format(const struct file *file);
  * `copies`: free space for second copies of the heads. */
 enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
                               struct error *error);
-/* Makes all blocks durable, then writes the head, which is completed here. From
- * then on another connection may become the writer, if it is let to. */
+/* A commit: writes all blocks, and completes the head, which is written by the
+ * steps that follow, in this order. Whichever fails is the last. */
 enum vdbq_status file_commit(struct file *file, struct file_head *head,
                              struct error *error);
-/* Follows it, whoever writes by then: makes that head durable, and then the
- * current one. */
+/* Makes the blocks durable, then writes the head: from then on another may. */
+enum vdbq_status file_write_head(struct file *file, struct error *error);
+/* Makes that head durable, and then the current one. */
 enum vdbq_status file_confirm(struct file *file, struct error *error);
 /* Has both heads lead to the current state, so that the file may be cut where
  * that ends. */
@@ -171,6 +176,8 @@ void file_waiting_destroy(struct file *file);
 /* Reads the heads where they are not those that were read last. */
 enum vdbq_status file_read_heads(struct file *file, bool *changed,
                                  struct error *error);
+/* What the bytes of a head are, in a file of that size. */
+enum head_state file_judge(const struct file_head *head, uint64_t size_bytes);
 /* Whether the heads are those that were read last. */
 enum vdbq_status file_heads_stay(const struct file *file, bool *stay,
                                  struct error *error);
@@ -195,6 +202,17 @@ void file_seal_head(struct file_head *head, uint32_t format);
 /* The same head in other bytes than there ever were, if it is whole. */
 struct file_head file_other_bytes(const struct file *file, unsigned which);
 
+/* ------------------------------------ announced heads (file_ahead.c) -- */
+
+/* Whether a head may be announced; and does it: from then on another connection
+ * may become the writer, if it is let to (rule 16). */
+bool file_may_announce(const struct file *file);
+enum vdbq_status file_announce(struct file *file, struct error *error);
+/* For the writer: file_read_heads(), and the head that the one before him has
+ * announced. */
+enum vdbq_status file_read_ahead(struct file *file, bool *changed,
+                                 struct error *error);
+
 /* --------------------------------------------- a new file (file_new.c) -- */
 
 /* Whether the file is what a creation that was cut short leaves. */
@@ -214,7 +232,9 @@ void file_unlock_writer(struct file *file);
 /* File rule 5: for the writer whose head is not durable yet. */
 enum vdbq_status file_lock_unconfirmed(struct file *file, struct error *error);
 void file_unlock_unconfirmed(struct file *file);
-/* Waits until no other connection has that lock. Fails with CANCELLED. */
+/* Whether another connection has that lock; and waits until none has. Fails with
+ * CANCELLED. */
+bool file_is_unconfirmed(const struct file *file);
 enum vdbq_status file_await_confirmed(const struct file *file,
                                       struct error *error);
 /* Keeps whatever there is readable. */

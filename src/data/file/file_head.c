@@ -31,7 +31,6 @@ struct pair {
 };
 
 static void take_pairs(struct file *file, const struct pair pairs[FILE_HEADS]);
-static enum head_state judge(const struct file_head *head, uint64_t size);
 static bool is_whole(enum head_state state);
 
 /* Those of features_read that this vdbq knows. */
@@ -61,7 +60,7 @@ void file_seal_head(struct file_head *head, uint32_t format)
     if (format == FILE_FORMAT_FIRST)
         return;
     head->features &= FILE_SAMPLES | FILE_RUNS | FILE_STATES;
-    head->features_write &= FILE_MARKS;
+    head->features_write &= FILE_MARKS | FILE_AHEAD;
     head->features_read &= known_features();
     head->version_read = version_of(head->features_read);
     head->version_write = FILE_VERSION(0, head->features_write == 0 ? 2 : 3);
@@ -119,7 +118,7 @@ static uint64_t find_copies(const struct pair pairs[FILE_HEADS], uint64_t size)
 
     for (unsigned i = 0; i < FILE_HEADS; i++) {
         const struct file_head *head = &pairs[i].copy[0];
-        if (!is_whole(judge(head, size)))
+        if (!is_whole(file_judge(head, size)))
             continue;
         if (head->format != FILE_FORMAT_FIRST)
             return head->copies;
@@ -187,7 +186,7 @@ static bool take_changed(struct file *file, const struct pair pairs[FILE_HEADS])
     if (known && memcmp(first, file->first, sizeof first) == 0
         && memcmp(heads, file->heads, sizeof heads) == 0)
         return false;
-    file->settled = false;
+    file->settled = file->follows = false;
     return true;
 }
 
@@ -243,7 +242,7 @@ static bool is_whole_all(const struct file_head *head)
 }
 
 /* What the bytes of a head are, by its checksums and its bounds. */
-static enum head_state judge(const struct file_head *head, uint64_t size)
+enum head_state file_judge(const struct file_head *head, uint64_t size)
 {
     uint64_t checksum =
         block_checksum(head, offsetof(struct file_head, checksum));
@@ -331,7 +330,7 @@ static void judge_pair(const struct file *file, struct pair *pair)
     for (unsigned i = 0; i < 2; i++) {
         struct file_head *head = &pair->copy[i];
         bool first = head->format == FILE_FORMAT_FIRST;
-        pair->state[i] = judge(head, file->size_bytes);
+        pair->state[i] = file_judge(head, file->size_bytes);
         if (!is_whole(pair->state[i]))
             continue;
         if (first ? i > 0 : head->copies != file->copies)
@@ -472,7 +471,7 @@ enum vdbq_status file_check_writable(const struct file *file,
 {
     const struct file_head *head = &file->heads[file->current];
 
-    if ((head->features_write & ~FILE_MARKS) == 0)
+    if ((head->features_write & ~(FILE_MARKS | FILE_AHEAD)) == 0)
         return VDBQ_OK;
     error_set(error, VDBQ_READ_ONLY,
               "%s: needs vdbq %u.%u or newer to be written", file->path,

@@ -277,14 +277,19 @@ void file_unlock_unconfirmed(struct file *file)
         file->calls->wake(file->os, meeting_place(UNCONFIRMED_BYTE));
 }
 
-/* As long as a sync takes: whoever is killed lets it go. */
+bool file_is_unconfirmed(const struct file *file)
+{
+    return file->calls->locked(file->os, UNCONFIRMED_BYTE, 1);
+}
+
+/* As long as two syncs take: whoever is killed lets it go. */
 enum vdbq_status file_await_confirmed(const struct file *file,
                                       struct error *error)
 {
     struct wait wait = wait_start(file, 0);
 
     wait.most_ns = UINT64_MAX;
-    while (file->calls->locked(file->os, UNCONFIRMED_BYTE, 1))
+    while (file_is_unconfirmed(file))
         if (!wait_more(&wait, UNCONFIRMED_BYTE))
             return error_cancelled(error);
     return VDBQ_OK;

@@ -75,7 +75,7 @@ static enum vdbq_status begin(struct transaction *transaction,
 
     transaction->new_rows = VECTOR(struct new_rows);
     transaction->savepoints = VECTOR(struct savepoint);
-    status = database_refresh(database, error);
+    status = database_refresh_writer(database, error);
     if (status == VDBQ_OK)
         status = file_check_writable(&database->file, error);
     if (status != VDBQ_OK)
@@ -106,7 +106,8 @@ static void end_blocks(struct transaction *transaction)
     struct file *file = &transaction->writer.database->file;
     struct error ignored = { 0 };
 
-    if (transaction->generation > 0 && transaction_is_read(transaction))
+    if (transaction->generation > 0 && !transaction->passed_on
+        && transaction_is_read(transaction))
         file_write_waiting(file, &ignored);
     file_forget_blocks(file);
 }
@@ -152,7 +153,8 @@ void transaction_abort(struct transaction *transaction)
 {
     if (transaction == NULL)
         return;
-    if (transaction->generation > 0 && !transaction_is_read(transaction))
+    if (transaction->generation > 0 && !transaction->passed_on
+        && !transaction_is_read(transaction))
         file_cut(&transaction->writer.database->file, transaction->size_before);
     end(transaction);
 }
@@ -320,21 +322,33 @@ static void take_state(const struct transaction *transaction)
     database->listed.count = 0; /* they are among the older ones */
 }
 
-/* Makes the head that was written durable. Meanwhile the next one may become the
- * writer, unless this one is to cut the file. */
+/* Lets the next one become the writer. */
+static void pass_on(struct transaction *transaction)
+{
+    assert(!transaction->passed_on);
+    transaction->passed_on = true;
+    database_pass_reader(transaction->writer.database);
+    file_unlock_writer(&transaction->writer.database->file);
+}
+
+/* Makes all that was written durable, and the head lead to it. Meanwhile the next
+ * one may become the writer, unless this one is to cut the file. */
 static enum vdbq_status confirm(struct transaction *transaction,
                                 struct error *error)
 {
     struct file *file = &transaction->writer.database->file;
     bool may_cut = transaction_may_cut(transaction, &file->unconfirmed);
-    enum vdbq_status status;
+    bool ahead = !may_cut && file_may_announce(file);
+    enum vdbq_status status = ahead ? file_announce(file, error) : VDBQ_OK;
 
-    transaction->passed_on = !may_cut;
-    if (transaction->passed_on) {
-        database_pass_reader(transaction->writer.database);
-        file_unlock_writer(file);
-    }
-    status = file_confirm(file, error);
+    if (status == VDBQ_OK && ahead)
+        pass_on(transaction);
+    if (status == VDBQ_OK)
+        status = file_write_head(file, error);
+    if (status == VDBQ_OK && !may_cut && !ahead)
+        pass_on(transaction);
+    if (status == VDBQ_OK)
+        status = file_confirm(file, error);
     if (status == VDBQ_OK)
         take_state(transaction);
     if (status == VDBQ_OK && may_cut)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One commits, and the other writes already while the disk has not confirmed it:
- * what comes of the one comes of the other, too.
+ * One commits, and the other writes already while the disk has not confirmed it,
+ * or the head is only announced: what comes of the one comes of the other, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/database/database.h"
+#include "data/database/database_inner.h"
 #include "data/transaction/transaction_inner.h"
 #include "fixtures/disk.h"
 #include "fixtures/sample_tables.h"
@@ -25,9 +25,11 @@ static struct os_file_calls calls; /* those of the disk, but for: */
 static struct database *one, *two;
 static struct os_file *of_one;
 
-/* What happens while a head of the first one becomes durable. */
+/* What happens while the first one's blocks (1) or head (2) become durable. */
 static void (*meanwhile)(void);
+static unsigned at_sync;
 static struct transaction *other; /* of the second one */
+static struct snapshot between;   /* that somebody took meanwhile */
 static unsigned syncs, waits;     /* syncs of the first one's commit */
 
 static void fail_next_sync(void)
@@ -41,7 +43,7 @@ static void fail_next_sync(void)
 /* A commit syncs twice: its blocks, then its head. */
 static int sync_crossed(struct os_file *file)
 {
-    if (file == of_one && meanwhile != NULL && ++syncs == 2) {
+    if (file == of_one && meanwhile != NULL && ++syncs == at_sync) {
         void (*now)(void) = meanwhile;
         meanwhile = NULL;
         now();
@@ -116,6 +118,7 @@ static int start(void **state)
     calls.wait = wait_killing;
     of_one = NULL;
     meanwhile = NULL;
+    at_sync = 2;
     syncs = waits = 0;
     one = connect();
     two = connect();
@@ -131,17 +134,24 @@ static int stop(void **state)
     return 0;
 }
 
+/* All rows can be read. */
+static void expect_readable(const struct snapshot *snapshot, uint64_t rows)
+{
+    struct text text = { 0 };
+
+    assert_int_equal(snapshot->catalogue->tables[0].rows, rows);
+    assert_int_equal(print_snapshot(snapshot, &text), VDBQ_OK);
+    text_finish(&text);
+}
+
 /* The rows that somebody sees who comes later. */
 static void expect_rows(uint64_t rows)
 {
     struct database *later = connect();
     struct snapshot snapshot;
-    struct text text = { 0 };
 
     assert_int_equal(snapshot_open(later, &snapshot, ERROR), VDBQ_OK);
-    assert_int_equal(snapshot.catalogue->tables[0].rows, rows);
-    assert_int_equal(print_snapshot(&snapshot, &text), VDBQ_OK);
-    text_finish(&text);
+    expect_readable(&snapshot, rows);
     snapshot_close(&snapshot);
     database_close(later);
 }
@@ -211,6 +221,109 @@ static void who_is_killed_is_not_waited_for(void **state)
     expect_rows(3 * FEW_ROWS);
 }
 
+/* ------------------------------------------------------- announced heads -- */
+
+static void the_next_one_begins_before_blocks_are_durable(void **state)
+{
+    at_sync = 1;
+    the_next_one_begins_before_a_head_is_durable(state);
+}
+
+static void what_is_built_on_blocks_falls_with_them(void **state)
+{
+    at_sync = 1;
+    what_is_built_on_a_commit_falls_with_it(state);
+}
+
+/* The first one is killed before he writes a head: nothing shows that there was
+ * one, and neither is his part of the next state. */
+static void commit_other_in_vain(void)
+{
+    begin_other();
+    assert_int_equal(transaction_commit(other, ERROR), VDBQ_IO);
+    assert_non_null(strstr(ERROR->message, "the commit before this one"));
+    assert_int_equal(append(two, 70, FEW_ROWS, false), VDBQ_OK);
+    fail_next_sync();
+}
+
+static void a_head_that_was_only_announced_is_none(void **state)
+{
+    (void)state;
+    at_sync = 1;
+    meanwhile = commit_other_in_vain;
+    assert_int_equal(append(one, 50, FEW_ROWS, false), VDBQ_IO);
+    assert_int_equal(waits, 1);
+    expect_rows(2 * FEW_ROWS);
+    assert_int_equal(append(two, 90, FEW_ROWS, false), VDBQ_OK);
+    expect_rows(3 * FEW_ROWS);
+}
+
+/* It is given up, and the connection sees what the others see. */
+static void begin_other_and_leave(void)
+{
+    struct snapshot snapshot;
+
+    begin_other();
+    transaction_abort(other);
+    assert_int_equal(snapshot_open(two, &snapshot, ERROR), VDBQ_OK);
+    expect_readable(&snapshot, FEW_ROWS);
+    snapshot_close(&snapshot);
+    begin_other();
+}
+
+static void who_gives_up_on_an_announced_head_reads_the_one_before(void **state)
+{
+    (void)state;
+    at_sync = 1;
+    meanwhile = begin_other_and_leave;
+    assert_int_equal(append(one, 50, FEW_ROWS, false), VDBQ_OK);
+    assert_int_equal(transaction_commit(other, ERROR), VDBQ_OK);
+    expect_rows(3 * FEW_ROWS);
+}
+
+/* Reads the newest state that has a head, after the next writer has looked for
+ * what others read. */
+static void begin_other_and_read(void)
+{
+    struct database *reader = connect();
+
+    begin_other();
+    assert_int_equal(snapshot_open(reader, &between, ERROR), VDBQ_OK);
+}
+
+static void the_state_before_an_announced_head_stays(void **state)
+{
+    struct database *reader;
+
+    (void)state;
+    at_sync = 1;
+    meanwhile = begin_other_and_read;
+    assert_int_equal(append(one, 50, FEW_ROWS, false), VDBQ_OK);
+    assert_int_equal(transaction_commit(other, ERROR), VDBQ_OK);
+    for (int32_t i = 0; i < 4; i++) {
+        expect_readable(&between, FEW_ROWS);
+        assert_int_equal(
+            append(i % 2 ? one : two, 200 + 10 * i, FEW_ROWS, false), VDBQ_OK);
+    }
+    expect_readable(&between, FEW_ROWS);
+    reader = between.database;
+    snapshot_close(&between);
+    database_close(reader);
+    expect_rows(7 * FEW_ROWS);
+}
+
+/* A vdbq that knows nothing of announcements commits between two that do: the
+ * newest head does not tell of them, so there is none. */
+static void an_older_vdbq_keeps_heads_from_being_announced(void **state)
+{
+    struct file *file = &one->file;
+
+    (void)state;
+    assert_true(file_may_announce(file));
+    file->heads[file->current].features_write &= ~FILE_AHEAD;
+    assert_false(file_may_announce(file));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -219,6 +332,12 @@ int main(void)
         TEST(the_next_one_begins_before_a_head_is_durable),
         TEST(what_is_built_on_a_commit_falls_with_it),
         TEST(who_is_killed_is_not_waited_for),
+        TEST(the_next_one_begins_before_blocks_are_durable),
+        TEST(what_is_built_on_blocks_falls_with_them),
+        TEST(a_head_that_was_only_announced_is_none),
+        TEST(who_gives_up_on_an_announced_head_reads_the_one_before),
+        TEST(the_state_before_an_announced_head_stays),
+        TEST(an_older_vdbq_keeps_heads_from_being_announced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
