@@ -59,6 +59,17 @@ struct sample *sample_create(const struct table *table)
     return sample;
 }
 
+struct sample *sample_place(uint64_t offset, uint64_t size_bytes)
+{
+    struct sample *sample = create(0);
+
+    if (sample != NULL) {
+        sample->offset = offset;
+        sample->size_bytes = size_bytes;
+    }
+    return sample;
+}
+
 struct sample *sample_copy(const struct sample *from)
 {
     struct sample *copy = create(from->column_count);

@@ -35,6 +35,8 @@ struct sample {
 
 /* A sample of no rows, whose only holder is the caller. NULL: no memory. */
 struct sample *sample_create(const struct table *table);
+/* One of no rows that tells where a block is. NULL: no memory. */
+struct sample *sample_place(uint64_t offset, uint64_t size_bytes);
 /* An equal one with memory of its own, and no place in the file. NULL: no
  * memory. */
 struct sample *sample_copy(const struct sample *from);

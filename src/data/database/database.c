@@ -285,12 +285,12 @@ static enum vdbq_status load_head(const struct database *database,
 
     *catalogue = NULL;
     return status == VDBQ_OK ? database_load(
-               database, &database->file.heads[which], catalogue, error)
+               database, &database->file.heads[which], false, catalogue, error)
                              : status;
 }
 
 enum vdbq_status database_load(const struct database *database,
-                               const struct file_head *head,
+                               const struct file_head *head, bool places,
                                struct catalogue **catalogue,
                                struct error *error)
 {
@@ -321,10 +321,10 @@ enum vdbq_status database_load(const struct database *database,
         status = catalogue_decode(block.bytes, &bounds, file->path,
                                   database->parse_default, catalogue, error);
     block_destroy(&block);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK && !places)
         status = edits_load(database, *catalogue, error);
     if (status == VDBQ_OK)
-        status = samples_load(database, head, *catalogue, error);
+        status = samples_load(database, head, places, *catalogue, error);
     if (status == VDBQ_OK)
         status = run_list_load(file, head, *catalogue, error);
     if (status != VDBQ_OK) {

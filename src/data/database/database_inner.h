@@ -68,9 +68,11 @@ void database_pass_reader(struct database *database);
 enum vdbq_status database_newest(struct database *database,
                                  struct file_head *head, struct error *error);
 /* Reads the catalogue that a head of the file points to, or did once, and
- * checks it; `head` was proven. Fails with CORRUPT, IO, NO_MEMORY. */
+ * checks it; `head` was proven. With `places`, it is good for telling which blocks
+ * it has, and for nothing else: neither edits nor samples are read. Fails with
+ * CORRUPT, IO, NO_MEMORY. */
 enum vdbq_status database_load(const struct database *database,
-                               const struct file_head *head,
+                               const struct file_head *head, bool places,
                                struct catalogue **catalogue,
                                struct error *error);
 /* As snapshot_open(), of this catalogue, which is the current one or what the

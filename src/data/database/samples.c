@@ -233,6 +233,13 @@ static enum vdbq_status decode(const struct table *table,
     return room ? VDBQ_OK : stop_or_no_memory(error);
 }
 
+/* Whether a block can be there, before `end`. */
+static bool can_be_there(const uint64_t entry[ENTRY_NUMBERS], uint64_t end)
+{
+    return entry[0] % PAGE_BYTES == 0 && entry[0] >= FILE_FIRST
+           && entry[0] <= end && entry[1] > 0 && entry[1] <= end - entry[0];
+}
+
 /* Reads a block, if it is where one can be and its checksum is right; else
  * one without bytes. */
 static enum vdbq_status read_block(const struct file *file, uint64_t end,
@@ -242,8 +249,7 @@ static enum vdbq_status read_block(const struct file *file, uint64_t end,
     struct error ignored = { 0 };
 
     *block = (struct block){ 0 };
-    if (entry[0] % PAGE_BYTES != 0 || entry[0] < FILE_FIRST || entry[0] > end
-        || entry[1] == 0 || entry[1] > end - entry[0])
+    if (!can_be_there(entry, end))
         return VDBQ_OK;
     *block = block_create(entry[1]);
     if (block->bytes == NULL)
@@ -294,6 +300,19 @@ static struct sample *find_loaded(const struct database *database,
                : NULL;
 }
 
+/* A sample without rows, which tells its place alone. */
+static enum vdbq_status place(const struct database *database, uint64_t end,
+                              struct table *table,
+                              const uint64_t entry[ENTRY_NUMBERS],
+                              struct error *error)
+{
+    (void)database;
+    if (!can_be_there(entry, end))
+        return VDBQ_OK;
+    table->sample = sample_place(entry[0], entry[1]);
+    return table->sample != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
 static enum vdbq_status load(const struct database *database, uint64_t end,
                              struct table *table,
                              const uint64_t entry[ENTRY_NUMBERS],
@@ -328,7 +347,7 @@ static bool read_list(const struct file *file, uint64_t offset,
 }
 
 enum vdbq_status samples_load(const struct database *database,
-                              const struct file_head *head,
+                              const struct file_head *head, bool places,
                               struct catalogue *catalogue, struct error *error)
 {
     const struct file *file = &database->file;
@@ -351,7 +370,8 @@ enum vdbq_status samples_load(const struct database *database,
             (const uint64_t *)list.bytes + i * ENTRY_NUMBERS;
         struct table *table = &catalogue->tables[i];
         if (whole && table->rows > 0)
-            status = load(database, head->end, table, entry, error);
+            status = (places ? place : load)(database, head->end, table, entry,
+                                             error);
         table->sample_lost = table->rows > 0 && table->sample == NULL
                              && (!whole || entry[0] != 0);
     }

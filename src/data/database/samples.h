@@ -32,9 +32,10 @@ static inline uint64_t samples_catalogue_size(const struct file_head *head,
 
 /* Gives the tables of a catalogue, which was read with that head, their
  * samples. Those that the current catalogue has from the same blocks are not read
- * again. Fails with NO_MEMORY alone. */
+ * again; with `places`, none is: they tell where their blocks are. Fails with
+ * NO_MEMORY alone. */
 enum vdbq_status samples_load(const struct database *database,
-                              const struct file_head *head,
+                              const struct file_head *head, bool places,
                               struct catalogue *catalogue, struct error *error);
 
 /* Writes the samples that have no block yet. */

@@ -168,7 +168,7 @@ static enum vdbq_status add_state(struct search *search,
     if (catalogue != NULL)
         catalogue_hold(catalogue);
     else if (file_knows(&database->file, head))
-        status = database_load(database, head, &older.catalogue, &why);
+        status = database_load(database, head, true, &older.catalogue, &why);
     if (status == VDBQ_NO_MEMORY)
         return error_no_memory(error);
     if (older.catalogue == NULL) {
