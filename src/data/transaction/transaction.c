@@ -429,8 +429,10 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
         status = transaction_write_runs(transaction, error);
     if (status == VDBQ_OK)
         status = stop_pause(error);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK) {
+        file_call_next(&database->file);
         status = write_surely(transaction, error);
+    }
     if (status == VDBQ_OK)
         end(transaction);
     else
