@@ -122,14 +122,14 @@
  *     farther back and its state is not marked, the current head is written
  *     over it first, and synced.
  * 16. A head may be announced once all that it leads to is written, durable or
- *     not: where the newest head has FILE_AHEAD in features_write, its bytes are
- *     written into the page of the other head, 2048 bytes behind its beginning, in
- *     which they count for nothing to who opens the file. Only who has become the
- *     writer while byte 32 is locked takes it for the newest, if its generation is
- *     the next one, and begins with its state; until it is durable he writes
- *     nothing (rule 8), and if it never comes, nothing at all. The head before it
- *     is one that readers still find the newest: its state counts as marked (rule
- *     7).
+ *     not: where the newest head is in use, and has FILE_AHEAD in features_write,
+ *     its bytes are written into the page of the other head, 2048 bytes behind
+ *     its beginning, where they count for nothing to who opens the file. Only who
+ *     has become the writer while byte 32 is locked takes it for the newest, if
+ *     its generation is the next one, and begins with its state; until it is
+ *     durable he writes nothing (rule 8), and if it never comes, nothing at all.
+ *     The head before it is one that readers still find the newest: its state
+ *     counts as marked (rule 7).
  */
 #include "data/file/file.h"
 

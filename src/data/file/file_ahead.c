@@ -15,10 +15,11 @@ static uint64_t ahead_at(unsigned which)
 }
 
 /* File rule 16: who does not know of it must not write where the newest head says
- * so. */
+ * so. Where an older state is used, the newest head is not the one that it is on. */
 bool file_may_announce(const struct file *file)
 {
-    return (file->heads[file->current].features_write & FILE_AHEAD) != 0;
+    return !file->uses_older
+           && (file->heads[file->current].features_write & FILE_AHEAD) != 0;
 }
 
 enum vdbq_status file_announce(struct file *file, struct error *error)

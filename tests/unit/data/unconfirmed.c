@@ -312,15 +312,18 @@ static void the_state_before_an_announced_head_stays(void **state)
     expect_rows(7 * FEW_ROWS);
 }
 
-/* A vdbq that knows nothing of announcements commits between two that do: the
- * newest head does not tell of them, so there is none. */
-static void an_older_vdbq_keeps_heads_from_being_announced(void **state)
+/* Neither on a head of a vdbq that knows nothing of announcements, which may write
+ * again, nor on one that is not the newest. */
+static void heads_are_not_announced_on_any_head(void **state)
 {
     struct file *file = &one->file;
 
     (void)state;
     assert_true(file_may_announce(file));
     file->heads[file->current].features_write &= ~FILE_AHEAD;
+    assert_false(file_may_announce(file));
+    file->heads[file->current].features_write |= FILE_AHEAD;
+    file->uses_older = true;
     assert_false(file_may_announce(file));
 }
 
@@ -337,7 +340,7 @@ int main(void)
         TEST(a_head_that_was_only_announced_is_none),
         TEST(who_gives_up_on_an_announced_head_reads_the_one_before),
         TEST(the_state_before_an_announced_head_stays),
-        TEST(an_older_vdbq_keeps_heads_from_being_announced),
+        TEST(heads_are_not_announced_on_any_head),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
