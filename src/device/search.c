@@ -274,9 +274,7 @@ static enum vdbq_status launch_all(struct device *device,
     return status;
 }
 
-/* The whole way, in which the host waits for the answers alone, but where there are
- * few: a copy that begins when the kernel has ended takes less than one that has to
- * wait for it (H100, 16 keys: 21.0 and 21.4 us in all). */
+/* The whole way, in which the host waits for the answers alone. */
 static enum vdbq_status run(struct device *device, const struct batch *batch,
                             const struct call_memories *made, uint32_t *places,
                             struct search_times *times, struct error *error)
@@ -291,8 +289,6 @@ static enum vdbq_status run(struct device *device, const struct batch *batch,
         times->in.bytes_in += batch->key_bytes;
     if (status == VDBQ_OK)
         status = launch_all(device, batch, made, &times->kernel, error);
-    if (status == VDBQ_OK && batch->few != NULL)
-        status = device_calls_wait(device, &ran, error);
     if (status == VDBQ_OK)
         status =
             device_read(made->places, 0, places,

@@ -67,6 +67,8 @@ struct opencl {
     bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
     struct vector calls; /* struct opencl_call: those since the last wait  */
     bool started;        /* ... and others, of which no time is kept       */
+    struct device_memory *staging; /* pinned: few bytes are read through it;
+                                      NULL: none were                      */
 };
 
 /* A command whose time is kept. An event takes the host time, and so do questions
@@ -94,6 +96,13 @@ enum vdbq_status opencl_part(const struct found_device *found, unsigned cores,
  * it go. */
 enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
                              uint64_t *time_ns, struct error *error);
+
+/* Starts what is in the queue, asks `event` for its command's end again and again,
+ * which tells it sooner than any call that waits, and lets it go. What a copy of
+ * the command has brought is there then. After a while it waits. `call` is the
+ * name of what gave the event. After a failure the queue is empty. */
+enum vdbq_status opencl_poll(cl_command_queue queue, cl_event event,
+                             const char *call, struct error *error);
 
 /* Adds what the device took from the start of one event to the end of a
  * later one of its queue, or of the same. Both have ended. Nothing is added

@@ -289,17 +289,66 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
                      &times->transfer_ns, error);
 }
 
+/* ------------------------------------------------------------ few bytes -- */
+
+/*
+ * From memory of the device's own few bytes come soonest into pinned memory, whence
+ * the host takes them, with an event that it asks whether they are there. H100, a
+ * kernel and the read of what it wrote: 11.4 us; with a read that waits 13.5, with
+ * one to any other memory 15.3, with a wait for the kernel before it 19.0.
+ */
+enum { STAGED_BYTES = 4096 };
+
+/* Whether so many bytes go that way, for which the device then has the memory.
+ * Where it cannot be made they go as many do. */
+static bool is_staged(struct opencl *opencl, uint64_t size)
+{
+    struct error ignored;
+
+    if (size > STAGED_BYTES || opencl->keeps_times
+        || opencl->head.facts.shares_memory)
+        return false;
+    return opencl->staging != NULL
+           || opencl_memory_create(&opencl->head, MEMORY_PINNED, STAGED_BYTES,
+                                   &opencl->staging, &ignored)
+                  == VDBQ_OK;
+}
+
+static enum vdbq_status read_staged(struct device_memory *memory,
+                                    uint64_t offset, void *bytes, uint64_t size,
+                                    struct error *error)
+{
+    static const char call[] = "clEnqueueReadBuffer";
+    struct opencl *opencl = opencl_of(memory);
+    cl_event event = NULL;
+    cl_int code = opencl_calls.EnqueueReadBuffer(
+        opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_FALSE,
+        offset, size, opencl->staging->host, 0, NULL, &event);
+    enum vdbq_status status = opencl_check(code, call, error);
+
+    if (status == VDBQ_OK)
+        status = opencl_poll(opencl->queues.run, event, call, error);
+    if (status != VDBQ_OK)
+        return status;
+    memcpy(bytes, opencl->staging->host, size);
+    opencl->started = false;
+    return VDBQ_OK;
+}
+
 enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
                              void *bytes, uint64_t size,
                              struct device_times *times, struct error *error)
 {
     struct opencl *opencl = opencl_of(memory);
     cl_event event = NULL;
-    cl_int code = opencl_calls.EnqueueReadBuffer(
-        opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_FALSE,
-        offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);
+    cl_int code;
 
     times->bytes_out += size;
+    if (is_staged(opencl, size))
+        return read_staged(memory, offset, bytes, size, error);
+    code = opencl_calls.EnqueueReadBuffer(
+        opencl->queues.run, ((struct opencl_memory *)memory)->buffer, CL_FALSE,
+        offset, size, bytes, 0, NULL, opencl->keeps_times ? &event : NULL);
     return wait_copy(opencl, code, "clEnqueueReadBuffer", event,
                      &times->transfer_ns, error);
 }
