@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "cl/types.h"
+#include "device/backend.h"
+#include "device/kind.h"
 #include "device/search.h"
 #include "fixtures/device_rig.h"
 
@@ -40,17 +42,22 @@ static u32 group_id;
 #include "cl/search/search.cl"
 
 /* One, and around powers of 2, blocks, nodes of whole blocks, and nodes of
- * these: there are up to four levels. */
+ * these: there are up to four levels. Where a level has a few entries more, a team
+ * begins above it: 961 of the lowest, then of the third. */
 static const uint32_t sizes[] = {
-    0,    1,    2,     3,     4,     7,     8,     9,     10,    15,   16,
-    17,   31,   32,    33,    80,    112,   127,   128,   129,   143,  144,
-    255,  256,  257,   1007,  1008,  1023,  1024,  1025,  1040,  1152, 8191,
-    8192, 8193, 16383, 16384, 32767, 32768, 35937, 65535, 65536, 65553
+    0,     1,     2,     3,     4,     7,     8,     9,     10,    15,
+    16,    17,    31,    32,    33,    80,    112,   127,   128,   129,
+    143,   144,   255,   256,   257,   1007,  1008,  1023,  1024,  1025,
+    1040,  1152,  8191,  8192,  8193,  15359, 15360, 15375, 15376, 15377,
+    16383, 16384, 32767, 32768, 35937, 65535, 65536, 65553
 };
+static const uint32_t large_sizes[] = { 983039, 983040,  984063,
+                                        984064, 1048576, 1048577 };
+#define COUNT_OF(sizes) (sizeof(sizes) / sizeof *(sizes))
 enum {
-    SIZES = sizeof sizes / sizeof *sizes,
-    COUNT_MAX = 65553,
+    COUNT_MAX = 1048577,
     KEYS_MAX = 5000,
+    ENDS = 1000,                           /* of leaves */
     KEYS_SORTED = 3 * SEARCH_SORTED_LEAST, /* of one item, or of two */
     ALGORITHMS = SEARCH_TREE + 1
 };
@@ -135,21 +142,28 @@ static void check_places(void)
     }
 }
 
-/* Calls `search` with columns of all sizes, types and repetitions. */
-static void each_column(uint32_t key_count, void (*search)(void *),
-                        void *context)
+/* Calls `search` with columns of a size, of all types and repetitions. */
+static void each_column_of(uint32_t size, uint32_t key_count,
+                           void (*search)(void *), void *context)
 {
     static const enum search_type types[] = { SEARCH_I64, SEARCH_PAIR,
                                               SEARCH_ROWS };
-    for (unsigned t = 0; t < 3; t++)
-        for (unsigned i = 0; i < SIZES; i++)
-            for (uint32_t same = 1; same <= 50; same += 49) {
-                make_column(types[t], sizes[i], same);
-                make_keys(key_count, same);
-                memset(test.places, 0xff, sizeof test.places);
-                search(context);
-                check_places();
-            }
+    for (unsigned t = 0; t < COUNT_OF(types); t++)
+        for (uint32_t same = 1; same <= 50; same += 49) {
+            make_column(types[t], size, same);
+            make_keys(key_count, same);
+            memset(test.places, 0xff, sizeof test.places);
+            search(context);
+            check_places();
+        }
+}
+
+/* ... of all sizes, too. */
+static void each_column(uint32_t key_count, void (*search)(void *),
+                        void *context)
+{
+    for (unsigned i = 0; i < COUNT_OF(sizes); i++)
+        each_column_of(sizes[i], key_count, search, context);
 }
 
 /* ------------------------------------------------------------ devices -- */
@@ -219,11 +233,42 @@ static void test_host(void **state)
     search_devices("host");
 }
 
+/* It is too slow for thousands of keys, and of the kind of CPUs. */
+static bool is_simulator(void)
+{
+    return strcmp(rig_tested(), "oclgrind") == 0;
+}
+
 static void test_device(void **state)
 {
     (void)state;
     rig_need_device();
+    if (is_simulator())
+        skip();
     search_devices(rig_tested());
+}
+
+/* The kernels for groups as OpenCL has them, under the checks of a simulator. */
+static void test_simulator(void **state)
+{
+    static const uint32_t counts[] = { 5, 1000, 15375, 15376, 40000 };
+    struct searched searched = { .directory = true };
+    struct device_kind kind;
+    (void)state;
+    if (!is_simulator())
+        skip();
+    ok(device_open(&(struct device_params){ .choice = rig_tested() },
+                   &searched.device, &failure));
+    kind = *searched.device->facts.kind;
+    kind.group_items = ITEMS;
+    searched.device->facts.kind = &kind;
+    for (int a = SEARCH_BINARY; a < ALGORITHMS; a++)
+        for (unsigned i = 0; i < COUNT_OF(counts); i++) {
+            searched.algorithm = (enum search_algorithm)a;
+            each_column_of(counts[i], 11, search_on, &searched);
+            each_column_of(counts[i], 67, search_on, &searched);
+        }
+    device_close(searched.device);
 }
 
 /* The times are told apart, and AUTO goes by the number of keys alone. */
@@ -384,7 +429,8 @@ static void test_parts(void **state)
     (void)state;
     search_parts_on("host");
     rig_need_device();
-    search_parts_on(rig_tested());
+    if (!is_simulator())
+        search_parts_on(rig_tested());
 }
 
 /* On the thread itself, with a copy of some values and without it; keys are close
@@ -519,6 +565,30 @@ static void test_group(void **state)
     pthread_barrier_init(&barrier, NULL, ITEMS);
     each_column(11, run_groups, NULL);
     each_column(67, run_groups, NULL);
+    for (unsigned i = 0; i < COUNT_OF(large_sizes); i++)
+        each_column_of(large_sizes[i], 67, run_groups, NULL);
+    pthread_barrier_destroy(&barrier);
+}
+
+/* Keys that are the last value of a leaf, and those that follow it: where leaves are
+ * few, of each. So a team meets whatever there is to count in its steps. */
+static void test_group_ends(void **state)
+{
+    static const uint32_t counts[] = { 15375, 15376, 65553, 984063, 984064 };
+    (void)state;
+    pthread_barrier_init(&barrier, NULL, ITEMS);
+    for (unsigned i = 0; i < COUNT_OF(counts); i++) {
+        uint32_t leaves = counts[i] / SEARCH_LEAF;
+        make_column(SEARCH_I64, counts[i], 1);
+        test.key_count = 2 * ENDS;
+        for (uint32_t k = 0; k < 2 * ENDS; k++) {
+            u64 leaf = (u64)(k / 2) * leaves / ENDS;
+            make(test.keys + k,
+                 (int64_t)((leaf + 1) * SEARCH_LEAF * 2 - 1 + k % 2));
+        }
+        run_groups(NULL);
+        check_places();
+    }
     pthread_barrier_destroy(&barrier);
 }
 
@@ -542,7 +612,8 @@ int main(void)
         cmocka_unit_test(test_host),        cmocka_unit_test(test_device),
         cmocka_unit_test(test_times),       cmocka_unit_test(test_group),
         cmocka_unit_test(test_group_alone), cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_here),
+        cmocka_unit_test(test_here),        cmocka_unit_test(test_group_ends),
+        cmocka_unit_test(test_simulator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
