@@ -15,7 +15,9 @@
  *           item is alone, and compares a node at once.
  *
  * A directory has the part of a key that most values differ in: where the values
- * around a bound are equal in that, refine_T looks at the column.
+ * around a bound are equal in that, refine_T looks at the column. The items of a
+ * team compare all of a key with the values of a leaf, and only where the whole
+ * leaf lies before the bound one of them looks for it behind.
  */
 
 /*
@@ -182,7 +184,8 @@ static inline u32 is_step(u32 count, u32 level)
              from += get_num_groups(0) * TEAMS) {                            \
             u64 number = from + team < s.searches ? from + team : from;      \
             whole_##T whole = loaded;                                        \
-            key_##T key = part_##T(whole, upper_of(&s, number));             \
+            u32 upper = upper_of(&s, number);                                \
+            key_##T key = part_##T(whole, upper);                            \
             GLOBAL const key_##T *entries =                                  \
                 (GLOBAL const key_##T *)s.directory;                         \
             u32 level = search_levels((u32)s.count), at = 0, own, sum;       \
@@ -203,16 +206,16 @@ static inline u32 is_step(u32 count, u32 level)
             }                                                                \
             u32 value = at * SEARCH_LEAF + member;                           \
             own = value < (u32)s.count                                       \
-                      ? less_##T(&s, s.sorted, value, key)                   \
+                      ? before_##T(&s, s.sorted, value, whole, upper)        \
                       : 0;                                                   \
             TEAM_SUM(counts[turn], own, sum)                                 \
             turn ^= 1;                                                       \
+            u64 bound = at * SEARCH_LEAF + sum;                              \
+            if (member == 0 && sum == SEARCH_LEAF)                           \
+                bound = refined_##T(&s, s.sorted, s.count, whole, upper,     \
+                                    bound);                                  \
             if (member == 0 && from + team < s.searches)                     \
-                places[number] = place_of(                                   \
-                    &s, number,                                              \
-                    refined_##T(&s, s.sorted, s.count, whole,                \
-                                upper_of(&s, number),                        \
-                                at * SEARCH_LEAF + sum));                    \
+                places[number] = place_of(&s, number, bound);                \
         }                                                                    \
     }
 

@@ -75,6 +75,7 @@ static void ok(enum vdbq_status status)
 /* A column, its keys, and what a search says of them. */
 static struct {
     enum search_type type;
+    enum search_bound bound; /* lower or upper */
     uint32_t count, key_count;
     u64 values[2 * COUNT_MAX]; /* a word of each, or two */
     u64 keys[2 * KEYS_SORTED];
@@ -109,6 +110,7 @@ static int less(const u64 *a, const u64 *b)
 static void make_column(enum search_type type, uint32_t count, uint32_t same)
 {
     test.type = type;
+    test.bound = SEARCH_BOUND_LOWER;
     test.count = count;
     for (uint32_t i = 0; i < count; i++)
         make(test.values + i * words(), i / same * 2 + 1);
@@ -129,6 +131,13 @@ static void make_keys(uint32_t key_count, uint32_t same)
         memcpy(test.keys + k * words(), bounds[k], words() * sizeof(u64));
 }
 
+/* Whether a value lies before the bound of a key. */
+static int before(const u64 *value, const u64 *key)
+{
+    return test.bound == SEARCH_BOUND_UPPER ? !less(key, value)
+                                            : less(value, key);
+}
+
 static void check_places(void)
 {
     for (uint32_t k = 0; k < test.key_count; k++) {
@@ -136,13 +145,14 @@ static void check_places(void)
         uint32_t place = test.places[k];
         assert_true(place <= test.count);
         if (place > 0)
-            assert_true(less(test.values + (place - 1) * words(), key));
+            assert_true(before(test.values + (place - 1) * words(), key));
         if (place < test.count)
-            assert_false(less(test.values + place * words(), key));
+            assert_false(before(test.values + place * words(), key));
     }
 }
 
-/* Calls `search` with columns of a size, of all types and repetitions. */
+/* Calls `search` with columns of a size, of all types and repetitions: where it is
+ * odd, for the upper bounds. */
 static void each_column_of(uint32_t size, uint32_t key_count,
                            void (*search)(void *), void *context)
 {
@@ -151,6 +161,7 @@ static void each_column_of(uint32_t size, uint32_t key_count,
     for (unsigned t = 0; t < COUNT_OF(types); t++)
         for (uint32_t same = 1; same <= 50; same += 49) {
             make_column(types[t], size, same);
+            test.bound = size % 2 ? SEARCH_BOUND_UPPER : SEARCH_BOUND_LOWER;
             make_keys(key_count, same);
             memset(test.places, 0xff, sizeof test.places);
             search(context);
@@ -200,6 +211,7 @@ static void search_on(void *context)
                                     .directory = searched->directory,
                                     .keys = test.keys,
                                     .key_count = test.key_count,
+                                    .bound = test.bound,
                                     .algorithm = searched->algorithm };
     if (test.count > 0)
         bring(searched->device, test.values, test.count * words() * sizeof(u64),
@@ -246,29 +258,6 @@ static void test_device(void **state)
     if (is_simulator())
         skip();
     search_devices(rig_tested());
-}
-
-/* The kernels for groups as OpenCL has them, under the checks of a simulator. */
-static void test_simulator(void **state)
-{
-    static const uint32_t counts[] = { 5, 1000, 15375, 15376, 40000 };
-    struct searched searched = { .directory = true };
-    struct device_kind kind;
-    (void)state;
-    if (!is_simulator())
-        skip();
-    ok(device_open(&(struct device_params){ .choice = rig_tested() },
-                   &searched.device, &failure));
-    kind = *searched.device->facts.kind;
-    kind.group_items = ITEMS;
-    searched.device->facts.kind = &kind;
-    for (int a = SEARCH_BINARY; a < ALGORITHMS; a++)
-        for (unsigned i = 0; i < COUNT_OF(counts); i++) {
-            searched.algorithm = (enum search_algorithm)a;
-            each_column_of(counts[i], 11, search_on, &searched);
-            each_column_of(counts[i], 67, search_on, &searched);
-        }
-    device_close(searched.device);
 }
 
 /* The times are told apart, and AUTO goes by the number of keys alone. */
@@ -433,6 +422,30 @@ static void test_parts(void **state)
         search_parts_on(rig_tested());
 }
 
+/* The kernels for groups as OpenCL has them, under the checks of a simulator. */
+static void test_simulator(void **state)
+{
+    static const uint32_t counts[] = { 5, 1000, 15375, 15376, 40000 };
+    struct searched searched = { .directory = true };
+    struct device_kind kind;
+    (void)state;
+    if (!is_simulator())
+        skip();
+    ok(device_open(&(struct device_params){ .choice = rig_tested() },
+                   &searched.device, &failure));
+    kind = *searched.device->facts.kind;
+    kind.group_items = ITEMS;
+    searched.device->facts.kind = &kind;
+    for (int a = SEARCH_BINARY; a < ALGORITHMS; a++)
+        for (unsigned i = 0; i < COUNT_OF(counts); i++) {
+            searched.algorithm = (enum search_algorithm)a;
+            each_column_of(counts[i], 11, search_on, &searched);
+            each_column_of(counts[i], 67, search_on, &searched);
+            search_parts_of(searched.device, i + 1, 17, searched.algorithm);
+        }
+    device_close(searched.device);
+}
+
 /* On the thread itself, with a copy of some values and without it; keys are close
  * together, and far from each other. */
 static void test_here(void **state)
@@ -493,7 +506,7 @@ static void call(search_kernel *const kernels[])
 {
     kernels[test.type]((const u8 *)column, (const u8 *)test.keys, test.places,
                        NULL, NULL, NULL, NULL, test.count, test.key_count, 0,
-                       SEARCH_BOUND_LOWER, width(), 0, 0, 0);
+                       test.bound, width(), 0, 0, 0);
 }
 
 static bool is_carried(void)
@@ -506,7 +519,7 @@ static void call_team(void)
     if (is_carried())
         few_kernels[test.type]((const u8 *)column, NULL, test.places, NULL,
                                NULL, NULL, NULL, test.count, test.key_count, 0,
-                               SEARCH_BOUND_LOWER, width(), 0, 0, 0, few);
+                               test.bound, width(), 0, 0, 0, few);
     else
         call(pary);
 }
