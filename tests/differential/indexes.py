@@ -338,6 +338,11 @@ class Script:
         turn = rng.choice(('', '', ' desc'))
         terms = [name + turn + rng.choice(('', '', '', ' nulls first', ' nulls last'))
                  for name in order]
+        if rng.random() < 0.4:  # the order goes on where the index does not
+            terms = terms[:rng.randrange(1, len(terms) + 1)]
+            terms += [rng.choice((self.expression(), rng.choice(names)))
+                      + rng.choice(('', turn, ' desc', ' nulls last'))
+                      for _ in range(rng.choice((1, 1, 2)))]
         tail = f' order by {", ".join(terms)} limit {rng.choice((1, 2, 5, 40))}'
         tail += rng.choice(('', '', f' offset {rng.randrange(7)}'))
         return f'select {shown} from t{where}{tail}', tail

@@ -15,25 +15,21 @@
 
 /* -------------------------------------------------------------- digests -- */
 
-enum {
-    HEAD_BYTES = 5,   /* of a text, in its digest's highest bits */
-    HEAD_SHIFT = 24,  /* behind them is its hash                 */
-    FOLDED_ONCE = 256 /* bytes of a text                         */
-};
-#define HASH_MASK ((UINT64_C(1) << HEAD_SHIFT) - 1)
+enum { FOLDED_ONCE = 256 /* bytes of a text */ };
+_Static_assert(8 * INDEX_HEAD_BYTES + INDEX_HASH_BITS == 64, "a digest's bits");
 
 /* The first bytes of a text; those that it has not are `rest`. */
 static uint64_t head_of(enum collation collation, struct vdbq_text text,
                         uint8_t rest)
 {
     size_t length = collation_length(collation, text.bytes, text.length);
-    size_t count = length < HEAD_BYTES ? length : HEAD_BYTES;
-    char folded[HEAD_BYTES];
+    size_t count = length < INDEX_HEAD_BYTES ? length : INDEX_HEAD_BYTES;
+    char folded[INDEX_HEAD_BYTES];
     uint64_t head = 0;
 
     if (count > 0)
         collation_fold(collation, text.bytes, count, folded);
-    for (size_t i = 0; i < HEAD_BYTES; i++)
+    for (size_t i = 0; i < INDEX_HEAD_BYTES; i++)
         head = head << 8 | (i < count ? (uint8_t)folded[i] : rest);
     return head;
 }
@@ -64,19 +60,20 @@ static int64_t signed_of(uint64_t digest)
 
 int64_t index_digest(enum collation collation, struct vdbq_text text)
 {
-    return signed_of(head_of(collation, text, 0) << HEAD_SHIFT
-                     | (hash_of(collation, text) & HASH_MASK));
+    return signed_of(head_of(collation, text, 0) << INDEX_HASH_BITS
+                     | (hash_of(collation, text) & INDEX_HASH_MASK));
 }
 
 int64_t index_digest_least(struct vdbq_text start)
 {
-    return signed_of(head_of(COLLATION_BINARY, start, 0) << HEAD_SHIFT);
+    return signed_of(head_of(COLLATION_BINARY, start, 0) << INDEX_HASH_BITS);
 }
 
 int64_t index_digest_most(struct vdbq_text start)
 {
-    return signed_of(head_of(COLLATION_BINARY, start, UINT8_MAX) << HEAD_SHIFT
-                     | HASH_MASK);
+    return signed_of(head_of(COLLATION_BINARY, start, UINT8_MAX)
+                         << INDEX_HASH_BITS
+                     | INDEX_HASH_MASK);
 }
 
 enum vdbq_type index_key_type(const struct column *key)

@@ -53,6 +53,10 @@ bool index_values_spread(const struct index_values *values, uint64_t rows,
 int64_t index_digest(enum collation collation, struct vdbq_text text);
 int64_t index_digest_least(struct vdbq_text start);
 int64_t index_digest_most(struct vdbq_text start);
+/* The bytes of a text that a digest has, and its bits behind them, which say nothing
+ * of the order. */
+enum { INDEX_HEAD_BYTES = 5, INDEX_HASH_BITS = 24 };
+#define INDEX_HASH_MASK ((UINT64_C(1) << INDEX_HASH_BITS) - 1)
 
 /* How a key is ordered in runs: like a column of that type. */
 enum vdbq_type index_key_type(const struct column *key);

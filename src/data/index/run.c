@@ -181,6 +181,16 @@ uint32_t run_rank(const struct run_column *column, uint64_t value)
     return count_less(SEARCH_U64, column->ranked, column->count, &value);
 }
 
+uint64_t run_value_of(const struct run_column *column, uint64_t code)
+{
+    uint64_t most = code_most(column);
+
+    assert(code > 0 && most > 0);
+    code = code < most ? code : most;
+    return column->ranked != NULL ? column->ranked[code - 1]
+                                  : column->base + code - 1;
+}
+
 bool run_extremes(const struct run_column *column, uint64_t *least,
                   uint64_t *greatest)
 {

@@ -134,6 +134,9 @@ void run_find_ranges(const struct run *run, const void *ranges, uint32_t count,
                      uint32_t *places);
 /* How many of the ranked values of a column are less. */
 uint32_t run_rank(const struct run_column *column, uint64_t value);
+/* The value of a code of a column, which is not 0; of one that is more than it has,
+ * its greatest. */
+uint64_t run_value_of(const struct run_column *column, uint64_t code);
 /* The least and the greatest value that a column has in the tablet; false: it
  * has none. */
 bool run_extremes(const struct run_column *column, uint64_t *least,

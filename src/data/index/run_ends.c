@@ -12,13 +12,67 @@ struct equals {
     uint32_t begin, end;
 };
 
-uint64_t run_ends_behind(const struct run_ends *ends, const struct run *run)
+/* So many bits that are 1. */
+static uint64_t ones(unsigned bits)
+{
+    return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+}
+
+/* Bits of the columns behind the order's. */
+static unsigned bits_behind(const struct run_ends *ends, const struct run *run)
 {
     unsigned bits = 0;
 
     for (unsigned i = ends->columns; i < run->column_count; i++)
         bits += run->columns[i].bits;
-    return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
+    return bits;
+}
+
+/* The code that a key has for the last of the order's columns; 0: NULL, or the
+ * order has none. */
+static uint64_t last_code(const struct run_ends *ends, const struct run *run,
+                          uint64_t key)
+{
+    unsigned behind = bits_behind(ends, run);
+
+    return ends->columns == 0 || behind == RUN_KEY_BITS
+               ? 0
+               : key >> behind & ones(run->columns[ends->columns - 1].bits);
+}
+
+/* The keys whose value in the last of the order's columns differs from that of `key`
+ * in no other bits than those that say nothing; and `key`, whatever it is: a file
+ * may have any. */
+static struct run_keys rough_keys(const struct run_ends *ends,
+                                  const struct run *run, uint64_t key,
+                                  uint64_t code)
+{
+    unsigned column = ends->columns - 1, behind = bits_behind(ends, run);
+    uint64_t value = run_value_of(&run->columns[column], code);
+    struct run_bound low = { .value = { value & ~ends->rough, true } };
+    struct run_bound high = { .value = { value | ends->rough, true } };
+    uint64_t own = ones(behind + run->columns[column].bits);
+    struct run_keys keys = run_keys_between(
+        run, (struct run_keys){ key & ~own, key | own }, column, &low, &high);
+
+    return (struct run_keys){ keys.first < key ? keys.first : key,
+                              keys.last > key ? keys.last : key };
+}
+
+struct run_keys run_ends_equals(const struct run_ends *ends,
+                                const struct run *run, uint64_t key)
+{
+    uint64_t behind = ones(bits_behind(ends, run));
+    uint64_t code = ends->rough != 0 ? last_code(ends, run, key) : 0;
+
+    return code != 0 ? rough_keys(ends, run, key, code)
+                     : (struct run_keys){ key & ~behind, key | behind };
+}
+
+bool run_ends_cut(const struct run_ends *ends, const struct run *run,
+                  uint64_t key)
+{
+    return !ends->alike && (ends->rough == 0 || last_code(ends, run, key) == 0);
 }
 
 /* The places in a part of the run whose first columns are those of a place. */
@@ -26,11 +80,11 @@ static struct equals equals_at(const struct run_ends *ends,
                                const struct run *run, struct equals part,
                                uint32_t place)
 {
-    uint64_t key = run_key(run, place), behind = run_ends_behind(ends, run);
+    uint64_t key = run_key(run, place);
     struct equals equals;
 
-    equals.end = run_find(run, (struct run_keys){ key & ~behind, key | behind },
-                          0, &equals.begin);
+    equals.end =
+        run_find(run, run_ends_equals(ends, run, key), 0, &equals.begin);
     equals.begin = equals.begin > part.begin ? equals.begin : part.begin;
     equals.end = equals.end < part.end ? equals.end : part.end;
     return equals;
@@ -90,25 +144,38 @@ static bool add_all(const struct run *run, struct equals places,
            || add_least(run, places, places.end - places.begin, rows);
 }
 
+/* How many of the equals of a row come, if these may be cut to `most`. */
+static uint32_t count_equals(const struct run_ends *ends, const struct run *run,
+                             uint32_t place, struct equals equals,
+                             uint32_t most)
+{
+    return run_ends_cut(ends, run, run_key(run, place))
+               ? most
+               : equals.end - equals.begin;
+}
+
 static bool add_first(const struct run_ends *ends, const struct run *run,
                       struct equals part, struct vector *rows)
 {
-    struct equals last =
-        equals_at(ends, run, part, part.begin + ends->first - 1);
+    uint32_t place = part.begin + ends->first - 1;
+    struct equals last = equals_at(ends, run, part, place);
     uint32_t before = last.begin - part.begin;
+    uint32_t count = count_equals(ends, run, place, last, ends->first - before);
 
     return add_all(run, (struct equals){ part.begin, last.begin }, rows)
-           && add_least(run, last, ends->first - before, rows);
+           && add_least(run, last, count, rows);
 }
 
 static bool add_last(const struct run_ends *ends, const struct run *run,
                      struct equals part, struct vector *rows)
 {
-    struct equals first = equals_at(ends, run, part, part.end - ends->last);
+    uint32_t place = part.end - ends->last;
+    struct equals first = equals_at(ends, run, part, place);
     uint32_t behind = part.end - first.end;
+    uint32_t count = count_equals(ends, run, place, first, ends->last - behind);
 
     return add_all(run, (struct equals){ first.end, part.end }, rows)
-           && add_least(run, first, ends->last - behind, rows);
+           && add_least(run, first, count, rows);
 }
 
 /* Takes rows out, from `second` on, that are among those from `first` on. */

@@ -2,7 +2,8 @@
 /*
  * The first and the last rows of a run, or of a part of it, in the order of some
  * of its columns: those with equal values come in the tablet's order, whatever
- * the run's further columns are.
+ * the run's further columns are. Where a run does not know all of the order, its
+ * ends are longer, by the rows that it cannot tell from the last of these.
  */
 #ifndef VDBQ_DATA_RUN_ENDS_H
 #define VDBQ_DATA_RUN_ENDS_H
@@ -13,11 +14,20 @@
 struct run_ends {
     uint32_t first, last; /* rows of either end; both 0: all are wanted      */
     unsigned columns; /* of the run: up to the last one that makes the order */
+    bool alike; /* the order goes on behind these: rows with equal values come
+                   all, or none                                            */
+    uint64_t rough; /* bits of the last one's values that say nothing of the
+                       order: rows that differ in these alone come all, or
+                       none                                                */
 };
 
-/* The bits of a run's keys in which rows may differ that the order has as equals:
- * those of the columns behind it. */
-uint64_t run_ends_behind(const struct run_ends *ends, const struct run *run);
+/* The keys of the rows that the order has as equals of those with one key, as far
+ * as the run knows. */
+struct run_keys run_ends_equals(const struct run_ends *ends,
+                                const struct run *run, uint64_t key);
+/* Whether such rows are wanted only in so far as they come first in the tablet. */
+bool run_ends_cut(const struct run_ends *ends, const struct run *run,
+                  uint64_t key);
 
 /* Adds the numbers of those rows, among them at places [begin, end), to a vector
  * of uint32_t, each once, in whatever order. False: no memory. */

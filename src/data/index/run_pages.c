@@ -318,8 +318,9 @@ static enum vdbq_status read_pages(const struct run_pages *pages,
 struct choosing {
     const struct run_pages *pages;
     struct run_keys keys;
-    uint32_t first, end; /* that can have some of these */
-    bool *wanted;        /* one a page of the run       */
+    uint32_t first, end;         /* that can have some of these */
+    bool *wanted;                /* one a page of the run       */
+    const struct run_ends *ends; /* NULL: all are wanted */
 };
 
 /* How many pages begin with a lesser key, or one that is no more than it. */
@@ -341,13 +342,15 @@ static uint32_t pages_below(const struct run_pages *pages, uint64_t key,
 
 /* The last page that begins with a lesser key may end with some of the range. */
 static struct choosing choose(const struct run_pages *pages,
-                              struct run_keys keys, bool *wanted)
+                              struct run_keys keys, const struct run_ends *ends,
+                              bool *wanted)
 {
     uint32_t below = pages_below(pages, keys.first, false);
     struct choosing choosing = { .pages = pages,
                                  .keys = keys,
                                  .first = below > 0 ? below - 1 : 0,
-                                 .wanted = wanted };
+                                 .wanted = wanted,
+                                 .ends = ends };
 
     choosing.end = keys.first > keys.last ? choosing.first
                                           : pages_below(pages, keys.last, true);
@@ -370,12 +373,13 @@ static uint32_t rows_sure(const struct choosing *choosing, uint32_t page)
 }
 
 /* Whether the rows that two pages begin with are equals in the order. */
-static bool begin_alike(const struct choosing *choosing, uint64_t behind,
-                        uint32_t a, uint32_t b)
+static bool begin_alike(const struct choosing *choosing, uint32_t a, uint32_t b)
 {
     const struct run_block_page *pages = choosing->pages->pages;
+    struct run_keys equals =
+        run_ends_equals(choosing->ends, &choosing->pages->run, pages[a].key);
 
-    return (pages[a].key | behind) == (pages[b].key | behind);
+    return pages[b].key >= equals.first && pages[b].key <= equals.last;
 }
 
 /* From some page on, as many as have so many rows. Returns where they end. */
@@ -391,54 +395,67 @@ static uint32_t want_rows(const struct choosing *choosing, uint32_t page,
     return page;
 }
 
-/* The first rows, and all their equals in the order unless keys that are equal
- * are all of these, as then the rows come in the tablet's order. */
-static void want_first(const struct choosing *choosing, uint64_t behind,
-                       uint32_t rows)
+/* Whether of the equals of the row that a page begins with all may be wanted: these
+ * are not of one key, in whose rows the tablet's order is seen, or come together. */
+static bool wants_all(const struct choosing *choosing, uint32_t page)
 {
-    uint32_t next = want_rows(choosing, choosing->first, rows), end = next;
+    const struct run *run = &choosing->pages->run;
+    uint64_t key = choosing->pages->pages[page].key;
+    struct run_keys equals = run_ends_equals(choosing->ends, run, key);
 
-    while (behind != 0 && end < choosing->end
-           && begin_alike(choosing, behind, next, end))
+    return equals.first != equals.last
+           || !run_ends_cut(choosing->ends, run, key);
+}
+
+/* The first rows, and their equals in the order. */
+static void want_first(const struct choosing *choosing)
+{
+    uint32_t next = want_rows(choosing, choosing->first, choosing->ends->first);
+    uint32_t end = next;
+
+    if (next == choosing->end || !wants_all(choosing, next))
+        return;
+    while (end < choosing->end && begin_alike(choosing, next, end))
         end++;
     want(choosing, next, end);
 }
 
 /* The last rows, and of the equals of the first one of them all, or those that
  * come first. */
-static void want_last(const struct choosing *choosing, uint64_t behind,
-                      uint32_t rows)
+static void want_last(const struct choosing *choosing)
 {
     uint32_t page = choosing->end, equals;
     uint64_t sure = 0;
+    bool all;
 
-    while (page > choosing->first && sure < rows)
+    while (page > choosing->first && sure < choosing->ends->last)
         sure += rows_sure(choosing, --page);
+    if (page == choosing->end)
+        return;
     want(choosing, page, choosing->end);
-    for (equals = page; equals > choosing->first
-                        && begin_alike(choosing, behind, equals - 1, page);)
+    for (equals = page;
+         equals > choosing->first && begin_alike(choosing, page, equals - 1);)
         equals--;
-    want(choosing, behind == 0 ? page : equals, page);
+    all = wants_all(choosing, page);
+    want(choosing, all ? equals : page, page);
     if (equals > choosing->first)
         choosing->wanted[equals - 1] = true;
-    if (behind == 0 && equals < page)
-        want_rows(choosing, equals, rows);
+    if (!all && equals < page)
+        want_rows(choosing, equals, choosing->ends->last);
 }
 
-static void want_range(const struct choosing *choosing,
-                       const struct run_ends *ends)
+static void want_range(const struct choosing *choosing)
 {
-    uint64_t behind;
+    const struct run_ends *ends = choosing->ends;
 
     if (ends == NULL || (ends->first == 0 && ends->last == 0)) {
         want(choosing, choosing->first, choosing->end);
         return;
     }
-    behind = run_ends_behind(ends, &choosing->pages->run);
     if (ends->first > 0)
-        want_first(choosing, behind, ends->first);
+        want_first(choosing);
     if (ends->last > 0)
-        want_last(choosing, behind, ends->last);
+        want_last(choosing);
 }
 
 enum vdbq_status run_pages_find(const struct run_pages *pages,
@@ -455,8 +472,8 @@ enum vdbq_status run_pages_find(const struct run_pages *pages,
         return error_no_memory(error);
     for (size_t i = 0; i < keys->count; i++) {
         const struct run_keys *some = vector_at(keys, i);
-        const struct choosing choosing = choose(pages, *some, wanted);
-        want_range(&choosing, ends);
+        const struct choosing choosing = choose(pages, *some, ends, wanted);
+        want_range(&choosing);
     }
     for (uint32_t i = 0; i < pages->page_count; i++)
         rows += wanted[i] ? rows_of(pages, i) : 0;

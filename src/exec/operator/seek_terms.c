@@ -451,6 +451,17 @@ static bool list_in(struct tablet_terms *in, const struct seek_terms *terms,
     return true;
 }
 
+/* What the last key of an order does not say of it. */
+static uint64_t rough_bits(const struct seek_terms *terms)
+{
+    const struct step_seek *step = terms->step;
+    unsigned count = step->ends.key_count;
+
+    return count > 0 && is_digest(terms, step->equal_count + count - 1)
+               ? INDEX_HASH_MASK
+               : 0;
+}
+
 bool tablet_terms_init(struct tablet_terms *in, const struct seek_terms *terms,
                        const void *block, const struct run *run)
 {
@@ -462,7 +473,9 @@ bool tablet_terms_init(struct tablet_terms *in, const struct seek_terms *terms,
                    .equal_count = last,
                    .ends = { .first = (uint32_t)step->ends.first,
                              .last = (uint32_t)step->ends.last,
-                             .columns = last + step->ends.key_count },
+                             .columns = last + step->ends.key_count,
+                             .alike = step->ends.alike,
+                             .rough = rough_bits(terms) },
                    .apart = step->ends.apart,
                    .not_null = step->ends.not_null }
     };

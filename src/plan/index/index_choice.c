@@ -12,6 +12,7 @@
 #include "plan/estimate/estimate.h"
 #include "plan/index/index_terms.h"
 #include "plan/make/node.h"
+#include "plan/operator/collate.h"
 #include "plan/tree/binder.h"
 
 enum {
@@ -86,7 +87,18 @@ bool index_split(struct expression *e, struct vector *parts)
     return vector_append(parts, &e, 1);
 }
 
-/* An index of keys. Texts are found by keys that are compared by their bytes. */
+/* What an index compares of one of its keys: texts in another collation than BINARY
+ * by keys of their own, as queries do. NULL: a failure. */
+static struct expression *compared_key(struct binder *binder,
+                                       const struct index *index,
+                                       const struct index_bound *bound,
+                                       unsigned i)
+{
+    return collation_key(binder, bound->keys[i],
+                         index->keys->columns[i].collation);
+}
+
+/* An index of keys. */
 static bool add_bound(struct binder *binder,
                       struct index_candidates *candidates,
                       const struct index *index,
@@ -95,15 +107,14 @@ static bool add_bound(struct binder *binder,
     struct index_candidate made = { .name = index->name, .keyed = index };
     unsigned *numbers =
         arena_alloc(binder->arena, index->column_count * sizeof *numbers);
-    bool done = numbers != NULL, asked = true;
+    bool done = numbers != NULL;
 
     made.columns = numbers;
     made.where = VECTOR_IN(binder->arena, struct expression *);
-    for (unsigned i = 0; i < index->column_count && done && asked; i++) {
-        asked = index->keys->columns[i].collation == COLLATION_BINARY;
-        if (asked)
-            done = number_key(candidates, index, i, bound->keys[i],
-                              &numbers[made.count++]);
+    for (unsigned i = 0; i < index->column_count && done; i++) {
+        const struct expression *key = compared_key(binder, index, bound, i);
+        done = key != NULL
+               && number_key(candidates, index, i, key, &numbers[made.count++]);
     }
     if (done && bound->where != NULL)
         done = index_split(bound->where, &made.where);

@@ -17,8 +17,7 @@ struct index_candidate {
     bool is_key;      /* it is the primary key          */
     const unsigned
         *columns;   /* of the table, or (struct index_key) keys       */
-    unsigned count; /* ... that can be asked for: of an index without
-                                a key that texts are compared by, 0          */
+    unsigned count; /* ... so many                                      */
     const struct index
         *keyed;          /* that has keys; NULL: it is of columns        */
     struct vector where; /* struct expression *: what it has rows by, of

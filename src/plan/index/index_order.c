@@ -7,11 +7,14 @@
  * as it would have sorted or grouped all rows: it gives the same ones.
  *
  * That holds where nothing between them leaves rows out that the index does not
- * leave out itself, and where nothing there can fail.
+ * leave out itself, and where nothing there can fail. An index need know no more
+ * than the order's first columns, and of a text its first bytes, if few rows are
+ * alike in them: these are found together.
  */
 #include "plan/index/index_order.h"
 
 #include "plan/estimate/estimate.h"
+#include "plan/index/index_alike.h"
 #include "plan/index/index_branches.h"
 #include "plan/index/index_implied.h"
 #include "plan/make/node.h"
@@ -25,6 +28,7 @@ struct wanted {
     bool turned[SEEK_KEYS_MAX + SEEK_KEYS_MAX]; /* NULLs are not where the
                                                    index has them          */
     unsigned count;                             /* of these                */
+    bool goes_on;                               /* behind them             */
     bool not_null;                              /* NULL is none of them    */
 };
 
@@ -41,6 +45,7 @@ struct order_choice {
     unsigned count; /* of its columns, behind those that equal a value: they
                        are the order's                                    */
     bool apart;     /* NULLs of the first one are counted for themselves  */
+    bool alike;     /* the order goes on behind these                     */
     double rows;    /* that are found                                     */
 };
 
@@ -67,8 +72,16 @@ static bool find_column(struct binder *binder, const struct node *select,
     return number >= 0;
 }
 
-/* Follows the columns down to the table; false: there is none that rows come
- * from as they are, or `*failed`. */
+/* Leaves out the order's columns from one on; false: it is the first one. */
+static bool cut_wanted(struct wanted *wanted, unsigned count)
+{
+    wanted->goes_on = true;
+    wanted->count = count;
+    return count > 0;
+}
+
+/* Follows the columns down to the table, as far as they are its own; false: there is
+ * none that rows come from as they are, or `*failed`. */
 static bool find_source(struct binder *binder, struct node *node,
                         struct wanted *wanted, struct source *source,
                         bool *failed)
@@ -79,7 +92,8 @@ static bool find_source(struct binder *binder, struct node *node,
         if (select->shared || source->where != NULL || !index_is_safe(select))
             return false;
         for (unsigned i = 0; i < wanted->count; i++)
-            if (!find_column(binder, select, &wanted->columns[i], failed))
+            if (!find_column(binder, select, &wanted->columns[i], failed)
+                && (*failed || !cut_wanted(wanted, i)))
                 return false;
         if (select->where != NULL)
             source->where = &select->where;
@@ -94,7 +108,7 @@ static bool name_keys(const struct table *table, struct wanted *wanted)
     for (unsigned i = 0; i < wanted->count; i++)
         if (wanted->columns[i] == table->column_count) {
             if (table->key == NO_KEY)
-                return false;
+                return cut_wanted(wanted, i);
             wanted->columns[i] = table->key;
         }
     return true;
@@ -120,29 +134,45 @@ static bool is_nullable(const struct index_candidates *of, unsigned column)
                        : of->table->columns[column].nullable;
 }
 
-/* Whether the columns behind those that equal a value are those of the order. */
+/* Takes one more column of the order, which is the index's next one. False: it has
+ * the order up to this one. */
+static bool take_column(const struct index_terms *terms,
+                        const struct wanted *wanted, unsigned i,
+                        struct order_choice *choice)
+{
+    const struct index_candidate *candidate = choice->use.candidate;
+    unsigned at = choice->use.equal_count + choice->count;
+    unsigned column = wanted->columns[i];
+    bool bound = choice->use.term_count > choice->use.equal_count;
+    bool turned = wanted->turned[i] && is_nullable(terms->of, column)
+                  && !wanted->not_null;
+
+    if (at == candidate->count || at == SEEK_KEYS_MAX
+        || candidate->columns[at] != column || (turned && choice->count > 0))
+        return false;
+    choice->apart |= turned && !bound;
+    choice->count++;
+    return true;
+}
+
+/* How far the columns behind those that equal a value are those of the order; false:
+ * none is. */
 static bool has_order(const struct index_terms *terms,
                       const struct wanted *wanted, struct order_choice *choice)
 {
     const struct index_candidate *candidate = choice->use.candidate;
-    bool bound = choice->use.term_count > choice->use.equal_count;
-    unsigned at = choice->use.equal_count;
+    bool exact = true;
 
+    choice->alike = wanted->goes_on;
     for (unsigned i = 0; i < wanted->count; i++) {
         unsigned column = wanted->columns[i];
-        bool nulls = is_nullable(terms->of, column) && !wanted->not_null;
         if (is_equal(choice, column))
             continue;
-        if (at == candidate->count || at == SEEK_KEYS_MAX
-            || candidate->columns[at] != column
-            || index_is_inexact(terms->of, candidate, column))
-            return false;
-        if (nulls && wanted->turned[i] && choice->count > 0)
-            return false;
-        if (nulls && wanted->turned[i] && !bound)
-            choice->apart = true;
-        at++;
-        choice->count++;
+        if (!exact || !take_column(terms, wanted, i, choice)) {
+            choice->alike = true;
+            break;
+        }
+        exact = !index_is_inexact(terms->of, candidate, column);
     }
     return choice->count > 0;
 }
@@ -160,22 +190,38 @@ static bool answers_all(const struct index_terms *terms,
     return all;
 }
 
-/* Rows that are found: from each tablet so many, if there are. */
-static double rows_found(const struct wanted *wanted,
-                         const struct index_terms *terms,
-                         const struct order_choice *choice)
+/* Counts the rows that are found: from each tablet so many, if there are, and those
+ * that the index cannot tell from the last of them. */
+static bool count_rows(struct binder *binder, const struct wanted *wanted,
+                       const struct index_terms *terms,
+                       struct order_choice *choice)
 {
     const struct node *table = terms->of->table;
-    double ends = (double)(wanted->first + wanted->last);
-    double most =
-        ends * (double)table->table->tablet_count * (choice->apart ? 2 : 1);
+    unsigned ends = (wanted->first > 0) + (wanted->last > 0);
+    double parts = choice->apart ? 2 : 1, alike;
+    double most = (double)(wanted->first + wanted->last)
+                  * (double)table->table->tablet_count * parts;
     double all =
         (double)table->table->rows * index_terms_kept(terms, &choice->use);
+    bool bound = choice->use.term_count > choice->use.equal_count;
+    const struct index_ordered ordered = {
+        .candidate = choice->use.candidate,
+        .equal_count = choice->use.equal_count,
+        .count = choice->count,
+        .alike = choice->alike,
+        .nulls =
+            choice->apart || (!bound && !wanted->not_null && wanted->first > 0)
+    };
 
-    return most < all ? most : all;
+    if (!index_alike(binder, terms->of, &ordered, &alike))
+        return false;
+    most += alike * ends * parts;
+    choice->rows = most < all ? most : all;
+    return true;
 }
 
-static void consider(const struct wanted *wanted,
+/* False: a failure, which the binder has. */
+static bool consider(struct binder *binder, const struct wanted *wanted,
                      const struct index_terms *terms,
                      const struct index_candidate *candidate,
                      struct order_choice *best)
@@ -185,10 +231,12 @@ static void consider(const struct wanted *wanted,
     index_terms_match(terms, candidate, &choice.use);
     if (!index_is_implied(candidate, terms) || !answers_all(terms, &choice.use)
         || !has_order(terms, wanted, &choice))
-        return;
-    choice.rows = rows_found(wanted, terms, &choice);
+        return true;
+    if (!count_rows(binder, wanted, terms, &choice))
+        return false;
     if (best->use.candidate == NULL || choice.rows < best->rows)
         *best = choice;
+    return true;
 }
 
 /* Whether an index finds as few rows by the condition alone, or `*failed`. */
@@ -228,6 +276,7 @@ static struct node *make_seek(struct binder *binder,
                                           .last = wanted->last,
                                           .key_count = choice->count,
                                           .apart = choice->apart,
+                                          .alike = choice->alike,
                                           .not_null = wanted->not_null };
     return seek;
 }
@@ -246,8 +295,9 @@ static struct node *find_seek(struct binder *binder,
 
     *failed = !index_terms_read(binder, candidates, where, &terms);
     for (size_t i = 0; i < candidates->items.count && !*failed; i++)
-        consider(wanted, &terms, vector_at(&candidates->items, i), &best);
-    if (best.use.candidate == NULL)
+        *failed = !consider(binder, wanted, &terms,
+                            vector_at(&candidates->items, i), &best);
+    if (best.use.candidate == NULL || *failed)
         return NULL;
     *rows += best.rows;
     seek = make_seek(binder, wanted, &terms, &best);
@@ -326,15 +376,14 @@ static bool read_sort(const struct node *node, struct wanted *wanted)
     uint64_t rows = node->sort.limit + node->sort.offset;
 
     if (node->sort.limit == UINT64_MAX || rows < node->sort.limit
-        || rows > UINT32_MAX || rows == 0 || node->sort.keys.count == 0
-        || node->sort.keys.count
-               > sizeof wanted->columns / sizeof *wanted->columns)
+        || rows > UINT32_MAX || rows == 0 || node->sort.keys.count == 0)
         return false;
     *wanted = (struct wanted){ .first = keys[0].descending ? 0 : rows,
                                .last = keys[0].descending ? rows : 0 };
     for (size_t i = 0; i < node->sort.keys.count; i++) {
-        if (keys[i].descending != keys[0].descending)
-            return false;
+        if (i == sizeof wanted->columns / sizeof *wanted->columns
+            || keys[i].descending != keys[0].descending)
+            return cut_wanted(wanted, (unsigned)i);
         wanted->turned[wanted->count] =
             keys[i].nulls_last != keys[i].descending;
         wanted->columns[wanted->count++] = (unsigned)keys[i].column;

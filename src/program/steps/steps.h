@@ -223,12 +223,14 @@ struct seek_bound {
 };
 /* Of each tablet no more rows than the first and the last ones in the order of
  * keys behind those that equal a value, rows with equal keys in their order;
- * more may come. */
+ * more may come. Of texts of an index's keys the first bytes are known: all rows
+ * come in which these are the last one's. */
 struct seek_ends {
     uint64_t first, last; /* rows; both 0: all come                          */
     unsigned key_count;   /* of the keys that make the order                 */
     bool apart;    /* rows whose first such key is NULL are counted apart    */
     bool not_null; /* ... do not count                                       */
+    bool alike;    /* rows whose such keys equal the last one's come, too    */
 };
 struct step_seek {
     uint32_t table;     /* its id in the catalogue                          */

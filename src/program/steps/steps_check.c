@@ -505,7 +505,7 @@ static enum vdbq_status check_seek(const struct checking *check)
     if (ends ? seek->ends.key_count == 0 || listed
                    || seek->ends.first > UINT32_MAX
                    || seek->ends.last > UINT32_MAX
-             : seek->ends.key_count > 0)
+             : seek->ends.key_count > 0 || seek->ends.alike)
         return refuse(check, "it asks for ends of no order");
     if (fed && !listed)
         return refuse(check, "it asks for nothing of its input");

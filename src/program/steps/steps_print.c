@@ -352,6 +352,8 @@ static void print_seek(const struct step *step, struct text *text)
     if (seek->ends.last > 0)
         text_print(text, ", last %llu of each tablet",
                    (unsigned long long)seek->ends.last);
+    if (seek->ends.alike)
+        text_print(text, " and their equals");
     text_print(text, ", of ");
     print_rows(seek->rows, text);
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "plan/index/index_alike.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "data/index/index_values.h"
+#include "plan/estimate/estimate.h"
+#include "plan/make/call.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node.h"
+#include "plan/tree/binder.h"
+
+/* The first bytes of a text, as hexadecimal digits. NULL: a failure. */
+static struct expression *head_of(struct binder *binder,
+                                  const struct expression *text)
+{
+    struct expression *arguments[3] = { (struct expression *)text };
+    struct position at = text->at;
+
+    arguments[0] = expression_call(binder, "hex", arguments, 1, at);
+    if (arguments[0] == NULL)
+        return NULL;
+    arguments[1] = expression_integer(binder, 1, at);
+    arguments[2] = expression_integer(binder, 2 * INDEX_HEAD_BYTES, at);
+    return arguments[1] != NULL && arguments[2] != NULL
+               ? expression_call(binder, "substr", arguments, 3, at)
+               : NULL;
+}
+
+/* How many values a column, or a key, has as far as the index knows. False: a
+ * failure. */
+static bool count_values(struct binder *binder,
+                         const struct index_candidates *of,
+                         const struct index_candidate *candidate,
+                         unsigned number, double *values)
+{
+    const struct node *table = of->table;
+    const struct estimate_nodes nodes = { table, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+    const struct index_key *key = index_key_of(of, number);
+    const struct expression *e;
+
+    *values = fmax(index_distinct(of, number), 1);
+    if (!index_is_inexact(of, candidate, number) || source.samples == NULL)
+        return true;
+    e = key != NULL ? key->expression
+                    : node_column(binder, (struct node *)table, number,
+                                  (struct position){ 0 });
+    e = e != NULL ? head_of(binder, e) : NULL;
+    if (e == NULL)
+        return false;
+    *values = fmax(
+        source.samples->distinct(source.samples, table->table, e, *values), 1);
+    return true;
+}
+
+/* The share of rows in which a column, or a key, is NULL. */
+static double nulls_of(const struct index_candidates *of, unsigned number)
+{
+    const struct estimate_nodes nodes = { of->table, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+    const struct index_key *key = index_key_of(of, number);
+
+    return key != NULL ? estimate_expression(&source, key->expression).nulls
+                       : of->table->columns[number].estimate.nulls;
+}
+
+bool index_alike(struct binder *binder, const struct index_candidates *of,
+                 const struct index_ordered *ordered, double *rows)
+{
+    const struct index_candidate *candidate = ordered->candidate;
+    const unsigned *columns = candidate->columns;
+    unsigned end = ordered->equal_count + ordered->count;
+    double all = (double)of->table->table->rows, values = 1, own, nulls = 0;
+
+    assert(ordered->count > 0 && end <= candidate->count);
+    *rows = 0;
+    if (!ordered->alike && !index_is_inexact(of, candidate, columns[end - 1]))
+        return true;
+    for (unsigned i = 0; i < end; i++) {
+        if (!count_values(binder, of, candidate, columns[i], &own))
+            return false;
+        values *= own;
+        if (i >= ordered->equal_count && ordered->alike && ordered->nulls)
+            nulls = fmax(nulls, nulls_of(of, columns[i]));
+    }
+    *rows = estimate_rows(fmax(all / fmin(values, all), all * nulls));
+    return true;
+}
