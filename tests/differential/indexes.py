@@ -247,7 +247,7 @@ class Script:
             return self.keyed()
         kind = rng.choice(('=', '=', '=', '=', 'in', 'in', 'between', '<', '<=', '>', '>=',
                            'turned', 'many', 'null', 'not', 'computed', 'starts', 'starts',
-                           'answer'))
+                           'answer', 'answer'))
         if kind == 'in':
             items = [self.constant(name) for _ in range(rng.randrange(1, 6))]
             return f'{name} in ({", ".join(items)})'
@@ -276,13 +276,35 @@ class Script:
     def answer(self, name):
         """A column compared with what a query answers: known of a whole table, or not."""
         rng = self.rng
-        table = 't' if name == self.key else rng.choice('tu')
-        asked = f' where {name} <> {self.constant(name)}' if rng.random() < 0.3 else ''
-        less = ' - 3' if name == self.key else ''
-        ends = [f'(select {end}({name}){less} from {table}{asked})' for end in ('min', 'max')]
+        prefix, order = rng.choice(self.orders or [([], [name])])
+        where = ''
+        if rng.random() < 0.3:  # behind columns that equal a value
+            name = order[0]
+            where = ''.join(f'{name} = {self.constant(name)} and ' for name in prefix)
+        if rng.random() < 0.2:
+            return where + f'{name} between {self.value(name)} and {self.value(name)}'
+        kind = rng.choice(('=', '<', '<=', '>', '>=', '>='))
+        if rng.random() < 0.2:
+            return where + f'{self.value(name)} {kind} {name}'
+        return where + f'{name} {kind} {self.value(name)}'
+
+    def value(self, name):
+        """A query that has one value, or none, of those of a column, or near them."""
+        rng = self.rng
+        table = 't' if name == self.key else rng.choice('ttu')
+        of = rng.choice(list(self.values))
+        asked = f' where {of} {rng.choice(("<>", ">", "="))} {self.constant(of)}' \
+            if rng.random() < 0.6 else ''
+        near = rng.choice(('', ' - 3', ' + 2')) if name in ('i', 'h', 'd', 'k', 'k2') else ''
+        kind = rng.choice(('min', 'max', 'min', 'max', 'max', 'first', 'last', 'row'))
+        if kind == 'row' and self.key:
+            return f'(select {name}{near} from t where {self.key} = {self.constant(self.key)})'
+        if kind in ('first', 'last', 'row'):
+            turn = ' desc' if kind == 'last' else ''
+            return f'(select {name}{near} from {table}{asked} order by {name}{turn} limit 1)'
         if rng.random() < 0.3:
-            return f'{name} between {ends[0]} and {ends[1]}'
-        return f'{name} {rng.choice(("=", "<", "<=", ">", ">=", ">="))} {rng.choice(ends)}'
+            return f'(select {kind}({name}) from {table}{asked}){near}'
+        return f'(select {kind}({name}){near} from {table}{asked})'
 
     def rows(self, names):
         """Several columns compared with rows at once."""

@@ -422,7 +422,7 @@ static enum vdbq_status take_input(struct seek_stream *seek,
     if (status != VDBQ_OK)
         return status;
     stream_close_input(&seek->head, 0);
-    for (unsigned i = 0; i < step_of(seek)->list_columns && done; i++)
+    for (unsigned i = 0; i < step_of(seek)->from_count && done; i++)
         done = take_column(seek, i);
     seek->work.terms.list = seek->list;
     seek->work.terms.list_rows = seek->input.rows;

@@ -85,8 +85,9 @@ static void take_value(struct seek_terms *terms,
 
 /* ----------------------------------------------------------------- list -- */
 
-bool seek_terms_number(const struct seek_terms *terms, unsigned column,
-                       uint64_t i, struct run_value *to)
+/* A value of a column of the list, or of the input, as one of a key. */
+static bool number_of(const struct seek_terms *terms, unsigned key,
+                      unsigned column, uint64_t i, struct run_value *to)
 {
     const struct vdbq_vector *list = &terms->list[column];
     const struct vdbq_text *texts = list->values;
@@ -95,7 +96,7 @@ bool seek_terms_number(const struct seek_terms *terms, unsigned column,
 
     if (list->nulls != NULL && list->nulls[i] != 0)
         return false;
-    if (is_digest(terms, terms->step->equal_count + column)) {
+    if (is_digest(terms, key)) {
         *to = digest_value(texts[i], DIGEST_EXACT);
         return true;
     }
@@ -113,8 +114,14 @@ bool seek_terms_number(const struct seek_terms *terms, unsigned column,
         real = ((const double *)list->values)[i];
         break;
     }
-    *to = number_value(terms, terms->step->equal_count + column, integer, real);
+    *to = number_value(terms, key, integer, real);
     return real == real;
+}
+
+bool seek_terms_number(const struct seek_terms *terms, unsigned column,
+                       uint64_t i, struct run_value *to)
+{
+    return number_of(terms, terms->step->equal_count + column, column, i, to);
 }
 
 /* Writes numbers in order, each once; how many these are. */
@@ -247,6 +254,39 @@ static enum vdbq_status take_list(struct seek_terms *terms, unsigned threads,
 
 /* ----------------------------------------------------------------- init -- */
 
+/* A bound that the only row of the input has; one that is no number bounds nothing,
+ * and none is found where it is NULL, or there is no row. */
+static void take_fed(struct seek_terms *terms, unsigned column,
+                     enum digest_of of, struct seek_constant *to)
+{
+    const struct vdbq_vector *list = &terms->list[column];
+    unsigned key = terms->step->equal_count;
+
+    assert(terms->list_rows <= 1);
+    if (terms->list_rows == 0 || vector_null(list, 0)) {
+        terms->none = true;
+        return;
+    }
+    if (list->type == VDBQ_TEXT)
+        to->text = *(const struct vdbq_text *)list->values;
+    if (is_digest(terms, key))
+        to->value = digest_value(to->text, of);
+    else if (!seek_terms_is_text(terms, key)
+             && !number_of(terms, key, column, 0, &to->value))
+        to->value.value = of == DIGEST_LEAST ? 0 : UINT64_MAX;
+}
+
+static void take_bound(struct seek_terms *terms,
+                       const struct parameter *parameters,
+                       const struct seek_value *value, enum digest_of of,
+                       struct seek_constant *to)
+{
+    if (value->fed)
+        take_fed(terms, value->input, of, to);
+    else
+        take_value(terms, parameters, terms->step->equal_count, value, of, to);
+}
+
 enum vdbq_status seek_terms_init(struct seek_terms *terms,
                                  const struct stream_params *params,
                                  struct error *error)
@@ -258,11 +298,11 @@ enum vdbq_status seek_terms_init(struct seek_terms *terms,
         take_value(terms, parameters, i, &step->equals[i], DIGEST_EXACT,
                    &terms->equals[i]);
     if (step->low.there)
-        take_value(terms, parameters, step->equal_count, &step->low.value,
-                   DIGEST_LEAST, &terms->low);
+        take_bound(terms, parameters, &step->low.value, DIGEST_LEAST,
+                   &terms->low);
     if (step->high.there)
-        take_value(terms, parameters, step->equal_count, &step->high.value,
-                   DIGEST_MOST, &terms->high);
+        take_bound(terms, parameters, &step->high.value, DIGEST_MOST,
+                   &terms->high);
     return step->list_columns > 0
                ? take_list(terms, stream_threads(params), error)
                : VDBQ_OK;

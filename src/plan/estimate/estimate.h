@@ -84,6 +84,9 @@ struct pair_estimate estimate_pairs(const struct column_estimate *left,
 double estimate_between(const struct column_estimate *value,
                         const struct column_estimate *low,
                         const struct column_estimate *high, double rows);
+/* estimate_answer.c: a number that an expression over the only row of a node is
+ * thought to be about; NaN: nothing is known of it. */
+double estimate_answer(const struct node *node, const struct expression *e);
 /* The columns of two nodes, one after the other, or of one. */
 struct estimate_nodes {
     const struct node *left, *right; /* right: NULL where there is one */

@@ -41,7 +41,7 @@ static bool count_values(struct binder *binder,
     const struct index_key *key = index_key_of(of, number);
     const struct expression *e;
 
-    *values = fmax(index_distinct(of, number), 1);
+    *values = fmax(index_estimate(of, number).distinct, 1);
     if (!index_is_inexact(of, candidate, number) || source.samples == NULL)
         return true;
     e = key != NULL ? key->expression
@@ -53,17 +53,6 @@ static bool count_values(struct binder *binder,
     *values = fmax(
         source.samples->distinct(source.samples, table->table, e, *values), 1);
     return true;
-}
-
-/* The share of rows in which a column, or a key, is NULL. */
-static double nulls_of(const struct index_candidates *of, unsigned number)
-{
-    const struct estimate_nodes nodes = { of->table, NULL };
-    const struct estimate_source source = estimate_of_nodes(&nodes);
-    const struct index_key *key = index_key_of(of, number);
-
-    return key != NULL ? estimate_expression(&source, key->expression).nulls
-                       : of->table->columns[number].estimate.nulls;
 }
 
 bool index_alike(struct binder *binder, const struct index_candidates *of,
@@ -83,7 +72,7 @@ bool index_alike(struct binder *binder, const struct index_candidates *of,
             return false;
         values *= own;
         if (i >= ordered->equal_count && ordered->alike && ordered->nulls)
-            nulls = fmax(nulls, nulls_of(of, columns[i]));
+            nulls = fmax(nulls, index_estimate(of, columns[i]).nulls);
     }
     *rows = estimate_rows(fmax(all / fmin(values, all), all * nulls));
     return true;

@@ -247,15 +247,15 @@ const struct column *index_column_of(const struct index_candidates *candidates,
                        : &candidates->table->table->columns[number];
 }
 
-double index_distinct(const struct index_candidates *candidates,
-                      unsigned number)
+struct column_estimate index_estimate(const struct index_candidates *candidates,
+                                      unsigned number)
 {
     const struct estimate_nodes nodes = { candidates->table, NULL };
     const struct estimate_source source = estimate_of_nodes(&nodes);
     const struct index_key *key = index_key_of(candidates, number);
 
-    return key != NULL ? estimate_expression(&source, key->expression).distinct
-                       : candidates->table->columns[number].estimate.distinct;
+    return key != NULL ? estimate_expression(&source, key->expression)
+                       : candidates->table->columns[number].estimate;
 }
 
 bool index_is_inexact(const struct index_candidates *candidates,

@@ -54,9 +54,9 @@ const struct column *index_column_of(const struct index_candidates *candidates,
 /* The key that a number is; NULL: it is a column. */
 const struct index_key *index_key_of(const struct index_candidates *candidates,
                                      unsigned number);
-/* About how many values it has. */
-double index_distinct(const struct index_candidates *candidates,
-                      unsigned number);
+/* What is thought of its values. */
+struct column_estimate index_estimate(const struct index_candidates *candidates,
+                                      unsigned number);
 /* Whether runs of a candidate have of one of its columns a digest, so that rows
  * are found that are to be tested. */
 bool index_is_inexact(const struct index_candidates *candidates,

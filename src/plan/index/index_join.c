@@ -170,22 +170,6 @@ static void choose(const struct join_keys *keys, unsigned least, double rows,
     }
 }
 
-/* One node for both who read it. */
-static bool share(struct binder *binder, struct node **place)
-{
-    struct node *node = *place;
-
-    if (node->shared)
-        return true;
-    if (!share_is_step(node))
-        node = share_over(binder, node);
-    if (node == NULL)
-        return false;
-    node->shared = true;
-    *place = node;
-    return true;
-}
-
 /* Finds rows of one side by the keys of the other, at `*place`. */
 static bool put_seek(struct binder *binder, struct node **table,
                      const struct join_choice *choice, struct node **place)
@@ -193,10 +177,10 @@ static bool put_seek(struct binder *binder, struct node **table,
     struct node *seek =
         index_seek(binder, *table, choice->candidate, choice->rows);
 
-    if (seek == NULL || !share(binder, place))
+    if (seek == NULL || !share_twice(binder, place))
         return false;
     seek->left = *place;
-    seek->seek.list_columns = choice->count;
+    seek->seek.list_columns = seek->seek.from_count = choice->count;
     memcpy(seek->seek.from, choice->from, sizeof seek->seek.from);
     *table = seek;
     return true;

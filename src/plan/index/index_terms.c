@@ -32,6 +32,11 @@ static bool types_fit(const struct column *column, int type, unsigned scale)
            && (type != VDBQ_DECIMAL || column->scale == scale);
 }
 
+bool index_terms_fit(const struct column *column, const struct expression *e)
+{
+    return types_fit(column, e->type, e->scale);
+}
+
 /* What a column is compared with. */
 static bool read_value(const struct expression *e, struct seek_value *value)
 {
@@ -64,8 +69,7 @@ bool index_terms_comparison(const struct index_candidates *of,
     int number = index_column(of, column);
 
     if (number < 0 || op == AST_NEQ
-        || !types_fit(index_column_of(of, (unsigned)number), value->type,
-                      value->scale)
+        || !index_terms_fit(index_column_of(of, (unsigned)number), value)
         || !read_value(value, &term->value))
         return false;
     term->column = (unsigned)number;
@@ -383,7 +387,7 @@ double index_terms_values(const struct index_candidates *candidates,
     double values = 1;
 
     for (unsigned i = 0; i < count; i++)
-        values *= fmax(index_distinct(candidates, columns[i]), 1);
+        values *= fmax(index_estimate(candidates, columns[i]).distinct, 1);
     return fmax(fmin(values, (double)candidates->table->table->rows), 1);
 }
 

@@ -59,6 +59,9 @@ struct index_use {
  * values; NULL: it is none. */
 const struct expression *index_terms_column(const struct expression *e);
 
+/* Whether values of an expression are those of a column, as the machine has them. */
+bool index_terms_fit(const struct column *column, const struct expression *e);
+
 /* Reads column OPERATOR value into a term. False: it is something else, or they
  * cannot be compared as they are. */
 bool index_terms_comparison(const struct index_candidates *of,

@@ -4,8 +4,8 @@
  * taken out of it and becomes a NODE_SEEK in the table's place, if it is
  * thought to leave so few rows that a scan costs more; what is left is tested
  * for these rows. So are rows of a semi join with a list of values, those that
- * few rows of a join ask for (index_join.h), and the first rows of an order
- * (index_order.h).
+ * few rows of a join ask for (index_join.h), or answers of subqueries bound
+ * (index_answer.h), and the first rows of an order (index_order.h).
  *
  * Rows come in the table's order either way. A part of a condition is taken out
  * only where no part before it can fail, so that a failure that a scan would
@@ -16,6 +16,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/estimate/estimate.h"
+#include "plan/index/index_answer.h"
 #include "plan/index/index_choice.h"
 #include "plan/index/index_join.h"
 #include "plan/index/index_order.h"
@@ -60,6 +61,8 @@ static bool visit(struct binder *binder, struct node **place)
     node->sought = true;
     if ((node->kind == NODE_SORT || node->kind == NODE_GROUP)
         && !index_order(binder, node))
+        return false;
+    if (node->kind == NODE_SELECT && !index_answer(binder, node))
         return false;
     if (node->kind == NODE_JOIN && !index_join(binder, node, 2))
         return false; /* before joins below it ask for one of the keys */

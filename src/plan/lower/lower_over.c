@@ -512,10 +512,10 @@ enum vdbq_status lower_seek_keys(struct lowering *lowering,
     status = lower_status(lowering, used != NULL && map != NULL);
     if (status != VDBQ_OK)
         return status;
-    for (unsigned i = 0; i < seek->seek.list_columns; i++)
+    for (unsigned i = 0; i < seek->seek.from_count; i++)
         used[seek->seek.from[i]] = true;
     status = lower_node(lowering, seek->left, used, map, &keys->step);
-    for (unsigned i = 0; i < seek->seek.list_columns && status == VDBQ_OK; i++)
+    for (unsigned i = 0; i < seek->seek.from_count && status == VDBQ_OK; i++)
         keys->columns[i] = map[seek->seek.from[i]];
     return status;
 }

@@ -31,6 +31,7 @@
 #include "plan/tree/node_fails.h"
 #include "plan/tree/node_readers.h"
 #include "plan/tree/range.h"
+#include "plan/tree/unique_key.h"
 
 /* A row of values that a query is computed of. */
 struct knowing {
@@ -38,14 +39,11 @@ struct knowing {
     const struct node *row; /* NODE_VALUES, of one row */
 };
 
-/* Whether a query gives one row, neither more nor less. */
+/* Whether a query gives one row at most: its value is NULL where it gives none, as
+ * that of a left join is. */
 static bool is_one_row(const struct node *node)
 {
-    while (node->kind == NODE_SELECT && node->where == NULL)
-        node = node->left;
-    return (node->kind == NODE_GROUP && node->group.keys == 0)
-           || (node->kind == NODE_VALUES && node->value_rows == 1)
-           || node->kind == NODE_ONCE;
+    return node_is_unique(node, NULL, 0);
 }
 
 /* Whether a node's rows are made of those of a common subplan, all of them. */
@@ -76,8 +74,7 @@ static bool fails_alone(const struct node *query, const struct node *asking)
 
 /* ------------------------------------------------------------------ keys -- */
 
-/* Whether a join puts an answer beside each row. */
-static bool has_answer(const struct node *join)
+bool share_has_answer(const struct node *join)
 {
     return join->kind == NODE_JOIN && join->join.kind == JOIN_LEFT
            && join->join.left_keys.count == 0 && join->where == NULL
@@ -138,8 +135,8 @@ static struct node *join_by_key(struct binder *binder, struct node *select)
     struct node *join = select->left;
     bool failed = false;
 
-    if (select->where == NULL || select->where->faults || !has_answer(join)
-        || !node_has_one_reader(join))
+    if (select->where == NULL || select->where->faults
+        || !share_has_answer(join) || !node_has_one_reader(join))
         return select;
     if (split_condition(binder, select->where, &parts) != VDBQ_OK)
         return NULL;

@@ -48,6 +48,21 @@ bool share_is_step(const struct node *node)
     }
 }
 
+bool share_twice(struct binder *binder, struct node **place)
+{
+    struct node *node = *place;
+
+    if (node->shared)
+        return true;
+    if (!share_is_step(node))
+        node = share_over(binder, node);
+    if (node == NULL)
+        return false;
+    node->shared = true;
+    *place = node;
+    return true;
+}
+
 static bool expand(struct binder *binder, const struct node *parent,
                    struct node **place);
 

@@ -30,9 +30,15 @@ struct node *share_over(struct binder *binder, struct node *node);
 bool share_put(struct binder *binder, struct node *shared, bool bare,
                struct node **place);
 
+/* Has the node in a place read by somebody else, too: as a step, which then stands
+ * there. False: no memory. */
+bool share_twice(struct binder *binder, struct node **place);
+
 /* answer_join.c: a subquery that gives one value, whatever row asks, is joined:
  * it is a part of the query around it then. */
 struct node *join_answers(struct binder *binder, struct node *node);
+/* Whether a join puts such an answer, and nothing else, beside each row. */
+bool share_has_answer(const struct node *join);
 
 /* Whether a node is a step by itself, so that it can be read twice. Joins may be
  * parts of a program; a SELECT over them is all of it. */

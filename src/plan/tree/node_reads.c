@@ -190,8 +190,7 @@ void node_reads(struct node *node, const bool *needed, bool *left, bool *right)
         read_join(node, needed, left, right);
         return;
     case NODE_SEEK:
-        for (unsigned i = 0; node->left != NULL && i < node->seek.list_columns;
-             i++)
+        for (unsigned i = 0; i < node->seek.from_count; i++)
             left[node->seek.from[i]] = true;
         return;
     case NODE_SORT:

@@ -209,13 +209,15 @@ struct step_fetch {
 /* STEP_SEEK. Rows of a table, in its order, of whose columns each of the first
  * `equal_count` of `keys` equals a value; the next one is between bounds, or one
  * of a list, or begins with one. No row is kept for a NULL. With an input the
- * list is a column of that, of the key's machine type. */
+ * list is a column of that, of the key's machine type, or its only row has bounds. */
 enum { SEEK_KEYS_MAX = 3 };
 struct seek_value {
     int parameter; /* its number; -1: it is a constant                     */
     int64_t integer;
     double real;
     struct vdbq_text text;
+    bool fed;       /* it is in the only row of the input, ...              */
+    unsigned input; /* ... in the column that `from` has at this place      */
 };
 struct seek_bound {
     bool there, open; /* open: without the value itself                     */
@@ -251,7 +253,9 @@ struct step_seek {
     struct vdbq_vector list[SEEK_KEYS_MAX]; /* one of each: machine values,
                                                texts as texts              */
     uint64_t list_count;                    /* of their rows               */
-    int from[SEEK_KEYS_MAX]; /* with an input: its columns that are the list */
+    int from[SEEK_KEYS_MAX]; /* with an input: its columns that are the list, or
+                                bounds                                     */
+    unsigned from_count;     /* of these                                   */
     struct seek_ends ends; /* without a list                                 */
     bool list_starts;      /* it has texts: the key begins with one of them  */
     struct vector columns; /* of int: of the table; behind the last one the

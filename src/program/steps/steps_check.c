@@ -507,9 +507,14 @@ static enum vdbq_status check_seek(const struct checking *check)
                    || seek->ends.last > UINT32_MAX
              : seek->ends.key_count > 0 || seek->ends.alike)
         return refuse(check, "it asks for ends of no order");
-    if (fed && !listed)
-        return refuse(check, "it asks for nothing of its input");
-    for (unsigned i = 0; fed && i < seek->list_columns; i++)
+    if (fed ? seek->from_count == 0 || seek->from_count > SEEK_KEYS_MAX
+                  || (listed && seek->from_count != seek->list_columns)
+            : seek->from_count > 0)
+        return refuse(check, "it asks for other columns of its input");
+    if ((seek->low.value.fed && seek->low.value.input >= seek->from_count)
+        || (seek->high.value.fed && seek->high.value.input >= seek->from_count))
+        return refuse(check, "a bound is no column of its input");
+    for (unsigned i = 0; i < seek->from_count; i++)
         if (check_column(check, seek->from[i], false) != VDBQ_OK)
             return check->error->status;
     return check_count(check, seek->columns.count);

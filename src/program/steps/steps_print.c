@@ -313,6 +313,14 @@ static void print_rows(uint64_t rows, struct text *text)
     text_print(text, rows == 1 ? " row" : " rows");
 }
 
+/* " column 0", " columns 0, 3". */
+static void print_from(const struct step_seek *seek, struct text *text)
+{
+    text_print(text, " column%s", seek->from_count > 1 ? "s" : "");
+    for (unsigned i = 0; i < seek->from_count; i++)
+        text_print(text, "%s %d", i > 0 ? "," : "", seek->from[i]);
+}
+
 /* ", 20 values", ", 20 rows of 2 values", ", values of columns 0, 3". */
 static void print_seek_list(const struct step *step, struct text *text)
 {
@@ -326,9 +334,18 @@ static void print_seek_list(const struct step *step, struct text *text)
         text_print(text, " of %u values", seek->list_columns);
     if (step->inputs.count == 0)
         return;
-    text_print(text, ", values of column%s", seek->list_columns > 1 ? "s" : "");
-    for (unsigned i = 0; i < seek->list_columns; i++)
-        text_print(text, "%s %d", i > 0 ? "," : "", seek->from[i]);
+    text_print(text, ", values of");
+    print_from(seek, text);
+}
+
+/* ", range", ", range of column 0", ", range of columns 1, 0". */
+static void print_seek_range(const struct step_seek *seek, struct text *text)
+{
+    text_print(text, ", range");
+    if (seek->from_count == 0)
+        return;
+    text_print(text, " of");
+    print_from(seek, text);
 }
 
 /* "seek in table t by index tk: 1 equal, 2 values, of 4,000 rows" */
@@ -345,7 +362,7 @@ static void print_seek(const struct step *step, struct text *text)
     else if (seek->list_columns > 0)
         print_seek_list(step, text);
     if (seek->low.there || seek->high.there)
-        text_print(text, ", range");
+        print_seek_range(seek, text);
     if (seek->ends.first > 0)
         text_print(text, ", first %llu of each tablet",
                    (unsigned long long)seek->ends.first);
