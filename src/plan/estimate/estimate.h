@@ -43,10 +43,11 @@ struct estimate_samples {
     void (*conjuncts)(struct estimate_samples *samples,
                       const struct table *table,
                       struct estimate_conjunct *conjuncts, unsigned count);
-    /* How many values an expression has, `most` at most. */
+    /* How many values an expression has, `most` at most; `unknown`: the sample does
+     * not have what it is made of. */
     double (*distinct)(struct estimate_samples *samples,
                        const struct table *table, const struct expression *e,
-                       double most);
+                       double most, double unknown);
 };
 
 /* Whose columns an expression is over. */

@@ -81,8 +81,8 @@ static void count_values(const struct estimate_source *source,
 {
     double most = estimate->distinct;
 
-    estimate->distinct =
-        source->samples->distinct(source->samples, source->table, e, most);
+    estimate->distinct = source->samples->distinct(
+        source->samples, source->table, e, most, most);
     estimate->sampled = estimate->distinct < most;
     estimate->whole = fmin(estimate->whole, estimate->distinct);
 }

@@ -42,8 +42,12 @@ static bool count_values(struct binder *binder,
     const struct expression *e;
 
     *values = fmax(index_estimate(of, number).distinct, 1);
-    if (!index_is_inexact(of, candidate, number) || source.samples == NULL)
+    if (!index_is_inexact(of, candidate, number))
         return true;
+    if (source.samples == NULL) {
+        *values = 1;
+        return true;
+    }
     e = key != NULL ? key->expression
                     : node_column(binder, (struct node *)table, number,
                                   (struct position){ 0 });
@@ -51,7 +55,8 @@ static bool count_values(struct binder *binder,
     if (e == NULL)
         return false;
     *values = fmax(
-        source.samples->distinct(source.samples, table->table, e, *values), 1);
+        source.samples->distinct(source.samples, table->table, e, *values, 1),
+        1);
     return true;
 }
 

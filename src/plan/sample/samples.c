@@ -222,12 +222,13 @@ static void conjuncts(struct estimate_samples *calls, const struct table *table,
 
 static double distinct(struct estimate_samples *calls,
                        const struct table *table, const struct expression *e,
-                       double most)
+                       double most, double unknown)
 {
     const struct tried *tried = look_up((struct samples *)calls, table, e);
 
-    return tried != NULL && tried->distinct > 0 ? fmin(tried->distinct, most)
-                                                : most;
+    if (tried == NULL || tried->known == 0)
+        return unknown;
+    return tried->distinct > 0 ? fmin(tried->distinct, most) : most;
 }
 
 void samples_init(struct samples *samples, struct binder *binder)
