@@ -6,6 +6,7 @@
 #include "base/paged.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -118,6 +119,26 @@ static void unlink_mapping(struct mapping *mapping)
     give_lock();
 }
 
+/* Fills a file with zeroes, so that the room is there when it is written; false:
+ * there is none. The system keeps what one call writes in one piece, and a byte that
+ * is used brings all of its piece into the process; it would choose pieces of up
+ * to 2 MiB for what was not written yet. */
+static bool fill_file(int file, size_t size)
+{
+    static const char zeroes[AROUND];
+    for (size_t at = 0; at < size;) {
+        size_t left = size - at;
+        ssize_t written =
+            pwrite(file, zeroes, left < AROUND ? left : AROUND, (off_t)at);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += (size_t)written;
+    }
+    return true;
+}
+
 /* Memory of zeroes that lies in a file without a name, which has room for all of
  * it; NULL: there is none. */
 static void *file_memory(size_t size)
@@ -126,8 +147,7 @@ static void *file_memory(size_t size)
     void *memory = MAP_FAILED;
     if (file < 0)
         return NULL;
-    /* room that is taken now is there when it is written */
-    if (posix_fallocate(file, 0, (off_t)size) == 0)
+    if (fill_file(file, size))
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     return memory != MAP_FAILED ? memory : NULL;

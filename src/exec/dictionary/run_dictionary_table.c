@@ -173,7 +173,7 @@ static uint32_t word_of(const struct call *call, const struct call_share *share,
 static void put_texts(const struct call *call, const struct call_share *share,
                       const struct call_table *table)
 {
-    for (uint32_t i = 0; i < share->count; i++) {
+    for (uint32_t i = 0; i < share->count && !stop_at(i); i++) {
         uint32_t code = share->codes[i];
         struct function_value value = { .null = code == CALL_NULL };
         if (code < share->numbered)
@@ -189,7 +189,7 @@ static void put_numbers(const struct call *call, const struct call_share *share,
 {
     uint32_t *numbers = (uint32_t *)(void *)table->values;
     assert(table->op == OP_LOOKUP_WORD && table->width == sizeof *numbers);
-    for (uint32_t i = 0; i < share->count; i++) {
+    for (uint32_t i = 0; i < share->count && !stop_at(i); i++) {
         uint32_t code = share->codes[i];
         numbers[word_of(call, share, i)] =
             code < share->numbered ? share->numbers[code] : 0;

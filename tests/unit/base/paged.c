@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,40 @@ static void arenas_have_arrays_in_files(void **state)
     arena_finish(&arena);
 }
 
+/* Bytes of files that the process has in memory; 0: nobody tells. */
+static uint64_t bytes_of_files(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%*u %*u %lu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return (uint64_t)pages * 4096;
+}
+
+/* Pages of files may come to memory in large pieces, of which a byte that is read
+ * brings all. */
+static void a_byte_brings_few_others(void **state)
+{
+    enum { APART = 4 << 20, READ = 16, EACH = 128 << 10 };
+    unsigned sum = 0;
+    (void)state;
+    paged_limit(0);
+    unsigned char *memory = paged_alloc((size_t)APART * READ);
+    assert_non_null(memory);
+    memset(memory, 1, (size_t)APART * READ);
+    paged_leave(memory, memory, (size_t)APART * READ);
+    uint64_t before = bytes_of_files();
+    for (size_t i = 0; i < READ; i++)
+        sum += memory[i * APART + APART / 2];
+    assert_int_equal(sum, READ);
+    assert_true(bytes_of_files() < before + (uint64_t)READ * EACH);
+    paged_release(memory);
+    paged_limit(UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +158,7 @@ int main(void)
         cmocka_unit_test(small_arrays_lie_in_memory),
         cmocka_unit_test(no_folder_for_files_is_no_failure),
         cmocka_unit_test(arenas_have_arrays_in_files),
+        cmocka_unit_test(a_byte_brings_few_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
