@@ -119,7 +119,7 @@ static enum vdbq_status open_stream(vdbq_query *query)
 {
     struct stream *resting = query->resting;
     if (resting == NULL)
-        return stream_open_at(&query->params, &query->plan.steps, TEXTS_GIVEN,
+        return stream_open_at(&query->params, &query->plan.steps, TEXTS_PASSING,
                               root_step(query), &query->stream,
                               &query->db->error);
     query->resting = NULL;

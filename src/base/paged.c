@@ -22,11 +22,12 @@
 #include "base/temporary.h"
 
 enum {
-    PAGE = 4096,       /* smaller ones are no file's */
-    PIECE = 1 << 20,   /* bytes that are copied at a time */
-    AROUND = 16 << 12, /* bytes that come with one that is read */
-    STAY_PART = 8,     /* of the limit, that a thread may leave behind */
-    FILES_PART = 2,    /* of it, that pages of files have before they leave */
+    PAGE = 4096,        /* smaller ones are no file's */
+    PIECE = 1 << 20,    /* bytes that are copied at a time */
+    AROUND = 16 << 12,  /* bytes that come with one that is read ... */
+    TOGETHER = 4 << 12, /* ... and with one that is written */
+    STAY_PART = 8,      /* of the limit, that a thread may leave behind */
+    FILES_PART = 2,     /* of it, that pages of files have before they leave */
     BURST_MAX = 40 << 20, /* bytes that come between two looks at them ... */
     BURST_LIMITS = 5 /* ... or so many times the limit, where it is little */
 };
@@ -125,11 +126,11 @@ static void unlink_mapping(struct mapping *mapping)
  * to 2 MiB for what was not written yet. */
 static bool fill_file(int file, size_t size)
 {
-    static const char zeroes[AROUND];
+    static const char zeroes[TOGETHER];
     for (size_t at = 0; at < size;) {
         size_t left = size - at;
         ssize_t written =
-            pwrite(file, zeroes, left < AROUND ? left : AROUND, (off_t)at);
+            pwrite(file, zeroes, left < TOGETHER ? left : TOGETHER, (off_t)at);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)

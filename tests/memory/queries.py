@@ -66,15 +66,14 @@ QUERIES = tuple(Query(*row) for row in (
     ('text greatest', 'texts', 'select max(t1, t2) from texts'),
     ('text coalesce', 'texts', "select coalesce(nullif(t1, t2), 'same') from texts"),
     ('text concat', 'texts', 'select t1 || t2 from texts'),
+    ('text concat distinct', 'texts', 'select distinct t1 || t2 from texts'),
+    ('text concat order', 'texts', 'select t1 || g as k from texts order by k'),
+    ('text concat twice', 'texts', "select t1 || g || '-' || t2 from texts"),
     ('text concat compare', 'texts', "select count(*) from texts where t1 || 'a' < t2"),
     ('text upper', 'texts', 'select upper(t1) from texts'),
+    ('text upper group', 'texts', 'select upper(t1), count(*) from texts group by 1'),
     ('text like', 'texts', "select count(*) from texts where t1 like '%ab%c%'"),
 ))
-
-# How much more than others these may take: new texts of a query lie in memory while they
-# are made.
-KNOWN = {'text concat': 2}
-
 
 def in_list(length):
     """A query with so many literals."""

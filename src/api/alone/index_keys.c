@@ -50,7 +50,7 @@ static enum vdbq_status run(const struct stream_params *params,
     struct vdbq_batch batch = { .rows = 1 };
     struct stream *stream;
     enum vdbq_status status =
-        stream_open(params, steps, TEXTS_GIVEN, &stream, error);
+        stream_open(params, steps, TEXTS_PASSING, &stream, error);
 
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);

@@ -152,7 +152,8 @@ static bool grow_slots(struct gather *gather)
     return true;
 }
 
-/* Whether a table that grows no more is asked further, now and then. */
+/* Whether a table that grows no more is asked further, now and then; one that is not
+ * goes. */
 static void judge(struct gather *gather)
 {
     if (gather->is_off || gather->asked < TRIES)
@@ -160,6 +161,11 @@ static void judge(struct gather *gather)
     gather->is_off =
         gather->slot_count >= SLOTS_MAX && gather->met < TRIES / MET_LEAST;
     gather->asked = gather->met = 0;
+    if (gather->is_off) {
+        memory_release(gather->slots);
+        gather->slots = NULL;
+        gather->slot_count = 0;
+    }
 }
 
 /* Makes the table ready for one more text; false: no memory. */

@@ -360,7 +360,7 @@ struct dictionary *gather_together(struct gather *gathers, unsigned count,
         all.parts[i].first = all.texts;
         all.texts += gathers[i].count;
     }
-    bool made = all.texts < UINT32_MAX && (use == TEXTS_GIVEN || match(&all))
+    bool made = all.texts < UINT32_MAX && (use <= TEXTS_GIVEN || match(&all))
                 && make_words(&all);
     for (unsigned i = 0; i < count; i++)
         gather_release_texts(&gathers[i]);

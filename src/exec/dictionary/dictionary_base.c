@@ -151,7 +151,7 @@ const enum words_use *dictionary_base_uses(const struct program_pack *pack,
         if (pack->shown_inputs[i] >= 0)
             uses[pack->shown_inputs[i]] = WORDS_SHOWN;
     for (unsigned i = 0; i < pack->result_count; i++)
-        if (pack->shown_inputs[i] >= 0 && texts[i] != TEXTS_GIVEN)
+        if (pack->shown_inputs[i] >= 0 && texts[i] > TEXTS_GIVEN)
             uses[pack->shown_inputs[i]] = WORDS_ANY;
     return uses;
 }

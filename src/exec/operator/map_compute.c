@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each thread computes neighbouring rows, and gathers their texts; then words
- * are made of those of all threads. A row whose arguments were met takes the
- * value of that row (map_memo.h). The failure that counts is that of the
- * first row for which there is one, as if one thread had computed all.
+ * Each thread computes neighbouring rows, and gathers their texts. A row whose
+ * arguments were met takes the value of that row (map_memo.h). The failure that
+ * counts is that of the first row for which there is one, as if one thread had
+ * computed all.
  */
 #include "exec/operator/map_compute.h"
 
@@ -38,9 +38,7 @@ struct computing {
     uint64_t block_rows; /* whose texts a share looks up together */
     unsigned count;      /* of `shares`, and `gathers` */
     struct share *shares;
-    struct gather
-        *gathers; /* the texts of each share, whose places in there the
-                               column has                               */
+    struct gather *gathers; /* the texts of each share; NULL: it has numbers */
 };
 
 static bool makes_texts(const struct map_call *call)
@@ -212,36 +210,6 @@ static void compute_share(void *context, unsigned number)
     arena_finish(&share->arena);
 }
 
-/* --------------------------------------------------------------- words -- */
-
-/* The places of a share's texts become numbers of words. */
-static void follow_share(void *context, unsigned number)
-{
-    const struct computing *computing = context;
-    const struct share *share = &computing->shares[number];
-    const struct gather *gather = &computing->gathers[number];
-    uint64_t first = computing->call->first + share->first;
-    uint32_t *values = (uint32_t *)computing->call->column->values + first;
-    const uint8_t *nulls = computing->call->column->nulls + first;
-    for (uint64_t i = 0; i < share->done && !stop_at(i); i++)
-        if (!nulls[i])
-            values[i] = gather->numbers[values[i]];
-}
-
-/* Makes words of the texts of all shares. */
-static enum vdbq_status make_words(struct computing *computing,
-                                   struct dictionary **dictionary,
-                                   struct error *error)
-{
-    const struct map_call *call = computing->call;
-    *dictionary = gather_together(computing->gathers, computing->count,
-                                  call->use, call->threads);
-    if (*dictionary != NULL)
-        parallel_run(computing->count, follow_share, computing);
-    return *dictionary != NULL && !stop_asked() ? VDBQ_OK
-                                                : stop_or_no_memory(error);
-}
-
 /* -------------------------------------------------------------- shares -- */
 
 /* Where the arguments are, as columns, and how many rows a block has. */
@@ -271,56 +239,63 @@ static bool deal(struct computing *computing)
         parallel_threads(computing->call->threads, rows * CALL_ROWS);
     computing->shares =
         memory_zeroed(computing->count, sizeof *computing->shares);
-    computing->gathers =
-        memory_zeroed(computing->count, sizeof *computing->gathers);
-    if (computing->shares == NULL || computing->gathers == NULL)
+    if (computing->shares == NULL)
         return false;
+    if (makes_texts(computing->call))
+        computing->gathers =
+            map_texts_gathers(computing->call->texts, computing->count);
     for (uint64_t i = 0; i < computing->count; i++) {
         uint64_t first = rows * i / computing->count;
         uint64_t end = rows * (i + 1) / computing->count;
         computing->shares[i].first = first;
         computing->shares[i].rows = end - first;
-        gather_init(&computing->gathers[i]);
     }
     return true;
 }
 
-static void shares_finish(struct computing *computing)
+/* The first share that has failed; NULL: none has. */
+static const struct share *failed_share(const struct computing *computing)
 {
-    for (unsigned i = 0; computing->gathers && i < computing->count; i++)
-        gather_finish(&computing->gathers[i]);
-    memory_release(computing->gathers);
-    memory_release(computing->shares);
+    for (unsigned i = 0; i < computing->count; i++)
+        if (computing->shares[i].error.status != VDBQ_OK)
+            return &computing->shares[i];
+    return NULL;
+}
+
+/* Notes whose places the first `rows` rows have; false: no memory. */
+static bool note_places(const struct computing *computing, uint64_t rows)
+{
+    bool noted = true;
+    for (unsigned i = 0; i < computing->count && noted; i++) {
+        const struct share *share = &computing->shares[i];
+        if (share->first < rows)
+            noted = map_texts_add(computing->call->texts, i, share->done);
+    }
+    return noted;
 }
 
 enum vdbq_status map_compute(const struct map_call *call, uint64_t *rows,
-                             struct dictionary **dictionary,
                              struct error *error)
 {
     struct computing computing = { .call = call };
-    const struct share *failed = NULL;
     enum vdbq_status status = VDBQ_OK;
     computing.function = function_find(call->step->name);
     assert(computing.function != NULL);
     assert(call->step->arguments.count <= FUNCTION_ARGUMENTS_MAX);
+    assert(!makes_texts(call) || call->texts != NULL);
     find_arguments(&computing);
     *rows = call->batch->rows;
-    *dictionary = NULL;
-    if (!deal(&computing)) {
-        shares_finish(&computing);
+    if (!deal(&computing))
         return error_no_memory(error);
-    }
     parallel_run(computing.count, compute_share, &computing);
-    if (makes_texts(call))
-        status = make_words(&computing, dictionary, error);
-    for (unsigned i = 0; i < computing.count && failed == NULL; i++)
-        if (computing.shares[i].error.status != VDBQ_OK)
-            failed = &computing.shares[i];
-    if (status == VDBQ_OK && failed != NULL) {
+    const struct share *failed = failed_share(&computing);
+    if (failed != NULL) {
         *rows = failed->first + failed->done;
         *error = failed->error;
         status = error->status;
     }
-    shares_finish(&computing);
+    if (makes_texts(call) && !note_places(&computing, *rows))
+        status = error_no_memory(error);
+    memory_release(computing.shares);
     return status;
 }

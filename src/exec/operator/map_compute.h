@@ -5,7 +5,7 @@
 #ifndef VDBQ_EXEC_MAP_COMPUTE_H
 #define VDBQ_EXEC_MAP_COMPUTE_H
 
-#include "data/tablet/gather.h"
+#include "exec/operator/map_texts.h"
 #include "exec/rows/row_set.h"
 #include "program/functions/function.h"
 #include "program/steps/steps.h"
@@ -17,17 +17,15 @@ struct map_call {
     const struct dictionary *words[FUNCTION_ARGUMENTS_MAX];
     struct row_set_column *column; /* gets the values, and has NULL flags ... */
     uint64_t first;                /* ... from this row of it on */
-    enum texts_use use; /* of texts: what is asked of their numbers */
-    unsigned threads;   /* that share the rows at most */
+    struct map_texts *texts; /* get the texts that it gives; NULL: numbers */
+    unsigned threads;        /* that share the rows at most */
 };
 
-/* Computes the function for each row of the batch. Texts become words: the
- * caller's `*dictionary`, else NULL. Where it fails for a row, `*rows` is how
- * many there are before the first such row; these are computed, and so are
- * their words. Fails with what the function says of that row, NO_MEMORY,
- * CANCELLED. */
+/* Computes the function for each row of the batch; the values of texts are their
+ * places (map_texts.h). Where it fails for a row, `*rows` is how many there are
+ * before the first such row; these are computed. Fails with what the function says
+ * of that row, NO_MEMORY, CANCELLED. */
 enum vdbq_status map_compute(const struct map_call *call, uint64_t *rows,
-                             struct dictionary **dictionary,
                              struct error *error);
 
 #endif

@@ -374,10 +374,10 @@ static struct dictionary *make_words(const struct vdbq_text *texts,
 {
     struct dictionary *list, *sorted;
 
-    if (use != TEXTS_GIVEN && (threads <= 1 || count < MANY_TEXTS))
+    if (use > TEXTS_GIVEN && (threads <= 1 || count < MANY_TEXTS))
         return dictionary_make(texts, count, numbers);
     list = dictionary_list(texts, count);
-    if (use != TEXTS_GIVEN) {
+    if (use > TEXTS_GIVEN) {
         sorted =
             list != NULL ? dictionary_sorted(list, numbers, threads) : NULL;
         dictionary_release(list);

@@ -105,8 +105,9 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
  * closed is in the params' stats already. */
 void stream_add_stats(const struct stream *stream, struct vdbq_stats *stats);
 
-/* The words of a text column, the same from opening to end. NULL for other
- * columns. Held by the stream. */
+/* The words of a text column, the same from opening to end; where no more is asked
+ * of it than TEXTS_PASSING, those of the last batch, until the next call of
+ * stream_batch(). NULL for other columns. Held by the stream. */
 struct dictionary *stream_dictionary(const struct stream *stream,
                                      unsigned column);
 

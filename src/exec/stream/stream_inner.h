@@ -131,7 +131,12 @@ enum vdbq_status stream_materialise_begin(struct stream *stream,
 enum vdbq_status stream_materialise(struct stream *stream,
                                     struct row_set *row_set,
                                     struct error *error);
-/* The same of a stream's first input, whose failure the stream holds. */
+/* Adds the next rows to what stream_materialise_begin() made, batch by batch until
+ * it has so many. `*ended`: there were no more. */
+enum vdbq_status stream_materialise_more(struct stream *stream,
+                                         struct row_set *row_set, uint64_t rows,
+                                         bool *ended, struct error *error);
+/* As stream_materialise() of a stream's first input, whose failure the stream holds. */
 enum vdbq_status stream_materialise_some(struct stream *stream,
                                          struct row_set *row_set,
                                          struct error *error);

@@ -34,6 +34,20 @@ static void use_same(const struct using *using)
         use(using, (int)i, (enum texts_use) using->own[i]);
 }
 
+/* Texts stay when the next batch comes. */
+static void raise_all(uint8_t *uses, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (uses[i] < TEXTS_GIVEN)
+            uses[i] = TEXTS_GIVEN;
+}
+
+/* The input's batches are not read one by one: all have the same words. */
+static void use_longer(const struct using *using)
+{
+    raise_all(using->uses, using->count);
+}
+
 static void use_all(const struct using *using)
 {
     for (unsigned i = 0; i < using->count; i++)
@@ -76,6 +90,8 @@ static void use_scan(const struct using *using)
         gives = given_column(program, i) >= 0;
     for (unsigned i = 0; i < using->step->column_count && gives; i++)
         use(using, given_column(program, i), (enum texts_use) using->own[i]);
+    if (!gives)
+        use_longer(using);
     if (alone && !gives)
         use_loaded(using, program);
     else if (!alone)
@@ -100,6 +116,7 @@ static enum texts_use aggregate_use(const struct step_aggregate *aggregate,
 static void use_group(const struct using *using)
 {
     const struct step_group *group = &using->step->group;
+    use_longer(using);
     for (unsigned i = 0; i < group->keys; i++) {
         use(using, (int)i, TEXTS_COMPARED);
         use(using, (int)i, (enum texts_use) using->own[i]);
@@ -116,13 +133,25 @@ static void use_group(const struct using *using)
 static void use_sort(const struct using *using)
 {
     const struct vector *keys = &using->step->sort.keys;
+    use_longer(using);
     for (size_t i = 0; i < keys->count; i++)
         use(using, VECTOR_ITEMS(keys, struct step_key)[i].column,
             TEXTS_ORDERED);
     use_same(using);
 }
 
-/* What the step asks of its input. Arguments of STEP_MAP are read as texts. */
+static void use_map(const struct using *using)
+{
+    for (unsigned i = using->count; i < using->step->column_count; i++)
+        if (using->step->columns[i].type == VDBQ_TEXT
+            && using->own[i] > TEXTS_PASSING)
+            use_longer(using);
+    use_same(using);
+}
+
+/* What the step asks of its input. Arguments of STEP_MAP are read as texts, batch
+ * by batch; where all rows are taken first, as for results that are to have the same
+ * words, so are those of the input. */
 static void use_input(const struct using *using)
 {
     switch (using->step->kind) {
@@ -136,8 +165,13 @@ static void use_input(const struct using *using)
         use_sort(using);
         return;
     case STEP_LIMIT:
+        use_same(using);
+        return;
     case STEP_MAP:
+        use_map(using);
+        return;
     case STEP_EXCHANGE:
+        use_longer(using);
         use_same(using);
         return;
     default:
@@ -153,6 +187,7 @@ uint8_t **steps_texts(const struct steps *steps, enum texts_use last)
     uint8_t **uses = memory_zeroed(1, count * sizeof *uses + columns + 1);
     if (uses == NULL)
         return NULL;
+    bool share = steps_share(steps);
     uint8_t *next = (uint8_t *)(uses + count);
     for (size_t i = 0; i < count; i++) {
         uses[i] = next;
@@ -162,6 +197,8 @@ uint8_t **steps_texts(const struct steps *steps, enum texts_use last)
         memset(uses[count - 1], last, steps_last(steps)->column_count);
     for (size_t i = count; i-- > 0;) {
         const struct step *step = steps_at(steps, (int)i);
+        if (share && steps_readers(steps, (int)i) > 1)
+            raise_all(uses[i], step->column_count);
         for (size_t j = 0; j < step->inputs.count; j++) {
             int input = VECTOR_ITEMS(&step->inputs, int)[j];
             assert((size_t)input < i);

@@ -184,14 +184,15 @@ static void constants_are_rows(void **state)
             "1 of step 0: group by 0 columns: sum(0)\n");
 }
 
-/* What is asked of the texts that the last function of a statement makes. */
-static enum texts_use asked(const char *sql)
+/* What is asked of the texts that the last function of a statement makes, where so
+ * much is asked of its results. */
+static enum texts_use asked_for(const char *sql, enum texts_use last)
 {
     struct planned planned;
-    enum texts_use use = TEXTS_GIVEN;
+    enum texts_use use = TEXTS_PASSING;
 
     plan_valid(&planned, sql);
-    uint8_t **texts = steps_texts(&planned.plan.steps, TEXTS_GIVEN);
+    uint8_t **texts = steps_texts(&planned.plan.steps, last);
     assert_non_null(texts);
     for (size_t i = 0; i < planned.plan.steps.steps.count; i++) {
         const struct step *step = steps_at(&planned.plan.steps, (int)i);
@@ -201,6 +202,11 @@ static enum texts_use asked(const char *sql)
     free(texts);
     planned_finish(&planned);
     return use;
+}
+
+static enum texts_use asked(const char *sql)
+{
+    return asked_for(sql, TEXTS_GIVEN);
 }
 
 static void nobody_orders_texts_in_vain(void **state)
@@ -222,6 +228,27 @@ static void nobody_orders_texts_in_vain(void **state)
                      TEXTS_ORDERED);
 }
 
+static void texts_pass_where_batches_are_read_one_by_one(void **state)
+{
+    static const char *const pass[] = {
+        "select id || uniformi from test",
+        "select id || uniformi from test limit 3",
+        "select upper(id || uniformi) || uniformi from test",
+    };
+    static const char *const stay[] = {
+        "select id || uniformi from test order by uniformi",
+        "with t as (select id, id || uniformi as k from test) "
+        "select a.k, b.k from t a join t b on a.id = b.id",
+        "select id || uniformi from test union all select 'x'",
+        "select count(id || uniformi) from test",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
+        assert_int_equal(asked_for(pass[i], TEXTS_PASSING), TEXTS_PASSING);
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        assert_true(asked_for(stay[i], TEXTS_PASSING) > TEXTS_PASSING);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +262,7 @@ int main(void)
         cmocka_unit_test(nobody_reads_other_columns),
         cmocka_unit_test(constants_are_rows),
         cmocka_unit_test(nobody_orders_texts_in_vain),
+        cmocka_unit_test(texts_pass_where_batches_are_read_one_by_one),
     };
 
     return cmocka_run_group_tests(tests, make_test_database, NULL);
