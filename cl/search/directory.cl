@@ -6,18 +6,15 @@
  *   tree    An item walks the directory with a key of its own: in each node it
  *           counts the entries before the key, all at once. On a CPU it does so
  *           for several keys in step.
- *   p-ary   A team begins with all entries of a level, some hundred, then reads 64
- *           side by side two levels below, those of a node and of all nodes below
- *           it, which separate 65 parts: four an item, in one line of memory for
- *           every four items. How many lie before the key is told in local memory,
- *           so that no boundary between parts is read twice: this is what sharing
- *           the boundary keys comes to where they lie in a directory. On a CPU an
- *           item is alone, and compares a node at once.
+ *   p-ary   A team reads 64 entries side by side, those of a node and of all nodes
+ *           below it, which separate 65 parts: four an item, in one line of memory
+ *           for every four items. How many lie before the key is told in local
+ *           memory, so that no boundary between parts is read twice: this is what
+ *           sharing the boundary keys comes to where they lie in a directory. On a
+ *           CPU an item is alone, and compares a node at once.
  *
  * A directory has the part of a key that most values differ in: where the values
- * around a bound are equal in that, refine_T looks at the column. The items of a
- * team compare all of a key with the values of a leaf, and only where the whole
- * leaf lies before the bound one of them looks for it behind.
+ * around a bound are equal in that, refine_T looks at the column.
  */
 
 /*
@@ -96,27 +93,16 @@
 
 /* Text that runs once for few keys is best short: it has to be fetched, too. */
 #ifdef __OPENCL_C_VERSION__
-#define ROLLED   _Pragma("unroll 1")
-#define UNROLLED _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 #else
 #define ROLLED
-#define UNROLLED
 #endif
 
 /* Items of a group of teams: all wait for each other, so they are few (H100, 16 to
  * 1,024 keys: 7.4 us with 64, 7.7 with 256). */
 #define TEAMS_ITEMS SEARCH_TEAMS_ITEMS(VDBQ_GROUP)
 #define TEAMS (TEAMS_ITEMS / SEARCH_TEAM)
-#define TEAM_LEVELS  2 /* that a step goes down */
-#define TEAM_BITS    (TEAM_LEVELS * SEARCH_NODE_BITS)
-#define TEAM_ENTRIES (1u << TEAM_BITS) /* four for each item of a team */
-
-/* A team begins at the lowest level of its steps that has no more entries: so few
- * that no sum of what four items have counted there is more than a byte holds. */
-#define TEAM_START (15 * TEAM_ENTRIES)
-/* Fours of entries that an item asks for before it counts any: it waits for memory
- * once for all of them. More take longer to be fetched as text. */
-#define TEAM_FOURS 5
+#define TEAM_BITS (2 * SEARCH_NODE_BITS) /* of what a team reads at once */
 
 /* What each item of a group counts; others read four at a time. */
 union group_counts {
@@ -124,9 +110,8 @@ union group_counts {
     u32 four[TEAMS_ITEMS / 4];
 };
 
-/* Adds up what the items of a team have counted, four of them side by side in the
- * bytes of a word. The next sum takes other counts: nobody writes what others still
- * read. */
+/* Adds up what the items of a team have counted, which is no more than a byte
+ * holds. The next sum takes other counts: nobody writes what others still read. */
 #define TEAM_SUM(counts, own, sum)                                           \
     {                                                                        \
         u32 of_four = 0;                                                     \
@@ -134,40 +119,7 @@ union group_counts {
         WAIT;                                                                \
         for (u32 i = 0; i < SEARCH_TEAM / 4; i++)                            \
             of_four += (counts).four[team * (SEARCH_TEAM / 4) + i];          \
-        of_four = (of_four & 0x00ff00ffu) + (of_four >> 8 & 0x00ff00ffu);    \
-        (sum) = (of_four & 0xffffu) + (of_four >> 16);                       \
-    }
-
-/* Whether a level has few enough entries for a team's first step. */
-static inline u32 is_start(u32 count, u32 level)
-{
-    return search_entries(count, level) <= TEAM_START;
-}
-
-/* Whether a team has a step at a level: every other one, from its first on. */
-static inline u32 is_step(u32 count, u32 level)
-{
-    return level % TEAM_LEVELS == 0
-           && (level == 0 || !is_start(count, level - TEAM_LEVELS));
-}
-
-/* What an item counts in the first step, four entries of every 64 in `room`, from
- * its first ones on. Behind the room it reads others, which saves it branches. */
-#define STARTED(T)                                                           \
-    static inline u32 started_##T(GLOBAL const key_##T *entries, u32 room,   \
-                                  u32 from, key_##T key)                     \
-    {                                                                        \
-        u32 less = 0;                                                        \
-        ROLLED for (; from < room; from += TEAM_FOURS * TEAM_ENTRIES)        \
-        {                                                                    \
-            UNROLLED for (u32 i = 0; i < TEAM_FOURS; i++)                    \
-            {                                                                \
-                u32 at = from + i * TEAM_ENTRIES, is_inside = at < room;     \
-                less += fours_##T(entries + (is_inside ? at : 0), key)       \
-                        * is_inside;                                         \
-            }                                                                \
-        }                                                                    \
-        return less;                                                         \
+        (sum) = of_four * 0x01010101u >> 24;                                 \
     }
 
 /* What a team does for its search, whose key is `loaded`. All items of a group take
@@ -184,20 +136,17 @@ static inline u32 is_step(u32 count, u32 level)
              from += get_num_groups(0) * TEAMS) {                            \
             u64 number = from + team < s.searches ? from + team : from;      \
             whole_##T whole = loaded;                                        \
-            u32 upper = upper_of(&s, number);                                \
-            key_##T key = part_##T(whole, upper);                            \
+            key_##T key = part_##T(whole, upper_of(&s, number));             \
             GLOBAL const key_##T *entries =                                  \
                 (GLOBAL const key_##T *)s.directory;                         \
             u32 level = search_levels((u32)s.count), at = 0, own, sum;       \
             ROLLED while (level-- > 0)                                       \
             {                                                                \
                 u32 room = search_room((u32)s.count, level);                 \
-                if (is_step((u32)s.count, level)) {                          \
+                if (level * SEARCH_NODE_BITS % TEAM_BITS == 0) {             \
                     u32 entry = (at << TEAM_BITS) + member * 4;              \
-                    own = is_start((u32)s.count, level)                      \
-                              ? started_##T(entries, room, entry, key)       \
-                          : entry < room ? fours_##T(entries + entry, key)   \
-                                         : 0;                                \
+                    own = entry < room ? fours_##T(entries + entry, key)     \
+                                       : 0;                                  \
                     TEAM_SUM(counts[turn], own, sum)                         \
                     at = (at << TEAM_BITS) + sum;                            \
                     turn ^= 1;                                               \
@@ -206,21 +155,20 @@ static inline u32 is_step(u32 count, u32 level)
             }                                                                \
             u32 value = at * SEARCH_LEAF + member;                           \
             own = value < (u32)s.count                                       \
-                      ? before_##T(&s, s.sorted, value, whole, upper)        \
+                      ? less_##T(&s, s.sorted, value, key)                   \
                       : 0;                                                   \
             TEAM_SUM(counts[turn], own, sum)                                 \
             turn ^= 1;                                                       \
-            u64 bound = at * SEARCH_LEAF + sum;                              \
-            if (member == 0 && sum == SEARCH_LEAF)                           \
-                bound = refined_##T(&s, s.sorted, s.count, whole, upper,     \
-                                    bound);                                  \
             if (member == 0 && from + team < s.searches)                     \
-                places[number] = place_of(&s, number, bound);                \
+                places[number] = place_of(                                   \
+                    &s, number,                                              \
+                    refined_##T(&s, s.sorted, s.count, whole,                \
+                                upper_of(&s, number),                        \
+                                at * SEARCH_LEAF + sum));                    \
         }                                                                    \
     }
 
 #define PARY(T)                                                              \
-    STARTED(T)                                                               \
     KERNEL_OF(TEAMS_ITEMS) void vdbq_search_pary_##T(SEARCH_ARGUMENTS)       \
         SEARCHED_BY_TEAMS(T, load_##T(&s, number))
 
