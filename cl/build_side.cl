@@ -69,10 +69,11 @@ static u32 count_bits(u32 bits)
  * there are no values. */
 #define VALUE_AT(values, at) (values)[(at) & ~((at) >> 31)]
 
-/* The row of the key at place `at` of a dense index; of place -1, -1. */
+/* The row of the key at place `at` of a dense index; of place -1, -1, whatever the
+ * first value is. */
 static i32 dense_row(const u32 *restrict slots, i32 at)
 {
-    return ((i32)VALUE_AT(slots, at) - 1) | at >> 31;
+    return (i32)(VALUE_AT(slots, at) - 1) | at >> 31;
 }
 
 /* The slot of a bitmap index with the bit of place `at`; and a slot's bits such that
