@@ -35,10 +35,15 @@ static const struct edit_column *news_of(const struct seek_terms *terms,
 uint32_t seek_edited_most(const struct seek_terms *terms,
                           const struct edit *edit)
 {
+    const struct index *index = terms->index;
+    unsigned count =
+        index != NULL ? index->keys->read_count : terms->step->key_count;
     uint32_t most = 0;
 
-    for (unsigned i = 0; i < terms->step->key_count; i++) {
-        const struct edit_column *news = news_of(terms, edit, i);
+    for (unsigned i = 0; i < count; i++) {
+        const struct edit_column *news =
+            index != NULL ? edit_column(edit, index->keys->reads[i])
+                          : news_of(terms, edit, i);
         most += news != NULL ? news->count : 0; /* of one base: 2^20 at most */
     }
     return most;

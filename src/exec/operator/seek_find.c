@@ -163,9 +163,7 @@ static bool terms_in(const struct seek_work *work, const struct seek_job *job,
     if (job->over != NULL)
         ask_for_more(&in->terms.ends,
                      job->over->gone_count
-                         + (job->edited != NULL
-                                ? job->edited->rows
-                                : seek_edited_most(&work->terms, job->over)));
+                         + seek_edited_most(&work->terms, job->over));
     return done;
 }
 
