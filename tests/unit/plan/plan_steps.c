@@ -237,8 +237,8 @@ static void texts_pass_where_batches_are_read_one_by_one(void **state)
     };
     static const char *const stay[] = {
         "select id || uniformi from test order by uniformi",
-        "with t as (select id, id || uniformi as k from test) "
-        "select a.k, b.k from t a join t b on a.id = b.id",
+        ("with t as (select id, id || uniformi as k from test) "
+         "select a.k, b.k from t a join t b on a.id = b.id"),
         "select id || uniformi from test union all select 'x'",
         "select count(id || uniformi) from test",
     };
