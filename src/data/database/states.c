@@ -220,35 +220,29 @@ static enum vdbq_status find_key(struct search *search, uint64_t key,
     return status;
 }
 
-/* File rule 16: what readers find the newest state while a head is announced. */
-static enum vdbq_status add_newest(struct search *search, struct error *error)
+static enum vdbq_status
+add_key(struct vector *keys, const struct file_head *head, struct error *error)
 {
-    const struct file *file = &search->database->file;
-    const struct file_head *head = &file->heads[1 - file->current];
-    const struct older_state *older = search->database->older.items;
-    struct catalogue *catalogue = NULL;
+    uint64_t key = file_state_key(head);
 
-    for (size_t i = 0; i < search->database->older.count; i++)
-        if (same_state(&older[i].head, head))
-            catalogue = older[i].catalogue;
-    return add_state(search, head, catalogue, error);
+    return vector_append(keys, &key, 1) ? VDBQ_OK : error_no_memory(error);
 }
 
-/* The keys of all that is read, by others and by this connection. */
+/* The keys of all that is read, by others and by this connection, and of what others
+ * find the newest state, if a head is announced (file rule 16). */
 static enum vdbq_status find_keys(struct database *database,
                                   struct vector *keys, struct error *error)
 {
+    struct file *file = &database->file;
     const struct reading *reading = database->snapshots.items;
-    enum vdbq_status status = file_marked_keys(&database->file, keys, error);
+    enum vdbq_status status = file_marked_keys(file, keys, error);
 
-    for (size_t i = 0; i < database->snapshots.count && status == VDBQ_OK;
-         i++) {
-        uint64_t key = file_state_key(&reading[i].head);
-        if (reading[i].head.catalogue_size != 0
-            && !vector_append(keys, &key, 1))
-            status = error_no_memory(error);
-    }
-    return status;
+    for (size_t i = 0; i < database->snapshots.count && status == VDBQ_OK; i++)
+        if (reading[i].head.catalogue_size != 0)
+            status = add_key(keys, &reading[i].head, error);
+    return status == VDBQ_OK && file->follows
+               ? add_key(keys, &file->heads[1 - file->current], error)
+               : status;
 }
 
 /* Lets states go. */
@@ -274,8 +268,6 @@ enum vdbq_status states_find(struct database *database, bool *all,
         status = find_keys(database, &keys, error);
     for (size_t i = 0; i < keys.count && status == VDBQ_OK; i++)
         status = find_key(&search, VECTOR_ITEMS(&keys, uint64_t)[i], error);
-    if (status == VDBQ_OK && database->file.follows)
-        status = add_newest(&search, error);
     vector_finish(&keys);
     if (status != VDBQ_OK) {
         release_states(&search.found);
