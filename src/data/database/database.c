@@ -209,16 +209,6 @@ enum vdbq_status database_refresh(struct database *database,
                                   struct error *error)
 {
     bool changed;
-    enum vdbq_status status = look(database, &changed, error);
-
-    return status == VDBQ_OK && database->stale ? load_newest(database, error)
-                                                : status;
-}
-
-enum vdbq_status database_refresh_writer(struct database *database,
-                                         struct error *error)
-{
-    bool changed;
     enum vdbq_status status = file_read_ahead(&database->file, &changed, error);
 
     database->stale |= changed;

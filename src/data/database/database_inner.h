@@ -50,13 +50,10 @@ struct database {
  * than rows that wait for theirs to be full. */
 uint32_t database_tablet_rows(const struct database *database);
 
-/* Makes the newest commit, perhaps of another connection, current. */
+/* For who has the writer's place: makes the newest commit, perhaps of another
+ * connection, or the one that is announced (file rule 16), current. */
 enum vdbq_status database_refresh(struct database *database,
                                   struct error *error);
-/* For who has just become the writer: likewise, or the one that is announced (file
- * rule 16). */
-enum vdbq_status database_refresh_writer(struct database *database,
-                                         struct error *error);
 /* Unlocks byte 1 (file rule 5) if no snapshot needs it. While a transaction is
  * open, which may open the next such snapshot at once, it stays locked. */
 void database_unlock_reader(struct database *database);

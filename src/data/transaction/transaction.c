@@ -75,7 +75,7 @@ static enum vdbq_status begin(struct transaction *transaction,
 
     transaction->new_rows = VECTOR(struct new_rows);
     transaction->savepoints = VECTOR(struct savepoint);
-    status = database_refresh_writer(database, error);
+    status = database_refresh(database, error);
     if (status == VDBQ_OK)
         status = file_check_writable(&database->file, error);
     if (status != VDBQ_OK)
