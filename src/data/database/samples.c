@@ -301,12 +301,10 @@ static struct sample *find_loaded(const struct database *database,
 }
 
 /* A sample without rows, which tells its place alone. */
-static enum vdbq_status place(const struct database *database, uint64_t end,
-                              struct table *table,
+static enum vdbq_status place(uint64_t end, struct table *table,
                               const uint64_t entry[ENTRY_NUMBERS],
                               struct error *error)
 {
-    (void)database;
     if (!can_be_there(entry, end))
         return VDBQ_OK;
     table->sample = sample_place(entry[0], entry[1]);
@@ -370,8 +368,8 @@ enum vdbq_status samples_load(const struct database *database,
             (const uint64_t *)list.bytes + i * ENTRY_NUMBERS;
         struct table *table = &catalogue->tables[i];
         if (whole && table->rows > 0)
-            status = (places ? place : load)(database, head->end, table, entry,
-                                             error);
+            status = places ? place(head->end, table, entry, error)
+                            : load(database, head->end, table, entry, error);
         table->sample_lost = table->rows > 0 && table->sample == NULL
                              && (!whole || entry[0] != 0);
     }

@@ -236,7 +236,7 @@ static int pass(const struct file *file)
     return file->calls->lock(file->os, WRITER_BYTE, OS_LOCK_EXCLUSIVE);
 }
 
-/* The same after a wait: who is first may have been called a little before the
+/* Goes ahead after a wait: who is first may have been called a little before the
  * writer's place is free, and looks again and again for a moment. */
 static int step_soon(const struct file *file, unsigned *place)
 {

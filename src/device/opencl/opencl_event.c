@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events: what a device's queues give for each command, to wait for it or to ask
- * for its end, and to know when it ran. The device's clock counts nanoseconds; a queue that keeps
- * no times has none to give.
+ * for its end, and to know when it ran. The device's clock counts nanoseconds; a
+ * queue that keeps no times has none to give.
  */
 #include "base/os/os.h"
 #include "device/opencl/opencl.h"
