@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows of an INSERT as vectors: VALUES of constants, or one row of defaults.
+ */
+#ifndef VDBQ_PLAN_STATEMENT_INSERT_VALUES_H
+#define VDBQ_PLAN_STATEMENT_INSERT_VALUES_H
+
+#include "plan/plan.h"
+#include "plan/tree/binder.h"
+
+/* A column of the table while its values come in. */
+struct filling {
+    const struct column *column;
+    bool key;
+    bool named; /* rows have a value for it  */
+    void *values;
+    uint8_t *nulls; /* NULL until the first NULL */
+    int parameter;  /* from 1 on, that plan_insert_fill() puts there; 0: none */
+};
+
+struct inserting {
+    struct binder *binder;
+    const struct ast_insert *insert;
+    const struct ast_result *returning; /* NULL: nothing */
+    const struct table *table;
+    struct filling *fillings; /* one a column of the table                 */
+    unsigned *order;          /* the column that the i-th value goes to    */
+    unsigned value_count;     /* of a row                                  */
+    bool reads;               /* values other than constants were bound    */
+};
+
+/* Finds the columns that the statement names, or all of the table. Fails with
+ * NO_MEMORY, NOT_FOUND and EXISTS. */
+enum vdbq_status insert_columns(struct inserting *inserting);
+
+/* The statement's VALUES, whose parameters plan_insert_fill() puts in their places;
+ * `*computed`: some are no constants, and there are no vectors. */
+enum vdbq_status insert_values(struct inserting *inserting, struct plan *plan,
+                               bool *computed);
+/* One row of defaults. */
+enum vdbq_status insert_defaults(struct inserting *inserting,
+                                 struct plan *plan);
+
+#endif
