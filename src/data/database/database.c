@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Databases and snapshots: which of the file's heads is the state to read,
- * and what keeps it readable. The rules cited are those of file.c.
+ * Databases: which of the file's heads is the state to read. The rules cited are
+ * those of file.c.
  */
 #include "data/database/database.h"
 
 #include <assert.h>
 
 #include "base/hostile.h"
-#include "base/threads/stop.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/database/database_inner.h"
 #include "data/database/edits.h"
 #include "data/database/run_list.h"
 #include "data/database/samples.h"
 #include "data/database/states.h"
-#include "data/catalogue/facts.h"
-#include "data/database/edited.h"
-#include "data/tablet/tablet_inner.h"
-#include "data/tablet/tablet_pack.h"
 #include "data/database/unique_set.h"
 
 static enum vdbq_status refresh_locked(struct database *database,
@@ -31,10 +26,6 @@ static enum vdbq_status choose_head(struct database *database,
 static enum vdbq_status load_head(const struct database *database,
                                   unsigned which, struct catalogue **catalogue,
                                   struct error *error);
-static enum vdbq_status open_newest(struct database *database,
-                                    struct reading *reading,
-                                    struct error *error);
-static void unmark(struct database *database, const struct reading *reading);
 
 enum vdbq_status database_open(const struct database_params *params,
                                struct database **database, struct error *error)
@@ -133,10 +124,10 @@ static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error)
 {
     struct reading reading;
-    enum vdbq_status status = open_newest(database, &reading, error);
+    enum vdbq_status status = reading_open(database, &reading, error);
 
     if (status == VDBQ_OK)
-        unmark(database, &reading);
+        reading_close(database, &reading);
     return status;
 }
 
@@ -169,10 +160,9 @@ static enum vdbq_status create_file(struct database *database,
 
 /* -------------------------------------------------------------- state -- */
 
-/* Whether the heads are still those that the current state was read by. The
- * writer's are, whether or not they are written (rule 16). */
-static enum vdbq_status look(struct database *database, bool *changed,
-                             struct error *error)
+/* The writer's heads are, whether or not they are written (rule 16). */
+enum vdbq_status database_look(struct database *database, bool *changed,
+                               struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
@@ -184,9 +174,8 @@ static enum vdbq_status look(struct database *database, bool *changed,
     return status;
 }
 
-/* Makes the state current that the heads tell of. */
-static enum vdbq_status load_newest(struct database *database,
-                                    struct error *error)
+enum vdbq_status database_load_newest(struct database *database,
+                                      struct error *error)
 {
     struct file *file = &database->file;
     struct catalogue *catalogue;
@@ -213,8 +202,9 @@ enum vdbq_status database_refresh(struct database *database,
 
     database->stale |= changed;
     database->calm = false;
-    return status == VDBQ_OK && database->stale ? load_newest(database, error)
-                                                : status;
+    return status == VDBQ_OK && database->stale
+               ? database_load_newest(database, error)
+               : status;
 }
 
 /* Takes the state of the older head for that of the file (rule 2). */
@@ -322,259 +312,4 @@ enum vdbq_status database_load(const struct database *database,
         *catalogue = NULL;
     }
     return status;
-}
-
-/* ---------------------------------------------------------- snapshots -- */
-
-enum vdbq_status snapshot_open(struct database *database,
-                               struct snapshot *snapshot, struct error *error)
-{
-    return snapshot_take(database, NULL, snapshot, error);
-}
-
-/* Whether a snapshot is open of the state that is marked as this one is. */
-static bool is_marked(const struct database *database,
-                      const struct reading *reading)
-{
-    const struct reading *open = database->snapshots.items;
-    uint64_t key = file_state_key(&reading->head);
-
-    for (size_t i = 0; i < database->snapshots.count; i++)
-        if (open[i].head.catalogue_size != 0
-            && file_state_key(&open[i].head) == key)
-            return true;
-    return false;
-}
-
-/* File rule 5: whether some writer does not know by marks what is read. */
-static bool is_blind(const struct reading *reading)
-{
-    return (reading->head.features_write & FILE_MARKS) == 0;
-}
-
-/* Tells writers of other connections what is read. */
-static enum vdbq_status mark(struct database *database,
-                             const struct reading *reading, struct error *error)
-{
-    struct file *file = &database->file;
-    bool blind = is_blind(reading);
-    enum vdbq_status status = VDBQ_OK;
-
-    if (blind && !database->reads_blindly)
-        status = file_lock_reader(file, error);
-    if (status != VDBQ_OK)
-        return status;
-    database->reads_blindly |= blind;
-    database->blind += blind;
-    if (reading->head.catalogue_size != 0 && !is_marked(database, reading))
-        status = file_mark(file, &reading->head, error);
-    if (status == VDBQ_OK)
-        return VDBQ_OK;
-    database->blind -= blind;
-    database_unlock_reader(database);
-    return status;
-}
-
-void database_pass_reader(struct database *database)
-{
-    if (!database->reads_blindly || database->blind > 0)
-        return;
-    file_unlock_reader(&database->file);
-    database->reads_blindly = false;
-}
-
-void database_unlock_reader(struct database *database)
-{
-    if (database->transaction == NULL)
-        database_pass_reader(database);
-}
-
-/* Takes back what mark() has told, once the snapshot is not open any more. */
-static void unmark(struct database *database, const struct reading *reading)
-{
-    if (reading->head.catalogue_size != 0 && !is_marked(database, reading))
-        file_unmark(&database->file, &reading->head);
-    if (!is_blind(reading))
-        return;
-    assert(database->blind > 0);
-    database->blind--;
-    database_unlock_reader(database);
-}
-
-/* The head of the state that is to be read, as far as the heads tell. */
-static enum vdbq_status pick_head(const struct database *database,
-                                  struct file_head *head, struct error *error)
-{
-    const struct file *file = &database->file;
-    unsigned which = file->current;
-    enum vdbq_status status = VDBQ_OK;
-
-    if (database->stale)
-        status = file_newest(file, &which, error);
-    if (status == VDBQ_OK)
-        *head = file->heads[which];
-    return status;
-}
-
-/* Marks the newest state before anything but the heads is read, and sees that
- * it was the newest afterwards (file rule 7). Where nobody wrote between the last
- * two looks nobody is likely to have written since. */
-static enum vdbq_status mark_newest(struct database *database,
-                                    struct reading *reading,
-                                    struct error *error)
-{
-    bool changed;
-    enum vdbq_status status =
-        database->calm ? VDBQ_OK : look(database, &changed, error);
-
-    do {
-        if (status == VDBQ_OK)
-            status = pick_head(database, &reading->head, error);
-        if (status == VDBQ_OK)
-            status = mark(database, reading, error);
-        if (status != VDBQ_OK)
-            return status;
-        status = look(database, &changed, error);
-        if (status != VDBQ_OK || changed)
-            unmark(database, reading);
-    } while (changed);
-    return status;
-}
-
-/* Likewise, and makes it current. It may be that of the other head: where it
- * turns out that this one is used (rule 2), that is marked. */
-static enum vdbq_status open_newest(struct database *database,
-                                    struct reading *reading,
-                                    struct error *error)
-{
-    const struct file *file = &database->file;
-    enum vdbq_status status;
-    bool loaded;
-
-    do {
-        status = mark_newest(database, reading, error);
-        if (status != VDBQ_OK)
-            return status;
-        loaded = database->stale;
-        if (loaded)
-            status = load_newest(database, error);
-        if (status == VDBQ_OK && (!loaded || !file->uses_older))
-            break;
-        unmark(database, reading);
-    } while (status == VDBQ_OK);
-    reading->catalogue = database->current;
-    return status;
-}
-
-/* Marks what the transaction reads: nobody else writes. */
-static enum vdbq_status open_draft(struct database *database,
-                                   struct catalogue *catalogue,
-                                   struct reading *reading, struct error *error)
-{
-    const struct file *file = &database->file;
-
-    *reading = (struct reading){ .catalogue = catalogue };
-    if (catalogue == database->current)
-        reading->head = file->heads[file->current];
-    return mark(database, reading, error);
-}
-
-enum vdbq_status snapshot_take(struct database *database,
-                               struct catalogue *catalogue,
-                               struct snapshot *snapshot, struct error *error)
-{
-    struct reading reading = { 0 };
-    enum vdbq_status status =
-        catalogue == NULL ? open_newest(database, &reading, error)
-                          : open_draft(database, catalogue, &reading, error);
-
-    *snapshot = (struct snapshot){ 0 };
-    if (status != VDBQ_OK)
-        return status;
-    if (!vector_append(&database->snapshots, &reading, 1)) {
-        unmark(database, &reading);
-        return error_no_memory(error);
-    }
-    snapshot->database = database;
-    snapshot->catalogue = catalogue_hold(reading.catalogue);
-    return VDBQ_OK;
-}
-
-void snapshot_close(struct snapshot *snapshot)
-{
-    struct database *database = snapshot->database;
-    struct reading *open, closed;
-    size_t i = 0;
-
-    if (database == NULL)
-        return;
-    open = database->snapshots.items;
-    while (i < database->snapshots.count
-           && open[i].catalogue != snapshot->catalogue)
-        i++;
-    assert(i < database->snapshots.count);
-    closed = open[i];
-    open[i] = open[--database->snapshots.count];
-    unmark(database, &closed);
-    catalogue_release(snapshot->catalogue);
-    *snapshot = (struct snapshot){ 0 };
-}
-
-enum vdbq_status database_newest(struct database *database,
-                                 struct file_head *head, struct error *error)
-{
-    bool changed;
-    enum vdbq_status status = look(database, &changed, error);
-
-    return status == VDBQ_OK ? pick_head(database, head, error) : status;
-}
-
-enum vdbq_status snapshot_is_old(const struct snapshot *snapshot, bool *old,
-                                 struct error *error)
-{
-    struct database *database = snapshot->database;
-    const struct reading *open = database->snapshots.items;
-    struct file_head newest;
-    enum vdbq_status status = database_newest(database, &newest, error);
-    size_t i = 0;
-
-    *old = false;
-    if (status != VDBQ_OK)
-        return status;
-    while (open[i].catalogue != snapshot->catalogue)
-        i++;
-    assert(i < database->snapshots.count);
-    *old = open[i].head.catalogue_size != 0
-           && open[i].head.generation < newest.generation;
-    return VDBQ_OK;
-}
-
-/* Adds the identities of a catalogue's tablets. */
-static bool add_identities(const struct catalogue *catalogue,
-                           struct vector *identities)
-{
-    bool added = true;
-
-    for (size_t i = 0; i < catalogue->table_count && added; i++) {
-        const struct table *table = &catalogue->tables[i];
-        for (size_t k = 0; k < table->tablet_count && added; k++) {
-            const struct tablet_ref *tablet = &table->tablets[k];
-            added = vector_append(identities, &tablet->identity, 1)
-                    && (tablet->edit == NULL
-                        || vector_append(identities, &tablet->edit->base, 1));
-        }
-    }
-    return added;
-}
-
-bool database_visible(const struct database *database,
-                      struct vector *identities)
-{
-    const struct reading *open = database->snapshots.items;
-    bool added = add_identities(database->current, identities);
-
-    for (size_t i = 0; i < database->snapshots.count && added; i++)
-        if (open[i].catalogue != database->current)
-            added = add_identities(open[i].catalogue, identities);
-    return added;
 }

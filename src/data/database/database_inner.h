@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What database.c, transaction.c and projection.c share.
+ * What database.c, snapshot.c, transaction.c and projection.c share.
  */
 #ifndef VDBQ_DATA_DATABASE_INNER_H
 #define VDBQ_DATA_DATABASE_INNER_H
@@ -54,6 +54,18 @@ uint32_t database_tablet_rows(const struct database *database);
  * connection, or the one that is announced (file rule 16), current. */
 enum vdbq_status database_refresh(struct database *database,
                                   struct error *error);
+/* Whether the heads are others than those that the current state was read by: that is
+ * stale then. */
+enum vdbq_status database_look(struct database *database, bool *changed,
+                               struct error *error);
+/* Makes the state current that the heads tell of. */
+enum vdbq_status database_load_newest(struct database *database,
+                                      struct error *error);
+/* Marks the newest state, so that no writer takes its blocks, and makes it current. */
+enum vdbq_status reading_open(struct database *database,
+                              struct reading *reading, struct error *error);
+/* Takes the mark back, once no snapshot of it is open any more. */
+void reading_close(struct database *database, const struct reading *reading);
 /* Unlocks byte 1 (file rule 5) if no snapshot needs it. While a transaction is
  * open, which may open the next such snapshot at once, it stays locked. */
 void database_unlock_reader(struct database *database);
