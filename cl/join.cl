@@ -106,31 +106,46 @@ static u32 dense_slot(CONTROL control, u32 type, u64 bits)
     return slot < control->slots ? (u32)slot : JOIN_NONE;
 }
 
-/* The slot of a right row's key, made where there is none. A slot is read
- * before it is written, by others, too: but it is written once, as a whole. */
+/* What a slot has, which gets `own` where it is empty. It is read before it is
+ * written, by others, too: but it is written once, as a whole. */
+static u64 take_slot(volatile GLOBAL u64 *slot, u64 own)
+{
+    u64 there = *slot;
+    return there == JOIN_EMPTY ? atom_cmpxchg(slot, JOIN_EMPTY, own) : there;
+}
+
+/* The slot of a right row's key, made where there is none; `*met`: another row has
+ * it. */
 static u32 make_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
-                     u64 hash, u32 tag, u32 row)
+                     u64 hash, u32 tag, u32 row, int *met)
 {
     u64 own = (u64)tag << 32 | row, mask = control->slots - 1;
     for (u64 at = hash & mask;; at = (at + 1) & mask) {
-        u64 there = slots[at];
-        if (there == JOIN_EMPTY)
-            there = atom_cmpxchg(&slots[at], JOIN_EMPTY, own);
-        if (there == JOIN_EMPTY ||
+        u64 there = take_slot(&slots[at], own);
+        *met = there != JOIN_EMPTY;
+        if (!*met ||
             ((u32)(there >> 32) == tag &&
              (control->tagged || same_right(control, right, (u32)there, row))))
             return (u32)at;
     }
 }
 
+/* The same of a dense index. */
+static u32 make_dense(volatile GLOBAL u64 *slots, u32 slot, u32 row, int *met)
+{
+    *met = slot != JOIN_NONE && take_slot(&slots[slot], row) != JOIN_EMPTY;
+    return slot;
+}
+
 /* The slot of a right row; JOIN_NONE: no row equals it. */
 static u32 right_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
-                      u64 row)
+                      u64 row, int *met)
 {
     u64 hash = 0, bits = 0;
     int number;
+    *met = 0;
     if (control->keys == 0)
-        return 0;
+        return make_dense(slots, 0, (u32)row, met);
     for (u32 i = 0; i < control->keys; i++) {
         GLOBAL const struct join_column *column = &control->key[i].right;
         int null = is_null(right, column, row);
@@ -140,10 +155,12 @@ static u32 right_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
         hash = hash_mix(hash, null ? JOIN_EMPTY : bits);
     }
     if (!control->hashed)
-        return dense_slot(control, control->key[0].right.type, bits);
+        return make_dense(slots,
+                          dense_slot(control, control->key[0].right.type, bits),
+                          (u32)row, met);
     hash = hash_end(hash);
     return make_slot(control, right, slots, hash, tag_of(control, hash, bits),
-                     (u32)row);
+                     (u32)row, met);
 }
 
 static u32 find_slot(CONTROL control, ROWS left,
@@ -188,44 +205,65 @@ static u32 left_slot(CONTROL control, ROWS left,
 
 /* ---------------------------------------------------------------- index -- */
 
-/* Makes elements (cl/sort.cl) of the right rows, by slot; rows that nothing
+/* Gives the right rows their slots; `*met` is set where two have the same. Where
+ * that matters it makes elements (cl/sort.cl) of them, by slot; rows that nothing
  * equals come behind all slots. */
 KERNEL void vdbq_join_find(CONTROL restrict control, ROWS restrict right,
                            volatile GLOBAL u64 *slots,
-                           GLOBAL u64 *restrict elements, u64 count)
+                           GLOBAL u64 *restrict elements,
+                           volatile GLOBAL u32 *met, u64 count)
 {
+    int some = 0, other;
     for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
-        u32 slot = right_slot(control, right, slots, i);
+        u32 slot = right_slot(control, right, slots, i, &other);
+        some |= other;
+        if (control->single)
+            continue;
         if (slot == JOIN_NONE)
             slot = (u32)control->slots;
         elements[i] = (u64)slot << 32 | i;
     }
+    if (some && *met == 0)
+        *met = 1;
 }
 
-/* Of elements in their order: the rows, and where those of each slot start. */
-KERNEL void vdbq_join_starts(GLOBAL const u64 *restrict elements,
-                             GLOBAL u32 *restrict starts,
-                             GLOBAL u32 *restrict rows, u64 count, u64 slots)
+/* Of elements in their order: the rows, and where those of each slot stand. */
+KERNEL void vdbq_join_spans(GLOBAL const u64 *restrict elements,
+                            GLOBAL struct join_span *restrict spans,
+                            GLOBAL u32 *restrict rows, u64 count, u64 slots)
 {
-    for (u64 slot = get_global_id(0); slot <= slots;
-         slot += get_global_size(0)) {
-        u64 low = 0, high = count;
-        while (low < high) {
-            u64 middle = low + (high - low) / 2;
-            if (elements[middle] >> 32 < slot)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        starts[slot] = (u32)low;
-    }
-    for (u64 i = get_global_id(0); i < count; i += get_global_size(0))
+    for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
+        u64 slot = elements[i] >> 32;
         rows[i] = (u32)elements[i];
+        if (slot >= slots)
+            continue;
+        if (i == 0 || elements[i - 1] >> 32 != slot)
+            spans[slot].start = (u32)i;
+        if (i + 1 == count || elements[i + 1] >> 32 != slot)
+            spans[slot].end = (u32)i + 1;
+    }
 }
 
 /* --------------------------------------------------------------- counts -- */
 
 SUM_BEFORE(u64)
+
+/* The right rows of a slot: where they stand, or of a single one its number. */
+static struct join_span partners_of(CONTROL control, GLOBAL const u64 *slots,
+                                    GLOBAL const struct join_span *spans,
+                                    u32 slot)
+{
+    struct join_span none = { 0, 0 };
+    if (slot == JOIN_NONE)
+        return none;
+    if (!control->single)
+        return spans[slot];
+    if (slots[slot] != JOIN_EMPTY) {
+        none.start = (u32)slots[slot];
+        none.end = none.start + 1;
+    }
+    return none;
+}
 
 /* Finds each left row's first partner among the right rows in their order,
  * and counts its output rows. Each work-group has a span of the rows, and puts
@@ -234,7 +272,7 @@ KERNEL void vdbq_join_count(CONTROL restrict control, ROWS restrict left,
                             ROWS restrict right,
                             GLOBAL const u32 *restrict words,
                             GLOBAL const u64 *restrict slots,
-                            GLOBAL const u32 *restrict starts,
+                            GLOBAL const struct join_span *restrict spans,
                             GLOBAL u32 *restrict first,
                             GLOBAL u64 *restrict places, u64 count, u64 span,
                             u64 sums)
@@ -244,11 +282,11 @@ KERNEL void vdbq_join_count(CONTROL restrict control, ROWS restrict left,
     u64 end = start + span < count ? start + span : count;
     for (u64 i = start + get_local_id(0); i < end; i += VDBQ_GROUP) {
         u32 slot = left_slot(control, left, words, i, right, slots);
-        u32 from = slot != JOIN_NONE ? starts[slot] : 0;
-        u32 found = slot != JOIN_NONE ? starts[slot + 1] - from : 0;
+        struct join_span partners = partners_of(control, slots, spans, slot);
+        u32 found = partners.end - partners.start;
         u32 rows = found < control->most ? found : control->most;
         rows = found > 0 ? rows : control->alone;
-        first[i] = found > 0 ? from : JOIN_NONE;
+        first[i] = found > 0 ? partners.start : JOIN_NONE;
         places[i] = rows;
         sum += rows;
     }
@@ -350,14 +388,15 @@ static void put_column(GLOBAL const struct join_output *output, ROWS from,
         (output->nulls != JOIN_NO_NULLS && from[output->nulls + rows[t]] != 0);
 }
 
-/* Makes output rows [start, start + count) of `left_rows` left rows. */
+/* Makes output rows [start, start + count) of `left_rows` left rows; `single`:
+ * `first` has the right ones themselves. */
 KERNEL void vdbq_join_expand(GLOBAL const struct join_output *restrict outputs,
                              ROWS restrict left, ROWS restrict right,
                              GLOBAL const u32 *restrict rows,
                              GLOBAL const u32 *restrict first,
                              GLOBAL const u64 *restrict places,
                              GLOBAL u8 *restrict out, u64 left_rows, u64 start,
-                             u64 count, u64 columns)
+                             u64 count, u64 columns, u64 single)
 {
     struct partners own;
     for (u64 block = get_group_id(0) * BLOCK; block < count;
@@ -372,9 +411,9 @@ KERNEL void vdbq_join_expand(GLOBAL const struct join_output *restrict outputs,
             low = row_at(places, place, low, high);
             from = first[low];
             own.left[t] = (u32)low;
-            own.right[t] = from == JOIN_NONE
-                               ? JOIN_NONE
-                               : rows[from + place - places[low]];
+            if (from != JOIN_NONE && !single)
+                from = rows[from + place - places[low]];
+            own.right[t] = from;
         }
         for (u64 c = 0; c < columns; c++)
             put_column(&outputs[c], outputs[c].right ? right : left, out, &own,

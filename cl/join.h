@@ -4,10 +4,11 @@
  *
  * The keys of the right rows are told apart by slots: equal keys have one
  * slot, and each slot one key. A dense index numbers its slots by the key's
- * value; a hashed one finds them by open addressing, and keeps for each the
- * first row that came and a tag of its key. The right rows stand in the order
- * of their slots, and those of a slot in their own: those of slot s are
- * [starts[s], starts[s + 1]).
+ * value; a hashed one finds them by open addressing, with a tag of its key in
+ * each. A slot keeps the row that came first. Where no other one came, or nobody
+ * asks for others, that is all (`single`); else the right rows are sorted by their
+ * slots, those of a slot stay in their order, and spans[s] tells where those of
+ * slot s stand.
  */
 #ifndef VDBQ_CL_JOIN_H
 #define VDBQ_CL_JOIN_H
@@ -16,7 +17,7 @@
 
 #define JOIN_KEYS_MAX 8
 #define JOIN_NONE 0xffffffffU        /* a row, or a slot, that there is not */
-#define JOIN_EMPTY 0xffffffffffffffffUL /* a slot of the hashed index       */
+#define JOIN_EMPTY 0xffffffffffffffffUL /* a slot that no row has           */
 #define JOIN_NO_NULLS 0xffffffffffffffffUL
 
 /* A column of rows: offsets into their buffer. */
@@ -44,7 +45,14 @@ struct join_control {
     i64 base;        /* dense: the value of slot 0                      */
     u32 most;        /* output rows of a left row with partners, at most */
     u32 alone;       /* ... of one without                              */
+    u32 single;      /* a slot's row is its only one, or stands for all  */
+    u32 reserved;    /* 0 */
     struct join_key key[JOIN_KEYS_MAX];
+};
+
+/* Where the right rows of a slot stand: [start, end). */
+struct join_span {
+    u32 start, end;
 };
 
 /* A column that goes out. */
@@ -57,7 +65,8 @@ struct join_output {
 
 VDBQ_ASSERT_LAYOUT(join_column, sizeof(struct join_column) == 24);
 VDBQ_ASSERT_LAYOUT(join_key, sizeof(struct join_key) == 64);
-VDBQ_ASSERT_LAYOUT(join_control, sizeof(struct join_control) == 552);
+VDBQ_ASSERT_LAYOUT(join_control, sizeof(struct join_control) == 560);
+VDBQ_ASSERT_LAYOUT(join_span, sizeof(struct join_span) == 8);
 VDBQ_ASSERT_LAYOUT(join_output, sizeof(struct join_output) == 40);
 
 #endif

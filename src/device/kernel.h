@@ -34,7 +34,7 @@
     _(SORT_KEEP, vdbq_sort_keep, SORT)                                        \
     _(SORT_PICK, vdbq_sort_pick, SORT)                                        \
     _(JOIN_FIND, vdbq_join_find, JOIN)                                        \
-    _(JOIN_STARTS, vdbq_join_starts, JOIN)                                    \
+    _(JOIN_SPANS, vdbq_join_spans, JOIN)                                      \
     _(JOIN_COUNT, vdbq_join_count, JOIN)                                      \
     _(JOIN_SUMS, vdbq_join_sums, JOIN)                                        \
     _(JOIN_PLACES, vdbq_join_places, JOIN)                                    \

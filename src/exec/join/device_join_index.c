@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The right rows of a join on a device, in the order of their keys' slots.
+ * The right rows of a join on a device, by their keys' slots.
  */
 #include <assert.h>
 #include <string.h>
@@ -46,7 +46,7 @@ bool device_join_fits(const struct device *device,
     uint64_t stored = device_places(right, NULL, count, rows, NULL);
     uint64_t index = slots * sizeof(u64);
     return rows < SLOTS_MAX / 2 && stored <= most && index <= most
-           && stored + index + slots * sizeof(u32)
+           && stored + index + slots * sizeof(struct join_span)
                       + rows * (2 * sizeof(u64) + sizeof(u32))
                   <= bytes;
 }
@@ -87,6 +87,8 @@ static void shape_index(struct device_join *join)
     const struct device_column *right;
     shape->hashed = !is_dense(join);
     shape->slots = shape->hashed ? hash_slots(join->right.rows) : 1;
+    shape->single = step->kind == JOIN_SEMI || step->kind == JOIN_ANTI
+                    || join->right.rows <= 1;
     if (shape->keys != 1)
         return;
     right = key_column(join->params.right, &step->right_keys, 0);
@@ -148,6 +150,14 @@ static enum vdbq_status send_words(struct device_join *join,
 
 /* -------------------------------------------------------------- control -- */
 
+/* Memory of the device, for one of the index's arrays. */
+static enum vdbq_status memory(struct device_join *join, uint64_t size,
+                               struct device_memory **made, struct error *error)
+{
+    return device_memory_create(join->params.device, MEMORY_DEVICE, size, made,
+                                error);
+}
+
 enum vdbq_status device_join_shape(struct device_join *join,
                                    struct error *error)
 {
@@ -176,6 +186,19 @@ static struct join_column place(const struct device_store *store, int column)
     };
 }
 
+/* Tells the device of the shape. */
+static enum vdbq_status send_shape(struct device_join *join,
+                                   struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (join->control == NULL)
+        status = memory(join, sizeof join->shape, &join->control, error);
+    return status == VDBQ_OK
+               ? device_write(join->control, 0, &join->shape,
+                              sizeof join->shape, &join->times, error)
+               : status;
+}
+
 enum vdbq_status device_join_control(struct device_join *join,
                                      struct error *error)
 {
@@ -190,48 +213,25 @@ enum vdbq_status device_join_control(struct device_join *join,
     }
     if (join->control != NULL && memcmp(&before, shape, sizeof before) == 0)
         return VDBQ_OK;
-    enum vdbq_status status = VDBQ_OK;
-    if (join->control == NULL)
-        status = device_memory_create(join->params.device, MEMORY_DEVICE,
-                                      sizeof *shape, &join->control, error);
-    return status == VDBQ_OK ? device_write(join->control, 0, shape,
-                                            sizeof *shape, &join->times, error)
-                             : status;
+    return send_shape(join, error);
 }
 
 /* ---------------------------------------------------------------- index -- */
 
-/* Memory of the device, for one of the index's arrays. */
-static enum vdbq_status memory(struct device_join *join, uint64_t size,
-                               struct device_memory **made, struct error *error)
+/* An array of the index, all of whose bytes are the same. */
+static enum vdbq_status filled(struct device_join *join, uint64_t size,
+                               uint8_t byte, struct device_memory **made,
+                               struct error *error)
 {
-    return device_memory_create(join->params.device, MEMORY_DEVICE, size, made,
-                                error);
+    enum vdbq_status status = memory(join, size, made, error);
+    return status == VDBQ_OK ? device_fill(*made, size, byte, error) : status;
 }
 
-/* Makes room for the index, which is empty. */
-static enum vdbq_status make_index(struct device_join *join,
-                                   struct error *error)
-{
-    uint64_t slots = join->shape.slots;
-    uint64_t starts = (slots + 1) * sizeof(u32);
-    enum vdbq_status status = memory(join, starts, &join->starts, error);
-    if (status == VDBQ_OK)
-        status = device_fill(join->starts, starts, 0, error);
-    if (status == VDBQ_OK)
-        status = memory(join, (join->right.rows + 1) * sizeof(u32), &join->rows,
-                        error);
-    if (status != VDBQ_OK || !join->shape.hashed)
-        return status;
-    status = memory(join, slots * sizeof(u64), &join->slots, error);
-    return status == VDBQ_OK
-               ? device_fill(join->slots, slots * sizeof(u64), 0xff, error)
-               : status;
-}
-
-/* Finds the slot of every right row. */
+/* Gives every right row its slot; `met` tells then whether some have the same.
+ * `elements`: for who sorts them; or NULL. */
 static enum vdbq_status find_slots(struct device_join *join,
-                                   struct device_radix *radix,
+                                   struct device_memory *elements,
+                                   struct device_memory *met,
                                    struct error *error)
 {
     assert(join->control != NULL && join->right.rows > 0);
@@ -239,51 +239,114 @@ static enum vdbq_status find_slots(struct device_join *join,
         join->params.device,
         &(struct device_call){ .kernel = KERNEL_JOIN_FIND,
                                .memories = { join->control, join->right.memory,
-                                             join->slots, radix->elements },
-                               .memory_count = 4,
+                                             join->slots, elements, met },
+                               .memory_count = 5,
                                .numbers = { join->right.rows },
                                .number_count = 1,
                                .items = join->right.rows },
         &join->times, error);
 }
 
-/* Rows sorted by slot: notes where each slot's rows begin. */
-static enum vdbq_status find_starts(struct device_join *join,
-                                    struct device_radix *radix,
-                                    struct error *error)
+/* Whether two rows have one slot. */
+static enum vdbq_status ask_met(struct device_join *join,
+                                struct device_memory *met, u32 *some,
+                                struct error *error)
 {
-    assert(join->starts != NULL && join->rows != NULL);
+    enum vdbq_status status =
+        device_read(met, 0, some, sizeof *some, &join->times, error);
+    return status == VDBQ_OK
+               ? device_calls_wait(join->params.device, &join->times, error)
+               : status;
+}
+
+/* Rows sorted by slot: notes where each slot's rows stand. */
+static enum vdbq_status find_spans(struct device_join *join,
+                                   struct device_radix *radix,
+                                   struct error *error)
+{
     uint64_t slots = join->shape.slots, rows = join->right.rows;
+    enum vdbq_status status =
+        filled(join, slots * sizeof(struct join_span), 0, &join->spans, error);
+    if (status == VDBQ_OK)
+        status = memory(join, rows * sizeof(u32), &join->rows, error);
+    if (status != VDBQ_OK)
+        return status;
     return device_call(
         join->params.device,
         &(struct device_call){
-            .kernel = KERNEL_JOIN_STARTS,
-            .memories = { radix->elements, join->starts, join->rows },
+            .kernel = KERNEL_JOIN_SPANS,
+            .memories = { radix->elements, join->spans, join->rows },
             .memory_count = 3,
             .numbers = { rows, slots },
             .number_count = 2,
-            .items = slots < rows ? rows : slots + 1 },
+            .items = rows },
         &join->times, error);
 }
 
 /* Sorts the right rows by slot; equal ones stay in their order. */
-static enum vdbq_status sort_rows(struct device_join *join, struct error *error)
+static enum vdbq_status sort_rows(struct device_join *join,
+                                  struct device_radix *radix,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (join->shape.keys > 0)
+        status = device_radix_sort(radix, device_radix_bits(join->shape.slots),
+                                   error);
+    return status == VDBQ_OK ? find_spans(join, radix, error) : status;
+}
+
+/* Slots have single rows; or several, and dense ones are not asked for them. */
+static enum vdbq_status end_index(struct device_join *join, bool single,
+                                  struct error *error)
+{
+    if (single) {
+        join->shape.single = 1;
+        return send_shape(join, error);
+    }
+    if (!join->shape.hashed) {
+        device_memory_release(join->slots);
+        join->slots = NULL;
+    }
+    return VDBQ_OK;
+}
+
+/* Indexes rows whose slots may have several; these are sorted only if some do. */
+static enum vdbq_status index_rows(struct device_join *join,
+                                   struct device_memory *met,
+                                   struct error *error)
 {
     struct device_radix radix;
     struct error ignored;
+    u32 some = 0;
     enum vdbq_status waited,
         status = device_radix_init(&radix, join->params.device,
                                    join->right.rows, &join->times, error);
     if (status == VDBQ_OK)
-        status = find_slots(join, &radix, error);
-    if (status == VDBQ_OK && join->shape.keys > 0)
-        status = device_radix_sort(&radix, device_radix_bits(join->shape.slots),
-                                   error);
+        status = find_slots(join, radix.elements, met, error);
     if (status == VDBQ_OK)
-        status = find_starts(join, &radix, error);
+        status = ask_met(join, met, &some, error);
+    if (status == VDBQ_OK && some != 0)
+        status = sort_rows(join, &radix, error);
     waited = device_calls_wait(join->params.device, &join->times,
                                status == VDBQ_OK ? error : &ignored);
     device_radix_finish(&radix);
+    status = status == VDBQ_OK ? waited : status;
+    return status == VDBQ_OK ? end_index(join, some == 0, error) : status;
+}
+
+/* Indexes the right rows, of which there are some. */
+static enum vdbq_status fill_index(struct device_join *join,
+                                   struct error *error)
+{
+    struct device_memory *met = NULL;
+    struct error ignored;
+    enum vdbq_status waited, status = filled(join, sizeof(u32), 0, &met, error);
+    if (status == VDBQ_OK)
+        status = join->shape.single ? find_slots(join, NULL, met, error)
+                                    : index_rows(join, met, error);
+    waited = device_calls_wait(join->params.device, &join->times,
+                               status == VDBQ_OK ? error : &ignored);
+    device_memory_release(met);
     return status == VDBQ_OK ? waited : status;
 }
 
@@ -293,9 +356,10 @@ enum vdbq_status device_join_index(struct device_join *join,
     shape_index(join);
     enum vdbq_status status = device_join_control(join, error);
     if (status == VDBQ_OK)
-        status = make_index(join, error);
+        status = filled(join, join->shape.slots * sizeof(u64), 0xff,
+                        &join->slots, error);
     if (status == VDBQ_OK && join->right.rows > 0)
-        status = sort_rows(join, error);
+        status = fill_index(join, error);
     return status;
 }
 
@@ -304,6 +368,6 @@ void device_join_index_finish(struct device_join *join)
     device_memory_release(join->control);
     device_memory_release(join->words);
     device_memory_release(join->slots);
-    device_memory_release(join->starts);
+    device_memory_release(join->spans);
     device_memory_release(join->rows);
 }

@@ -17,10 +17,10 @@ struct device_join {
     struct join_control shape;     /* what `control` holds                */
     struct device_memory *control; /* `shape`, for the kernels; owned */
     struct device_memory *words;   /* numbers of all keys' words, or NULL */
-    struct device_memory *slots;   /* hashed; else NULL                   */
-    /* one a slot: where its right rows begin in `rows` */
-    struct device_memory *starts;
-    struct device_memory *rows; /* the right ones by slot              */
+    struct device_memory *slots;   /* what each has; NULL: nobody asks    */
+    /* where a slot has several right rows, which all are sorted then; else NULL */
+    struct device_memory *spans; /* one a slot: which of `rows`         */
+    struct device_memory *rows;  /* the right ones by slot              */
 
     struct device_column *columns; /* that go out                         */
     unsigned column_count;         /* of the result */
@@ -35,7 +35,7 @@ struct device_join {
     uint64_t round_rows;           /* of a round at most                  */
 
     uint64_t counted_room; /* left rows that these have room for: */
-    /* one a left row: its first partner's place in `rows` */
+    /* one a left row: its first partner's place in `rows`, or its only one */
     struct device_memory *first;
     struct device_memory *counted; /* places of their output rows         */
     uint64_t total, next;          /* output rows of those at hand        */
