@@ -81,6 +81,14 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
 #define PACKED_WORDS(name, from) GLOBAL const u32 *restrict name = from;
 #endif
 
+/* A code (packed_code() of cl/tablet.h): a GPU shifts two words at once. */
+#if VDBQ_GROUP > 1
+#define CODE(first, last)                                                    \
+    ((u32)(((u64)(last) << 32 | (first)) >> shift) & mask)
+#else
+#define CODE(first, last) packed_code(first, last, shift, mask)
+#endif
+
 /* The codes of PACKED_LANES neighbouring rows, or of some of them, each with
  * the base added: `count` rows from `row` on. U is the type T without a sign. */
 #define UNPACK(T, U)                                                         \
@@ -98,8 +106,7 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
                 to[i] = (T)(base + (first[i] >> shift & mask));              \
         else                                                                 \
             VECTORS for (i32 i = 0; i < count; i++)                          \
-                to[i] = (T)(base +                                           \
-                            packed_code(first[i], last[i], shift, mask));    \
+                to[i] = (T)(base + CODE(first[i], last[i]));                 \
     }                                                                        \
     static void packed_##T(struct machine *restrict m, i32 a,                \
                            GLOBAL const struct column_input *input)          \

@@ -157,6 +157,10 @@ struct launch_key {
 #define LAUNCH_KEYS 8
 /* Of a work-group's own table of groups with its copies, at most. */
 #define LAUNCH_LOCAL_BYTES 20480
+/* Of the lowest bits of values that such a table sums apart, in 32 bits, there are
+ * so many at least: no more rows may come to a copy than these have room for. */
+#define LAUNCH_LOW_BITS 16
+#define LAUNCH_COPY_ROWS (1u << (32 - LAUNCH_LOW_BITS))
 /* Operand d of the opcodes that add to groups. */
 #define ADD_ONLY_GROUP 1 /* there are no keys */
 #define ADD_LEAST 2      /* Best keeps the least value */
@@ -197,7 +201,8 @@ struct launch_head {
     u32 any_order;      /* 1: with groups of more than one item the rows of
                            steps may come in any order, and no state is
                            looked at                                   */
-    u32 reserved;       /* 0                                           */
+    u32 low_bits;       /* of a value, that a work-group's own table of
+                           groups sums apart; LAUNCH_LOW_BITS or more  */
 };
 
 /* The rows that one step kept: [start, start + count) of the result. */

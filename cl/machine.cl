@@ -183,6 +183,7 @@ static void own_begin(struct machine *m, GLOBAL const struct launch_head *launch
 {
     LOCAL u64 *words = (LOCAL u64 *)m->own;
     u32 count = launch->copy_bytes / 8 * launch->table_copies;
+    m->low_bits = launch->low_bits;
     for (u32 i = m->item; i < count; i += VDBQ_GROUP)
         words[i] = 0;
 }

@@ -125,6 +125,7 @@ struct machine {
     LOCAL struct shared *shared;
     LOCAL i64 *packed;    /* VDBQ_GROUP * VDBQ_TILE: a column's values   */
     LOCAL u8 *own;        /* the work-group's table of groups, if it has one */
+    u32 low_bits;         /* ... of values, that it sums apart           */
     u32 slot[VDBQ_TILE];  /* of each row: bytes to its group's record    */
     u32 counted;          /* rows that were added to groups              */
     u32 place_in_step;    /* of the first row that the item keeps        */

@@ -4,7 +4,13 @@
  * records (cl/group.h) in the device's memory, by atomic operations whose order
  * does not matter. Where the table is small a work-group adds to one of its own
  * in local memory first, of which it has some copies: neighbouring items add to
- * different ones. A sum of 64-bit integers has its carries at once.
+ * different ones.
+ *
+ * In the device's memory a sum of 64-bit integers has its carries at once. A
+ * work-group's own has none: the lowest bits of values (m->low_bits), and as
+ * many above them, are summed apart in 32 bits each, for which a copy gets few
+ * enough rows; what remains above these is mostly 0. So no addition waits for what
+ * was there. The first row of a record is told by its number in the launch.
  *
  * A launch either has groups or result rows, for its program is made so: the
  * opcodes below do nothing, and a specialised program for groups calls what is
@@ -49,6 +55,9 @@ OP(GROUPED) NOTHING
 #define COPY_own (m->item & (LAUNCH->table_copies - 1)) * LAUNCH->copy_bytes
 #define COPY_common 0
 
+/* So many of the lowest bits. */
+#define LOW_MASK(bits) ((1u << (bits)) - 1)
+
 #include "add.cl"
 
 static u32 add_common(volatile GLOBAL u64 *to, u64 value)
@@ -69,21 +78,72 @@ static void count_common(volatile GLOBAL u64 *to, u32 more)
         atom_add(to, (u64)more);
 }
 
-#define ADDERS(WHOSE)                                                        \
-    static void add_wide_##WHOSE(volatile MEMORY_##WHOSE u64 *to, u64 low, u64 high) \
-    {                                                                        \
-        high += add_##WHOSE(to, low);                                        \
-        if (high != 0)                                                       \
-            add_##WHOSE(to + 1, high);                                       \
-    }                                                                        \
+/* Adds to a sum of 32-bit integers, or of some at once. */
+static void add_narrow_own(struct machine *m, volatile LOCAL u64 *to, i64 value)
+{
+    volatile LOCAL u32 *words = (volatile LOCAL u32 *)to;
+    const u32 bits = m->low_bits;
+    u32 high = (u32)(value >> bits);
+    atomic_add(words, (u32)value & LOW_MASK(bits));
+    if (high != 0)
+        atomic_add(words + 1, high);
+}
+
+static void add_narrow_common(struct machine *m, volatile GLOBAL u64 *to,
+                              i64 value)
+{
+    UNUSED(m);
+    add_common(to, (u64)value);
+}
+
+/* Adds to a sum of 64-bit integers; or of some at once, whose bits above 64 `high`
+ * has. */
+static void add_wide_own(struct machine *m, volatile LOCAL u64 *to, i64 value,
+                         i64 high)
+{
+    volatile LOCAL u32 *words = (volatile LOCAL u32 *)to;
+    const u32 bits = m->low_bits;
+    i64 above = value >> 2 * bits;
+    if (high != value >> 63)
+        above += (high - (value >> 63)) << (64 - 2 * bits);
+    atomic_add(words, (u32)value & LOW_MASK(bits));
+    atomic_add(words + 1, (u32)(value >> bits) & LOW_MASK(bits));
+    if (above != 0)
+        add_own(to + 1, (u64)above);
+}
+
+static void add_wide_common(struct machine *m, volatile GLOBAL u64 *to, i64 value,
+                            i64 high)
+{
+    u64 above = (u64)high + add_common(to, (u64)value);
+    UNUSED(m);
+    if (above != 0)
+        add_common(to + 1, above);
+}
+
+#define GREATER(WHOSE)                                                       \
     static void greater_##WHOSE(volatile MEMORY_##WHOSE u64 *to, u64 code)   \
     {                                                                        \
         if (*to < code)                                                      \
             atom_max(to, code);                                              \
     }
 
-ADDERS(own)
-ADDERS(common)
+GREATER(own)
+GREATER(common)
+
+/* Notes a row of the launch as a record's first one, if it is. */
+static void first_own(struct machine *m, volatile LOCAL u64 *record, u32 row)
+{
+    volatile LOCAL u32 *first = (volatile LOCAL u32 *)record;
+    UNUSED(m);
+    if (*first < ~row)
+        atomic_max(first, ~row);
+}
+
+static void first_common(struct machine *m, volatile GLOBAL u64 *record, u32 row)
+{
+    greater_common(record, ~(LAUNCH->number + row));
+}
 
 /* ------------------------------------------------------------- opcodes -- */
 
@@ -128,10 +188,10 @@ ADDERS(common)
         u64 sum = low + ((u64)high << 32);                                   \
         count_##WHOSE(record, nulls);                                        \
         if (NARROW)                                                          \
-            add_##WHOSE(record + 1, low);                                    \
+            add_narrow_##WHOSE(m, record + 1, (i64)low);                     \
         else                                                                 \
-            add_wide_##WHOSE(record + 1, sum,                                \
-                             (u64)(high >> 32) + (sum < low));               \
+            add_wide_##WHOSE(m, record + 1, (i64)sum,                        \
+                             (high >> 32) + (sum < low)); \
     }
 /* ... to those of their groups. */
 #define SUM_EACH(T, WHOSE, NARROW)                                           \
@@ -144,9 +204,9 @@ ADDERS(common)
         if (FLAGGED)                                                         \
             count_##WHOSE(record, 1);                                        \
         else if (NARROW)                                                     \
-            add_##WHOSE(record + 1, (u64)value);                             \
+            add_narrow_##WHOSE(m, record + 1, value);                        \
         else                                                                 \
-            add_wide_##WHOSE(record + 1, (u64)value, (u64)(value >> 63));    \
+            add_wide_##WHOSE(m, record + 1, value, value >> 63);             \
     }
 #define SUM(T, WHOSE, NARROW)                                                \
     {                                                                        \
@@ -199,9 +259,7 @@ ADDERS(common)
  * one another. */
 #define GROUPED(WHOSE)                                                       \
     {                                                                        \
-        const u64 first =                                                    \
-            LAUNCH->number +                                                 \
-            ((u64)m->step * VDBQ_GROUP + m->item) * VDBQ_TILE;               \
+        const u32 row = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE;        \
         u32 live = 0;                                                        \
         NO_K;                                                                \
         EACH live |= (u32)LIVE << t;                                         \
@@ -209,7 +267,7 @@ ADDERS(common)
         if ((d & ADD_ONLY_GROUP) && live != 0) {                             \
             volatile MEMORY_##WHOSE u64 *record = AT_##WHOSE(m->slot[0]);    \
             u32 least = popcount((live & (0u - live)) - 1);                  \
-            greater_##WHOSE(record, ~(first + least));                       \
+            first_##WHOSE(m, record, row + least);                           \
             count_##WHOSE(record + 1, popcount(live));                       \
         }                                                                    \
         if ((d & ADD_ONLY_GROUP) == 0)                                       \
@@ -218,7 +276,7 @@ ADDERS(common)
                     AT_##WHOSE(m->slot[t]);                                  \
                 if ((live >> t & 1) == 0)                                    \
                     continue;                                                \
-                greater_##WHOSE(record, ~(first + (u32)t));                  \
+                first_##WHOSE(m, record, row + (u32)t);                      \
                 count_##WHOSE(record + 1, 1);                                \
             }                                                                \
     }
@@ -253,21 +311,23 @@ SINKS(common)
 /* Adds what the copies of a record hold, `at` bytes from its table's start on, to
  * the device's; a specialised program calls what its own record needs. */
 #define EACH_COPY(statement)                                                 \
-    for (u32 i_ = 0; i_ < LAUNCH->table_copies; i_++) {                      \
-        const volatile LOCAL u64 *from =                                     \
-            AT_own(i_ * LAUNCH->copy_bytes + at);                            \
+    for (u32 bytes_ = LAUNCH->copy_bytes, end_ = LAUNCH->table_copies * bytes_, \
+             at_ = 0;                                                        \
+         at_ < end_; at_ += bytes_) {                                        \
+        const volatile LOCAL u64 *from = AT_own(at_ + at);                   \
         statement                                                            \
     }
 
 /* The rows of a record: whether there are some. */
 static u32 flush_head(struct machine *m, u32 at)
 {
-    u64 before = 0, rows = 0;
-    EACH_COPY(before = from[0] > before ? from[0] : before;
+    u32 before = 0;
+    u64 rows = 0;
+    EACH_COPY(before = (u32)from[0] > before ? (u32)from[0] : before;
               rows += from[1];)
     if (rows == 0)
         return 0;
-    greater_common(AT_common(at), before);
+    first_common(m, AT_common(at), ~before);
     atom_add(AT_common(at) + 1, rows);
     return 1;
 }
@@ -281,19 +341,25 @@ static void flush_COUNT(struct machine *m, u32 at)
 
 static void flush_SUM_I32(struct machine *m, u32 at)
 {
-    u64 sum = 0;
+    u64 low = 0, high = 0;
     flush_COUNT(m, at);
-    EACH_COPY(sum += from[1];)
-    add_common(AT_common(at) + 1, sum);
+    EACH_COPY(low += (u32)from[1];
+              high += (u64)(i64)(i32)(from[1] >> 32);)
+    add_common(AT_common(at) + 1, low + (high << m->low_bits));
 }
 
 static void flush_SUM_I64(struct machine *m, u32 at)
 {
-    u64 low = 0, high = 0;
+    u64 low = 0, middle = 0, above = 0;
+    const u32 bits = m->low_bits;
     flush_COUNT(m, at);
-    EACH_COPY(low += from[1];
-              high += from[2] + (low < from[1]);)
-    add_wide_common(AT_common(at) + 1, low, high);
+    EACH_COPY(low += (u32)from[1];
+              middle += from[1] >> 32;
+              above += from[2];)
+    low += middle << bits;
+    middle = above << 2 * bits;
+    add_wide_common(m, AT_common(at) + 1, (i64)(low + middle),
+                    ((i64)above >> (64 - 2 * bits)) + (low + middle < low));
 }
 
 static void flush_best(struct machine *m, u32 at)

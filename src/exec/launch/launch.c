@@ -55,6 +55,26 @@ void launch_finish(struct launch *launch)
  * take 1.59, 1.58, 1.57 and 1.66 ms). */
 enum { GROUPS_AT_ONCE = 2 };
 
+/* Rows of a step that come to one copy of a work-group's own table. */
+static u64 copy_rows(const struct launch *launch, struct machine_shape shape)
+{
+    unsigned items = device_tuning(launch->params->device)->group;
+    unsigned copies = launch->groups->copies;
+    assert(copies > 0 && items > 0);
+    return shape.step_rows / (copies < items ? copies : items);
+}
+
+/* Steps of a group that has tables: so many, but for what a copy has room for. */
+static u32 steps_of_tables(const struct launch *launch,
+                           struct machine_shape shape, u32 steps)
+{
+    u32 most = launch->groups->copies == 0
+                   ? steps
+                   : (u32)(LAUNCH_COPY_ROWS / copy_rows(launch, shape));
+    steps = steps < most ? steps : most;
+    return steps > 0 ? steps : 1;
+}
+
 /* Steps that a group of a CPU walks: no more than the shape says, and such
  * that each core gets as many groups as any other. Of a GPU's groups that have
  * tables there are some for each core. */
@@ -65,7 +85,7 @@ static u32 steps_of_group(const struct launch *launch,
     unsigned cores = facts->cores;
     unsigned most = GROUPS_AT_ONCE * cores * facts->kind->groups_per_core;
     if (launch->groups != NULL && most > 0)
-        return steps > most ? (steps + most - 1) / most : 1;
+        return steps_of_tables(launch, shape, (steps + most - 1) / most);
     u32 groups = (steps + shape.steps_per_item - 1) / shape.steps_per_item;
     if (shape.dense || cores == 0 || groups <= 1)
         return shape.steps_per_item;
@@ -111,7 +131,7 @@ static void number_rows(struct launch *launch, struct machine_shape shape)
 }
 
 /* Says which groups rows are added to. */
-static void place_tables(struct launch *launch)
+static void place_tables(struct launch *launch, struct machine_shape shape)
 {
     const struct launch_tables *tables = launch->result.params.tables;
     const struct sink_groups *groups = launch->groups;
@@ -121,6 +141,9 @@ static void place_tables(struct launch *launch)
         head->table_bytes = groups->bytes;
         head->table_copies = groups->copies;
         head->copy_bytes = groups->copy_bytes;
+        if (groups->copies > 0)
+            head->low_bits = launch_low_bits(head->steps_per_item
+                                             * copy_rows(launch, shape));
     }
     if (tables == NULL)
         return;
@@ -263,7 +286,7 @@ enum vdbq_status launch_start(struct launch *launch,
     if (status != VDBQ_OK)
         return status;
     place_rows(launch, request);
-    place_tables(launch);
+    place_tables(launch, shape);
     place_bound(launch);
     status = launch_control_in(launch, request, error);
     if (status == VDBQ_OK)

@@ -6,6 +6,8 @@
 #ifndef VDBQ_EXEC_LAUNCH_TABLES_H
 #define VDBQ_EXEC_LAUNCH_TABLES_H
 
+#include <assert.h>
+
 #include "cl/launch.h"
 
 struct launch_tables {
@@ -19,5 +21,16 @@ struct launch_tables {
     void (*take)(struct launch_tables *tables, const u8 *items, unsigned count,
                  uint64_t numbers);
 };
+
+/* Of values the lowest bits that a work-group's table sums apart in 32 bits, where
+ * so many rows come to each copy of it: LAUNCH_COPY_ROWS at most. */
+static inline u32 launch_low_bits(u64 rows)
+{
+    u32 bits = 24;
+    assert(rows <= LAUNCH_COPY_ROWS);
+    while (bits > LAUNCH_LOW_BITS && rows > UINT64_C(1) << (32 - bits))
+        bits--;
+    return bits;
+}
 
 #endif

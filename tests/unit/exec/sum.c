@@ -2,7 +2,8 @@
 /*
  * Sums of floats: values in any order, cut anyhow and merged anyhow, have the
  * same sum, and it is as near to the exact one as cl/sum.h says. The exact one
- * is an integer of 2240 bits in units of 2^-1074.
+ * is an integer of 2240 bits in units of 2^-1074. Sums of integers that a GPU's
+ * work-group takes apart have room for their parts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "exec/launch/launch_tables.h"
 #include "exec/rows/quotient.h"
 #include "exec/rows/sum.h"
 #include "fixtures/random_rows.h"
@@ -239,13 +241,27 @@ static void what_is_no_number_stays(void **state)
     assert_true(isnan(sum_value(&sum)));
 }
 
+/* Of values the lowest bits, and those above them of 32-bit integers. */
+static void parts_of_integers_have_room(void **state)
+{
+    (void)state;
+    for (uint64_t rows = 1; rows <= LAUNCH_COPY_ROWS; rows++) {
+        uint64_t bits = launch_low_bits(rows);
+        assert_in_range(bits, LAUNCH_LOW_BITS, 24);
+        assert_true(((UINT64_C(1) << bits) - 1) * rows <= UINT32_MAX);
+        assert_true((UINT64_C(1) << (31 - bits)) * rows
+                    <= (uint64_t)INT32_MAX + 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_and_cuts_change_nothing),
         cmocka_unit_test(sums_are_as_near_as_promised),
         cmocka_unit_test(there_may_be_any_number_of_values),
-        cmocka_unit_test(what_is_no_number_stays)
+        cmocka_unit_test(what_is_no_number_stays),
+        cmocka_unit_test(parts_of_integers_have_room)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
