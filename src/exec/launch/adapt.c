@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "device/kind.h"
 #include "exec/launch/launcher.h"
@@ -67,6 +68,15 @@ enum vdbq_status adapt_init(struct adapt *adapt,
                                              &adapt->slow, times, error);
     adapt->machine = adapt->slow;
     return status;
+}
+
+void adapt_again(struct adapt *adapt, uint64_t rows)
+{
+    assert(!adapt->adaptive && adapt->build == BUILD_INTERPRETED);
+    assert(adapt->launches_specialised == 0 && !adapt->timed);
+    adapt->rows = adapt->rows_left = rows;
+    adapt->launches = 0;
+    memset(adapt->rates, 0, sizeof adapt->rates);
 }
 
 void adapt_finish(struct adapt *adapt)

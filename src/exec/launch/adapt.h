@@ -80,6 +80,9 @@ struct adapt {
 enum vdbq_status adapt_init(struct adapt *adapt,
                             const struct adapt_params *params,
                             struct device_times *times, struct error *error);
+/* Begins anew, for another run of the same program, where the interpreted machine
+ * alone may run. */
+void adapt_again(struct adapt *adapt, uint64_t rows);
 /* Accepts a zeroed struct. A machine that is being built is not waited for:
  * it serves the next query. */
 void adapt_finish(struct adapt *adapt);

@@ -174,6 +174,14 @@ enum vdbq_status control_init(struct control *control,
     return VDBQ_OK;
 }
 
+void control_values(struct control *control, const struct program *program,
+                    const struct program_pack *pack,
+                    const struct run_values *values)
+{
+    assert(pack->lookup_count == 0 && control->lookup_count == 0);
+    put_values(control->bytes, program, pack, values);
+}
+
 u64 order_codes_size(const struct order_codes *order_codes)
 {
     return order_codes->order_codes == NULL

@@ -56,6 +56,11 @@ enum vdbq_status control_init(struct control *control,
                               const struct run_build_side *build_side,
                               struct arena *arena, struct error *error);
 
+/* Fills in other values of parameters of a program that leaves nothing else open. */
+void control_values(struct control *control, const struct program *program,
+                    const struct program_pack *pack,
+                    const struct run_values *values);
+
 /* Writes order codes to a block at `at`, and where they are into `input`; gives
  * the place behind them. `before`: words of the morsels before it in a launch
  * that are the input's own, where there are any. */

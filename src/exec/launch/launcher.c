@@ -161,6 +161,14 @@ static unsigned ring_in(const struct launcher *launcher, uint64_t rows)
     return launcher->mode == MODE_MAPPED && much && ring > TWO ? TWO : ring;
 }
 
+/* Nothing is known yet of what launches over `rows` give. */
+static void share_nothing(struct launcher *launcher, uint64_t rows)
+{
+    launcher->shared.narrow_rows_max =
+        ring_of(launcher->mode) > 1 ? rows / 2 : 0;
+    launcher->shared.share = -1;
+}
+
 /* Makes the launches that may be under way at the same time. */
 static enum vdbq_status make_ring(struct launcher *launcher,
                                   const struct run_build_side *build_side,
@@ -175,9 +183,8 @@ static enum vdbq_status make_ring(struct launcher *launcher,
         .build_side = build_side != NULL ? build_side->memory : NULL,
         .times = &launcher->times,
         .mapped = launcher->mode == MODE_MAPPED,
-        .narrow_rows_max = ring_of(launcher->mode) > 1 ? rows / 2 : 0,
-        .share = -1,
     };
+    share_nothing(launcher, rows);
     unsigned ring = ring_in(launcher, rows);
     assert(ring > 0 && ring <= LAUNCHER_RING_MAX);
     launcher->launches =
@@ -243,6 +250,31 @@ void launcher_close(struct launcher *launcher)
         launch_finish(&launcher->launches[i]);
     arena_finish(&launcher->arena);
     memory_release(launcher);
+}
+
+bool launcher_can_rest(const struct launcher *launcher)
+{
+    return launcher->in_flight == 0 && !launcher->failed
+           && launcher->mode == MODE_MAPPED && launcher->sink == NULL
+           && launcher->shared.build_side == NULL
+           && launcher->shared.bound == NULL && !launcher->adapt.adaptive
+           && launcher->adapt.build == BUILD_INTERPRETED
+           && launcher->pack.lookup_count == 0;
+}
+
+void launcher_again(struct launcher *launcher,
+                    const struct launcher_params *params)
+{
+    assert(launcher_can_rest(launcher));
+    assert(params->program == launcher->program);
+    launcher->times = (struct device_times){ 0 };
+    adapt_again(&launcher->adapt, params->rows);
+    share_nothing(launcher, params->rows);
+    if (params->values != NULL)
+        control_values(&launcher->control, launcher->program, &launcher->pack,
+                       params->values);
+    for (unsigned i = 0; i < launcher->ring; i++)
+        launcher->launches[i].control_sent = false;
 }
 
 /* How the specialised machine is made for a sink. */

@@ -40,6 +40,15 @@ enum vdbq_status launcher_open(const struct launcher_params *params,
                                struct launcher **launcher, struct error *error);
 void launcher_close(struct launcher *launcher);
 
+/* Whether it may be opened once more as it is: no launch is under way, none will be
+ * of another machine, and all that it has taken from its params is the program, the
+ * place and values of parameters. */
+bool launcher_can_rest(const struct launcher *launcher);
+/* Opens one that can rest for values and rows of other params; all else of them is
+ * as it was. What it has cost is forgotten. */
+void launcher_again(struct launcher *launcher,
+                    const struct launcher_params *params);
+
 /* From now on a sink takes the rows, on the device: launcher_batch() gives
  * none. Before the first launch. */
 void launcher_sink(struct launcher *launcher, struct sink *sink);

@@ -17,6 +17,7 @@ enum {
     ROWS_FIRST = 1 << 12, /* of the first morsel, at most */
     ROWS_GROWTH = 4,
     ROWS_MAX = 1 << 18,
+    REST_ROWS = 1 << 10, /* for which morsels that rest have room at most */
     ROWS_STEP = 64
 };
 
@@ -114,6 +115,20 @@ make_dictionary(struct host_morsels *morsels,
     return status;
 }
 
+/* What the launcher is opened with. */
+static struct launcher_params
+launcher_params(const struct host_morsels *morsels,
+                const struct host_morsels_params *params)
+{
+    return (struct launcher_params){ .place = &morsels->place,
+                                     .program = params->program,
+                                     .rows = params->rows,
+                                     .most_live = params->most_live,
+                                     .build_side =
+                                         build_side_run(params->build_side),
+                                     .values = &morsels->dictionary.values };
+}
+
 /* Puts the rows that are probed in place, then opens the launcher. */
 static enum vdbq_status open_launcher(struct host_morsels *morsels,
                                       const struct host_morsels_params *params,
@@ -125,15 +140,8 @@ static enum vdbq_status open_launcher(struct host_morsels *morsels,
                                 &morsels->dictionary, error);
     if (status != VDBQ_OK)
         return status;
-    return launcher_open(
-        &(struct launcher_params){ .place = &morsels->place,
-                                   .program = params->program,
-                                   .rows = params->rows,
-                                   .most_live = params->most_live,
-                                   .build_side =
-                                       build_side_run(params->build_side),
-                                   .values = &morsels->dictionary.values },
-        &morsels->launcher, error);
+    const struct launcher_params launcher = launcher_params(morsels, params);
+    return launcher_open(&launcher, &morsels->launcher, error);
 }
 
 /* Codes of texts are turned into the program's numbers as morsels are filled
@@ -166,6 +174,19 @@ static enum vdbq_status take_numbers(struct host_morsels *morsels,
     return VDBQ_OK;
 }
 
+/* Notes how many rows will be there. */
+static void expect(struct host_morsels *morsels,
+                   const struct host_morsels_params *params)
+{
+    morsels->threads = stream_threads(params->stream);
+    morsels->rows_room = params->rows + ROWS_STEP - 1
+                         - (params->rows + ROWS_STEP - 1) % ROWS_STEP;
+    if (params->rows == 0 || params->rows > ROWS_FIRST)
+        morsels->rows_room = ROWS_FIRST;
+    morsels->rows_room =
+        least(morsels->rows_room, launcher_rows_max(morsels->launcher));
+}
+
 enum vdbq_status host_morsels_init(struct host_morsels *morsels,
                                    const struct host_morsels_params *params,
                                    struct error *error)
@@ -179,13 +200,7 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
     if (status != VDBQ_OK)
         return status;
     morsels->pack = launcher_pack(morsels->launcher);
-    morsels->threads = stream_threads(params->stream);
-    morsels->rows_room = params->rows + ROWS_STEP - 1
-                         - (params->rows + ROWS_STEP - 1) % ROWS_STEP;
-    if (params->rows == 0 || params->rows > ROWS_FIRST)
-        morsels->rows_room = ROWS_FIRST;
-    morsels->rows_room =
-        least(morsels->rows_room, launcher_rows_max(morsels->launcher));
+    expect(morsels, params);
     status = describe(morsels, params->program, error);
     return status == VDBQ_OK && morsels->dictionary.base != NULL
                ? take_numbers(morsels, error)
@@ -200,6 +215,38 @@ void host_morsels_finish(struct host_morsels *morsels)
     run_dictionary_finish(&morsels->dictionary);
     arena_finish(&morsels->arena);
     *morsels = (struct host_morsels){ 0 };
+}
+
+/* --------------------------------------------------------------- rest -- */
+
+bool host_morsels_can_rest(const struct host_morsels *morsels)
+{
+    bool rest = morsels->launcher != NULL && morsels->dictionary.base == NULL
+                && morsels->order_codes == NULL
+                && launcher_can_rest(morsels->launcher);
+    for (unsigned i = 0; i < LAUNCHER_RING_MAX && rest; i++)
+        rest = morsels->ring[i].rows_room <= REST_ROWS;
+    return rest;
+}
+
+enum vdbq_status host_morsels_again(struct host_morsels *morsels,
+                                    const struct host_morsels_params *params,
+                                    struct error *error)
+{
+    assert(host_morsels_can_rest(morsels) && params->build_side == NULL);
+    assert(params->place->device == morsels->place.device);
+    enum vdbq_status status = VDBQ_OK;
+    morsels->place = *params->place;
+    run_dictionary_finish(&morsels->dictionary);
+    if (run_dictionary_needed(params->program))
+        status = make_dictionary(morsels, params, error);
+    if (status != VDBQ_OK)
+        return status;
+    const struct launcher_params launcher = launcher_params(morsels, params);
+    launcher_again(morsels->launcher, &launcher);
+    expect(morsels, params);
+    morsels->rows_started = morsels->bytes_started = 0;
+    return VDBQ_OK;
 }
 
 /* -------------------------------------------------------------- begin -- */

@@ -73,6 +73,15 @@ enum vdbq_status host_morsels_init(struct host_morsels *morsels,
 /* Waits for what is in flight. */
 void host_morsels_finish(struct host_morsels *morsels);
 
+/* Whether they may be opened once more as they are: nothing is in flight, they have
+ * little memory, no words, and no rows that are probed. */
+bool host_morsels_can_rest(const struct host_morsels *morsels);
+/* Opens morsels that can rest for rows, and values of parameters, of other params;
+ * program and device are those that they have. On failure they are to be finished. */
+enum vdbq_status host_morsels_again(struct host_morsels *morsels,
+                                    const struct host_morsels_params *params,
+                                    struct error *error);
+
 /* Whether another morsel may be filled and started now. */
 bool host_morsels_have_room(const struct host_morsels *morsels);
 /* The morsel to fill, empty, held by the host. There must be room. */

@@ -37,8 +37,22 @@ struct scan_rows {
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
 };
 
-/* Opens the program for rows with the input's words, at the place that was
- * chosen. */
+/* What the program is opened with, at the place that was chosen. */
+static struct host_morsels_params morsels_params(const struct scan_rows *scan,
+                                                 const struct run_place *place)
+{
+    const struct stream *input = scan->input;
+    return (struct host_morsels_params){
+        .stream = scan->head.params,
+        .place = place,
+        .program = &scan->head.step->scan.program,
+        .build_side = scan->build_side,
+        .rows = input->rows_most,
+        .most_live = stream_most_live(scan->head.step, input->rows_most)
+    };
+}
+
+/* Opens the program for rows with the input's words. */
 static enum vdbq_status open_morsels(struct scan_rows *scan,
                                      const struct run_place *place,
                                      struct error *error)
@@ -47,21 +61,13 @@ static enum vdbq_status open_morsels(struct scan_rows *scan,
     unsigned count = input->step->column_count;
     struct dictionary **dictionaries =
         memory_zeroed(count, sizeof *dictionaries);
+    struct host_morsels_params params = morsels_params(scan, place);
     if (dictionaries == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < count; i++)
         dictionaries[i] = stream_dictionary(input, i);
-    enum vdbq_status status = host_morsels_init(
-        &scan->morsels,
-        &(struct host_morsels_params){
-            .stream = scan->head.params,
-            .place = place,
-            .program = &scan->head.step->scan.program,
-            .build_side = scan->build_side,
-            .dictionaries = dictionaries,
-            .rows = input->rows_most,
-            .most_live = stream_most_live(scan->head.step, input->rows_most) },
-        error);
+    params.dictionaries = dictionaries;
+    enum vdbq_status status = host_morsels_init(&scan->morsels, &params, error);
     memory_release(dictionaries);
     return status;
 }
@@ -108,6 +114,16 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
     return VDBQ_OK;
 }
 
+/* Chooses where the program runs. */
+static enum vdbq_status choose(const struct scan_rows *scan,
+                               struct run_place *place, struct error *error)
+{
+    const struct stream *stream = &scan->head;
+    return stream->params->choose(stream->params->choose_context, NULL,
+                                  &stream->step->scan.program,
+                                  scan->input->rows_most, place, error);
+}
+
 /* Takes the build sides before the first row. */
 static enum vdbq_status scan_rows_open(struct stream *stream,
                                        struct error *error)
@@ -122,14 +138,48 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
     if (scan->vectors == NULL)
         return error_no_memory(error);
     struct run_place place;
-    enum vdbq_status status = stream->params->choose(
-        stream->params->choose_context, NULL, &stream->step->scan.program,
-        scan->input->rows_most, &place, error);
+    enum vdbq_status status = choose(scan, &place, error);
     if (status == VDBQ_OK)
         status = build_side_open(stream, stream_taker(&place),
                                  &scan->build_side, error);
     if (status == VDBQ_OK)
         status = open_morsels(scan, &place, error);
+    return status == VDBQ_OK ? take_rows(scan, error) : status;
+}
+
+/* Where the rows are few, and nothing is probed, all that was made stays. */
+static bool scan_rows_rest(struct stream *stream)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    if (scan->build_side != NULL || scan->device != NULL
+        || scan->held.status != VDBQ_OK
+        || !host_morsels_can_rest(&scan->morsels))
+        return false;
+    scan->pending = (struct vdbq_batch){ .rows = 0 };
+    scan->pending_next = 0;
+    scan->fed = false;
+    return true;
+}
+
+/* Opens the program for other rows; anew where it is to run elsewhere now. */
+static enum vdbq_status scan_rows_again(struct stream *stream,
+                                        struct error *error)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    struct run_place place;
+    enum vdbq_status status = choose(scan, &place, error);
+    assert(scan->pending.rows == 0 && scan->device == NULL);
+    stream->rows_most = scan->input->rows_most;
+    stream_close_up(scan->input);
+    if (status != VDBQ_OK)
+        return status;
+    if (place.device == scan->morsels.place.device
+        && place.mode == scan->morsels.place.mode) {
+        const struct host_morsels_params params = morsels_params(scan, &place);
+        return host_morsels_again(&scan->morsels, &params, error);
+    }
+    host_morsels_finish(&scan->morsels);
+    status = open_morsels(scan, &place, error);
     return status == VDBQ_OK ? take_rows(scan, error) : status;
 }
 
@@ -415,6 +465,8 @@ const struct stream_kind scan_rows = {
                .close_up = scan_rows_close_up,
                .dictionary = scan_rows_dictionary,
                .stats = scan_rows_stats,
+               .rest = scan_rows_rest,
+               .again = scan_rows_again,
                .close = scan_rows_close,
                .device = &device_calls },
     .open = scan_rows_open,

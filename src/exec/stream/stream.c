@@ -277,8 +277,7 @@ static void keep_count(const struct stream *stream)
         step_count_add(stats->counts, &count);
 }
 
-/* Adds what a stream that is closed has cost to what all have. */
-static void keep_stats(const struct stream *stream)
+void stream_keep_stats(const struct stream *stream)
 {
     struct vdbq_stats own = { .build = "", .steps = "" };
     struct stream_stats *stats = stream->params->stats;
@@ -305,7 +304,7 @@ void stream_close(struct stream *stream)
     if (stream == NULL)
         return;
     uint64_t start = stream_clock(stream->params);
-    keep_stats(stream);
+    stream_keep_stats(stream);
     stream->calls->close(stream);
     account_give_all(&stream->memory);
     for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
@@ -317,34 +316,6 @@ void stream_close(struct stream *stream)
     memory_release(stream->texts);
     memory_release(stream->held);
     memory_release(stream);
-}
-
-/* Where counts are asked for a step's end is told when it is closed. */
-bool stream_rest(struct stream *stream)
-{
-    const struct stream_stats *stats = stream->params->stats;
-    bool counts = stats != NULL && stats->counts != NULL;
-    if (counts || stream->held != NULL || stream->calls->rest == NULL
-        || !stream->calls->rest(stream))
-        return false;
-    assert(stream->step->inputs.count == 0 && !stream->rests);
-    keep_stats(stream);
-    account_give_all(&stream->memory);
-    stream->rests = true;
-    return true;
-}
-
-enum vdbq_status stream_again(struct stream *stream, struct error *error)
-{
-    assert(stream->rests && stream->calls->again != NULL);
-    stream->rests = stream->ended = stream->last = stream->asked = false;
-    stream->rows = stream->rows_most = 0;
-    stream->memory =
-        (struct account_share){ .account = stream->params->account };
-    enum vdbq_status status = stream->calls->again(stream, error);
-    if (status != VDBQ_OK)
-        stream_close(stream);
-    return status;
 }
 
 bool *stream_copy_reads(const struct stream *stream)

@@ -33,8 +33,8 @@ struct stream_calls {
                                      unsigned column);
     /* Adds what it has cost itself; may be NULL. */
     void (*stats)(const struct stream *stream, struct vdbq_stats *stats);
-    /* As stream_rest(), of a stream without inputs: what it has cost stays there
-     * to be told; and as stream_again(). Both NULL: it is closed. */
+    /* As stream_rest(), once the inputs rest: what it has cost stays there to be
+     * told; and as stream_again(), once they are open. Both NULL: it is closed. */
     bool (*rest)(struct stream *stream);
     enum vdbq_status (*again)(struct stream *stream, struct error *error);
     /* Frees what the kind's struct holds, not the struct; may find it half
@@ -108,6 +108,10 @@ enum vdbq_status stream_batches(struct stream *stream, struct batches *batches,
 
 /* The time where somebody asks what steps take; else 0. */
 uint64_t stream_clock(const struct stream_params *params);
+
+/* Adds what a stream that ends has cost to what all have; of one that rests that
+ * was done. */
+void stream_keep_stats(const struct stream *stream);
 
 /* Closes an input whose rows are all taken, for what it holds. */
 void stream_close_input(struct stream *stream, unsigned number);
