@@ -12,10 +12,13 @@
 #include "base/type.h"
 #include "data/catalogue/catalogue_inner.h"
 
-static bool copy_table(struct arena *arena, const struct table *from,
+static bool copy_table(struct catalogue *copy, const struct table *from,
                        struct table *to);
-static bool copy_tablet(struct arena *arena, unsigned columns,
-                        const struct tablet_ref *from, struct tablet_ref *to);
+static bool copy_state(struct arena *arena, const struct table *from,
+                       struct table *to);
+static bool copy_tablets(struct arena *arena, unsigned columns,
+                         const struct tablet_ref *from, size_t count,
+                         struct tablet_ref *to);
 static void release_edits(const struct tablet_ref *tablets, size_t count);
 static struct table *find_id(const struct catalogue *catalogue, uint32_t id);
 static void join_facts(struct column_facts *all,
@@ -42,6 +45,7 @@ void catalogue_release(struct catalogue *catalogue)
         release_edits(catalogue->tables[i].tablets,
                       catalogue->tables[i].tablet_count);
     }
+    names_release(catalogue->names);
     arena_finish(&catalogue->arena);
     memory_release(catalogue);
 }
@@ -110,15 +114,24 @@ bool table_facts_exact(const struct table *table, unsigned column)
     return exact;
 }
 
+/* An empty one with those names, which are held for it; NULL: no memory. */
+static struct catalogue *create(struct catalogue_names *names)
+{
+    struct catalogue *catalogue =
+        names != NULL ? memory_zeroed(1, sizeof *catalogue) : NULL;
+
+    if (catalogue == NULL) {
+        names_release(names);
+        return NULL;
+    }
+    catalogue->holders = 1;
+    catalogue->names = names;
+    return catalogue;
+}
+
 struct catalogue *catalogue_create(void)
 {
-    struct catalogue *catalogue = memory_zeroed(1, sizeof *catalogue);
-
-    if (catalogue == NULL)
-        return NULL;
-    catalogue->holders = 1;
-    catalogue->next_table_id = 0;
-    return catalogue;
+    return create(names_create());
 }
 
 static bool copy_runs(struct catalogue *copy, const struct catalogue *from)
@@ -173,9 +186,11 @@ const struct run_ref *catalogue_run(const struct catalogue *catalogue,
                    sizeof wanted, compare_runs);
 }
 
+/* With room for more all names are copied, so that those of what is gone go, too. */
 struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
 {
-    struct catalogue *copy = catalogue_create();
+    struct catalogue *copy =
+        room > 0 ? catalogue_create() : create(names_hold(from->names));
     size_t count = from->table_count;
 
     if (copy == NULL)
@@ -189,8 +204,10 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
         || !copy_runs(copy, from))
         goto release_copy;
     for (; copy->table_count < count; copy->table_count++) {
-        size_t i = copy->table_count;
-        if (!copy_table(&copy->arena, &from->tables[i], &copy->tables[i]))
+        const struct table *table = &from->tables[copy->table_count];
+        struct table *place = &copy->tables[copy->table_count];
+        if (room > 0 ? !copy_table(copy, table, place)
+                     : !copy_state(&copy->arena, table, place))
             goto release_copy;
     }
     return copy;
@@ -207,7 +224,7 @@ struct catalogue *catalogue_join(const struct catalogue *catalogue,
 
     for (size_t i = 0; both != NULL && i < files->table_count; i++) {
         struct table *place = &both->tables[both->table_count];
-        if (!copy_table(&both->arena, &files->tables[i], place)) {
+        if (!copy_table(both, &files->tables[i], place)) {
             catalogue_release(both);
             return NULL;
         }
@@ -232,7 +249,7 @@ bool catalogue_add(struct catalogue *catalogue, const struct table *table)
     struct table *place = &catalogue->tables[catalogue->table_count];
 
     assert(table->tablet_count == 0);
-    if (!copy_table(&catalogue->arena, table, place))
+    if (!copy_table(catalogue, table, place))
         return false;
     place->id = catalogue->next_table_id++;
     table_count_rows(place);
@@ -279,12 +296,9 @@ bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
         return false;
     if (kept > 0)
         memcpy(tablets, table->tablets, kept * sizeof *tablets);
-    for (size_t i = 0; i < count; i++)
-        if (!copy_tablet(&catalogue->arena, table->column_count, &more[i],
-                         &tablets[kept + i])) {
-            release_edits(tablets + kept, i);
-            return false;
-        }
+    if (!copy_tablets(&catalogue->arena, table->column_count, more, count,
+                      tablets + kept))
+        return false;
     release_edits(table->tablets + kept, table->tablet_count - kept);
     table->tablets = tablets;
     table->tablet_count = kept + count;
@@ -298,7 +312,7 @@ bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
     struct table *table = find_id(catalogue, id);
 
     assert(table != NULL && table->unique_count == 0);
-    return copy_uniques(&catalogue->arena, uniques, count, table);
+    return copy_uniques(&catalogue->names->arena, uniques, count, table);
 }
 
 int name_order(const char *a, const char *b)
@@ -346,42 +360,55 @@ static bool copy_columns(struct arena *arena, const struct table *from,
     return true;
 }
 
-/* Everything goes into the arena; false: no memory. */
-static bool copy_table(struct arena *arena, const struct table *from,
+/* A table with names of its own; false: no memory. */
+static bool copy_table(struct catalogue *copy, const struct table *from,
+                       struct table *to)
+{
+    struct arena *arena = &copy->names->arena;
+    struct table named = *from;
+
+    named.name = arena_copy(arena, from->name, strlen(from->name));
+    return named.name != NULL && copy_columns(arena, from, &named)
+           && copy_uniques(arena, from->uniques, from->unique_count, &named)
+           && copy_state(&copy->arena, &named, to);
+}
+
+/* A table with the same names, and tablets of its own; false: no memory. */
+static bool copy_state(struct arena *arena, const struct table *from,
                        struct table *to)
 {
     *to = *from;
-    to->name = arena_copy(arena, from->name, strlen(from->name));
     to->tablets = arena_alloc(arena, from->tablet_count * sizeof *to->tablets);
-    if (to->name == NULL || to->tablets == NULL
-        || !copy_columns(arena, from, to)
-        || !copy_uniques(arena, from->uniques, from->unique_count, to))
+    if (to->tablets == NULL
+        || !copy_tablets(arena, from->column_count, from->tablets,
+                         from->tablet_count, to->tablets))
         return false;
-    for (size_t i = 0; i < from->tablet_count; i++)
-        if (!copy_tablet(arena, from->column_count, &from->tablets[i],
-                         &to->tablets[i])) {
-            release_edits(to->tablets, i);
-            return false;
-        }
     defaults_hold(to->defaults);
     sample_hold(to->sample);
     return true;
 }
 
-/* The facts are copied, one a column, and the edit is held. */
-static bool copy_tablet(struct arena *arena, unsigned columns,
-                        const struct tablet_ref *from, struct tablet_ref *to)
+/* The facts are copied, one a column, and edits are held. False: no memory; none
+ * is held then. */
+static bool copy_tablets(struct arena *arena, unsigned columns,
+                         const struct tablet_ref *from, size_t count,
+                         struct tablet_ref *to)
 {
-    *to = *from;
-    to->facts = arena_alloc(arena, columns * sizeof *to->facts);
-    if (to->facts == NULL)
+    struct column_facts *facts =
+        arena_alloc(arena, count * columns * sizeof *facts);
+
+    if (facts == NULL)
         return false;
-    memcpy(to->facts, from->facts, columns * sizeof *to->facts);
-    edit_hold(to->edit);
+    for (size_t i = 0; i < count; i++, facts += columns) {
+        to[i] = from[i];
+        to[i].facts = facts;
+        memcpy(facts, from[i].facts, columns * sizeof *facts);
+        edit_hold(to[i].edit);
+    }
     return true;
 }
 
-/* Lets go what copy_tablet() held. */
+/* Lets go what copy_tablets() held. */
 static void release_edits(const struct tablet_ref *tablets, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -156,7 +156,9 @@ struct catalogue {
     struct run_ref *runs;
     size_t runs_listed; /* in the list that the file has, whatever became of
                            them */
-    struct arena arena; /* everything above lives in it, but trees
+    struct catalogue_names *names; /* held: of tables, views and indexes, which
+                                      copies of the catalogue share       */
+    struct arena arena; /* everything else above lives in it, but trees
                             of DEFAULTs                                 */
 };
 

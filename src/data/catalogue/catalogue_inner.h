@@ -8,9 +8,21 @@
 
 #include "data/catalogue/catalogue.h"
 
+/* What catalogues that are copies of one another have together: names and columns
+ * of tables, their rules of several columns, and what views and indexes are. It
+ * never changes, though more may be added. */
+struct catalogue_names {
+    unsigned holders;   /* names_hold() and names_release()        */
+    struct arena arena; /* of all that, but for trees of DEFAULTs  */
+};
+/* Empty ones, which the caller holds; NULL: no memory. */
+struct catalogue_names *names_create(void);
+struct catalogue_names *names_hold(struct catalogue_names *names);
+void names_release(struct catalogue_names *names); /* accepts NULL */
+
 /* An empty catalogue, or one equal to `from` with room for `room` tables,
- * views and indexes more; the caller holds it and may change it until others see it. NULL:
- * there is no memory. */
+ * views and indexes more; the caller holds it and may change it until others see it.
+ * Without room it has the same names. NULL: there is no memory. */
 struct catalogue *catalogue_create(void);
 struct catalogue *catalogue_copy(const struct catalogue *from, size_t room);
 
@@ -25,7 +37,8 @@ bool catalogue_add_index(struct catalogue *catalogue,
                          const struct index *index);
 void catalogue_remove_view(struct catalogue *catalogue, const char *name);
 void catalogue_remove_index(struct catalogue *catalogue, const char *name);
-/* Copies views and indexes, with room for more. False: no memory. */
+/* Copies views and indexes, with room for more; with the same names those stay what
+ * they are. False: no memory. */
 bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
                           size_t room);
 /* Gives a table that has none the columns that are unique together. */

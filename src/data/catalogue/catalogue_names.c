@@ -36,6 +36,35 @@ const struct index *catalogue_index_of(const struct catalogue *catalogue,
     return NULL;
 }
 
+/* ------------------------------------------------------------------ names -- */
+
+struct catalogue_names *names_create(void)
+{
+    struct catalogue_names *names = memory_zeroed(1, sizeof *names);
+
+    if (names != NULL)
+        names->holders = 1;
+    return names;
+}
+
+struct catalogue_names *names_hold(struct catalogue_names *names)
+{
+    assert(names->holders > 0);
+    names->holders++;
+    return names;
+}
+
+void names_release(struct catalogue_names *names)
+{
+    if (names == NULL)
+        return;
+    assert(names->holders > 0);
+    if (--names->holders > 0)
+        return;
+    arena_finish(&names->arena);
+    memory_release(names);
+}
+
 /* ---------------------------------------------------------------- indexes -- */
 
 const struct column *index_columns(const struct index *index,
@@ -105,9 +134,10 @@ bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
 {
     assert(view->name != NULL && view->sql != NULL);
     struct view *place = &catalogue->views[catalogue->view_count];
+    struct arena *arena = &catalogue->names->arena;
 
-    place->name = arena_copy(&catalogue->arena, view->name, strlen(view->name));
-    place->sql = arena_copy(&catalogue->arena, view->sql, strlen(view->sql));
+    place->name = arena_copy(arena, view->name, strlen(view->name));
+    place->sql = arena_copy(arena, view->sql, strlen(view->sql));
     if (place->name == NULL || place->sql == NULL)
         return false;
     catalogue->view_count++;
@@ -167,18 +197,30 @@ bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
 {
     assert(index->column_count > 0);
     struct index *place = &catalogue->indexes[catalogue->index_count];
+    struct arena *arena = &catalogue->names->arena;
 
     *place = *index;
-    place->name =
-        arena_copy(&catalogue->arena, index->name, strlen(index->name));
-    place->columns =
-        copy_numbers(&catalogue->arena, index->columns, index->column_count);
+    place->name = arena_copy(arena, index->name, strlen(index->name));
+    place->columns = copy_numbers(arena, index->columns, index->column_count);
     if (place->name == NULL || place->columns == NULL
-        || !copy_collations(&catalogue->arena, index, place)
-        || !copy_keys(&catalogue->arena, index, place))
+        || !copy_collations(arena, index, place)
+        || !copy_keys(arena, index, place))
         return false;
     catalogue->index_count++;
     return true;
+}
+
+/* Puts the views and indexes that another one has at their places. */
+static void share_names(struct catalogue *copy, const struct catalogue *from)
+{
+    if (from->view_count > 0)
+        memcpy(copy->views, from->views,
+               from->view_count * sizeof *copy->views);
+    if (from->index_count > 0)
+        memcpy(copy->indexes, from->indexes,
+               from->index_count * sizeof *copy->indexes);
+    copy->view_count = from->view_count;
+    copy->index_count = from->index_count;
 }
 
 bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
@@ -190,6 +232,10 @@ bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
                                                   * sizeof *copy->indexes);
     if (copy->views == NULL || copy->indexes == NULL)
         return false;
+    if (copy->names == from->names) {
+        share_names(copy, from);
+        return true;
+    }
     for (size_t i = 0; i < from->view_count; i++)
         if (!catalogue_add_view(copy, &from->views[i]))
             return false;

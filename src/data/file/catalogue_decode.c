@@ -81,7 +81,8 @@ static void get_catalogue(struct decoder *decoder)
                           "its tables' count");
     if (count > TABLES_MAX)
         decoder_fail(decoder, "too many tables", NULL);
-    catalogue->tables = decoder_take(decoder, count, sizeof *catalogue->tables);
+    catalogue->tables =
+        decoder_take_own(decoder, count, sizeof *catalogue->tables);
     for (size_t i = 0; i < count && !decoder->failed; i++) {
         get_table(decoder, &catalogue->tables[i]);
         catalogue->table_count++;
@@ -205,7 +206,7 @@ static void get_facts(struct decoder *decoder, const struct table *table,
 {
     unsigned count = table->column_count;
 
-    tablet->facts = decoder_take(decoder, count, sizeof *tablet->facts);
+    tablet->facts = decoder_take_own(decoder, count, sizeof *tablet->facts);
     for (unsigned i = 0; i < count && !decoder->failed; i++) {
         uint64_t nulls = decoder_get_64(decoder);
         int64_t bits[2];
@@ -261,7 +262,7 @@ static void get_tablets(struct decoder *decoder, struct table *table)
 {
     size_t count = decoder->failed ? 0 : table->tablet_count;
 
-    table->tablets = decoder_take(decoder, count, sizeof *table->tablets);
+    table->tablets = decoder_take_own(decoder, count, sizeof *table->tablets);
     if (table->tablets == NULL)
         table->tablet_count = 0;
     for (size_t i = 0; i < count && !decoder->failed; i++) {
@@ -422,7 +423,7 @@ static void check_column_names(struct decoder *decoder,
                                const struct table *table)
 {
     const char **names =
-        decoder_take(decoder, table->column_count, sizeof *names);
+        decoder_take_own(decoder, table->column_count, sizeof *names);
 
     for (unsigned i = 0; names != NULL && i < table->column_count; i++)
         names[i] = table->columns[i].name;
@@ -435,7 +436,7 @@ static void check_all_names(struct decoder *decoder)
 {
     const struct catalogue *catalogue = decoder->catalogue;
     size_t count = 0;
-    const char **names = decoder_take(
+    const char **names = decoder_take_own(
         decoder,
         catalogue->table_count + catalogue->view_count + catalogue->index_count,
         sizeof *names);

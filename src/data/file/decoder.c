@@ -18,19 +18,30 @@ void decoder_fail(struct decoder *decoder, const char *what, const char *name)
     decoder->failed = true;
 }
 
-void *decoder_take(struct decoder *decoder, size_t count, size_t width)
+static void *take(struct decoder *decoder, struct arena *arena, size_t count,
+                  size_t width)
 {
     void *memory = NULL;
 
     if (decoder->failed)
         return NULL;
     if (width == 0 || count <= SIZE_MAX / width)
-        memory = arena_alloc(&decoder->catalogue->arena, count * width);
+        memory = arena_alloc(arena, count * width);
     if (memory == NULL) {
         error_no_memory(decoder->error);
         decoder->failed = true;
     }
     return memory;
+}
+
+void *decoder_take(struct decoder *decoder, size_t count, size_t width)
+{
+    return take(decoder, &decoder->catalogue->names->arena, count, width);
+}
+
+void *decoder_take_own(struct decoder *decoder, size_t count, size_t width)
+{
+    return take(decoder, &decoder->catalogue->arena, count, width);
 }
 
 void decoder_get(struct decoder *decoder, void *value, size_t size)

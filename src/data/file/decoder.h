@@ -26,8 +26,10 @@ struct decoder {
 
 /* Says what is wrong, once; `name`: of the table, or NULL. */
 void decoder_fail(struct decoder *decoder, const char *what, const char *name);
-/* Memory from the catalogue's arena, or NULL: the decoder has failed. */
+/* Memory from the arena of the catalogue's names, or for what copies of it do not
+ * share, from its own; NULL: the decoder has failed. */
 void *decoder_take(struct decoder *decoder, size_t count, size_t width);
+void *decoder_take_own(struct decoder *decoder, size_t count, size_t width);
 
 /* Reads bytes; a number of 4 bytes; one of 8. */
 void decoder_get(struct decoder *decoder, void *value, size_t size);
