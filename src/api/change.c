@@ -93,10 +93,10 @@ static enum vdbq_status open_stream(vdbq_query *query,
 {
     enum vdbq_status status =
         transaction_snapshot(transaction, &query->snapshot, &query->db->error);
-    uint64_t start = os_time_ns();
+    uint64_t start = query_clock(query);
     if (status == VDBQ_OK)
         status = query_stream(query);
-    query->times.steps_ns += os_time_ns() - start;
+    query->times.steps_ns += query_clock(query) - start;
     return status;
 }
 
@@ -338,12 +338,12 @@ static enum vdbq_status change_within(vdbq_query *query,
 {
     enum vdbq_status status =
         query_plan(query, transaction_catalogue(transaction));
-    uint64_t planned = os_time_ns(), before = query->times.steps_ns;
+    uint64_t planned = query_clock(query), before = query->times.steps_ns;
     if (status == VDBQ_OK)
         status = change_rows(query, transaction);
     query_end(query);
     query->times.write_ns +=
-        os_time_ns() - planned - (query->times.steps_ns - before);
+        query_clock(query) - planned - (query->times.steps_ns - before);
     return status;
 }
 
@@ -354,9 +354,9 @@ static enum vdbq_status leave(vdbq_query *query,
 {
     struct query_times *times = &query->times;
     bool own = transaction != query->db->transaction;
-    uint64_t start = os_time_ns();
+    uint64_t start = query_clock(query);
     status = session_leave(query->db, transaction, status);
-    *(own ? &times->commit_ns : &times->write_ns) += os_time_ns() - start;
+    *(own ? &times->commit_ns : &times->write_ns) += query_clock(query) - start;
     return status;
 }
 
@@ -388,11 +388,11 @@ static enum vdbq_status change_once(vdbq_query *query)
     if (status != VDBQ_OK)
         return status;
     bool apart = query_is_apart(query);
-    uint64_t start = os_time_ns();
+    uint64_t start = query_clock(query);
     if (apart)
         transaction_set_apart(query->db->transaction, true);
     status = session_enter(query->db, &transaction);
-    query->times.write_ns += os_time_ns() - start;
+    query->times.write_ns += query_clock(query) - start;
     if (status == VDBQ_OK)
         status = change_within(query, transaction);
     status = leave(query, transaction, status);

@@ -27,7 +27,8 @@ struct query_texts {
     unsigned count;                   /* of both */
 };
 
-/* Where the time of a run went beside plan and steps; in all nanoseconds. */
+/* Where the time of a run went beside plan and steps; in all nanoseconds. Where that
+ * of a change went is known where query_clock() tells it. */
 struct query_times {
     uint64_t files_ns;  /* reading files of FROM, since it was told last    */
     uint64_t steps_ns;  /* opening the steps of a change and taking rows    */
@@ -129,6 +130,8 @@ enum vdbq_status query_bind(vdbq_query *query, unsigned parameter,
 void query_clock_start(vdbq_query *query);
 /* ... and up to here, added to its stats. */
 void query_clock_count(vdbq_query *query);
+/* The time, where EXPLAIN ANALYZE asks where that of a change goes; else 0. */
+uint64_t query_clock(const vdbq_query *query);
 
 /* Has the files of FROM read, and opens their database for the query. */
 enum vdbq_status query_files_open(vdbq_query *query);

@@ -26,6 +26,14 @@ void query_clock_count(vdbq_query *query)
     query->counted_ns = now;
 }
 
+uint64_t query_clock(const vdbq_query *query)
+{
+    return query->statement != NULL
+                   && query->statement->explain == AST_EXPLAIN_ANALYZE
+               ? os_time_ns()
+               : 0;
+}
+
 void query_files_close(vdbq_query *query)
 {
     snapshot_close(&query->files);

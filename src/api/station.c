@@ -263,6 +263,8 @@ static void settle(vdbq *db)
 
 void stations_settle(vdbq *db)
 {
+    if (db->opener == NULL && (db->files == NULL || db->files->opener == NULL))
+        return;
     for (const vdbq_query *at = db->queries; at != NULL; at = at->next)
         if (at->stream != NULL)
             return; /* it works with what would change hands */

@@ -63,11 +63,11 @@ void query_texts_finish(struct query_texts *texts)
 enum vdbq_status query_change_batch(vdbq_query *query)
 {
     struct vdbq_batch *batch = &query->batch;
-    uint64_t start = os_time_ns();
+    uint64_t start = query_clock(query);
     *batch = (struct vdbq_batch){ 0 };
     enum vdbq_status status =
         stream_batch(query->stream, batch, &query->db->error);
-    query->times.steps_ns += os_time_ns() - start;
+    query->times.steps_ns += query_clock(query) - start;
     return status == VDBQ_OK && batch->rows > 0 ? query_texts_make(query)
                                                 : status;
 }

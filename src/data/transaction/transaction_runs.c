@@ -97,29 +97,40 @@ static bool list_orders(const struct catalogue *catalogue,
     return added;
 }
 
+/* Adds the run of a tablet that is to be made; false: no memory. */
+static bool add_job(const struct kept_order *order,
+                    const struct tablet_ref *tablet, struct vector *jobs)
+{
+    struct job job = { .table = order->table,
+                       .index = order->index,
+                       .tablet = *tablet };
+
+    job.ref.tablet = index_identity(order->index, tablet->identity);
+    job.ref.column_count = order->count;
+    memcpy(job.ref.columns, order->columns, sizeof job.ref.columns);
+    return vector_append(jobs, &job, 1);
+}
+
 /* Adds the runs of an order: those that there are to `kept`, others to `jobs`.
  * False: no memory. */
 static bool add_runs(const struct catalogue *catalogue,
                      const struct kept_order *order, uint32_t rows_min,
                      struct vector *kept, struct vector *jobs)
 {
-    for (size_t i = 0; i < order->table->tablet_count; i++) {
-        struct job job = { .table = order->table,
-                           .index = order->index,
-                           .tablet = tablet_base(&order->table->tablets[i]) };
+    bool room = true;
+
+    for (size_t i = 0; i < order->table->tablet_count && room; i++) {
+        const struct tablet_ref tablet = tablet_base(&order->table->tablets[i]);
         const struct run_ref *found;
-        if (job.tablet.rows < rows_min)
+        if (tablet.rows < rows_min)
             continue;
-        job.ref.tablet = index_identity(order->index, job.tablet.identity);
-        job.ref.column_count = order->count;
-        memcpy(job.ref.columns, order->columns, sizeof job.ref.columns);
-        found = catalogue_run(catalogue, job.ref.tablet, order->columns,
-                              order->count);
-        if (!vector_append(found != NULL ? kept : jobs,
-                           found != NULL ? (const void *)found : &job, 1))
-            return false;
+        found = catalogue_run(catalogue,
+                              index_identity(order->index, tablet.identity),
+                              order->columns, order->count);
+        room = found != NULL ? vector_append(kept, found, 1)
+                             : add_job(order, &tablet, jobs);
     }
-    return true;
+    return room;
 }
 
 static bool find_runs(const struct transaction *transaction,

@@ -103,10 +103,13 @@ static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
     const struct words_place where = { .place = scan->params.launcher.place,
                                        .table = scan->table,
                                        .times = &scan->word_times };
+    const struct program *program = scan->params.launcher.program;
     struct dictionary_base *base = NULL;
-    enum vdbq_status status = make_base(scan, &base, error);
+    bool none =
+        scan->params.build_side == NULL && run_dictionary_no_words(program);
+    enum vdbq_status status = none ? VDBQ_OK : make_base(scan, &base, error);
     struct run_dictionary_params params = {
-        .program = scan->params.launcher.program,
+        .program = program,
         .base = base,
         .parameters = scan->params.stream->parameters,
         .parameter_count = scan->params.stream->parameter_count,
