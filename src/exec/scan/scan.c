@@ -157,26 +157,13 @@ static enum vdbq_status open_launcher(struct scan *scan, struct error *error)
                : status;
 }
 
-/* Opens everything that the first launch needs. */
-static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
+/* Makes ready to walk over the tablets, once the launcher is open. */
+static enum vdbq_status prepare_walk(struct scan *scan, struct error *error)
 {
     const struct scan_params *params = &scan->params;
-    const struct program *program = params->launcher.program;
     const struct run_place *place = params->launcher.place;
-    const struct catalogue *catalogue = params->stream->snapshot->catalogue;
-    enum vdbq_status status = VDBQ_OK;
-    if (program->tables.count > 0)
-        scan->table = catalogue_table_id(
-            catalogue,
-            VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
-    if (run_dictionary_needed(program))
-        status = make_dictionary(scan, error);
-    if (status == VDBQ_OK)
-        status = open_launcher(scan, error);
-    if (status != VDBQ_OK)
-        return status;
     if (place->resident != NULL)
-        resident_drop_old(place->resident, catalogue);
+        resident_drop_old(place->resident, params->stream->snapshot->catalogue);
     scan->sources = (struct source_params){
         .place = place,
         .table = scan->table,
@@ -206,6 +193,26 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (scan->table != NULL && params->ranks != NULL)
         walk_share(&scan->walk, params->ranks);
     return VDBQ_OK;
+}
+
+/* Opens everything that the first launch needs; a launcher that rested once more. */
+static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
+{
+    const struct scan_params *params = &scan->params;
+    const struct program *program = params->launcher.program;
+    enum vdbq_status status = VDBQ_OK;
+    scan->table = NULL;
+    if (program->tables.count > 0)
+        scan->table = catalogue_table_id(
+            params->stream->snapshot->catalogue,
+            VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
+    if (run_dictionary_needed(program))
+        status = make_dictionary(scan, error);
+    if (status == VDBQ_OK && scan->launcher == NULL)
+        status = open_launcher(scan, error);
+    else if (status == VDBQ_OK)
+        launcher_again(scan->launcher, &params->launcher);
+    return status == VDBQ_OK ? prepare_walk(scan, error) : status;
 }
 
 /* Lets go of what a part held; `failed`: its launch was. */
@@ -242,31 +249,63 @@ enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
     *scan = NULL;
     if (made == NULL)
         return error_no_memory(error);
-    made->params = *params;
-    enum vdbq_status status = scan_prepare(made, error);
-    if (status != VDBQ_OK) {
-        scan_close(made);
-        return status;
-    }
     made->holder.let_go = let_go;
-    if (params->launcher.place->pool != NULL)
-        pool_join(params->launcher.place->pool, &made->holder);
-    *scan = made;
-    return VDBQ_OK;
+    enum vdbq_status status = scan_again(made, params, error);
+    if (status != VDBQ_OK)
+        scan_close(made);
+    else
+        *scan = made;
+    return status;
+}
+
+/* Nobody but a later run asks for what it holds then. */
+static void leave_pool(struct scan *scan)
+{
+    struct pool *pool = scan->params.launcher.place->pool;
+    if (pool == NULL)
+        return;
+    pool_leave(pool, &scan->holder);
+    pool_settle(pool);
+}
+
+bool scan_rest(struct scan *scan)
+{
+    bool failed = scan->failed || scan->held.status != VDBQ_OK
+                  || scan->lost.status != VDBQ_OK;
+    if (failed || scan->table == NULL || scan->table->rows > SCAN_REST_ROWS
+        || scan->params.ranks != NULL || scan->params.build_side != NULL
+        || scan->dictionary.base != NULL || scan->tables != NULL
+        || scan->few > 0 || !launcher_can_rest(scan->launcher))
+        return false;
+    leave_pool(scan);
+    vector_finish(&scan->copies);
+    run_dictionary_finish(&scan->dictionary);
+    arena_finish(&scan->arena);
+    return true;
+}
+
+enum vdbq_status scan_again(struct scan *scan, const struct scan_params *params,
+                            struct error *error)
+{
+    assert(scan->launcher == NULL || launcher_can_rest(scan->launcher));
+    scan->params = *params;
+    scan->rows_run = scan->bytes_done = scan->bytes_mapped = 0;
+    scan->fed = false;
+    scan->walk = (struct walk){ 0 };
+    enum vdbq_status status = scan_prepare(scan, error);
+    if (status == VDBQ_OK && params->launcher.place->pool != NULL)
+        pool_join(params->launcher.place->pool, &scan->holder);
+    return status;
 }
 
 void scan_close(struct scan *scan)
 {
     if (scan == NULL)
         return;
-    struct pool *pool = scan->params.launcher.place->pool;
     launcher_close(scan->launcher); /* waits for what is in flight */
     for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
         part_close(scan, &scan->parts[i], scan->failed);
-    if (pool != NULL) {
-        pool_leave(pool, &scan->holder);
-        pool_settle(pool);
-    }
+    leave_pool(scan);
     vector_finish(&scan->copies);
     held_error_finish(&scan->held);
     held_error_finish(&scan->lost);

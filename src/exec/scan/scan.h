@@ -22,9 +22,19 @@ struct scan_params {
 
 struct scan;
 
+/* Rows of a table whose scan may rest, at most: its launches have little memory. */
+enum { SCAN_REST_ROWS = 1 << 10 };
+
 enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
                            struct error *error);
 void scan_close(struct scan *scan);
+/* As stream_rest(), of a scan of few rows without words and build sides; it holds no
+ * tablet then. */
+bool scan_rest(struct scan *scan);
+/* Opens one that rests for what the params say now: the program, and where it runs,
+ * are as they were. On failure it is to be closed. */
+enum vdbq_status scan_again(struct scan *scan, const struct scan_params *params,
+                            struct error *error);
 
 /* From now on a sink takes the rows; as launcher_sink(). */
 void scan_sink(struct scan *scan, struct sink *sink);

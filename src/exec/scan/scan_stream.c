@@ -3,6 +3,8 @@
  * STEP_SCAN: a program over a table's tablets, or once. Rows that it probes
  * come first, from the step's inputs.
  */
+#include <assert.h>
+
 #include "device/kind.h"
 #include "exec/scan/scan.h"
 #include "exec/stream/stream_inner.h"
@@ -37,11 +39,11 @@ static uint64_t rows_most(const struct stream *stream)
     return most;
 }
 
-/* Opens the scan at the place that was chosen. */
-static enum vdbq_status open_scan(struct scan_stream *made, struct error *error)
+/* What the scan is opened with, at the place that was chosen. */
+static struct scan_params scan_params(const struct scan_stream *made)
 {
-    struct stream *stream = &made->head;
-    struct scan_params scan = {
+    const struct stream *stream = &made->head;
+    return (struct scan_params){
         .launcher = { .place = &made->place,
                       .program = &stream->step->scan.program,
                       .rows = stream->rows_most,
@@ -52,6 +54,11 @@ static enum vdbq_status open_scan(struct scan_stream *made, struct error *error)
         .texts = stream->texts,
         .ranks = stream->step->scan.ranks > 0 ? stream->params->ranks : NULL,
     };
+}
+
+static enum vdbq_status open_scan(struct scan_stream *made, struct error *error)
+{
+    const struct scan_params scan = scan_params(made);
     return scan_open(&scan, &made->scan, error);
 }
 
@@ -76,6 +83,50 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
     made->device = table != NULL ? stream_taker(place) : NULL;
     status = build_side_open(stream, made->device, &made->build_side, error);
     return status == VDBQ_OK ? open_scan(made, error) : status;
+}
+
+/* Rows on a device stay there, and what takes them is not the stream's. */
+static bool scan_stream_rest(struct stream *stream)
+{
+    struct scan_stream *made = (struct scan_stream *)stream;
+    return made->build_side == NULL && made->device == NULL
+           && scan_rest(made->scan);
+}
+
+/* Whether a scan that rests at one place may go on at another. */
+static bool is_same_place(const struct run_place *before,
+                          const struct run_place *now)
+{
+    return before->device == now->device && before->mode == now->mode
+           && before->pool == now->pool && stream_taker(now) == NULL;
+}
+
+/* Opens the scan for the table as it is now; anew where it is to run elsewhere. */
+static enum vdbq_status scan_stream_again(struct stream *stream,
+                                          struct error *error)
+{
+    struct scan_stream *made = (struct scan_stream *)stream;
+    const struct stream_params *params = stream->params;
+    const struct table *table = table_of(stream);
+    struct run_place place;
+    assert(table != NULL && made->build_side == NULL);
+    stream->rows_most = table->rows;
+    enum vdbq_status status = params->choose(params->choose_context, table,
+                                             &stream->step->scan.program,
+                                             rows_most(stream), &place, error);
+    if (status != VDBQ_OK)
+        return status;
+    bool same =
+        is_same_place(&made->place, &place) && table->rows <= SCAN_REST_ROWS;
+    if (!same) {
+        scan_close(made->scan);
+        made->scan = NULL;
+    }
+    made->place = place;
+    made->device = stream_taker(&made->place);
+    const struct scan_params scan = scan_params(made);
+    return same ? scan_again(made->scan, &scan, error)
+                : scan_open(&scan, &made->scan, error);
 }
 
 /* The machine's values, with the types that they have in SQL. */
@@ -250,6 +301,8 @@ const struct stream_kind scan_stream = {
                .few = scan_stream_few,
                .dictionary = scan_stream_words,
                .stats = scan_stream_stats,
+               .rest = scan_stream_rest,
+               .again = scan_stream_again,
                .close = scan_stream_close,
                .device = &device_calls },
     .open = scan_stream_open,

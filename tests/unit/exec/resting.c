@@ -225,13 +225,60 @@ static void test_fails(void **state)
     vdbq_query_close(update);
 }
 
+/* ------------------------------------------------------------------ tables -- */
+
+/* Rows of a table without an index: so many of ids [0, rows) as are at least `from`,
+ * of which each is the one before and 1 more. */
+static void expect_scan(vdbq_query *query, int64_t from, int64_t more,
+                        int64_t rows)
+{
+    assert_int_equal(run(query, from, more), VDBQ_OK);
+    for (int64_t id = from; id < rows; id++) {
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_int64(query, 0), id + more);
+    }
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+}
+
+/* A table that is read whole, and grows to more rows than a scan that rests may
+ * have; others run on the same tablets meanwhile. */
+static void test_scan(void **state)
+{
+    vdbq_query *query, *update, *insert;
+
+    (void)state;
+    do_sql("create table few (id integer, x bigint)");
+    query = prepare("select id + ?2 from few where id >= ?1");
+    update = prepare("update few set x = x + ?2 where id = ?1");
+    insert = prepare("insert into few values (?1, ?2)");
+    for (int64_t rows = 0; rows < ROWS / 2; rows++) {
+        assert_int_equal(run(insert, rows, 0), VDBQ_OK);
+        if (rows % 16 > 3 && rows != 1030)
+            continue;
+        expect_scan(query, rows - rows % 16, rows, rows + 1);
+        expect_scan(query, rows + 1, 1, rows + 1);
+        assert_int_equal(run(update, rows, rows), VDBQ_OK);
+        assert_int_equal(run(update, rows, INT64_MAX),
+                         rows > 0 ? VDBQ_RANGE : VDBQ_OK);
+    }
+    do_sql("delete from few where id > 5");
+    expect_scan(query, 0, 7, 6);
+    do_sql("begin; update few set id = id + 1; delete from few where id = 6");
+    expect_scan(query, 1, 7, 6);
+    do_sql("rollback");
+    expect_scan(query, 2, 8, 6);
+    vdbq_query_close(query);
+    vdbq_query_close(update);
+    vdbq_query_close(insert);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges),     cmocka_unit_test(test_one_row),
         cmocka_unit_test(test_left_early), cmocka_unit_test(test_texts),
         cmocka_unit_test(test_settings),   cmocka_unit_test(test_update),
-        cmocka_unit_test(test_fails),
+        cmocka_unit_test(test_fails),      cmocka_unit_test(test_scan),
     };
 
     return cmocka_run_group_tests(tests, open_table, close_table);
