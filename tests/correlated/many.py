@@ -44,7 +44,7 @@ class Queries:
         return self.rng.choice((self.of_groups, self.of_groups, self.of_rows, self.of_values,
                                 self.of_sets, self.of_pairs, self.of_first,
                                 self.of_partitions, self.of_quantiles, self.of_keys, self.of_keys,
-                                self.of_keys))(self.rng.choice(KEYS))
+                                self.of_keys, self.of_calls, self.of_calls))(self.rng.choice(KEYS))
 
     def some(self, *texts):
         return self.rng.choice(texts)
@@ -124,6 +124,18 @@ class Queries:
         return (f'SELECT m.*{", f.x" if join else ""} FROM many m {join}'
                 + self.where(self.some(one, by_id), self.test('m'),
                              self.some('', '1000 / (m.w - 3) > 100')))
+
+    def of_calls(self, key):
+        """What is called of texts, for few rows of many."""
+        calls = [self.some('upper(m.s)', "m.s || '-'", 'length(m.s) + m.w', 'substr(m.s, 2)',
+                           "upper(m.s) || ' ' || m.id", 'CAST(m.s AS DATE)') for _ in range(2)]
+        few = self.some(f'm.id % 997 = {self.rng.randrange(9)}',
+                        f'm.id < {self.rng.choice((9, 900))}', f'm.w = {self.rng.randrange(13)}')
+        called = self.some('', '', 'length(m.s) > 3', "upper(m.s) LIKE '%7%'")
+        tests = (self.some('', few, few), called, self.test('m'))
+        order = self.some('m.w, m.id', f'm.{key} DESC, m.id', 'upper(m.s), m.id')
+        end = self.some('', ' LIMIT 5', f' ORDER BY {order} LIMIT {self.some(1, 7, 70)}')
+        return (f'SELECT m.{key}, {", ".join(calls)} FROM many m' + self.where(*tests) + end)
 
     def of_first(self, key):
         """The first rows of many, with all that they have."""

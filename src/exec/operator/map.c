@@ -28,8 +28,10 @@ struct map_stream {
     struct stream head; /* first */
     /* of each batch: the input's columns, then the results */
     struct vdbq_vector *vectors;
-    struct row_set results;   /* of the rows at hand: a column a function    */
-    struct map_texts *texts;  /* of each function, if it makes texts         */
+    struct row_set results;  /* of the rows at hand: a column a function    */
+    struct map_texts *texts; /* of each function, if it makes texts         */
+    struct function_lookup *lookups; /* of each function, if it looks up      */
+    struct arena arena;              /* of these                              */
     struct held_error failed; /* of a row: none behind it counts             */
     uint64_t portion_rows;    /* of a portion, at most                       */
 
@@ -107,6 +109,25 @@ static uint64_t choose_portion(const struct map_stream *map)
     return rows > PORTION_ROWS ? rows : PORTION_ROWS;
 }
 
+/* Reads the calls that are looked up. */
+static enum vdbq_status read_lookups(struct map_stream *map,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    map->lookups =
+        arena_alloc(&map->arena, function_count(map) * sizeof *map->lookups);
+    if (map->lookups == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < function_count(map) && status == VDBQ_OK; i++) {
+        const struct step_function *function =
+            vector_at(&map->head.step->map.functions, i);
+        if (function->looks_up)
+            status = function_lookup_read(function->name, &map->arena,
+                                          &map->lookups[i], error);
+    }
+    return status;
+}
+
 static enum vdbq_status map_open(struct stream *stream, struct error *error)
 {
     struct map_stream *map = (struct map_stream *)stream;
@@ -120,6 +141,8 @@ static enum vdbq_status map_open(struct stream *stream, struct error *error)
         return error_no_memory(error);
     enum vdbq_status status = row_set_init(&map->results, result_columns(map),
                                            function_count(map), error);
+    if (status == VDBQ_OK)
+        status = read_lookups(map, error);
     map->portion_rows = choose_portion(map);
     map->whole = needs_words(map);
     if (status == VDBQ_OK && map->whole)
@@ -148,6 +171,7 @@ static void map_close(struct stream *stream)
     memory_release(map->all.columns);
     rescan_finish(&map->input);
     row_set_finish(&map->results);
+    arena_finish(&map->arena);
     held_error_finish(&map->failed);
     memory_release(map->vectors);
     memory_release(map->part);
@@ -168,6 +192,7 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
     };
     const int *arguments = VECTOR_ITEMS(&call.step->arguments, int);
     uint64_t rows;
+    call.lookup = call.step->looks_up ? &map->lookups[number] : NULL;
     for (size_t i = 0; i < call.step->arguments.count; i++)
         call.words[i] =
             stream_dictionary(map->head.inputs[0], (unsigned)arguments[i]);

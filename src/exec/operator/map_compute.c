@@ -25,6 +25,8 @@ struct share {
     uint64_t first, rows; /* of the batch */
     uint64_t done;        /* of `rows`, before one that failed */
     struct map_memo memo;
+    /* of a call that is looked up: a copy of its arguments */
+    struct function_value constants[FUNCTION_ARGUMENTS_MAX];
     /* of each argument, for the block of rows at hand: its texts */
     struct dictionary_texts texts[FUNCTION_ARGUMENTS_MAX];
     struct arena arena; /* of texts, until they are gathered */
@@ -33,7 +35,8 @@ struct share {
 
 struct computing {
     const struct map_call *call;
-    const struct function *function; /* found by the step's name */
+    const struct function
+        *function; /* found by the step's name, or looked up */
     struct row_set_column arguments[FUNCTION_ARGUMENTS_MAX];
     uint64_t block_rows; /* whose texts a share looks up together */
     unsigned count;      /* of `shares`, and `gathers` */
@@ -147,6 +150,21 @@ static void copy_value(const struct map_call *call, const struct share *share,
            column->width);
 }
 
+/* Looks the call up for a text. One that fails says what a program says. */
+static enum vdbq_status look_up(const struct computing *computing,
+                                struct share *share, struct vdbq_text text,
+                                struct function_value *value)
+{
+    const struct function_lookup *lookup = computing->call->lookup;
+    enum vdbq_status status = function_lookup_call(
+        lookup, share->constants, text, &share->arena, value, &share->error);
+    if (status != VDBQ_RANGE && status != VDBQ_TYPE)
+        return status;
+    char room[FUNCTION_FAILURE_MAX];
+    function_lookup_failure(lookup->function, room);
+    return error_set(&share->error, VDBQ_RANGE, "%s", room);
+}
+
 /* NULL arguments give NULL without a call. */
 static enum vdbq_status compute_row(const struct computing *computing,
                                     struct share *share)
@@ -160,8 +178,10 @@ static enum vdbq_status compute_row(const struct computing *computing,
     for (unsigned i = 0; i < count && !value.null; i++)
         value.null = !argument(computing, share, i, &arguments[i]);
     if (!value.null)
-        status = function_call(computing->function, arguments, count,
-                               &share->arena, &value, &share->error);
+        status = call->lookup != NULL
+                     ? look_up(computing, share, arguments[0].text, &value)
+                     : function_call(computing->function, arguments, count,
+                                     &share->arena, &value, &share->error);
     if (status != VDBQ_OK) {
         share->error.line = call->step->at.line;
         share->error.column = call->step->at.column;
@@ -247,6 +267,10 @@ static bool deal(struct computing *computing)
     for (uint64_t i = 0; i < computing->count; i++) {
         uint64_t first = rows * i / computing->count;
         uint64_t end = rows * (i + 1) / computing->count;
+        if (computing->call->lookup != NULL)
+            memcpy(computing->shares[i].constants,
+                   computing->call->lookup->arguments,
+                   sizeof computing->shares[i].constants);
         computing->shares[i].first = first;
         computing->shares[i].rows = end - first;
     }
@@ -279,8 +303,10 @@ enum vdbq_status map_compute(const struct map_call *call, uint64_t *rows,
 {
     struct computing computing = { .call = call };
     enum vdbq_status status = VDBQ_OK;
-    computing.function = function_find(call->step->name);
+    computing.function = call->lookup != NULL ? call->lookup->function
+                                              : function_find(call->step->name);
     assert(computing.function != NULL);
+    assert(call->lookup == NULL || call->step->arguments.count == 1);
     assert(call->step->arguments.count <= FUNCTION_ARGUMENTS_MAX);
     assert(!makes_texts(call) || call->texts != NULL);
     find_arguments(&computing);

@@ -12,7 +12,9 @@
 
 struct map_call {
     const struct step_function *step; /* names the function and its arguments */
-    const struct vdbq_batch *batch;   /* has these */
+    const struct function_lookup
+        *lookup;                    /* that it looks up; NULL: it does not */
+    const struct vdbq_batch *batch; /* has these */
     /* of each argument: its words; NULL: it is no text */
     const struct dictionary *words[FUNCTION_ARGUMENTS_MAX];
     struct row_set_column *column; /* gets the values, and has NULL flags ... */

@@ -5,7 +5,6 @@
  * and are looked up.
  */
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plan/code/emit.h"
@@ -178,21 +177,13 @@ struct value value_parameter(struct generator *generator,
 
 /* ------------------------------------------------------------- lookups -- */
 
-/* What is said where a call fails for a text; NULL: no memory. Programs know no
- * texts: it says which function it is, or which type the text is none of. */
+/* What is said where a call fails for a text; NULL: no memory. */
 static const char *failure_of(struct generator *generator,
                               const struct function *function)
 {
-    const char *type = type_name(function->result);
-    bool casts = strncmp(function->name, "to_", 3) == 0;
-    bool whole = type_is_integer(function->result);
-    char room[80];
+    char room[FUNCTION_FAILURE_MAX];
 
-    snprintf(room, sizeof room,
-             !casts  ? "a text is not what %s takes"
-             : whole ? "a text is out of the range of %s"
-                     : "a text is no %s",
-             casts ? type : function->name);
+    function_lookup_failure(function, room);
     return emit_text(generator, room, strlen(room));
 }
 

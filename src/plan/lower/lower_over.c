@@ -397,9 +397,16 @@ static bool add_function(struct lowering *lowering,
                          const struct step_function *from, const int *below,
                          int number)
 {
-    struct step_function function = { .name = from->name,
-                                      .arguments = VECTOR(int),
-                                      .at = from->at };
+    struct step_function function = {
+        .name = from->looks_up ? arena_copy(&lowering->steps->arena, from->name,
+                                            strlen(from->name))
+                               : from->name,
+        .looks_up = from->looks_up,
+        .arguments = VECTOR(int),
+        .at = from->at
+    };
+    if (function.name == NULL)
+        return error_no_memory(lowering->binder->error), false;
     struct step_function *added = add_to(
         lowering, &steps_at(lowering->steps, number)->map.functions, &function);
 

@@ -37,6 +37,7 @@
 #include "plan/simplify/group_early.h"
 #include "plan/simplify/group_firsts.h"
 #include "plan/simplify/group_key.h"
+#include "plan/simplify/late_calls.h"
 #include "plan/simplify/partner_extremes.h"
 #include "plan/simplify/refused.h"
 #include "plan/simplify/share.h"
@@ -308,6 +309,13 @@ static const struct pass {
       .text =
           "Rows that find no partner in a join are left out before they are "
           "grouped or indexed, by a semi join with the keys of the others.",
+      .optional = true,
+      .when = PASS_TREE },
+    { .name = "call late",
+      .apply = late_calls,
+      .text = "Calls of texts are computed for the rows that a condition or a "
+              "LIMIT "
+              "leaves, where these are few.",
       .optional = true,
       .when = PASS_TREE },
     { .name = "fetch late",

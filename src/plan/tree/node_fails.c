@@ -24,7 +24,7 @@ static bool functions_fail(const struct node *map)
     for (size_t i = 0; i < map->map.functions.count; i++) {
         const struct step_function *function =
             vector_at(&map->map.functions, i);
-        if (function_find(function->name)->fails)
+        if (function->looks_up || function_find(function->name)->fails)
             return true;
     }
     return false;

@@ -103,6 +103,13 @@ static bool is_ambiguous(const struct print_scope *scope, unsigned column,
     return false;
 }
 
+/* A call that is looked up shows its arguments, but for the text. */
+static void print_function(const struct step_function *function,
+                           struct text *text)
+{
+    text_print(text, "%s%s", function->name, function->looks_up ? "" : "(...)");
+}
+
 /* A column without a name: what it is made of. */
 static void print_made(const struct print_scope *outer, const struct node *node,
                        int column, struct text *text)
@@ -125,10 +132,7 @@ static void print_made(const struct print_scope *outer, const struct node *node,
     else if (node->kind == NODE_WINDOW)
         print_window(&below, vector_at(&node->window.functions, added), text);
     else if (node->kind == NODE_MAP)
-        text_print(text, "%s(...)",
-                   ((const struct step_function *)vector_at(
-                        &node->map.functions, added))
-                       ->name);
+        print_function(vector_at(&node->map.functions, added), text);
     else if (node->kind == NODE_APPLY || node->kind == NODE_JOIN)
         text_print(text, "(subquery)");
     else

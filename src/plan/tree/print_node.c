@@ -229,13 +229,14 @@ static void print_map(const struct print_scope *scope, const struct node *node,
     for (size_t i = 0; i < node->map.functions.count; i++) {
         const struct step_function *function =
             vector_at(&node->map.functions, i);
-        text_print(text, "%s%s(", i > 0 ? ", " : " ", function->name);
+        text_print(text, "%s%s%s", i > 0 ? ", " : " ", function->name,
+                   function->looks_up ? " of " : "(");
         for (size_t k = 0; k < function->arguments.count; k++) {
             text_print(text, "%s", k > 0 ? ", " : "");
             print_column(scope, VECTOR_ITEMS(&function->arguments, int)[k],
                          text);
         }
-        text_print(text, ")");
+        text_print(text, "%s", function->looks_up ? "" : ")");
     }
 }
 

@@ -106,6 +106,12 @@ enum vdbq_status function_lookup_call(const struct function_lookup *lookup,
                                       struct function_value *value,
                                       struct error *error);
 
+/* What is said where a call fails for a text, whichever text that is: programs know
+ * none. It says which function it is, or which type the text is none of. */
+enum { FUNCTION_FAILURE_MAX = 80 };
+void function_lookup_failure(const struct function *function,
+                             char room[FUNCTION_FAILURE_MAX]);
+
 /* Whether a pattern, with what goes with it, is one that a function takes, as
  * far as it is constant: of the arguments that are none the bytes are NULL.
  * Fails with RANGE and what is wrong, NO_MEMORY. */

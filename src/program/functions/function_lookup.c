@@ -5,9 +5,11 @@
  * + and - between them, a call first.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "base/type.h"
 #include "program/functions/function_inner.h"
 
 struct reading {
@@ -232,6 +234,19 @@ enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
 }
 
 /* -------------------------------------------------------------- calling -- */
+
+void function_lookup_failure(const struct function *function,
+                             char room[FUNCTION_FAILURE_MAX])
+{
+    const char *type = type_name(function->result);
+    bool casts = strncmp(function->name, "to_", 3) == 0;
+    bool whole = type_is_integer(function->result);
+    snprintf(room, FUNCTION_FAILURE_MAX,
+             !casts  ? "a text is not what %s takes"
+             : whole ? "a text is out of the range of %s"
+                     : "a text is no %s",
+             casts ? type : function->name);
+}
 
 /* What an argument is for a text. What its terms give is all computed: one that
  * fails counts also beside NULL. */

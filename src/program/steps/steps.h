@@ -181,6 +181,9 @@ struct step_window {
  * is NULL where an argument is, or where the function says so. */
 struct step_function {
     const char *name; /* of program/functions/function.h                    */
+    bool
+        looks_up; /* `name` is a call as function_lookup_read() reads it, of the
+                      only argument, a text                              */
     struct vector arguments; /* of int: columns of the input             */
     struct position at;      /* for its failures                         */
 };

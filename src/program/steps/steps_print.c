@@ -270,13 +270,14 @@ static void print_map(const struct printing *printing, const struct step *step)
     for (size_t i = 0; i < functions->count; i++) {
         const struct step_function *function = vector_at(functions, i);
         print_comma(i, text);
-        text_print(text, "%s(", function->name);
+        text_print(text, "%s%s", function->name,
+                   function->looks_up ? " of " : "(");
         for (size_t k = 0; k < function->arguments.count; k++) {
             text_print(text, "%s", k > 0 ? ", " : "");
             print_column(printing, step, 0,
                          VECTOR_ITEMS(&function->arguments, int)[k]);
         }
-        text_print(text, ")");
+        text_print(text, "%s", function->looks_up ? "" : ")");
     }
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of texts that are computed for few rows.
+ */
+#ifndef VDBQ_PLAN_SIMPLIFY_LATE_CALLS_H
+#define VDBQ_PLAN_SIMPLIFY_LATE_CALLS_H
+
+#include "plan/tree/node.h"
+
+struct binder;
+
+/* Where a condition or a LIMIT in a tree leaves far fewer rows than a text column
+ * has words, calls of it are computed row by row behind that. NULL: a failure. */
+struct node *late_calls(struct binder *binder, struct node *node);
+
+#endif
