@@ -15,6 +15,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/make/coerce.h"
+#include "plan/operator/calendar.h"
 #include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
@@ -35,18 +36,25 @@ static int unit_named(const char *name, size_t length)
     return -1;
 }
 
-/* The part that a constant names; false: a failure, it names none. */
+/* The part that a constant names: a unit, or behind these one of enum calendar_part
+ * before `parts`. False: a failure, it names none. */
 static bool read_unit(struct binder *binder, const struct expression *part,
-                      int *unit)
+                      int parts, int *unit)
 {
     *unit = -1;
-    if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT)
-        *unit =
-            unit_named(part->constant.text.bytes, part->constant.text.length);
+    if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT) {
+        struct vdbq_text name = part->constant.text;
+        int other = calendar_named(name.bytes, name.length);
+        *unit = other >= 0 && other < parts
+                    ? UNITS + other
+                    : unit_named(name.bytes, name.length);
+    }
     if (*unit < 0)
         error_at(binder->error, VDBQ_TYPE, part->at,
-                 "the part is a constant: 'year', 'month', 'day', 'hour', "
-                 "'minute' or 'second'");
+                 "the part is a constant: 'year', 'quarter', 'month', 'week', "
+                 "%s'day', 'hour', 'minute' or 'second'",
+                 parts == CALENDAR_PARTS ? "'doy', 'dow', 'isodow', 'epoch', "
+                                         : "");
     return *unit >= 0;
 }
 
@@ -55,9 +63,13 @@ struct expression *scalar_extract(struct binder *binder,
 {
     int unit;
 
-    return read_unit(binder, call->arguments[0], &unit) ? expression_part(
-               binder, call->arguments[1], (enum ast_unit)unit, call->tree->at)
-                                                        : NULL;
+    if (!read_unit(binder, call->arguments[0], CALENDAR_PARTS, &unit))
+        return NULL;
+    return unit >= UNITS ? calendar_part(binder, call->arguments[1],
+                                         (enum calendar_part)(unit - UNITS),
+                                         call->tree->at)
+                         : expression_part(binder, call->arguments[1],
+                                           (enum ast_unit)unit, call->tree->at);
 }
 
 /* year(x) and so on. */
@@ -440,19 +452,24 @@ struct expression *scalar_date_trunc(struct binder *binder,
     struct expression *e = call->arguments[1];
     int unit;
 
-    if (!read_unit(binder, call->arguments[0], &unit))
+    if (!read_unit(binder, call->arguments[0], CALENDAR_WEEK + 1, &unit))
         return NULL;
     if (e->type != VDBQ_DATE && e->type != VDBQ_TIMESTAMP
         && e->type != VDBQ_TEXT && !is_null_constant(e))
         return refuse_argument(binder, call, e);
-    if (e->type != VDBQ_DATE || unit > AST_DAY)
+    bool clock = unit > AST_DAY && unit < UNITS;
+    if (e->type != VDBQ_DATE || clock)
         e = expression_cast_plain(binder, e, VDBQ_TIMESTAMP, e->at);
     if (e == NULL || is_null_constant(e))
         return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
-    if (unit > AST_DAY)
+    if (clock)
         return whole_clock(binder, call, e, (enum ast_unit)unit);
     e = expression_cast_plain(binder, e, VDBQ_DATE, e->at);
-    e = e ? first_day(binder, call, e, (enum ast_unit)unit) : NULL;
+    if (e != NULL)
+        e = unit < UNITS
+                ? first_day(binder, call, e, (enum ast_unit)unit)
+                : calendar_first(binder, e, (enum calendar_part)(unit - UNITS),
+                                 e->at);
     return e ? expression_cast_plain(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
 }
 

@@ -19,6 +19,11 @@ struct expression *expression_date_of_days(struct binder *binder,
                                            struct expression *e,
                                            struct position at);
 
+/* A DATE or a TIMESTAMP as it is, a text read as a time; others are refused. */
+struct expression *expression_date_or_time(struct binder *binder,
+                                           struct expression *e,
+                                           struct position at);
+
 /* A part of a date or a time. */
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,

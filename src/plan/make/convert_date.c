@@ -112,9 +112,9 @@ static struct expression *refuse_date(struct binder *binder,
     return NULL;
 }
 
-/* A text is read as a time; what is neither date nor time is refused. */
-static struct expression *date_or_time(struct binder *binder,
-                                       struct expression *e, struct position at)
+struct expression *expression_date_or_time(struct binder *binder,
+                                           struct expression *e,
+                                           struct position at)
 {
     if (e->type == VDBQ_TEXT)
         return expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
@@ -144,7 +144,7 @@ struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at)
 {
-    struct expression *e = date_or_time(binder, operand, at);
+    struct expression *e = expression_date_or_time(binder, operand, at);
 
     if (e == NULL)
         return NULL;
@@ -227,7 +227,7 @@ struct expression *expression_moved(struct binder *binder,
                                     const struct ast_expression *interval,
                                     bool back, struct position at)
 {
-    struct expression *e = date_or_time(binder, operand, at);
+    struct expression *e = expression_date_or_time(binder, operand, at);
     enum ast_unit unit = interval->unit;
     int64_t count = interval_count(interval, back);
 
