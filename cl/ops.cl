@@ -294,27 +294,38 @@ OP(FAIL)
     FAULT_IF(failed, A(I32) != 0)
 }
 
-static i32 date_month_days(i64 year, i32 month)
+/* Of a year that is not negative. */
+static inline i32 date_month_days(u32 year, i32 month)
 {
-    i32 leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    if (month == 2)
-        return 28 + leap;
-    return 30 + (month + (month > 7)) % 2;
+    i32 leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0));
+    return month == 2 ? 28 + leap : 30 + ((month + (month > 7)) & 1);
 }
 
-/* The same day of another month, or that month's last one before it. */
-static i64 date_add_months(i32 days, i32 months)
+/* The same day of another month, or that month's last one before it; outside the
+ * years 1 to 9999 any day that is outside. Numbers of 32 bits: vectors. From any
+ * date MONTHS_MOST lead beyond these years, and year 0 and 10000 stand for all others. */
+#define MONTHS_MOST 1000000000
+#define MONTHS_PAST 1200000000 /* makes every month positive: whole years */
+
+static inline i32 date_add_months(i32 days, i32 months)
 {
     struct date date = date_of(days);
-    i64 month = date.year * 12 + date.month - 1 + months;
-    date.year = (month < 0 ? month - 11 : month) / 12;
-    date.month = (i32)(month - date.year * 12) + 1;
-    i32 last = date_month_days(date.year, date.month);
-    date.day = date.day < last ? date.day : last;
-    return date_days(date);
+    i32 some = months < -MONTHS_MOST  ? -MONTHS_MOST
+               : months > MONTHS_MOST ? MONTHS_MOST
+                                      : months;
+    u32 moved = (u32)((i32)date.year * 12 + date.month - 1 + some) + MONTHS_PAST;
+    i32 past = (i32)(moved / 12) - MONTHS_PAST / 12;
+    i32 month = (i32)(moved % 12) + 1;
+    u32 year = past < 0 ? 0 : past > 10000 ? 10000 : (u32)past;
+    i32 last = date_month_days(year, month);
+    i32 day = date.day < last ? date.day : last;
+    u32 from = year + 400 - (month <= 2);
+    u32 march = (u32)(month > 2 ? month - 3 : month + 9);
+    return (i32)(from * 365 + from / 4 - from / 100 + from / 400 +
+                 (153 * march + 2) / 5) + day - 1 - DATE_PERIOD - DATE_EPOCH;
 }
 
-static i32 days_fit(i64 days)
+static i32 days_fit(i32 days)
 {
     return days >= DATE_FIRST && days <= DATE_LAST;
 }
@@ -324,10 +335,10 @@ OP(ADD_MONTHS_I32)
     NO_D;
     i32 failed = 0;
     DEAR({
-        i64 days = date_add_months(B(I32), C(I32));
+        i32 days = date_add_months(B(I32), C(I32));
         i32 fits = days_fit(days);
         failed |= LIVE & !fits;
-        A(I32) = fits ? (i32)days : 0;
+        A(I32) = fits ? days : 0;
     })
     FAULT_IF(failed, !days_fit(date_add_months(B(I32), C(I32))))
 }
@@ -393,6 +404,8 @@ OP(DATE_PART_I32)
         DEAR(A(I32) = (i32)date_of(B(I32)).year;)
     } else if (c == DATE_MONTH) {
         DEAR(A(I32) = date_of(B(I32)).month;)
+    } else if (c == DATE_DAY) {
+        DEAR(A(I32) = date_of(B(I32)).day;)
     } else {
         DEAR(A(I32) = date_part(B(I32), c);)
     }
