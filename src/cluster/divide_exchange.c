@@ -7,20 +7,20 @@
 #include <assert.h>
 
 #include "cluster/divide_numbers.h"
+#include "cluster/divide_price.h"
 
 /* What a row costs, measured with 2 ranks on host cores. */
 enum {
     BUILD_NS = 60,          /* to be built into a side of a join          */
-    MOVE_NS = 25,           /* to be hashed, packed, sent and taken       */
     ORDER_NS = 250,         /* to be put back into its place by rank 0    */
     ROWS_WORTH_IT = 1 << 17 /* built, below which nobody minds            */
 };
 
 /* A join that may be it. */
 struct found {
-    int join;         /* the step; -1: there is none                     */
-    double left_rows; /* that come to it, about                          */
-    double right_rows;
+    int join;            /* the step; -1: there is none                     */
+    double right_rows;   /* that come to it, about                         */
+    double move_ns;      /* to send both sides' rows; below 0: not known   */
     double ordered_rows; /* that rank 0 has to put into order            */
 };
 
@@ -165,21 +165,6 @@ static const char *why_seen(const struct steps *steps, int scan, int number,
                : "no: its rows have no room for numbers";
 }
 
-/* Whether a text of a step is read: each rank has words of its own. False, too,
- * where there is no memory to tell. */
-static bool has_no_texts(const struct steps *steps, int number)
-{
-    const struct step *step = steps_at(steps, number);
-    bool *reads = memory_zeroed(step->column_count, sizeof *reads);
-    bool none = reads != NULL;
-    if (none)
-        steps_reads(steps, number, reads);
-    for (unsigned i = 0; none && i < step->column_count; i++)
-        none = !reads[i] || step->columns[i].type != VDBQ_TEXT;
-    memory_release(reads);
-    return none;
-}
-
 /* Why both sides of a join cannot be exchanged; NULL: they can. */
 static const char *why_not(const struct steps *steps,
                            const struct divide_params *params, int scan,
@@ -195,12 +180,7 @@ static const char *why_not(const struct steps *steps,
     if (divide_scanned(params->catalogue, steps_at(steps, right)) == NULL
         || steps_readers(steps, right) != 1)
         return "no: the join's right side is no scan of a table";
-    const char *seen = why_seen(steps, scan, number, top);
-    if (seen != NULL)
-        return seen;
-    return has_no_texts(steps, input_of(step, 0)) && has_no_texts(steps, right)
-               ? NULL
-               : "no: texts would have to be sent";
+    return why_seen(steps, scan, number, top);
 }
 
 /* Rows that rank 0 has to put into order: groups, or rows of step `top` but those
@@ -215,6 +195,16 @@ static double ordered_rows(const struct steps *steps, int top)
     return step->kind == STEP_GROUP || step->kind == STEP_LIMIT
                ? step->rows
                : steps_at(steps, top)->rows;
+}
+
+/* What it costs to send the rows of both sides of a join; below 0: not known. */
+static double move_both(const struct steps *steps,
+                        const struct catalogue *catalogue,
+                        const struct step *join)
+{
+    double left = divide_move_ns(steps, catalogue, input_of(join, 0));
+    double right = divide_move_ns(steps, catalogue, input_of(join, 1));
+    return left >= 0 && right >= 0 ? left + right : -1;
 }
 
 /* Looks for the join that builds most rows and can be exchanged. */
@@ -236,8 +226,8 @@ static struct found find_join(const struct steps *steps,
         if (refusal == NULL && (best.join < 0 || rows > best.right_rows))
             best = (struct found){
                 .join = at,
-                .left_rows = steps_at(steps, input_of(step, 0))->rows,
                 .right_rows = rows,
+                .move_ns = move_both(steps, params->catalogue, step),
                 .ordered_rows = ordered_rows(steps, top),
             };
     }
@@ -248,12 +238,11 @@ static struct found find_join(const struct steps *steps,
  * builds an nth of the right ones in place of all. */
 static bool costs_less(const struct found *found, unsigned ranks)
 {
-    double moved = (found->left_rows + found->right_rows) / ranks;
     double spared = found->right_rows * (ranks - 1) / ranks;
-    return found->left_rows >= 0 && found->ordered_rows >= 0
+    return found->move_ns >= 0 && found->ordered_rows >= 0
            && spared >= ROWS_WORTH_IT
            && spared * BUILD_NS
-                  > moved * MOVE_NS + found->ordered_rows * ORDER_NS;
+                  > found->move_ns / ranks + found->ordered_rows * ORDER_NS;
 }
 
 /* Whether to exchange, and why. */

@@ -7,34 +7,30 @@
  * becomes of the rows.
  *
  * A message has the number of its rows and the columns that are read, and where
- * rows have numbers these. The last one of each rank has no rows, but how its
+ * rows have numbers these; words of their texts come in front of it
+ * (exchange_words.h). The last one of each rank has no rows, but how its
  * input ended: a failure of a row is every rank's, behind all rows, and of several
  * the one of the first rank, which is the first in the table's order.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "base/os/os.h"
+#include "exec/gather/exchange_cut.h"
 #include "exec/gather/exchange_store.h"
+#include "exec/gather/exchange_words.h"
 #include "exec/gather/message.h"
-#include "exec/rows/row_index.h"
 #include "exec/stream/stream_inner.h"
 
-enum {
-    BLOCK_ROWS = 1 << 16, /* rows that are cut at once                     */
-    NUMBER_BITS = 48      /* of a row's number, below those of its rank's */
-};
+enum { NUMBER_BITS = 48 }; /* of a row's number, below those of its rank's */
 
 struct exchange {
     struct stream head;  /* first */
     struct ranks *ranks; /* NULL: this process has all rows               */
     struct exchange_store store;
-    struct row_set_column *keys; /* of the batch at hand                  */
+    struct exchange_cut cut;
+    struct exchange_words words;
     struct vdbq_vector *vectors; /* of the batch that is given            */
     uint8_t *blank;              /* values of columns that nobody reads   */
-    uint32_t *targets;           /* of a block's rows: the rank of each   */
-    uint32_t *rows;              /* ... the rows, those of a rank together */
-    uint64_t *ends;              /* ... by rank: where these end          */
     uint64_t passed;             /* rows before the batch at hand         */
     int64_t *numbers;            /* of rows that are passed on            */
     uint64_t numbers_room;       /* ... how many there is room for        */
@@ -65,6 +61,15 @@ static enum vdbq_status take_end(struct exchange *exchange, unsigned from,
     return VDBQ_OK;
 }
 
+/* Heeds a message without rows. */
+static enum vdbq_status take_told(struct exchange *exchange, bool are_words,
+                                  struct message_reader *reader,
+                                  struct error *error)
+{
+    return are_words ? exchange_words_take(&exchange->words, reader, error)
+                     : take_end(exchange, reader->from, reader, error);
+}
+
 /* Keeps a message, which is taken over; or if it has no rows, heeds it. */
 static enum vdbq_status take_message(struct exchange *exchange, unsigned from,
                                      struct rank_message message,
@@ -74,9 +79,10 @@ static enum vdbq_status take_message(struct exchange *exchange, unsigned from,
                                      .ranks = exchange->ranks,
                                      .from = from };
     const uint64_t *rows = message_take(&reader, 1, sizeof *rows);
-    if (rows != NULL && *rows > 0)
+    bool are_words = rows != NULL && *rows == EXCHANGE_WORDS;
+    if (rows != NULL && *rows > 0 && !are_words)
         return exchange_store_add(&exchange->store, message, from, error);
-    enum vdbq_status status = take_end(exchange, from, &reader, error);
+    enum vdbq_status status = take_told(exchange, are_words, &reader, error);
     message_end(&reader);
     return status;
 }
@@ -134,41 +140,6 @@ static enum vdbq_status take_while(struct exchange *exchange,
 
 /* ---------------------------------------------------------------- send -- */
 
-/* The rank of a row; that of none, `count`. */
-static uint32_t target_of(const struct exchange *exchange, uint64_t row)
-{
-    const struct step_exchange *step = &exchange->head.step->exchange;
-    unsigned keys = (unsigned)step->keys.count;
-    if (step->nulls != EXCHANGE_NULLS_MATCH
-        && row_has_null(exchange->keys, keys, row))
-        return step->nulls == EXCHANGE_NULLS_STAY ? exchange->ranks->rank
-                                                  : exchange->ranks->count;
-    /* Joins look at the lower half of the hash. */
-    uint64_t high = row_hash(exchange->keys, keys, row) >> 32;
-    return (uint32_t)(high * exchange->ranks->count >> 32);
-}
-
-/* Cuts a block, rows of the batch at hand from `first` on: a counting sort. */
-static void cut(struct exchange *exchange, uint64_t first, uint64_t count)
-{
-    unsigned ranks = exchange->ranks->count;
-    uint64_t start = 0;
-    assert(count <= BLOCK_ROWS);
-    memset(exchange->ends, 0, (ranks + 1) * sizeof *exchange->ends);
-    for (uint64_t i = 0; i < count; i++) {
-        exchange->targets[i] = target_of(exchange, first + i);
-        exchange->ends[exchange->targets[i]]++;
-    }
-    for (unsigned r = 0; r <= ranks; r++) {
-        uint64_t rows = exchange->ends[r];
-        exchange->ends[r] = start;
-        start += rows;
-    }
-    for (uint64_t i = 0; i < count; i++)
-        exchange->rows[exchange->ends[exchange->targets[i]]++] =
-            (uint32_t)(first + i);
-}
-
 /* Sends a message, or keeps it where it is this rank's. */
 static enum vdbq_status hand_over(struct exchange *exchange, unsigned to,
                                   struct message_writer *writer,
@@ -223,40 +194,56 @@ static enum vdbq_status send_rows(struct exchange *exchange, unsigned to,
     return hand_over(exchange, to, &writer, error);
 }
 
+/* Hands the words over that rows of a batch have in a column and a rank lacks. */
+static enum vdbq_status send_words(struct exchange *exchange,
+                                   const struct exchange_pick *pick,
+                                   struct error *error)
+{
+    struct message_writer writer;
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t at = 0; status == VDBQ_OK && at < pick->count;) {
+        status =
+            exchange_words_pack(&exchange->words, pick, &at, &writer, error);
+        if (status == VDBQ_OK && writer.message.bytes != NULL)
+            status = hand_over(exchange, pick->to, &writer, error);
+    }
+    return status;
+}
+
+/* Hands the rows of the block that are a rank's over, words first. */
+static enum vdbq_status send_part(struct exchange *exchange, unsigned to,
+                                  const struct vdbq_batch *batch,
+                                  struct error *error)
+{
+    uint64_t count;
+    const uint32_t *rows = exchange_cut_rows(&exchange->cut, to, &count);
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; status == VDBQ_OK && i < batch->columns; i++)
+        if (exchange_words_travel(&exchange->words, i))
+            status = send_words(exchange,
+                                &(struct exchange_pick){
+                                    to, i, &batch->column[i], rows, count },
+                                error);
+    return status == VDBQ_OK && count > 0
+               ? send_rows(exchange, to, batch, rows, count, error)
+               : status;
+}
+
 /* Hands a block over, to the rank behind this one first. */
 static enum vdbq_status send_block(struct exchange *exchange,
                                    const struct vdbq_batch *batch,
                                    uint64_t first, uint64_t count,
                                    struct error *error)
 {
+    const struct ranks *ranks = exchange->ranks;
     uint64_t start = os_time_ns();
     enum vdbq_status status = VDBQ_OK;
-    cut(exchange, first, count);
-    for (unsigned i = 1; status == VDBQ_OK && i <= exchange->ranks->count;
-         i++) {
-        unsigned to = (exchange->ranks->rank + i) % exchange->ranks->count;
-        uint64_t from = to > 0 ? exchange->ends[to - 1] : 0;
-        if (exchange->ends[to] > from)
-            status = send_rows(exchange, to, batch, exchange->rows + from,
-                               exchange->ends[to] - from, error);
-    }
+    exchange_cut_block(&exchange->cut, batch, first, count);
+    for (unsigned i = 1; status == VDBQ_OK && i <= ranks->count; i++)
+        status =
+            send_part(exchange, (ranks->rank + i) % ranks->count, batch, error);
     exchange->ranks->cost.exchange_ns += os_time_ns() - start;
     return status == VDBQ_OK ? take_while(exchange, is_full, error) : status;
-}
-
-/* Has the columns of a batch at hand that are keys. */
-static void take_keys(struct exchange *exchange, const struct vdbq_batch *batch)
-{
-    const struct vector *keys = &exchange->head.step->exchange.keys;
-    for (size_t i = 0; i < keys->count; i++) {
-        const struct vdbq_vector *column =
-            &batch->column[VECTOR_ITEMS(keys, int)[i]];
-        exchange->keys[i] =
-            (struct row_set_column){ .type = column->type,
-                                     .width = row_set_width(column->type),
-                                     .values = (void *)column->values,
-                                     .nulls = (uint8_t *)column->nulls };
-    }
 }
 
 /* Hands all rows of this rank over. */
@@ -268,12 +255,12 @@ static enum vdbq_status send_all(struct exchange *exchange, struct error *error)
         status = stream_batch(exchange->head.inputs[0], &batch, error);
         if (status != VDBQ_OK || batch.rows == 0)
             return status;
-        take_keys(exchange, &batch);
         for (uint64_t at = 0; status == VDBQ_OK && at < batch.rows;
-             at += BLOCK_ROWS) {
+             at += EXCHANGE_BLOCK) {
             uint64_t left = batch.rows - at;
             status = send_block(exchange, &batch, at,
-                                left < BLOCK_ROWS ? left : BLOCK_ROWS, error);
+                                left < EXCHANGE_BLOCK ? left : EXCHANGE_BLOCK,
+                                error);
         }
         exchange->passed += batch.rows;
     }
@@ -301,20 +288,21 @@ static enum vdbq_status send_ends(struct exchange *exchange,
 
 /* ---------------------------------------------------------------- open -- */
 
-static bool has_room(struct exchange *exchange)
+static enum vdbq_status make_room(struct exchange *exchange,
+                                  struct error *error)
 {
-    const struct step *step = exchange->head.step;
-    unsigned ranks = exchange->ranks->count;
-    exchange->keys =
-        memory_zeroed(step->exchange.keys.count, sizeof *exchange->keys);
-    exchange->blank = memory_zeroed(BLOCK_ROWS, sizeof(uint64_t));
-    exchange->targets = memory_zeroed(BLOCK_ROWS, sizeof *exchange->targets);
-    exchange->rows = memory_zeroed(BLOCK_ROWS, sizeof *exchange->rows);
-    exchange->ends = memory_zeroed(ranks + 1, sizeof *exchange->ends);
-    exchange->ended = memory_zeroed(ranks, sizeof *exchange->ended);
-    return exchange->keys != NULL && exchange->blank != NULL
-           && exchange->targets != NULL && exchange->rows != NULL
-           && exchange->ends != NULL && exchange->ended != NULL;
+    const struct stream *stream = &exchange->head;
+    exchange_store_init(&exchange->store, &exchange->head.memory,
+                        stream->params->files);
+    exchange->blank = memory_zeroed(EXCHANGE_BLOCK, sizeof(uint64_t));
+    exchange->ended =
+        memory_zeroed(exchange->ranks->count, sizeof *exchange->ended);
+    if (exchange->blank == NULL || exchange->ended == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = exchange_cut_init(&exchange->cut, stream, error);
+    return status == VDBQ_OK ? exchange_words_init(&exchange->words, stream,
+                                                   EXCHANGE_BLOCK, error)
+                             : status;
 }
 
 /* Hands this rank's rows over, and takes those of all others. */
@@ -334,7 +322,8 @@ static enum vdbq_status exchange_all(struct exchange *exchange,
     if (status == VDBQ_OK)
         status = take_while(exchange, is_unfinished, error);
     exchange_store_order(&exchange->store);
-    return status;
+    return status == VDBQ_OK ? exchange_words_end(&exchange->words, error)
+                             : status;
 }
 
 static enum vdbq_status exchange_open(struct stream *stream,
@@ -349,10 +338,8 @@ static enum vdbq_status exchange_open(struct stream *stream,
         return error_no_memory(error);
     if (exchange->ranks == NULL)
         return VDBQ_OK;
-    exchange_store_init(&exchange->store, &stream->memory,
-                        stream->params->files);
-    return has_room(exchange) ? exchange_all(exchange, error)
-                              : error_no_memory(error);
+    enum vdbq_status status = make_room(exchange, error);
+    return status == VDBQ_OK ? exchange_all(exchange, error) : status;
 }
 
 /* ---------------------------------------------------------------- rows -- */
@@ -374,6 +361,22 @@ static void take_numbers(struct exchange *exchange,
                                                          sizeof(int64_t)) };
 }
 
+/* A column of a message's rows. */
+static void take_column(struct exchange *exchange, unsigned number,
+                        struct message_reader *reader, uint64_t rows)
+{
+    struct vdbq_vector *column = &exchange->vectors[number];
+    *column =
+        (struct vdbq_vector){ .type = exchange->head.step->columns[number].type,
+                              .values = exchange->blank };
+    if (!exchange->head.reads[number])
+        return;
+    message_take_column(reader, rows, column);
+    if (column->type == VDBQ_TEXT && column->values != NULL)
+        exchange_words_follow(&exchange->words, reader->from, number,
+                              (uint32_t *)column->values, rows);
+}
+
 /* The rows of a message. */
 static enum vdbq_status unpack(struct exchange *exchange,
                                struct message_reader *reader,
@@ -381,14 +384,9 @@ static enum vdbq_status unpack(struct exchange *exchange,
 {
     const struct step *step = exchange->head.step;
     const uint64_t *rows = message_take(reader, 1, sizeof *rows);
-    reader->cut |= rows == NULL || *rows > BLOCK_ROWS;
-    for (unsigned i = 0; !reader->cut && i < input_columns(exchange); i++) {
-        struct vdbq_vector *column = &exchange->vectors[i];
-        *column = (struct vdbq_vector){ .type = step->columns[i].type,
-                                        .values = exchange->blank };
-        if (exchange->head.reads[i])
-            message_take_column(reader, *rows, column);
-    }
+    reader->cut |= rows == NULL || *rows > EXCHANGE_BLOCK;
+    for (unsigned i = 0; !reader->cut && i < input_columns(exchange); i++)
+        take_column(exchange, i, reader, *rows);
     if (!reader->cut)
         take_numbers(exchange, reader, *rows);
     enum vdbq_status status = message_check(reader, error);
@@ -459,21 +457,22 @@ static enum vdbq_status exchange_batch(struct stream *stream,
 static struct dictionary *exchange_dictionary(const struct stream *stream,
                                               unsigned column)
 {
-    return column < stream->inputs[0]->step->column_count
-               ? stream_dictionary(stream->inputs[0], column)
-               : NULL;
+    const struct exchange *exchange = (const struct exchange *)stream;
+    if (column >= stream->inputs[0]->step->column_count)
+        return NULL;
+    return exchange->ranks != NULL
+               ? exchange->words.joined[column]
+               : stream_dictionary(stream->inputs[0], column);
 }
 
 static void exchange_close(struct stream *stream)
 {
     struct exchange *exchange = (struct exchange *)stream;
     exchange_store_finish(&exchange->store);
-    memory_release(exchange->keys);
+    exchange_cut_finish(&exchange->cut);
+    exchange_words_finish(&exchange->words);
     memory_release(exchange->vectors);
     memory_release(exchange->blank);
-    memory_release(exchange->targets);
-    memory_release(exchange->rows);
-    memory_release(exchange->ends);
     memory_release(exchange->ended);
     memory_release(exchange->numbers);
 }

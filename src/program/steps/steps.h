@@ -282,7 +282,7 @@ enum exchange_nulls {
 };
 struct step_exchange {
     unsigned ranks;
-    struct vector keys; /* of int: columns, none a text                     */
+    struct vector keys; /* of int: columns                                  */
     enum exchange_nulls nulls;
     bool numbered;
 };

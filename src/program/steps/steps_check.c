@@ -538,12 +538,8 @@ static enum vdbq_status check_exchange(const struct checking *check)
         status = refuse(check, "its numbers have another type");
     if (status == VDBQ_OK && keys->count == 0)
         status = refuse(check, "it has no keys");
-    for (size_t i = 0; status == VDBQ_OK && i < keys->count; i++) {
-        int column = VECTOR_ITEMS(keys, int)[i];
-        status = check_column(check, column, false);
-        if (status == VDBQ_OK && from->columns[column].type == VDBQ_TEXT)
-            status = refuse(check, "its key %d is a text", column);
-    }
+    for (size_t i = 0; status == VDBQ_OK && i < keys->count; i++)
+        status = check_column(check, VECTOR_ITEMS(keys, int)[i], false);
     return status;
 }
 
