@@ -12,16 +12,18 @@
 /* What a row costs, measured with 2 ranks on host cores. */
 enum {
     BUILD_NS = 60,          /* to be built into a side of a join          */
-    ORDER_NS = 250,         /* to be put back into its place by rank 0    */
+    ORDER_NS = 250,         /* of a group, to be put into order by rank 0 */
+    MERGE_NS = 25,          /* to be merged with other ranks' rows by it  */
     ROWS_WORTH_IT = 1 << 17 /* built, below which nobody minds            */
 };
 
 /* A join that may be it. */
 struct found {
-    int join;            /* the step; -1: there is none                     */
-    double right_rows;   /* that come to it, about                         */
-    double move_ns;      /* to send both sides' rows; below 0: not known   */
-    double ordered_rows; /* that rank 0 has to put into order            */
+    int join;          /* the step; -1: there is none                     */
+    double right_rows; /* that come to it, about                         */
+    double move_ns;    /* to send both sides' rows; below 0: not known   */
+    double
+        order_ns; /* to put into order what rank 0 gets; below 0: not known */
 };
 
 static int input_of(const struct step *step, size_t number)
@@ -183,18 +185,19 @@ static const char *why_not(const struct steps *steps,
     return why_seen(steps, scan, number, top);
 }
 
-/* Rows that rank 0 has to put into order: groups, or rows of step `top` but those
- * that a limit leaves out. A sort has to be done anyway. */
-static double ordered_rows(const struct steps *steps, int top)
+/* What it costs rank 0 to put groups, or rows of step `top` but those that a
+ * limit leaves out, into order. A sort has to be done anyway. */
+static double order_ns(const struct steps *steps, int top)
 {
     size_t input;
     int reader = divide_reader(steps, top, &input);
     const struct step *step = steps_at(steps, reader >= 0 ? reader : top);
     if (step->kind == STEP_SORT || !needs_numbers(steps, top))
         return 0;
-    return step->kind == STEP_GROUP || step->kind == STEP_LIMIT
-               ? step->rows
-               : steps_at(steps, top)->rows;
+    if (step->kind == STEP_GROUP)
+        return step->rows * ORDER_NS;
+    return (step->kind == STEP_LIMIT ? step : steps_at(steps, top))->rows
+           * MERGE_NS;
 }
 
 /* What it costs to send the rows of both sides of a join; below 0: not known. */
@@ -228,7 +231,7 @@ static struct found find_join(const struct steps *steps,
                 .join = at,
                 .right_rows = rows,
                 .move_ns = move_both(steps, params->catalogue, step),
-                .ordered_rows = ordered_rows(steps, top),
+                .order_ns = order_ns(steps, top),
             };
     }
     return best;
@@ -239,10 +242,9 @@ static struct found find_join(const struct steps *steps,
 static bool costs_less(const struct found *found, unsigned ranks)
 {
     double spared = found->right_rows * (ranks - 1) / ranks;
-    return found->move_ns >= 0 && found->ordered_rows >= 0
+    return found->move_ns >= 0 && found->order_ns >= 0
            && spared >= ROWS_WORTH_IT
-           && spared * BUILD_NS
-                  > found->move_ns / ranks + found->ordered_rows * ORDER_NS;
+           && spared * BUILD_NS > found->move_ns / ranks + found->order_ns;
 }
 
 /* Whether to exchange, and why. */

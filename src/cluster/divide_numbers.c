@@ -276,6 +276,13 @@ bool divide_order(struct steps *steps, int gather)
     int reader = divide_reader(steps, gather, &input);
     if (reader >= 0 && steps_at(steps, reader)->kind == STEP_SORT)
         return add_key(steps_at(steps, reader), numbers);
+    const struct step *from =
+        steps_at(steps, VECTOR_ITEMS(&steps_at(steps, gather)->inputs, int)[0]);
+    if (from->kind != STEP_GROUP || !from->group.apart) {
+        steps_at(steps, gather)->gather.ordered = true;
+        steps_at(steps, gather)->column_count = numbers;
+        return true;
+    }
     struct step *sort = steps_insert(steps, gather, STEP_SORT);
     if (sort == NULL)
         return false;

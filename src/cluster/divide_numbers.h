@@ -21,7 +21,8 @@ bool divide_number_rows(struct steps *steps, int exchange, int *top);
 /* Has the groups of such rows tell the least number, as their last column. */
 bool divide_number_groups(struct steps *steps, int group);
 /* Has those who read step `gather`, whose last column are numbers, read its rows
- * in the order of the numbers, without these. */
+ * in the order of the numbers, without these: it merges rows, and groups are sorted
+ * behind it. */
 bool divide_order(struct steps *steps, int gather);
 
 #endif

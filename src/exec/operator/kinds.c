@@ -41,6 +41,8 @@ enum vdbq_status operator_kind(const struct stream *stream,
         *kind = &scan_grid;
     if (step->kind == STEP_GATHER && groups_apart(stream->inputs[0]->step))
         *kind = &gather_groups_stream;
+    if (step->kind == STEP_GATHER && step->gather.ordered)
+        *kind = &gather_ordered_stream;
     return step->kind == STEP_JOIN
                ? join_choose(step, stream->inputs, kind, error)
                : VDBQ_OK;

@@ -269,6 +269,8 @@ struct step_seek {
  * groups apart, the groups of all. Rank 0 has them; the others have none. */
 struct step_gather {
     unsigned ranks;
+    bool ordered; /* the input's last column, which is not given, are numbers
+                     that never fall on a rank: rows come in their order       */
 };
 
 /* STEP_EXCHANGE. Of the input's rows of all ranks those whose keys hash to this

@@ -523,9 +523,14 @@ static enum vdbq_status check_seek(const struct checking *check)
 static enum vdbq_status check_gather(const struct checking *check)
 {
     const struct step *from = input(check, 0);
-    enum vdbq_status status = check_count(check, from->column_count);
-    return status == VDBQ_OK ? check_same(check, 0, from, from->column_count)
-                             : status;
+    bool ordered = check->step->gather.ordered;
+    if (ordered
+        && (from->column_count == 0
+            || from->columns[from->column_count - 1].type != VDBQ_BIGINT))
+        return refuse(check, "its rows have no numbers");
+    unsigned count = from->column_count - ordered;
+    enum vdbq_status status = check_count(check, count);
+    return status == VDBQ_OK ? check_same(check, 0, from, count) : status;
 }
 
 static enum vdbq_status check_exchange(const struct checking *check)

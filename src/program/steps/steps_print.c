@@ -426,7 +426,8 @@ static void print_what(const struct printing *printing, const struct step *step)
                    (unsigned long long)step->values.rows);
         break;
     case STEP_GATHER:
-        text_print(text, "gather from %u ranks", step->gather.ranks);
+        text_print(text, "gather from %u ranks%s", step->gather.ranks,
+                   step->gather.ordered ? " in order" : "");
         break;
     case STEP_EXCHANGE:
         print_exchange(printing, step);
