@@ -45,6 +45,7 @@ ROOMS = {
     'src/plan': ('.', 'tree', 'estimate', 'code', 'make', 'operator', 'sample', 'bind', 'condition',
                  'unnest', 'simplify', 'index', 'rewrite', 'lower', 'statement'),
     'src/api': ('alone', '.', 'file', 'keys'),
+    'src/cluster': ('divide', '.'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'aggregate', 'device_group', 'group', 'gather', 'window', 'join', 'operator'),
     'tools': ('.', 'generate', 'web', 'changes', 'shell'),

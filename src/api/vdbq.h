@@ -222,7 +222,7 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
  *   steps   auto | device | host: where rows are grouped, sorted    VDBQ_STEPS
- *   exchange  auto | on | off: ranks exchange sides of joins by keys  VDBQ_EXCHANGE
+ *   exchange  auto | on | off: ranks exchange rows by their keys      VDBQ_EXCHANGE
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
  *   map     on | off: numbers are read where they lie in the file   VDBQ_MAP
  *   profiling  on | off: devices tell the times of kernels and

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "cluster/divide.h"
+#include "cluster/divide/divide.h"
 #include "cluster/member.h"
 #include "cluster/order.h"
 #include "device/several.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/os/os.h"
-#include "cluster/divide.h"
+#include "cluster/divide/divide.h"
 #include "cluster/leader.h"
 #include "cluster/order.h"
 

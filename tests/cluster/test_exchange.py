@@ -62,6 +62,39 @@ TEXTS = """
         where b.n < 9;
     """
 
+# Groups of which each rank has its own.
+GROUPS = """
+    select k, count(*), sum(x), min(t), max(s) from a group by k;
+    select t, count(*), avg(x), min(f), max(f) from a group by t;
+    select distinct n, s, d from a;
+    select distinct t from b limit 20 offset 700;
+    select f, count(*), sum(n) from a group by f;
+    select k, sum(x) z from a group by k order by z desc limit 9 offset 2;
+    select t, s, max(n) from b group by t, s having max(n) > 60 and count(*) < 4;
+    select k % 500 as m, n, count(*) * 2 + 1 from a group by m, n having sum(n) % 3 = 1;
+    select count(*), max(c) from (select k, count(*) c from b group by k);
+    select c, count(*) from (select k, count(*) c from b group by k) group by c;
+    select c, count(*), sum(z) from (select t, count(*) c, avg(x) z from a group by t)
+        group by c order by c;
+    select count(distinct k), count(*) from a;
+    select count(distinct t) from b;
+    select sum(distinct n), count(distinct n) filter (where n % 3 = 1) from a;
+    select n, count(distinct k), count(*), sum(x) from a group by n;
+    select n, count(distinct k), count(distinct t), max(s) from a group by n;
+    select s, count(distinct k) from a group by s;
+    select k, string_agg(s, ',') from b group by k;
+    select k, median(y) from b group by k limit 50;
+    select n, d, first(x), count(*) from a group by n, d;
+    select g.n, g.z, c.k from (select n, sum(x) z from a group by n) g join c on c.k = g.n;
+    select g.n, b.y from (select n, k, count(*) z from a group by n, k) g join b on b.k = g.k
+        where g.n < 9;
+    select k, count(*), row_number() over (order by count(*)) from b group by k limit 40;
+    select k, count(*) from a where n < 0 group by k;
+    select a.n, b.s, count(*) from a join b on a.k = b.k where a.f is not null group by a.n, b.s;
+    select k, n, count(*) from few group by k, n union all select n, k, 1 from one where n < 3;
+    select n from a group by n having count(*) > (select min(k) from c) + 117;
+    """
+
 # Rows, or first rows of groups, have an order.
 ORDERED = """
     select * from a join b on a.k = b.k and a.n < 20;
@@ -150,13 +183,13 @@ def statements_of(script):
     return [sql.strip() + ';' for sql in script.split(';') if sql.strip()]
 
 
-def exchanged(statements, database):
-    """Which of them show rows that go to other ranks, two sides each."""
+def exchanged(statements, database, sides):
+    """Which of them show rows that go to other ranks, of so many steps each at least."""
     script = ''.join(f"select 'next';\nexplain {sql}\n" for sql in statements)
     text = run(ranks(2, database, '--mode', 'list'), script, VDBQ_EXCHANGE='on')[0]
     found = [part.count(': exchange among 2 ranks') for part in text.split("'next'\n")[1:]]
-    assert len(found) == len(statements) and set(found) <= {0, 2}, (found, text)
-    return [sql for sql, sides in zip(statements, found) if sides]
+    assert len(found) == len(statements) and set(found) <= {0, 1, 2}, (found, text)
+    return [sql for sql, count in zip(statements, found) if count >= sides]
 
 
 def test_exchange():
@@ -167,8 +200,19 @@ def test_exchange():
         same(script, database, VDBQ_EXCHANGE='on')
         same(script, database, counts=(3,), VDBQ_EXCHANGE='on', VDBQ_MEMORY='200K')
         statements = statements_of(script)
-        found = exchanged(statements, database)
+        found = exchanged(statements, database, 2)
         assert len(found) >= least, set(statements) - set(found)
+
+
+def test_groups():
+    """Rows go to the rank that the keys of their groups hash to."""
+    database = cluster.FOLDER / 'groups.vdb'
+    make_joined(database)
+    same(GROUPS, database, VDBQ_EXCHANGE='on')
+    same(GROUPS, database, counts=(3,), VDBQ_EXCHANGE='on', VDBQ_MEMORY='200K')
+    statements = statements_of(GROUPS)
+    found = exchanged(statements, database, 1)
+    assert len(found) >= 20, set(statements) - set(found)
 
 
 # Pairs of tables with some hundred to some thousand pairs of rows.
@@ -232,7 +276,8 @@ def test_exchange_random():
                                                  for text in (wanted[0], got[0]))):
             assert one == other, f'{count} ranks: {sql}\n{other}\nnot\n{one}'
         assert got == wanted, got[1]
-    assert len(exchanged(statements, database)) > 300
+    assert len(exchanged(statements, database, 2)) > 300
+    assert len(exchanged(statements, database, 1)) > 340
 
 
 def test_exchange_told():
@@ -250,10 +295,18 @@ def test_exchange_told():
                 f'select a.n, y {join[:-1]} order by y limit 4;'):
         assert exchanges(sql, database, VDBQ_EXCHANGE='on') == (2, done), sql
     for sql in (f'select min(y) {join}', f'select sum(a.k * b.k) {join}',
-                f'select a.k * b.k {join}', f'select a.f, sum(y) {join[:-1]} group by a.f;',
-                f'select a.n, max(y) {join[:-1]} group by a.n;',
-                f'select count(distinct a.n) {join}'):
+                f'select a.k * b.k {join}'):
         assert exchanges(sql, database, VDBQ_EXCHANGE='on') == (0, order), sql
+    groups = '; exchange  of rows by the keys of their groups: it is set to on'
+    for sql in (f'select a.f, sum(y) {join[:-1]} group by a.f;',
+                f'select a.n, max(y) {join[:-1]} group by a.n;',
+                f'select count(distinct a.n) {join}', 'select k, avg(x) from a group by k;'):
+        assert exchanges(sql, database, VDBQ_EXCHANGE='on') == (1, groups), sql
+    assert exchanges('select k, avg(x) from a group by k;', database) == (
+        0, '; exchange  no: costs more than to bring the groups of all ranks together')
+    assert exchanges('select k, sum(n), sum(k) from a group by k;', database,
+                     VDBQ_EXCHANGE='on') == (
+        0, '; exchange  no: which sum of groups fails first depends on their order')
     late = '(select k, n * 100000000000000000 z from a) a join b on a.k = b.k and z > b.n;'
     assert exchanges(f'select z, y from {late}', database, VDBQ_EXCHANGE='on') == (
         0, '; exchange  no: rows in front of one that fails would come late')
@@ -282,6 +335,15 @@ def test_exchange_errors():
             join b on a.k = b.k;
         select a.n, b.z from a join (select k, n * 100000000000000000 z from b) b on a.k = b.k;
         select a.n, y from a join b on a.k = b.k limit 5;
+        select n * 100000000000000000 z, count(*) from a group by z;
+        select k, sum(n * 100000000000000000) from a group by k;
+        select n % 2 z, sum(cast(n as bigint) * 40000000000000000) from a group by z;
+        select n % 50 z, sum(k) from a group by z limit 3;
+        select z * 1000000000000000000 from (select n z, count(*) from a group by n) limit 3;
+        select n, count(*) from a group by n having n * 1000000000000000000 > 3;
+        select n, count(*) from a group by n order by 2 limit 3;
+        select n, sum(case when n = 99 then 9e18::bigint else 1 end) from a group by n limit 0;
+        select n, sum(case when n = 98 then 9e18::bigint else 1 end) from a group by n limit 1;
         """, database, VDBQ_EXCHANGE='on')
 
 

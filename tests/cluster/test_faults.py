@@ -28,9 +28,10 @@ SILENCE_MS = 7000  # the shell's own, unless a test says otherwise
 RANKS = 3
 SUM = 'select sum(x) from t;\nselect * from t;\n'
 TEXTS = 'select max(b.s) from t a join t b on a.x = b.x;\n'
+GROUPS = 'select count(*) from (select x, count(*) from t group by x);\n'
 JOIN = 'select count(*) from t a join t b on a.x = b.x;\n'
 GARBAGE = (('welcome', SUM), ('ready', SUM), ('data', SUM), ('data', JOIN), ('data', TEXTS),
-           ('end', SUM))  # kinds of messages that are cut, and a query
+           ('data', GROUPS), ('end', SUM))  # kinds of messages that are cut, and a query
 ROWS = 60000
 
 

@@ -59,23 +59,6 @@ static bool make_room(struct gather_ordered *gather)
     return made;
 }
 
-static enum vdbq_status gather_ordered_open(struct stream *stream,
-                                            struct error *error)
-{
-    struct gather_ordered *gather = (struct gather_ordered *)stream;
-    const struct ranks *ranks = stream->params->ranks;
-    message_computed(ranks != NULL ? stream->params->ranks : NULL);
-    stream->rows_most = stream->inputs[0]->rows_most;
-    enum vdbq_status status =
-        gather_batches_init(&gather->batches, stream, error);
-    if (status == VDBQ_OK && (ranks == NULL || ranks->rank == 0)
-        && !make_room(gather))
-        status = error_no_memory(error);
-    return status;
-}
-
-/* --------------------------------------------------------------- merge -- */
-
 /* Has rows of each rank at hand that has not ended. */
 static enum vdbq_status fill(struct gather_ordered *gather, struct error *error)
 {
@@ -91,6 +74,24 @@ static enum vdbq_status fill(struct gather_ordered *gather, struct error *error)
     }
     return status;
 }
+
+/* The first rows of each rank are there before any is asked for: what failed when a
+ * rank opened its steps fails here, as in one process. */
+static enum vdbq_status gather_ordered_open(struct stream *stream,
+                                            struct error *error)
+{
+    struct gather_ordered *gather = (struct gather_ordered *)stream;
+    const struct ranks *ranks = stream->params->ranks;
+    message_computed(stream->params->ranks);
+    stream->rows_most = stream->inputs[0]->rows_most;
+    enum vdbq_status status =
+        gather_batches_init(&gather->batches, stream, error);
+    if (status != VDBQ_OK || (ranks != NULL && ranks->rank > 0))
+        return status;
+    return make_room(gather) ? fill(gather, error) : error_no_memory(error);
+}
+
+/* --------------------------------------------------------------- merge -- */
 
 static int64_t number_of(const struct ordered_source *source)
 {

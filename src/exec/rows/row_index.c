@@ -41,7 +41,9 @@ static uint64_t value_bits(const struct row_set_column *key, uint64_t row)
         double value = key->type == VDBQ_FLOAT
                            ? ((const float *)key->values)[row]
                            : ((const double *)key->values)[row];
-        return bits_of_f64(value == 0 ? 0 : value); /* of two zeros, one */
+        if (value != value) /* of all NaNs, one, and of two zeros */
+            return UINT64_MAX;
+        return bits_of_f64(value == 0 ? 0 : value);
     }
     if (key->width == sizeof(uint32_t))
         return ((const uint32_t *)key->values)[row];

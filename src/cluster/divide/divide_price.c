@@ -4,19 +4,19 @@
  * and is gathered there and put in order; where rows have few different ones,
  * that is nothing beside the rows.
  */
-#include "cluster/divide_price.h"
+#include "cluster/divide/divide_price.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "cluster/divide.h"
+#include "cluster/divide/divide.h"
 #include "program/loads.h"
 
 /* Nanoseconds. */
 enum {
     ROW_NS = 25,  /* of a row                         */
     TEXT_NS = 4,  /* ... of each of its texts         */
-    WORD_NS = 250 /* of a word, sent, taken, in order */
+    WORD_NS = 500 /* of a word, sent, taken, in order */
 };
 
 /* The column of its table that a scan gives as its column `number`; -1: it is
@@ -50,14 +50,14 @@ static double count_words(const struct table *table, int column)
     return words;
 }
 
-/* About how many words the rows of a step have in a column, at most. */
-static double words_of(const struct catalogue *catalogue,
+/* What the words cost that the rows of a step have in a column. */
+static double words_ns(const struct catalogue *catalogue,
                        const struct step *step, unsigned column)
 {
     const struct table *table = divide_scanned(catalogue, step);
     int of_table = table != NULL ? scanned_column(table, step, column) : -1;
     double words = of_table >= 0 ? count_words(table, of_table) : -1;
-    return words >= 0 ? fmin(words, step->rows) : step->rows;
+    return WORD_NS * (words >= 0 ? fmin(words, step->rows) : step->rows);
 }
 
 double divide_move_ns(const struct steps *steps,
@@ -74,7 +74,7 @@ double divide_move_ns(const struct steps *steps,
         steps_reads(steps, number, reads);
     for (unsigned i = 0; i < step->column_count; i++)
         if ((reads == NULL || reads[i]) && step->columns[i].type == VDBQ_TEXT)
-            ns += step->rows * TEXT_NS + words_of(catalogue, step, i) * WORD_NS;
+            ns += step->rows * TEXT_NS + words_ns(catalogue, step, i);
     memory_release(reads);
     return ns;
 }

@@ -13,6 +13,11 @@
 /* Whether an aggregate of groups is of DISTINCT values. */
 bool divide_has_distinct(const struct step_group *group);
 
+/* Whether all aggregates of a group, some of which are such, can be made of the
+ * pairs of its keys and one value. */
+bool divide_distinct_pairs(const struct step *input,
+                           const struct step_group *group);
+
 /* Why the rows of a step are not divided among ranks for a group that reads them
  * and has such aggregates, a text that stays: they cannot be, or it would take
  * longer to bring the pairs together than to group the rows. NULL: they are. */

@@ -2,13 +2,13 @@
 /*
  * Numbers of rows: see divide_numbers.h.
  */
-#include "cluster/divide_numbers.h"
+#include "cluster/divide/divide_numbers.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/type.h"
-#include "cluster/divide.h"
+#include "cluster/divide/divide.h"
 
 /* Instructions that a program gets. */
 enum { CODE_MORE = 2 };
@@ -227,16 +227,14 @@ static bool put_last(struct steps *steps, int *top, unsigned at)
 
 /* ----------------------------------------------------------------- all -- */
 
-bool divide_number_rows(struct steps *steps, int exchange, int *top)
+/* Has the steps above one, whose column `at` are numbers, bring them along. */
+static bool carry(struct steps *steps, int number, unsigned at, int *top)
 {
-    struct step *step = steps_at(steps, exchange);
-    unsigned at = step->column_count;
-    bool done = add_column(steps, step, at);
-    step->exchange.numbered = true;
-    for (int number = exchange; done && number != *top;) {
+    bool done = true;
+    while (done && number != *top) {
         size_t input;
         number = divide_reader(steps, number, &input);
-        step = steps_at(steps, number);
+        struct step *step = steps_at(steps, number);
         assert(step->kind == STEP_SCAN
                || (step->kind == STEP_JOIN && input == 0));
         done = step->kind == STEP_SCAN ? carry_scan(steps, step, &at)
@@ -247,7 +245,22 @@ bool divide_number_rows(struct steps *steps, int exchange, int *top)
                || put_last(steps, top, at));
 }
 
-bool divide_number_groups(struct steps *steps, int group)
+/* Adds the numbers to the rows of an exchange. */
+static bool number_exchange(struct steps *steps, int exchange)
+{
+    struct step *step = steps_at(steps, exchange);
+    step->exchange.numbered = true;
+    return add_column(steps, step, step->column_count);
+}
+
+bool divide_number_rows(struct steps *steps, int exchange, int *top)
+{
+    unsigned at = steps_at(steps, exchange)->column_count;
+    return number_exchange(steps, exchange) && carry(steps, exchange, at, top);
+}
+
+/* Has groups of rows whose last column are numbers give the least, as theirs. */
+static bool add_least(struct steps *steps, int group)
 {
     struct step *step = steps_at(steps, group);
     const struct step *rows =
@@ -256,10 +269,22 @@ bool divide_number_groups(struct steps *steps, int group)
                                           .column = (int)rows->column_count - 1,
                                           .filter = -1 };
     assert(rows->columns[least.column].type == VDBQ_BIGINT);
-    step->group.numbered = true;
     step->group.combinations = 0;
     return vector_append(&step->group.aggregates, &least, 1)
            && add_column(steps, step, step->column_count);
+}
+
+bool divide_number_groups(struct steps *steps, int group)
+{
+    steps_at(steps, group)->group.numbered = true;
+    return add_least(steps, group);
+}
+
+bool divide_number_whole(struct steps *steps, int exchange, int group, int *top)
+{
+    unsigned at = steps_at(steps, group)->column_count;
+    return number_exchange(steps, exchange) && add_least(steps, group)
+           && carry(steps, group, at, top);
 }
 
 /* Adds the numbers to the keys of a sort, as the last one. */

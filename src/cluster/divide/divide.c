@@ -2,13 +2,14 @@
 /*
  * Division of steps: see divide.h.
  */
-#include "cluster/divide.h"
+#include "cluster/divide/divide.h"
 
 #include <assert.h>
 
-#include "cluster/divide_distinct.h"
-#include "cluster/divide_exchange.h"
-#include "cluster/divide_numbers.h"
+#include "cluster/divide/divide_distinct.h"
+#include "cluster/divide/divide_exchange.h"
+#include "cluster/divide/divide_groups.h"
+#include "cluster/divide/divide_numbers.h"
 
 /* A scan that may be shared out, and how far its rows are passed on. */
 struct way {
@@ -20,8 +21,7 @@ struct way {
 /* Looks for the largest table that can be shared out. */
 struct search {
     const struct steps *steps;
-    const struct catalogue *catalogue;
-    unsigned ranks;
+    const struct divide_params *params;
     struct way best;
     const char *alone;   /* why a table is not shared out: the largest one */
     uint64_t alone_rows; /* ... its rows                                   */
@@ -94,13 +94,15 @@ static int find_top(const struct steps *steps, int number)
     return number;
 }
 
-/* Why what sees the rows of a step must see all; NULL: it need not. */
-static const char *why_whole(const struct step *input, const struct step *sees,
-                             unsigned ranks)
+/* Why what sees the rows of step `top` must see all; NULL: it need not. */
+static const char *why_whole(const struct search *search, int top,
+                             const struct step *sees)
 {
     return sees != NULL && sees->kind == STEP_GROUP
                    && divide_has_distinct(&sees->group)
-               ? divide_distinct_alone(input, &sees->group, ranks)
+                   && !divide_groups_pays(search->steps, search->params, top)
+               ? divide_distinct_alone(steps_at(search->steps, top),
+                                       &sees->group, search->params->ranks)
                : NULL;
 }
 
@@ -136,7 +138,7 @@ static void refuse(struct search *search, uint64_t rows, const char *why)
 static void look_at(struct search *search, int number)
 {
     const struct step *step = steps_at(search->steps, number);
-    const struct table *table = divide_scanned(search->catalogue, step);
+    const struct table *table = divide_scanned(search->params->catalogue, step);
     int reader;
     if (step->kind == STEP_SEEK)
         refuse(search, step->seek.rows, "an index finds the rows");
@@ -144,10 +146,9 @@ static void look_at(struct search *search, int number)
         return;
     int top = find_top(search->steps, number);
     const struct step *sees = reader_of(search->steps, top, &reader);
-    const char *whole =
-        table->tablet_count < 2
-            ? "its largest table has one tablet"
-            : why_whole(steps_at(search->steps, top), sees, search->ranks);
+    const char *whole = table->tablet_count < 2
+                            ? "its largest table has one tablet"
+                            : why_whole(search, top, sees);
     if (whole != NULL)
         refuse(search, table->rows, whole);
     else if (search->best.scan < 0 || table->rows > search->best.rows)
@@ -194,12 +195,15 @@ static bool push_limit(struct steps *steps, int *top, int reader)
 }
 
 /* Puts in front of the gather what each rank can do of the step behind it;
- * `numbered`: the last column are numbers of rows. */
-static bool push(struct steps *steps, int *top, bool numbered)
+ * `exchanged`: its rows are not side by side as one process has them; `numbered`:
+ * the last column are numbers of them. */
+static bool push(struct steps *steps, int *top, bool exchanged, bool numbered)
 {
     int reader;
     struct step *sees = reader_of(steps, *top, &reader);
-    if (sees == NULL)
+    if (sees == NULL
+        || (exchanged && sees->kind == STEP_GROUP
+            && !divide_is_free_group(steps, *top, &sees->group)))
         return true;
     if (sees->kind == STEP_GROUP && divide_has_distinct(&sees->group))
         return divide_distinct(steps, top, reader);
@@ -224,8 +228,8 @@ static struct way across(const struct search *search)
         || steps_at(search->steps, join)->kind != STEP_JOIN)
         return none;
     int left = VECTOR_ITEMS(&steps_at(search->steps, join)->inputs, int)[0];
-    const struct table *table =
-        divide_scanned(search->catalogue, steps_at(search->steps, left));
+    const struct table *table = divide_scanned(search->params->catalogue,
+                                               steps_at(search->steps, left));
     if (table == NULL || steps_readers(search->steps, left) != 1)
         return none;
     return (struct way){ .scan = left,
@@ -273,10 +277,10 @@ bool steps_divide(struct steps *steps, const struct divide_params *params,
                   struct query_division *division)
 {
     struct search search = { .steps = steps,
-                             .catalogue = params->catalogue,
-                             .ranks = params->ranks,
+                             .params = params,
                              .best = { .scan = -1 } };
     struct divide_exchanged exchanged;
+    struct divide_grouped grouped = { 0 };
     division->gather = -1;
     for (int i = 0; i < (int)steps->steps.count; i++)
         look_at(&search, i);
@@ -287,11 +291,17 @@ bool steps_divide(struct steps *steps, const struct divide_params *params,
     if (!exchange(steps, params, &search, &exchanged))
         return false;
     int top = search.best.top;
-    division->exchange = exchanged.why;
-    if (exchanged.numbered && !divide_number_rows(steps, exchanged.left, &top))
+    bool numbered = exchanged.numbered, joined = exchanged.left >= 0;
+    if (numbered && !divide_number_rows(steps, exchanged.left, &top))
         return false;
-    if (!push(steps, &top, exchanged.numbered)
-        || !gather(steps, top, params->ranks, exchanged.numbered))
+    if (!joined && !divide_groups(steps, params, &top, &grouped))
+        return false;
+    numbered |= grouped.numbered;
+    division->exchange = grouped.exchanged || exchanged.why == NULL
+                             ? grouped.why
+                             : exchanged.why;
+    if (!push(steps, &top, joined || grouped.exchanged, numbered)
+        || !gather(steps, top, params->ranks, numbered))
         return false;
     division->gather = top + 1;
     division->alone = NULL;

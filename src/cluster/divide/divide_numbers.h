@@ -20,6 +20,11 @@ bool divide_can_number(const struct step *step);
 bool divide_number_rows(struct steps *steps, int exchange, int *top);
 /* Has the groups of such rows tell the least number, as their last column. */
 bool divide_number_groups(struct steps *steps, int group);
+/* Numbers the rows of an exchange that a group reads, which has all rows of each of
+ * its groups: its rows have the numbers of their first ones as those of step `top`
+ * do. */
+bool divide_number_whole(struct steps *steps, int exchange, int group,
+                         int *top);
 /* Has those who read step `gather`, whose last column are numbers, read its rows
  * in the order of the numbers, without these: it merges rows, and groups are sorted
  * behind it. */

@@ -8,7 +8,7 @@
 #ifndef VDBQ_CLUSTER_DIVIDE_EXCHANGE_H
 #define VDBQ_CLUSTER_DIVIDE_EXCHANGE_H
 
-#include "cluster/divide.h"
+#include "cluster/divide/divide.h"
 
 struct divide_exchanged {
     const char *why; /* what came of it, in words that stay; NULL: there is no
@@ -21,5 +21,13 @@ struct divide_exchanged {
  * moves with it. False: no memory. */
 bool divide_exchange(struct steps *steps, const struct divide_params *params,
                      int scan, int *top, struct divide_exchanged *exchanged);
+
+/* What grouping asks of steps, too. Whether a step does the same with rows in any
+ * order. */
+bool divide_is_free(const struct step *step);
+/* Whether groups of the rows of step `top` are the same for rows in any order, if
+ * the first row of each is known. */
+bool divide_is_free_group(const struct steps *steps, int top,
+                          const struct step_group *group);
 
 #endif

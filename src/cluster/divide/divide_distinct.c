@@ -2,7 +2,7 @@
 /*
  * Division of DISTINCT: see divide_distinct.h.
  */
-#include "cluster/divide_distinct.h"
+#include "cluster/divide/divide_distinct.h"
 
 #include <assert.h>
 #include <math.h>
@@ -106,6 +106,12 @@ static bool has_many_pairs(const struct step *input,
         return false;
     double sent = fmin(pairs * ranks, rows);
     return sent > PAIRS_FREE && sent * PAIR_ROWS > rows * (ranks - 1) / ranks;
+}
+
+bool divide_distinct_pairs(const struct step *input,
+                           const struct step_group *group)
+{
+    return why_not(input, group) == NULL;
 }
 
 const char *divide_distinct_alone(const struct step *input,

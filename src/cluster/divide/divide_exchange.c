@@ -2,12 +2,12 @@
 /*
  * Division of joins by keys: see divide_exchange.h.
  */
-#include "cluster/divide_exchange.h"
+#include "cluster/divide/divide_exchange.h"
 
 #include <assert.h>
 
-#include "cluster/divide_numbers.h"
-#include "cluster/divide_price.h"
+#include "cluster/divide/divide_numbers.h"
+#include "cluster/divide/divide_price.h"
 
 /* What a row costs, measured with 2 ranks on host cores. */
 enum {
@@ -41,8 +41,7 @@ static bool may_fail(const struct program *program)
     return false;
 }
 
-/* Whether a step does the same with rows in any order. */
-static bool is_free(const struct step *step)
+bool divide_is_free(const struct step *step)
 {
     if (step->kind == STEP_SCAN)
         return !may_fail(&step->scan.program);
@@ -56,7 +55,7 @@ static bool all_free(const struct steps *steps, int number, int top)
     size_t input;
     while (number != top) {
         number = divide_reader(steps, number, &input);
-        if (!is_free(steps_at(steps, number)))
+        if (!divide_is_free(steps_at(steps, number)))
             return false;
     }
     return true;
@@ -65,7 +64,7 @@ static bool all_free(const struct steps *steps, int number, int top)
 /* Whether none of the steps above one, up to step `top`, fails for some row. */
 static bool none_fails(const struct steps *steps, int number, int top)
 {
-    bool free = is_free(steps_at(steps, number));
+    bool free = divide_is_free(steps_at(steps, number));
     return free && all_free(steps, number, top);
 }
 
@@ -106,9 +105,8 @@ static bool is_free_aggregate(const struct step *input,
     }
 }
 
-/* Whether groups of the rows of step `top` are the same for rows in any order, if
- * the first row of each is known. Of floats that are equal the first is the key. */
-static bool is_free_group(const struct steps *steps, int top,
+/* Of floats that are equal the first is the key. */
+bool divide_is_free_group(const struct steps *steps, int top,
                           const struct step_group *group)
 {
     const struct step *input = steps_at(steps, top);
@@ -158,7 +156,7 @@ static const char *why_seen(const struct steps *steps, int scan, int number,
     const struct step_group *group = group_of(steps, top);
     int left = input_of(steps_at(steps, number), 0);
     if (!none_fails(steps, number, top)
-        || (group != NULL && !is_free_group(steps, top, group)))
+        || (group != NULL && !divide_is_free_group(steps, top, group)))
         return "no: what comes of the join depends on the order of rows";
     if (!sees_all(steps, top) && !none_fails(steps, scan, left))
         return "no: rows in front of one that fails would come late";
