@@ -314,6 +314,27 @@ def test_exchange_told():
     assert exchanges('select count(*) from a;', database, VDBQ_EXCHANGE='on') == (0, '')
 
 
+def test_chosen():
+    """By price alone: many groups, and joins with few different texts, are exchanged."""
+    database = cluster.FOLDER / 'chosen.vdb'
+    with tempfile.NamedTemporaryFile('w', suffix='.csv') as file:
+        file.write('k,s,t\n' + ''.join(f'{i * 7919 % 400009},w{i % 7},t{i}\n'
+                                       for i in range(400000)))
+        file.flush()
+        run(alone(database), 'create table t (k bigint, s text, t text);\n'
+            f"copy t from '{file.name}' with (header);\n", VDBQ_TABLET_ROWS='40000')
+    wanted = {'select k, count(*) from t group by k limit 5000;': 1,
+              'select count(*), max(c) from (select k, count(*) c from t group by k);': 1,
+              'select k, max(s) z from t group by k order by k limit 9 offset 70000;': 1,
+              'select k % 9 z, count(*) from t group by z;': 0,
+              'select t, count(*) from t group by t limit 10;': 0,
+              'select max(b.s) from t a join t b on a.k = b.k;': 2,
+              'select count(*) from t a join t b on a.t = b.t;': 0}
+    same(''.join(wanted), database, counts=(2, 3))
+    for sql, sides in wanted.items():
+        assert exchanges(sql, database)[0] == sides, (sql, exchanges(sql, database))
+
+
 def test_exchange_errors():
     """A row that fails on its way to other ranks fails the statement as in one process,
     and others go on."""
