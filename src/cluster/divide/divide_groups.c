@@ -176,7 +176,7 @@ static bool costs_less(const struct grouping *grouping)
     const double keys = count_keys(grouping), apart = apart_ns(grouping);
     double move = divide_move_ns(grouping->steps, grouping->params->catalogue,
                                  grouping->top);
-    return move >= 0 && keys >= (double)KEYS_EACH * ranks
+    return move >= 0 && ranks > 1 && keys >= (double)KEYS_EACH * ranks
            && apart >= (double)GROUPS_FREE * GROUP_NS
            && (move + grouping->input->rows * BATCH_NS) / ranks
                       + given_rows(grouping) * MERGE_NS
