@@ -201,10 +201,16 @@ class MadeTable(Table):
         return self.lines
 
 
+def table_of(line):
+    """The table that a statement makes, fills or makes an index of."""
+    words = line.split()
+    return words[4] if words[1] == 'INDEX' else words[2]
+
+
 def made_tables(lines):
     """A MadeTable for each table; one fills from others, which come before it."""
-    names = [line.split()[2] for line in lines if line.startswith('CREATE')]
-    return [MadeTable(name, [line for line in lines if line.split()[2] == name]) for name in names]
+    names = [table_of(line) for line in lines if line.startswith('CREATE TABLE')]
+    return [MadeTable(name, [line for line in lines if table_of(line) == name]) for name in names]
 
 
 def with_extremes(rng, rows, place):
