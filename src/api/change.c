@@ -413,6 +413,28 @@ static enum vdbq_status change_surely(vdbq_query *query)
     return change_once(query);
 }
 
+/* Whether it failed since another connection was killed whose commit it followed, and
+ * may do what it is to do once more: nothing of it was kept. */
+static bool is_unfounded(const vdbq_query *query, enum vdbq_status status)
+{
+    return status == VDBQ_IO && query->db->transaction == NULL
+           && database_unfounded(query->db->database);
+}
+
+/* The same, again where it is not its fault that it failed. */
+static enum vdbq_status change_steadily(vdbq_query *query)
+{
+    enum { TRIES = 8 };
+    enum vdbq_status status = change_surely(query);
+    for (unsigned i = 1; i < TRIES && is_unfounded(query, status); i++) {
+        error_clear(&query->db->error);
+        query_returned_forget(query);
+        query->stats.sum.rows_changed = 0;
+        status = change_surely(query);
+    }
+    return status;
+}
+
 static enum vdbq_status change_any(vdbq_query *query)
 {
     vdbq *db = query->db;
@@ -434,7 +456,7 @@ static enum vdbq_status change_any(vdbq_query *query)
     case AST_VACUUM:
         return session_vacuum(db, NULL);
     default:
-        return change_surely(query);
+        return change_steadily(query);
     }
 }
 

@@ -84,6 +84,11 @@ const char *database_warning(const struct database *database)
     return warning->status == VDBQ_OK ? "" : warning->message;
 }
 
+bool database_unfounded(const struct database *database)
+{
+    return database->file.unfounded;
+}
+
 uint32_t database_tablet_rows(const struct database *database)
 {
     uint32_t rows = database->file.settings->tablet_rows;

@@ -55,6 +55,10 @@ typedef enum vdbq_status (*index_computer)(void *context,
 void database_use_computer(struct database *database, index_computer compute,
                            void *context);
 
+/* Whether the last transaction failed since it followed a commit of another
+ * connection that never came (file rule 16): nothing of it was kept, and the next
+ * one follows no such commit. */
+bool database_unfounded(const struct database *database);
 /* Adds the identities of all tablets that may be asked for: of the newest
  * commit seen, and of all snapshots that are open. A vector of struct identity.
  * False: no memory. */

@@ -251,8 +251,7 @@ static void take_head(struct file *file, unsigned which,
 }
 
 /* File rule 8: waits for the commit before. */
-static enum vdbq_status await_confirmed(const struct file *file,
-                                        struct error *error)
+static enum vdbq_status await_confirmed(struct file *file, struct error *error)
 {
     enum vdbq_status status = file_await_confirmed(file, error);
     bool stay = true;
@@ -261,6 +260,7 @@ static enum vdbq_status await_confirmed(const struct file *file,
         status = file_heads_stay(file, &stay, error);
     if (status != VDBQ_OK || stay)
         return status;
+    file->unfounded = true;
     error_set(error, VDBQ_IO,
               "%s: the disk did not confirm the commit before this one",
               file->path);

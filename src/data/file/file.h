@@ -89,6 +89,8 @@ struct file {
     struct file_head unconfirmed; /* of a commit that is not durable yet   */
     bool follows;                 /* rule 16: `heads` has one that another
                                   connection has announced                */
+    bool unfounded;               /* ... and the transaction that failed last
+                                  did since that head never came         */
     uint64_t copies;              /* where second copies are; 0: there are
                                   none yet                                */
     unsigned current;             /* the head whose state is being used; set

@@ -51,6 +51,7 @@ enum vdbq_status transaction_begin(struct database *database,
     begun = memory_zeroed(1, sizeof *begun);
     if (begun == NULL)
         return error_no_memory(error);
+    file->unfounded = false;
     status = file_lock_writer(file, error);
     if (status != VDBQ_OK) {
         memory_release(begun);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writers are killed at random moments while others write and read: each commit
- * that somebody was told of is there in the end, no row comes twice, and nobody
- * reads what is not whole.
+ * that somebody was told of is there in the end, no row comes twice, nobody reads
+ * what is not whole, and no statement fails that another's end was in the way of.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/vdbq.h"
 #include "base/os/os.h"
 #include "data/database/database.h"
 #include "fixtures/chance.h"
@@ -32,8 +33,9 @@ enum {
     LIVES = WRITERS + KILLS, /* of writers, one after the other */
     LIFE_ROWS = 10000,       /* numbers of rows that each has */
     TABLET_ROWS = 64,
-    SYNC_US = 300,  /* a disk's */
-    PAUSE_US = 8000 /* between kills, at most */
+    SYNC_US = 300,   /* a disk's */
+    PAUSE_US = 8000, /* between kills, at most */
+    STATEMENT_KILLS = 60
 };
 
 static struct settings settings;
@@ -240,11 +242,69 @@ static void commits_outlive_who_was_told_of_them(void **state)
     check_rows();
 }
 
+/* ------------------------------------------------------------ statements -- */
+
+static vdbq *open_session(void)
+{
+    vdbq *db;
+
+    if (vdbq_open(test_path, VDBQ_OPEN_CREATE, &db) != VDBQ_OK
+        || vdbq_set(db, "timeout", "60000") != VDBQ_OK)
+        fail_msg("%s", vdbq_error(db)->message);
+    return db;
+}
+
+/* Changes a row, one statement a commit, until it is killed. */
+static _Noreturn void change_on(void)
+{
+    vdbq *db = open_session();
+
+    while (vdbq_execute(db, "update counters set x = x + 1 where id = 1")
+           == VDBQ_OK)
+        continue;
+    fprintf(stderr, "a statement: %s\n", vdbq_error(db)->message);
+    _exit(1);
+}
+
+static pid_t start_changing(void)
+{
+    pid_t child = start_child();
+
+    if (child == 0)
+        change_on();
+    return child;
+}
+
+static void statements_go_on_where_another_is_killed(void **state)
+{
+    pid_t writers[WRITERS];
+    vdbq *db = open_session();
+
+    (void)state;
+    assert_int_equal(vdbq_execute(db, "create table counters (id integer "
+                                      "primary key, x integer); insert into "
+                                      "counters values (1, 0)"),
+                     VDBQ_OK);
+    vdbq_close(db);
+    for (unsigned i = 0; i < WRITERS; i++)
+        writers[i] = start_changing();
+    for (unsigned i = 0; i < STATEMENT_KILLS; i++) {
+        uint64_t which = chance_below(WRITERS);
+        usleep((useconds_t)(PAUSE_US + chance_below(PAUSE_US)));
+        kill_one(writers[which]);
+        writers[which] = start_changing();
+    }
+    for (unsigned i = 0; i < WRITERS; i++)
+        kill_one(writers[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(commits_outlive_who_was_told_of_them,
                                         start, stop),
+        cmocka_unit_test_setup_teardown(
+            statements_go_on_where_another_is_killed, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
