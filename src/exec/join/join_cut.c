@@ -11,6 +11,7 @@
 
 #include "base/paged.h"
 #include "base/threads/stop.h"
+#include "exec/dictionary/dictionary_table.h"
 #include "exec/rows/row_index.h"
 
 enum { CUT_ROWS = 1 << 15 }; /* that are cut at once */
@@ -138,10 +139,10 @@ static void look_at_keys(struct join_partitions *partitions,
         uint32_t *numbers = partitions->numbers[i];
         const struct dictionary *from =
             partitions->join->left.columns[columns[i]].dictionary;
-        for (uint64_t row = 0; row < cut->rows.rows; row++)
-            numbers[row] = from != NULL && words[row] < from->count
-                               ? partitions->texts[i][words[row]]
-                               : DICTIONARY_NONE;
+        const struct dictionary_table table = { partitions->texts[i],
+                                                from != NULL ? from->count
+                                                             : 0 };
+        dictionary_follow(&table, words, cut->rows.rows, numbers);
         partitions->keys[i].values = numbers;
     }
 }

@@ -11,6 +11,7 @@
 #include "base/paged.h"
 #include "base/threads/parallel.h"
 #include "base/threads/stop.h"
+#include "exec/dictionary/dictionary_table.h"
 #include "exec/rows/row_bounds.h"
 #include "exec/rows/row_index.h"
 
@@ -35,18 +36,32 @@ static enum vdbq_status make_texts(struct join_keys *keys,
     return VDBQ_OK;
 }
 
-/* The numbers of words of a block of rows as those of the indexed side. */
-static void translate_block(const struct join_keys *keys, unsigned key,
-                            uint64_t first, unsigned rows)
+/* What the words of the rows at hand become. */
+static struct dictionary_table table_of(const struct join_keys *keys,
+                                        unsigned key)
 {
-    assert(keys->texts[key] != NULL && first + rows <= keys->room);
-    const struct row_set_column *column = &keys->asking[key];
-    const uint32_t *from = keys->sources[key];
-    uint32_t count = column->dictionary != NULL ? column->dictionary->count : 0;
-    uint32_t *numbers = keys->numbers[key];
-    for (uint64_t i = first; i < first + rows; i++)
-        numbers[i] =
-            from[i] < count ? keys->texts[key][from[i]] : DICTIONARY_NONE;
+    const struct dictionary *words = keys->asking[key].dictionary;
+    assert(keys->texts[key] != NULL);
+    return (struct dictionary_table){ keys->texts[key],
+                                      words != NULL ? words->count : 0 };
+}
+
+/* The numbers of words of some rows as those of the indexed side. */
+static void translate(const struct join_keys *keys, unsigned key,
+                      uint64_t first, uint64_t rows)
+{
+    assert(first + rows <= keys->room);
+    const struct dictionary_table table = table_of(keys, key);
+    const uint32_t *words = keys->sources[key];
+    dictionary_follow(&table, words + first, rows, keys->numbers[key] + first);
+}
+
+/* Whether those of all rows at hand are translated at once: a block has too few for
+ * a table of which only parts are in memory. */
+static bool is_early(const struct join_keys *keys, unsigned key)
+{
+    const struct dictionary_table table = table_of(keys, key);
+    return dictionary_table_parts(&table);
 }
 
 /* -------------------------------------------------------------- ranges -- */
@@ -166,10 +181,13 @@ enum vdbq_status join_keys_begin(struct join_keys *keys,
     for (unsigned i = 0; i < keys->count && status == VDBQ_OK; i++) {
         keys->asking[i] = rows->columns[keys->asking_columns[i]];
         keys->sources[i] = keys->asking[i].values;
-        if (keys->texts[i] != NULL)
-            keys->asking[i].values = keys->numbers[i];
+        if (keys->texts[i] == NULL)
+            continue;
+        keys->asking[i].values = keys->numbers[i];
+        if (is_early(keys, i))
+            translate(keys, i, 0, rows->rows);
     }
-    return status;
+    return status == VDBQ_OK ? stop_pause(error) : status;
 }
 
 /* ---------------------------------------------------------------- tags -- */
@@ -308,8 +326,8 @@ void join_tags_asking(const struct join_keys *keys, uint64_t first,
 {
     assert(count <= JOIN_BLOCK);
     for (unsigned i = 0; i < keys->count; i++)
-        if (keys->texts[i] != NULL)
-            translate_block(keys, i, first, count);
+        if (keys->texts[i] != NULL && !is_early(keys, i))
+            translate(keys, i, first, count);
     make_tags(keys, keys->asking, first, count, tags);
 }
 

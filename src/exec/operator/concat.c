@@ -9,6 +9,7 @@
 
 #include "base/paged.h"
 #include "base/threads/stop.h"
+#include "exec/dictionary/dictionary_table.h"
 
 #include "exec/stream/stream_inner.h"
 
@@ -137,9 +138,9 @@ static enum vdbq_status renumber(struct concat_stream *concat, unsigned column,
         concat->room[column] = room;
         concat->rows_room[column] = rows;
     }
-    for (uint64_t i = 0; i < rows && !stop_at(i); i++)
-        concat->room[column][i] =
-            from[i] < dictionaries->count ? numbers[from[i]] : ROW_SET_NO_ROW;
+    dictionary_follow(
+        &(struct dictionary_table){ numbers, dictionaries->count }, from, rows,
+        concat->room[column]);
     vector->values = concat->room[column];
     return stop_pause(error);
 }
