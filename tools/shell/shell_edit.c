@@ -6,6 +6,7 @@
 #include "shell_edit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <histedit.h>
 #include <langinfo.h>
 #include <limits.h>
@@ -22,6 +23,7 @@ static struct {
     struct shell *shell;
     EditLine *line;
     History *history;
+    int terminal;          /* what is read: does not wait          */
     bool more;             /* a statement goes on                  */
     unsigned char byte[8]; /* read, and not yet a character        */
     size_t bytes;          /* of them                              */
@@ -63,15 +65,29 @@ static const char *prompt(EditLine *line)
     return editor.more ? " ...> " : "vdbq> ";
 }
 
+/* The terminal, opened once more. A Ctrl-C drops what was typed before it: if that
+ * is between the news that there is something and the read, the read is not to wait,
+ * and others who read the terminal are to wait as before. */
+static void open_terminal(void)
+{
+    char name[PATH_MAX];
+    editor.terminal = -1;
+    if (ttyname_r(STDIN_FILENO, name, sizeof name) == 0)
+        editor.terminal =
+            open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (editor.terminal < 0)
+        editor.terminal = STDIN_FILENO;
+}
+
 /* One byte of the terminal, or -1 at its end and after Ctrl-C. */
 static int read_byte(void)
 {
     unsigned char byte;
-    while (shell_wait_input(STDIN_FILENO)) {
-        ssize_t got = read(STDIN_FILENO, &byte, 1);
+    while (shell_wait_input(editor.terminal)) {
+        ssize_t got = read(editor.terminal, &byte, 1);
         if (got == 1)
             return byte;
-        if (got == 0 || errno != EINTR)
+        if (got == 0 || (errno != EINTR && errno != EAGAIN))
             return -1;
     }
     return -1;
@@ -259,6 +275,7 @@ bool shell_edit_open(struct shell *shell)
     editor.line = el_init("vdbq", stdin, stdout, stderr);
     if (!editor.line)
         return false;
+    open_terminal();
     el_set(editor.line, EL_EDITOR, "emacs");
     el_set(editor.line, EL_PROMPT, prompt);
     el_set(editor.line, EL_GETCFN, read_character);
@@ -282,5 +299,7 @@ void shell_edit_close(void)
     if (editor.history)
         history_end(editor.history);
     el_end(editor.line);
+    if (editor.terminal != STDIN_FILENO)
+        close(editor.terminal);
     editor.line = NULL;
 }
