@@ -122,8 +122,7 @@ struct node *node_merge(struct binder *binder, struct node *node)
 
 /* -------------------------------------------------------------- making -- */
 
-/* The column that an expression makes. */
-static struct node_column column_of(const struct expression *e)
+struct node_column node_column_of(const struct expression *e)
 {
     struct node_column column = { .name = e->name != NULL ? e->name : "",
                                   .type = e->type,
@@ -155,7 +154,7 @@ struct node *node_select(struct binder *binder, struct node *below,
     node->where = where;
     for (unsigned i = 0; i < count; i++) {
         node->results[i] = results[i];
-        node->columns[i] = column_of(results[i]);
+        node->columns[i] = node_column_of(results[i]);
         if (names != NULL)
             node->columns[i].name = names[i];
     }

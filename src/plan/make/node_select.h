@@ -9,6 +9,9 @@
 
 struct binder;
 
+/* The column that an expression makes, of its name or "". */
+struct node_column node_column_of(const struct expression *e);
+
 /* Results are copied, `count` of them, named by `names` (may be NULL). */
 struct node *node_select(struct binder *binder, struct node *below,
                          struct expression *where,

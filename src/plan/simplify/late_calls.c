@@ -152,14 +152,8 @@ static struct calls begin(struct binder *binder, const struct node *below)
 /* What a call gives, or 0 where that is NULL. */
 static void describe(struct node_column *column, const struct expression *e)
 {
-    *column = (struct node_column){ .name = "",
-                                    .type = e->type,
-                                    .precision = e->precision,
-                                    .scale = e->scale,
-                                    .affine = e->affine,
-                                    .collating = e->collating,
-                                    .nullable = e->nullable,
-                                    .range = e->range };
+    *column = node_column_of(e);
+    column->name = "";
     if (column->range.low > 0)
         column->range.low = 0;
     if (column->range.high < 0)
