@@ -257,25 +257,13 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
     return node;
 }
 
-static void add_zero(struct interval *range)
-{
-    if (range->low > 0)
-        range->low = 0;
-    if (range->high < 0)
-        range->high = 0;
-    if (range->low_real > 0)
-        range->low_real = 0;
-    if (range->high_real < 0)
-        range->high_real = 0;
-}
-
 void node_keep_ranges(struct node *join)
 {
     unsigned middle = join->left->column_count;
 
     for (unsigned i = middle; i < join->column_count; i++) {
         join->columns[i].range = join->right->columns[i - middle].range;
-        add_zero(&join->columns[i].range);
+        range_add_zero(&join->columns[i].range);
     }
 }
 
@@ -376,7 +364,7 @@ void node_narrow(const struct node *below, enum aggregate_function function,
     } else if (function == AGGREGATE_MIN || function == AGGREGATE_MAX
                || function == AGGREGATE_FIRST) {
         made->range = below->columns[column].range;
-        add_zero(&made->range);
+        range_add_zero(&made->range);
     } else {
         return;
     }

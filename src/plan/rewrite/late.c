@@ -21,6 +21,7 @@
 #include "plan/make/node_select.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_reads.h"
+#include "plan/tree/range.h"
 
 /* Rows that a fetch gets at most, and rows of a table from which it pays. */
 enum { FETCH_ROWS_MAX = 10000, TABLE_ROWS_MIN = 1000, ROWS_SHARE = 4 };
@@ -68,10 +69,7 @@ static void describe_ids(struct node *node, unsigned first,
         bool nullable = column->nullable;
         *column = below->columns[source->row];
         column->nullable |= nullable;
-        if (column->range.low > 0)
-            column->range.low = 0;
-        if (column->range.high < 0)
-            column->range.high = 0;
+        range_add_zero(&column->range);
     }
 }
 

@@ -28,6 +28,7 @@
 #include "plan/simplify/tree_pass.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/node_readers.h"
+#include "plan/tree/range.h"
 
 enum {
     /* of a column; below, they are as good as computed */
@@ -154,10 +155,7 @@ static void describe(struct node_column *column, const struct expression *e)
 {
     *column = node_column_of(e);
     column->name = "";
-    if (column->range.low > 0)
-        column->range.low = 0;
-    if (column->range.high < 0)
-        column->range.high = 0;
+    range_add_zero(&column->range);
 }
 
 static bool add_function(struct calls *calls, const struct expression *e)

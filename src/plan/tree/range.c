@@ -53,7 +53,16 @@ void range_constant(struct expression *expression)
         expression->machine = TYPE_I32;
 }
 
-/* A NULL is stored as 0. */
+void range_add_zero(struct interval *range)
+{
+    if (range->low > 0)
+        range->low = 0;
+    if (range->high < 0)
+        range->high = 0;
+    range->low_real = fmin(range->low_real, 0);
+    range->high_real = fmax(range->high_real, 0);
+}
+
 void range_column(struct node_column *column, const struct column_facts *facts)
 {
     struct interval *range = &column->range;
@@ -68,14 +77,8 @@ void range_column(struct node_column *column, const struct column_facts *facts)
     range->high = facts->empty ? 0 : facts->maximum;
     range->low_real = facts->empty ? 0 : facts->minimum_real;
     range->high_real = facts->empty ? 0 : facts->maximum_real;
-    if (zero && range->low > 0)
-        range->low = 0;
-    if (zero && range->high < 0)
-        range->high = 0;
     if (zero)
-        range->low_real = fmin(range->low_real, 0);
-    if (zero)
-        range->high_real = fmax(range->high_real, 0);
+        range_add_zero(range);
 }
 
 static void range_operator(struct expression *expression)

@@ -16,6 +16,9 @@ struct node_column;
  * operands'. */
 void range_constant(struct expression *expression);
 
+/* A NULL is stored as 0: adds that to what may be one. */
+void range_add_zero(struct interval *range);
+
 void range_column(struct node_column *column, const struct column_facts *facts);
 
 /* Whatever the type can hold. */
