@@ -54,7 +54,8 @@ static double words_of(const struct node *node, int column)
 {
     while (node->kind != NODE_TABLE) {
         int left = node->left != NULL ? (int)node->left->column_count : 0;
-        const struct node *next = node->left;
+        bool right = node->kind == NODE_JOIN && column >= left
+                     && node->join.kind <= JOIN_FULL;
         switch (node->kind) {
         case NODE_SELECT:
             if (node->results[column]->kind != EXPRESSION_COLUMN)
@@ -62,23 +63,19 @@ static double words_of(const struct node *node, int column)
             column = node->results[column]->column.number;
             break;
         case NODE_JOIN:
-            if (column >= left && node->join.kind <= JOIN_FULL) {
-                next = node->right;
-                column -= left;
-                break;
-            } /* fall through */
         case NODE_SORT:
         case NODE_LIMIT:
         case NODE_WINDOW:
         case NODE_MAP:
         case NODE_APPLY:
-            if (column >= left)
+            if (column >= left && !right)
                 return 0;
             break;
         default:
             return 0;
         }
-        node = next;
+        column -= right ? left : 0;
+        node = right ? node->right : node->left;
     }
     return node->columns[column].estimate.distinct;
 }
@@ -301,6 +298,8 @@ static bool choose(struct calls *calls, struct node *select,
         calls->rows = rows_kept(calls->below, select->where);
         if (select->where != NULL && !collect_stays(calls, &select->where))
             return error_no_memory(calls->binder->error), false;
+    } else {
+        calls->any_failing = false; /* the other part is tested behind them */
     }
     return collect_all(calls, select->results, select->column_count);
 }
