@@ -395,7 +395,7 @@ static enum vdbq_status unpack(struct exchange *exchange,
     batch->rows = *rows;
     batch->columns = step->column_count;
     batch->column = exchange->vectors;
-    return VDBQ_OK;
+    return stop_pause(error);
 }
 
 /* Numbers the rows of the batch at hand. */

@@ -11,6 +11,7 @@
 
 #include "base/hostile.h"
 #include "base/paged.h"
+#include "exec/dictionary/dictionary_table.h"
 
 enum { MESSAGE_BYTES = HOSTILE(8, 1 << 20) }; /* of words, about */
 
@@ -298,7 +299,7 @@ void exchange_words_follow(const struct exchange_words *words, unsigned from,
     assert(from < words->ranks && exchange_words_travel(words, column));
     const struct exchange_numbers *numbers =
         &words->numbers[from * words->columns + column];
-    for (uint64_t i = 0; i < rows; i++)
-        values[i] =
-            values[i] < numbers->count ? numbers->numbers[values[i]] : 0;
+    const struct dictionary_table table = { numbers->numbers,
+                                            (uint32_t)numbers->count };
+    dictionary_follow(&table, values, rows, values);
 }

@@ -71,7 +71,7 @@ enum vdbq_status exchange_words_take(struct exchange_words *words,
 enum vdbq_status exchange_words_end(struct exchange_words *words,
                                     struct error *error);
 /* Gives values of a column that came of a rank their numbers then; those that are
- * none, as of NULLs, get any. */
+ * none, as of NULLs, get any; a thread that is asked to stop leaves some out. */
 void exchange_words_follow(const struct exchange_words *words, unsigned from,
                            unsigned column, uint32_t *values, uint64_t rows);
 
