@@ -61,6 +61,22 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
             FETCH(values + at);
 }
 
+#if VDBQ_GROUP > 1
+/* Has the values of the group's next step come, `bits` a row: what this item is to
+ * read of them, so many bytes, lies as far behind what it reads now. */
+static void fetch_ahead(const struct machine *m, GLOBAL const u8 *values, u32 bits,
+                        u32 bytes)
+{
+    const u32 sector = 32;
+    if (m->ahead)
+        for (u32 at = 0; at < bytes; at += sector)
+            FETCH_AHEAD(values + VDBQ_GROUP * VDBQ_TILE / 8 * bits + at);
+}
+#define FETCH_CODES(from) fetch_ahead(m, (GLOBAL const u8 *)(from), bits, 1);
+#else
+#define FETCH_CODES(from)
+#endif
+
 /* What lies side by side for the rows of a tile: a GPU loads it in one go, with
  * rows that do not exist, for the area that the first one lies in ends at a
  * multiple of 64 bytes. WORD is OpenCL's name of the type. */
@@ -70,7 +86,10 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
 #define LOAD_TILE(WORD, from, to)                                            \
     JOIN(vstore, VDBQ_TILE)(*(GLOBAL const JOIN(WORD, VDBQ_TILE) *)(from), 0, \
                             to)
-#define PLAIN(T, WORD) LOAD_TILE(WORD, values, m->r[a].T);
+#define PLAIN(T, WORD)                                                       \
+    fetch_ahead(m, (GLOBAL const u8 *)values, 8 * sizeof *values,            \
+                VDBQ_TILE * sizeof *values);                                 \
+    LOAD_TILE(WORD, values, m->r[a].T);
 #define PACKED_WORDS(name, from)                                             \
     u32 name[VDBQ_TILE];                                                     \
     LOAD_TILE(uint, from, name);
@@ -88,6 +107,10 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
 #else
 #define CODE(first, last) packed_code(first, last, shift, mask)
 #endif
+
+/* The word in which the code of a row begins. */
+#define PACKED_WORD(row, bits)                                               \
+    ((row) / PACKED_LANES * (bits) / 32 * PACKED_LANES + (row) % PACKED_LANES)
 
 /* The codes of PACKED_LANES neighbouring rows, or of some of them, each with
  * the base added: `count` rows from `row` on. U is the type T without a sign. */
@@ -115,6 +138,7 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
             (GLOBAL const u32 *)(m->data + input->values);                   \
         const u32 row = input->row + (u32)m->row, bits = input->bits;        \
         const U base = (U)input->base;                                       \
+        FETCH_CODES(words + PACKED_WORD(row, bits))                          \
         UNPACK_TILE(unpack_lanes_##T, m->r[a].T)                             \
     }
 /* A tile starts at a multiple of its size, so it is some whole runs of
@@ -234,11 +258,17 @@ DECODERS(F64, I64, double)
 #define DECODE_F64(NAME, name, number)                                       \
     if (encoding == number) name##_F64(m, a, input);
 
+#include "sink/refill.cl"
+
 #define LOAD(T)                                                              \
     static OP_INLINING void load_##T(struct machine *m, i32 k, i32 a, i32 d, \
                                      GLOBAL const struct column_input *input) \
     {                                                                        \
         u32 encoding = encoding_of(input, d);                                \
+        if (REFILLED) {                                                      \
+            refilled_##T(m, k, a, encoding, input);                          \
+            return;                                                          \
+        }                                                                    \
         if (!wanted(m, k, d))                                                \
             return;                                                          \
         VDBQ_ENCODINGS(DECODE_##T)                                           \
@@ -321,6 +351,10 @@ static void load_null(struct machine *m, i32 k, i32 a, i32 d,
     u64 nulls = input->nulls;
     GLOBAL const u8 *flags = m->data + (nulls == INPUT_ALL_NULL ? 0 : nulls);
     i32 bytes = encoding_of(input, d) == ENCODING_PLAIN && input->bits == 8;
+    if (REFILLED && nulls != 0 && nulls != INPUT_ALL_NULL) {
+        refilled_null(m, k, a, bytes, flags);
+        return;
+    }
     if (nulls == 0 || nulls == INPUT_ALL_NULL) {
         EACH A(I32) = nulls != 0;
     } else if (bytes && wanted(m, k, d)) {

@@ -151,6 +151,11 @@ static void step_begin(struct machine *m, GLOBAL const struct launch_head *launc
     m->inputs = inputs + morsel * launch->input_count;
     tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE,
                launch->morsel_rows[morsel], (i32)launch->code_first);
+#if VDBQ_GROUP > 1
+    m->refilled = 0;
+    m->first_number = launch->morsel_first[morsel] * VDBQ_GROUP * VDBQ_TILE;
+    EVERY m->number[t] = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)t;
+#endif
 #if VDBQ_AXES > 1
     grid_begin(m, launch);
 #endif
@@ -215,26 +220,54 @@ static void count_rows(struct machine *m)
         atomic_add(&m->progress->rows, *count);
 }
 
-/* Runs one group, which adds its rows to tables: steps as far from one another as
- * there are groups, for which nobody waits. */
+#ifdef VDBQ_REFILL
+
+/* Runs the rest of the program over rows that wait, once they fill a tile of each
+ * item; at the end of the group's steps in a morsel over all. */
+static void run_waiting(struct machine *m, i32 first, i32 end)
+{
+    const u32 least = m->ahead ? VDBQ_GROUP * VDBQ_TILE : 1;
+    for (;;) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        u32 count = m->shared->waiting;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (count < least)
+            return;
+        refill_begin(m, count, first);
+        run_rest(m, first, end);
+    }
+}
+
+#else
+#define run_waiting(m, first, end)
+#endif
+
+/* Runs one group, which adds its rows to tables: neighbouring steps, for which
+ * nobody waits. */
 static void run_group(struct machine *m, GLOBAL const struct launch_head *launch)
 {
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
-    u32 morsel = 0, next = 0, apart = (u32)get_num_groups(0);
+    u32 morsel = 0, next = 0, each = launch->steps_per_item;
+    u32 step_end = ((u32)get_group_id(0) + 1) * each;
+    if (step_end > launch->steps)
+        step_end = launch->steps;
     run_constants(m, first, end);
     own_begin(m, launch);
-    barrier(CLK_LOCAL_MEM_FENCE);
     m->counted = 0;
-    for (m->step = (u32)get_group_id(0); m->step < launch->steps;
-         m->step += apart) {
+    if (m->item == 0)
+        m->shared->waiting = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (m->step = (u32)get_group_id(0) * each; m->step < step_end; m->step++) {
         if (m->step >= next) {
             morsel = find_morsel(m, launch);
             next = morsel + 1 < LAUNCH_MORSELS
                        ? launch->morsel_first[morsel + 1]
                        : NO_STEP;
         }
+        m->ahead = m->step + 1 < step_end && m->step + 1 < next;
         step_begin(m, launch, morsel);
         run_step(m, first, end);
+        run_waiting(m, first, end);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     own_end(m, launch);
@@ -252,6 +285,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
     if (m->step >= launch->steps)
         return;
     run_constants(m, first, end);
+    m->ahead = 0;
     step_begin(m, launch, morsel);
     run_step(m, first, end);
 }
@@ -345,6 +379,10 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *build_side,
 #elif !defined(VDBQ_SINK_COMMON)
     LOCAL i64 packed[VDBQ_GROUP * VDBQ_TILE];
     m.packed = packed;
+#endif
+#ifdef VDBQ_REFILL
+    LOCAL u32 waiting[VDBQ_REFILL * WAITING_ROWS];
+    m.waiting = waiting;
 #endif
 #endif
     m.item = (u32)get_local_id(0);

@@ -78,6 +78,7 @@ struct shared {
     u32 step;    /* that the group runs                           */
     u32 count;   /* rows that the step kept                       */
     u32 before;  /* ... that the steps before it kept             */
+    u32 waiting; /* rows that wait for others (cl/sink/refill.cl)  */
     u32 nearest; /* step back of which the end is known           */
 };
 #endif
@@ -128,6 +129,13 @@ struct machine {
     u32 low_bits;         /* ... of values, that it sums apart           */
     u32 slot[VDBQ_TILE];  /* of each row: bytes to its group's record    */
     u32 counted;          /* rows that were added to groups              */
+    i32 ahead;            /* whether the group's next step is of this morsel */
+    i32 refilled;         /* whether the tile has rows from anywhere in the
+                             morsel (cl/sink/refill.cl)                  */
+    LOCAL u32 *waiting;   /* the words of rows that wait                 */
+    u32 waiting_at;       /* of the first one that the item keeps or takes */
+    u32 first_number;     /* of the morsel's first row, in the launch    */
+    u32 number[VDBQ_TILE]; /* of each row                                */
     u32 place_in_step;    /* of the first row that the item keeps        */
 #endif
     i32 rows;             /* rows of this tile that exist                */
@@ -227,6 +235,12 @@ struct machine {
 #define C(T) m->r[c].T[t]
 #define D(T) m->r[d].T[t]
 #define LIVE (m->pc[t] <= k)
+/* Only a specialised machine's tiles are refilled. */
+#if VDBQ_GROUP > 1 && defined(VDBQ_SPECIALISED)
+#define REFILLED m->refilled
+#else
+#define REFILLED 0
+#endif
 /* What a row costs much for: where few rows of a tile are live, it is done for
  * these alone (cl/live.cl). Else it is done for all, so the statement must hold for
  * rows that are not live. On a GPU these cost nothing. */

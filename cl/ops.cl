@@ -203,10 +203,14 @@ FLOATING(F64)
 
 /* --------------------------------------------- arithmetic that may fail -- */
 
-/* Notes that instruction k failed for row t of the tile, if none before it did. */
-static void fault(struct machine *m, i32 k, i32 t)
+/* Notes that instruction k failed for row `at` of the tile, if none before it did. */
+static void fault(struct machine *m, i32 k, i32 at)
 {
-    u32 row = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)t;
+    u32 row = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)at;
+#if VDBQ_GROUP > 1
+    if (REFILLED)
+        EACH row = t == at ? m->number[t] : row;
+#endif
     if (row < m->fault) {
         m->fault = row;
         m->fault_at = (u32)k;
@@ -214,12 +218,15 @@ static void fault(struct machine *m, i32 k, i32 t)
 }
 
 /* Where `failed` says that a row failed: finds the first one, by what failed
- * of row t. */
+ * of row t. The rows of a refilled tile are in no order. */
 #define FAULT_IF(failed, condition)                                          \
     if (failed) {                                                            \
         i32 first_ = VDBQ_TILE - 1;                                          \
+        if (REFILLED)                                                        \
+            EACH if (LIVE && (condition)) fault(m, k, t);                    \
         EACH first_ = LIVE && (condition) && t < first_ ? t : first_;        \
-        fault(m, k, first_);                                                 \
+        if (!REFILLED)                                                       \
+            fault(m, k, first_);                                             \
     }
 
 static i32 sum_overflows(i64 x, i64 y)

@@ -55,4 +55,12 @@ enum {
 #define FETCH(at) (void)(at)
 #endif
 
+/* Likewise on a GPU, of what the same work-item reads in its next step; OpenCL's
+ * prefetch() does nothing on NVIDIA's either. */
+#if defined(__NV_CL_C_VERSION) && !defined(VDBQ_NO_FETCH)
+#define FETCH_AHEAD(at) __asm volatile("prefetch.global.L1 [%0];" : : "l"(at))
+#else
+#define FETCH_AHEAD(at) (void)(at)
+#endif
+
 #endif

@@ -255,19 +255,27 @@ static void first_common(struct machine *m, volatile GLOBAL u64 *record, u32 row
             BEST_EACH(T, WHOSE, ORDER)                                       \
     }
 
-/* Counts the rows of groups, and notes the first ones: those of a tile follow
- * one another. */
+/* The number of the first live row: those of a tile follow one another, but where
+ * it is refilled. */
+static u32 first_number(const struct machine *m, u32 live)
+{
+    u32 before = popcount((live & (0u - live)) - 1);
+    u32 least = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + before;
+    if (REFILLED)
+        EACH least = (live >> t & 1) != 0 && ((live & ((1u << t) - 1)) == 0 || m->number[t] < least) ? m->number[t] : least;
+    return least;
+}
+
+/* Counts the rows of groups, and notes the first ones. */
 #define GROUPED(WHOSE)                                                       \
     {                                                                        \
-        const u32 row = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE;        \
         u32 live = 0;                                                        \
         NO_K;                                                                \
         EACH live |= (u32)LIVE << t;                                         \
         m->counted += popcount(live);                                        \
         if ((d & ADD_ONLY_GROUP) && live != 0) {                             \
             volatile MEMORY_##WHOSE u64 *record = AT_##WHOSE(m->slot[0]);    \
-            u32 least = popcount((live & (0u - live)) - 1);                  \
-            first_##WHOSE(m, record, row + least);                           \
+            first_##WHOSE(m, record, first_number(m, live));                 \
             count_##WHOSE(record + 1, popcount(live));                       \
         }                                                                    \
         if ((d & ADD_ONLY_GROUP) == 0)                                       \
@@ -276,7 +284,7 @@ static void first_common(struct machine *m, volatile GLOBAL u64 *record, u32 row
                     AT_##WHOSE(m->slot[t]);                                  \
                 if ((live >> t & 1) == 0)                                    \
                     continue;                                                \
-                first_##WHOSE(m, record, row + (u32)t);                      \
+                first_##WHOSE(m, record, m->number[t]);                      \
                 count_##WHOSE(record + 1, 1);                                \
             }                                                                \
     }

@@ -151,6 +151,7 @@ struct device_machine_params {
     enum device_build build; /* interpreted or specialised */
     unsigned registers;      /* the program's                              */
     unsigned axes;           /* the program's; 0: it reads no table        */
+    bool groups;             /* specialised: rows are added to groups      */
     const char *body;        /* specialised: the text from
                               program_specialise(); else NULL            */
 };

@@ -65,7 +65,8 @@ static bool write_order(const struct device_machine_params *params,
     struct text bytes = { 0 }, path = { 0 };
     struct error ignored;
 
-    text_print(&bytes, "%u %u\n", params->registers, params->axes);
+    text_print(&bytes, "%u %u %u\n", params->registers, params->axes,
+               params->groups);
     text_add(&bytes, params->body, strlen(params->body));
     bool done =
         bytes.length <= ORDER_BYTES_MAX
@@ -125,16 +126,18 @@ static char *read_file(const char *path)
 /* Reads an order; false: it is none. */
 static bool parse(char *bytes, struct device_machine_params *params)
 {
+    unsigned groups = 0;
     int length = 0;
 
     *params = (struct device_machine_params){ .build = BUILD_SPECIALISED };
     if (bytes == NULL
-        || sscanf(bytes, "%4u %4u%n", &params->registers, &params->axes,
-                  &length)
-               != 2
+        || sscanf(bytes, "%4u %4u %1u%n", &params->registers, &params->axes,
+                  &groups, &length)
+               != 3
         || bytes[length] != '\n' || params->registers > VDBQ_REGISTERS_MAX
         || params->axes > VDBQ_AXES_MAX)
         return false;
+    params->groups = groups != 0;
     params->body = bytes + length + 1;
     return true;
 }

@@ -317,6 +317,7 @@ struct program_loads {
                                        tells. NULL: all tell               */
     enum load_eager eager;
     enum program_sink sink;
+    bool few_live; /* few rows come to the sink                            */
 };
 
 /* The text of run_constants() and run_step() for the specialised machine:

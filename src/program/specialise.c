@@ -5,6 +5,7 @@
  */
 #include "cl/tablet.h"
 #include "program/program.h"
+#include "program/refill.h"
 
 /* Whether a result column may be written narrow: it has the integers of an
  * input that is not known to be plain. */
@@ -74,15 +75,14 @@ static void specialise_call(const struct program_loads *loads,
                code->b, code->c, d);
 }
 
-/* Everything that is run for each tile. */
+/* What is run for each tile, from one instruction up to another. */
 static void specialise_step(const struct program *program,
                             const struct program_pack *pack,
-                            const struct program_loads *loads,
-                            struct text *text)
+                            const struct program_loads *loads, int first,
+                            int end, struct text *text)
 {
-    struct program_part part = program_part(program);
     bool jumps = false; /* an instruction before this one */
-    for (int pc = part.first; pc < part.converge; pc++) {
+    for (int pc = first; pc < end; pc++) {
         const struct code *code = &pack->code[pc];
         enum opcode op = program_at(program, pc)->op;
         enum op_effect effect = op_facts(op)->effect;
@@ -150,10 +150,30 @@ static void specialise_head(const char *name, struct text *text)
                name);
 }
 
+/* The two parts of a program whose tiles are refilled (cl/sink/refill.cl). */
+static void specialise_parts(const struct program *program,
+                             const struct program_pack *pack,
+                             const struct program_loads *loads,
+                             const struct refill *refill, struct text *text)
+{
+    struct program_part part = program_part(program);
+    text_print(text, "#define VDBQ_REFILL %u\n", refill->words);
+    specialise_head("run_step", text);
+    specialise_step(program, pack, loads, part.first, refill->pc, text);
+    refill_print_kept(refill, text);
+    text_print(text, "}\n");
+    specialise_head("run_rest", text);
+    refill_print_taken(refill, text);
+    specialise_step(program, pack, loads, refill->pc, part.converge, text);
+    text_print(text, "}\n");
+}
+
 void program_specialise(const struct program *program,
                         const struct program_pack *pack,
                         const struct program_loads *loads, struct text *text)
 {
+    struct program_part part = program_part(program);
+    struct refill refill;
     if (loads->sink == SINK_OWN)
         specialise_flush(program, pack, text);
     if (loads->sink == SINK_COMMON)
@@ -161,7 +181,12 @@ void program_specialise(const struct program *program,
     specialise_head("run_constants", text);
     specialise_constants(program, pack, loads, text);
     text_print(text, "}\n");
+    if (loads->sink != SINK_RESULT && loads->few_live
+        && refill_find(program, &refill)) {
+        specialise_parts(program, pack, loads, &refill, text);
+        return;
+    }
     specialise_head("run_step", text);
-    specialise_step(program, pack, loads, text);
+    specialise_step(program, pack, loads, part.first, part.converge, text);
     text_print(text, "}\n");
 }

@@ -61,7 +61,8 @@ enum vdbq_status adapt_init(struct adapt *adapt,
         return error_no_memory(error);
     adapt->specialised.build = BUILD_SPECIALISED;
     adapt->loads = (struct program_loads){ .encodings = adapt->encodings,
-                                           .eager = eager_of(launcher) };
+                                           .eager = eager_of(launcher),
+                                           .few_live = !launcher->most_live };
     if (adapt->adaptive || adapt->build == BUILD_SPECIALISED)
         return VDBQ_OK;
     enum vdbq_status status = device_machine(adapt->device, &adapt->interpreted,
@@ -123,6 +124,7 @@ static enum vdbq_status make_body(struct adapt *adapt, struct error *error)
     program_specialise(adapt->program, adapt->pack, &adapt->loads,
                        &adapt->body);
     adapt->specialised.body = adapt->body.bytes;
+    adapt->specialised.groups = adapt->loads.sink != SINK_RESULT;
     return adapt->body.failed ? error_no_memory(error) : VDBQ_OK;
 }
 

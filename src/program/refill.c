@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cuts a program in two for tiles that are refilled; refill.h has the rule.
+ */
+#include "program/refill.h"
+
+#include "cl/opcodes.h"
+
+/* Whether rows for which an instruction says so are live no more. */
+static bool takes_rows(const struct instruction *in)
+{
+    enum op_effect effect = op_facts(in->op)->effect;
+    return effect == EFFECT_VALIDITY || (effect == EFFECT_JUMP && in->d == 0);
+}
+
+/* Whether a row may jump from before `pc` to behind it. */
+static bool jumps_over(const struct program *program, int pc)
+{
+    for (int i = program_part(program).first; i < pc; i++) {
+        const struct instruction *in = program_at(program, i);
+        if (op_facts(in->op)->effect == EFFECT_JUMP && in->d != 0 && in->c > pc)
+            return true;
+    }
+    return false;
+}
+
+static bool reads_column(const struct instruction *in)
+{
+    enum op_form form = op_facts(in->op)->form;
+    return form == FORM_COLUMN || form == FORM_ROWID || form == FORM_PROBE
+           || form == FORM_COLUMN_AT;
+}
+
+/* Whether an instruction reads the register; Result is not run. */
+static bool reads_register(const struct instruction *in, int register_)
+{
+    const char *letters = op_operands(in->op);
+    const int operands[4] = { in->a, in->b, in->c, in->d };
+    for (int i = 0; i < 4; i++)
+        if ((letters[i] == 'r' || letters[i] == 'x' || letters[i] == 'u')
+            && operands[i] == register_)
+            return true;
+    return false;
+}
+
+/* The register that an instruction writes for each row; -1: none. */
+static int written(const struct instruction *in)
+{
+    const char *letters = op_operands(in->op);
+    const int operands[4] = { in->a, in->b, in->c, in->d };
+    for (int i = 0; i < 4; i++)
+        if (letters[i] == 'w' && op_facts(in->op)->effect != EFFECT_CONSTANT)
+            return operands[i];
+    return -1;
+}
+
+/* What a register takes; false: there is no room. */
+static bool keep(struct refill *refill, int register_, int type)
+{
+    bool wide = TYPE_IS_WIDE(type);
+    if (refill->words + (wide ? 2 : 1) > REFILL_WORDS_MAX)
+        return false;
+    refill->kept[refill->count++] = (struct refill_kept){
+        .register_ = register_, .wide = wide, .word = refill->words
+    };
+    refill->words += wide ? 2 : 1;
+    return true;
+}
+
+/* Keeps what the first part writes and the rest reads; false: there is no room. */
+static bool keep_all(const struct program *program, struct refill *refill)
+{
+    struct program_part part = program_part(program);
+    for (int i = part.first; i < refill->pc; i++) {
+        const struct instruction *in = program_at(program, i);
+        int register_ = written(in);
+        bool read = false;
+        for (int pc = refill->pc; pc < part.converge && register_ >= 0; pc++)
+            read |= reads_register(program_at(program, pc), register_);
+        if (read && !keep(refill, register_, op_facts(in->op)->writes))
+            return false;
+    }
+    return true;
+}
+
+/* Tries to cut before an instruction. */
+static bool cut(const struct program *program, int pc, struct refill *refill)
+{
+    bool reads = false;
+    *refill = (struct refill){ .pc = pc, .words = 1 };
+    for (int i = pc; i < program_part(program).converge; i++)
+        reads |= reads_column(program_at(program, i));
+    return reads && !jumps_over(program, pc) && keep_all(program, refill);
+}
+
+bool refill_find(const struct program *program, struct refill *refill)
+{
+    struct program_part part = program_part(program);
+    int group = program_find(program, OP_GROUP);
+    unsigned all = 0, before = 0;
+    int pc = part.first;
+    if (program_axes(program) != 1)
+        return false;
+    for (int i = part.first; i < group; i++)
+        all += takes_rows(program_at(program, i));
+    for (; pc < group && before < (all + 1) / 2; pc++)
+        before += takes_rows(program_at(program, pc));
+    return all > 0 && cut(program, pc, refill);
+}
+
+void refill_print_kept(const struct refill *refill, struct text *text)
+{
+    text_print(text, "    wait_begin(m, %d);\n    wait_number(m, %d);\n",
+               refill->pc, refill->pc);
+    for (unsigned i = 0; i < refill->count; i++) {
+        const struct refill_kept *kept = &refill->kept[i];
+        text_print(text, "    wait_%d(m, %d, %d, %u);\n", kept->wide ? 64 : 32,
+                   refill->pc, kept->register_, kept->word);
+    }
+}
+
+void refill_print_taken(const struct refill *refill, struct text *text)
+{
+    for (unsigned i = 0; i < refill->count; i++) {
+        const struct refill_kept *kept = &refill->kept[i];
+        text_print(text, "    take_%d(m, %d, %u);\n", kept->wide ? 64 : 32,
+                   kept->register_, kept->word);
+    }
+}
