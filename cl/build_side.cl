@@ -154,6 +154,42 @@ PROBE_DENSE(I64, u64)
 PROBE_RANKS(I32, u32)
 PROBE_RANKS(I64, u64)
 
+/* Likewise in a dense index with a filter, which few of the keys pass: only their
+ * slots are read. */
+#if VDBQ_GROUP > 1
+#define PROBE_NEAR(T, U)                                                     \
+    static void probe_near_##T(struct machine *restrict m, i32 k, i32 a,     \
+                               i32 b, i32 tested,                            \
+                               GLOBAL const u32 *restrict slots, U base,     \
+                               U count)                                      \
+    {                                                                        \
+        GLOBAL const u32 *restrict filter = slots + count;                   \
+        EACH {                                                               \
+            U at = (U)B(T) - base;                                           \
+            u32 word = pick_u32(LIVE && at < count, filter, at / 32);        \
+            A(I32) = (i32)(word >> (u32)(at % 32) & 1);                      \
+        }                                                                    \
+        EACH {                                                               \
+            i32 there = A(I32);                                              \
+            u32 entry = tested ? (u32)there                                  \
+                               : pick_u32(there != 0, slots,                 \
+                                          (u64)(i32)((U)B(T) - base));       \
+            A(I32) = (i32)entry - 1;                                         \
+        }                                                                    \
+    }
+
+PROBE_NEAR(I32, u32)
+PROBE_NEAR(I64, u64)
+#define IF_NEAR(T, U)                                                        \
+    if (index.kind == INDEX_DENSE && index.filtered)                         \
+        probe_near_##T(m, k, a, b, c == PROBE_TESTED,                        \
+                       (GLOBAL const u32 *)slots, (U)index.base,             \
+                       (U)index.count);                                      \
+    else
+#else
+#define IF_NEAR(T, U)
+#endif
+
 /* Finds the rows of the tile's keys in a bitmap index: first their ranks, then,
  * unless these are the rows, the rows of those that are there; where these are
  * only tested, 0 for all that are there. `count` keys have a bit, of which the
@@ -312,6 +348,7 @@ PROBE_FILTERED(I64, TAG_I64, 1)
         GLOBAL const u8 *slots = m->build_side + index.slots;                     \
         if (!some_live(m, k))                                                \
             return;                                                          \
+        IF_NEAR(T, U)                                                        \
         if (index.kind == INDEX_DENSE)                                       \
             probe_dense_##T(m, k, a, b, (GLOBAL const u32 *)slots,           \
                             (U)index.base, (U)index.count);                  \

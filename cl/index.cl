@@ -32,16 +32,20 @@ KERNEL void vdbq_index_clear(GLOBAL u8 *build_side, u64 slots, u64 count)
         ((GLOBAL u32 *)(build_side + slots))[i] = 0;
 }
 
+/* `filtered`: 1: behind the slots there is a filter. */
 KERNEL void vdbq_index_dense(GLOBAL u8 *build_side, u64 keys, u64 nulls, u64 packed,
-                             u64 slots, u64 count, u64 base)
+                             u64 slots, u64 count, u64 base, u64 filtered)
 {
     GLOBAL volatile u32 *to = (GLOBAL volatile u32 *)(build_side + slots);
+    GLOBAL volatile u32 *filter = to + count;
     for (u64 row = get_global_id(0); row < ROWS_OF(packed);
          row += get_global_size(0)) {
         u64 at = (u64)key_at(build_side, keys, WIDTH_OF(packed), row) - base;
         u32 entry = (u32)row + 1, found = 0, before;
         if (at >= count || !is_key(build_side, nulls, row))
             continue;
+        if (filtered)
+            atomic_or(&filter[at / 32], 1u << at % 32);
         while (found == 0 || found > entry) {
             before = atomic_cmpxchg(&to[at], found, entry);
             if (before == found)

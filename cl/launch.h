@@ -85,7 +85,8 @@ struct build_input {
 
 /* How build rows are found by a key that no two of them share, or of several
  * the first one. Rows whose key is NULL are not in it. A dense index has a
- * u32 for each key from `base` on: 1 + the row, or 0. A hashed one has u64
+ * u32 for each key from `base` on: 1 + the row, or 0; behind them there may be a
+ * filter: a bit for each, whether it is not 0, in u32 words. A hashed one has u64
  * slots: the low half is 1 + the row, or 0 where the slot is empty, the high
  * one a tag: of 32-bit keys the key, of others hash_tag(). A key is sought from
  * slot hash_key() % count on, up to an empty one; there always is one. Behind
@@ -106,12 +107,14 @@ struct key_index {
     u64 keys;  /* offset of the rows' keys: of INDEX_HASHED, 64 bits wide  */
     u32 kind;  /* INDEX_...                                               */
     u32 in_order; /* INDEX_BITMAP: 1: a rank is the row                   */
-    u32 filtered; /* INDEX_HASHED: 1: there is a filter                   */
+    u32 filtered; /* INDEX_HASHED and INDEX_DENSE: 1: there is a filter   */
     u32 reserved; /* 0                                                    */
 };
 enum index_kind { INDEX_DENSE, INDEX_HASHED, INDEX_BITMAP };
 #define BITMAP_SHIFT 5
 #define BITMAP_KEYS (1 << BITMAP_SHIFT)
+/* Words of a dense index's filter. */
+#define DENSE_FILTER_WORDS(count) (((count) + 31) / 32)
 /* Slots for each word of a hashed index's filter, and a key's bit in the word of
  * its slot: of its hash_key(). */
 #define FILTER_SLOTS 4

@@ -374,7 +374,7 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *build_side,
     LOCAL struct shared shared;
     m.shared = &shared;
 #if defined(VDBQ_SINK_OWN)
-    LOCAL u64 own[LAUNCH_LOCAL_BYTES / 8];
+    LOCAL u64 own[VDBQ_SINK_BYTES / 8];
     m.own = (LOCAL u8 *)own;
 #elif !defined(VDBQ_SINK_COMMON)
     LOCAL i64 packed[VDBQ_GROUP * VDBQ_TILE];

@@ -317,7 +317,8 @@ struct program_loads {
                                        tells. NULL: all tell               */
     enum load_eager eager;
     enum program_sink sink;
-    bool few_live; /* few rows come to the sink                            */
+    unsigned own_bytes; /* SINK_OWN: of that table and its copies, at most */
+    bool few_live;      /* few rows come to the sink                       */
 };
 
 /* The text of run_constants() and run_step() for the specialised machine:

@@ -124,15 +124,18 @@ static bool is_flushed(enum opcode op)
 
 /* What brings a record of a work-group's own table to that of all. */
 static void specialise_flush(const struct program *program,
-                             const struct program_pack *pack, struct text *text)
+                             const struct program_pack *pack,
+                             const struct program_loads *loads,
+                             struct text *text)
 {
     struct program_part part = program_part(program);
     const struct code *group = &pack->code[program_find(program, OP_GROUP)];
     text_print(text,
                "#define VDBQ_SINK_OWN %d\n"
+               "#define VDBQ_SINK_BYTES %u\n"
                "static void run_flush(struct machine *m, u32 at)\n"
                "{\n    if (!flush_head(m, at))\n        return;\n",
-               group->b);
+               group->b, loads->own_bytes);
     for (int pc = part.first; pc < part.converge; pc++) {
         enum opcode op = program_at(program, pc)->op;
         if (is_flushed(op))
@@ -175,7 +178,7 @@ void program_specialise(const struct program *program,
     struct program_part part = program_part(program);
     struct refill refill;
     if (loads->sink == SINK_OWN)
-        specialise_flush(program, pack, text);
+        specialise_flush(program, pack, loads, text);
     if (loads->sink == SINK_COMMON)
         text_print(text, "#define VDBQ_SINK_COMMON\n");
     specialise_head("run_constants", text);

@@ -25,8 +25,10 @@ static enum vdbq_status clear(struct device_rows *rows,
                               const struct key_index *index,
                               struct device_memory *to, struct error *error)
 {
-    uint64_t width = index->kind == INDEX_DENSE ? 1 : 2;
-    uint64_t count = index->count * width;
+    bool dense = index->kind == INDEX_DENSE;
+    uint64_t count = index->count * (dense ? 1 : 2);
+    if (dense && index->filtered)
+        count += DENSE_FILTER_WORDS(index->count);
     return device_call(
         rows->store.device,
         &(struct device_call){ .kernel = KERNEL_INDEX_CLEAR,
@@ -53,8 +55,8 @@ enum vdbq_status build_device_index(struct device_rows *rows,
         .memory_count = 1,
         .numbers = { keys->values, keys->nulls,
                      rows->store.rows | (uint64_t)width << 32, index->slots,
-                     index->count, (uint64_t)index->base },
-        .number_count = dense ? 6 : 5,
+                     index->count, (uint64_t)index->base, index->filtered },
+        .number_count = dense ? 7 : 5,
         .items = rows->store.rows
     };
     if (index->count == 0)

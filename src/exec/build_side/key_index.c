@@ -27,13 +27,17 @@ enum {
     DENSE_FREE = 1 << 18,     /* ... and so many more                      */
     GPU_DENSE_FREE = 1 << 24, /* ... on a GPU, which clears them in no time
                                  (H200, SSB 2.1: 2.7 ms dense, 3.4 hashed) */
-    DENSE_MAX = 1 << 30,      /* ... which the machine counts in 31 bits   */
-    BITS_PER_ROW = 128,       /* of a bitmap whose rows lie in order: as many
+    FILTER_SLOTS_LEAST =
+        1 << 15,             /* of a dense index there: fewer lie near    */
+    FILTER_PER_ROW = 4,      /* ... slots for each row: with fewer, most
+                                 keys are there                            */
+    DENSE_MAX = 1 << 30,     /* ... which the machine counts in 31 bits   */
+    BITS_PER_ROW = 128,      /* of a bitmap whose rows lie in order: as many
                                bytes as a hashed index takes at most       */
-    BITS_PER_ROW_MIXED = 96,  /* ... elsewhere, beside the rows' numbers   */
-    BITS_FREE = 1 << 21,      /* ... and of any bitmap: a core's own cache
+    BITS_PER_ROW_MIXED = 96, /* ... elsewhere, beside the rows' numbers   */
+    BITS_FREE = 1 << 21,     /* ... and of any bitmap: a core's own cache
                                holds it, and no branch depends on a key    */
-    SLOTS_PER_ROW = 2,        /* of a hashed index, at least               */
+    SLOTS_PER_ROW = 2,       /* of a hashed index, at least               */
     SLOTS_LEAST = 64,
     AHEAD = 16,           /* keys whose slots are fetched before use     */
     CLEAR_BYTES = 1 << 20 /* between two asks to stop                    */
@@ -80,6 +84,15 @@ static bool plan_bitmap(const struct key_column *column, uint64_t span,
     return in_order || little || (near && !dense);
 }
 
+/* Whether a dense index has a filter. Most keys that are sought are in no slot then:
+ * a GPU reads of 32 bytes of the slots for each, which come from afar, one bit of
+ * what its cores have near. */
+static bool is_filtered(const struct key_column *column, uint64_t span)
+{
+    return span >= FILTER_SLOTS_LEAST
+           && column->rows * FILTER_PER_ROW <= span + 1;
+}
+
 struct key_index key_index_plan(const struct key_column *column, bool on_gpu,
                                 unsigned threads)
 {
@@ -96,7 +109,19 @@ struct key_index key_index_plan(const struct key_column *column, bool on_gpu,
         return plan_hashed(column->rows, !on_gpu && column->values != NULL);
     return (struct key_index){ .kind = INDEX_DENSE,
                                .base = column->low,
-                               .count = span + 1 };
+                               .count = span + 1,
+                               .filtered =
+                                   on_gpu && is_filtered(column, span) };
+}
+
+/* Bytes of the filter behind its slots. */
+static uint64_t filter_bytes(const struct key_index *index)
+{
+    if (!index->filtered)
+        return 0;
+    return sizeof(u32)
+           * (index->kind == INDEX_DENSE ? DENSE_FILTER_WORDS(index->count)
+                                         : index->count / FILTER_SLOTS);
 }
 
 uint64_t key_index_bytes(const struct key_index *index,
@@ -106,7 +131,7 @@ uint64_t key_index_bytes(const struct key_index *index,
         return key_bitmap_bytes(index, column);
     return index->count
                * (index->kind == INDEX_DENSE ? sizeof(u32) : sizeof(u64))
-           + (index->filtered ? index->count / FILTER_SLOTS * sizeof(u32) : 0);
+           + filter_bytes(index);
 }
 
 /* ---------------------------------------------------------------- fill -- */
@@ -144,6 +169,9 @@ static inline void fill_dense(const struct filling *filling, bool wide,
         uint64_t at = (uint64_t)key_column_at(column, wide, row) - base;
         assert(at < filling->index->count);
         u32 *slot = (u32 *)filling->slots + at;
+        if (filling->filter != NULL)
+            __atomic_fetch_or(&filling->filter[at / 32], (u32)1 << at % 32,
+                              __ATOMIC_RELAXED);
         u32 found = __atomic_load_n(slot, __ATOMIC_RELAXED);
         if (filling->threads == 1) {
             *slot = found != 0 ? found : (u32)row + 1;
@@ -260,6 +288,15 @@ static void fill_share(void *context, unsigned i)
         fill_hashed(filling, false, row, end);
 }
 
+/* Where the filter begins. */
+static u32 *filter_of(const struct key_index *index, void *slots)
+{
+    if (!index->filtered)
+        return NULL;
+    return index->kind == INDEX_DENSE ? (u32 *)slots + index->count
+                                      : (u32 *)((u64 *)slots + index->count);
+}
+
 void key_index_fill(const struct key_index *index,
                     const struct key_column *column, unsigned threads,
                     void *slots)
@@ -268,13 +305,12 @@ void key_index_fill(const struct key_index *index,
         key_bitmap_fill(index, column, threads, slots);
         return;
     }
-    struct filling filling = {
-        .index = index,
-        .column = column,
-        .slots = slots,
-        .filter = index->filtered ? (u32 *)((u64 *)slots + index->count) : NULL,
-        .threads = parallel_threads(threads, column->rows + index->count)
-    };
+    struct filling filling = { .index = index,
+                               .column = column,
+                               .slots = slots,
+                               .filter = filter_of(index, slots),
+                               .threads = parallel_threads(
+                                   threads, column->rows + index->count) };
     parallel_run(filling.threads, clear_share, &filling);
     if (!stop_asked()) /* else some slots have any content */
         parallel_run(filling.threads, fill_share, &filling);

@@ -33,6 +33,7 @@ enum {
                                    memory: result rows, up to such a part */
     RESULT_BYTES = 64 << 10,    /* ... and at least this                 */
     LAUNCH_ROWS_STEP = 64,      /* launches start at multiples of this   */
+    OWN_BYTES_LEAST = 1280,     /* of a work-group's own table of groups    */
     FEW_ROWS = HOSTILE(0, 1024) /* up to so many are run over in one launch
                                    in less time than more are made in  */
 };
@@ -285,10 +286,26 @@ static enum program_sink sink_form(const struct sink *sink)
     return sink->groups->copies > 0 ? SINK_OWN : SINK_COMMON;
 }
 
+/* Room for a work-group's own table and its copies: one of few sizes, so that few
+ * machines serve all tables, and no more than need be, for the rest of a core's local
+ * memory is its cache. */
+static unsigned own_bytes(const struct sink *sink)
+{
+    unsigned bytes = LAUNCH_LOCAL_BYTES, wanted;
+    if (sink == NULL || sink->groups == NULL)
+        return 0;
+    wanted = sink->groups->copies * sink->groups->copy_bytes;
+    assert(wanted <= bytes);
+    while (bytes / 2 >= wanted && bytes / 2 >= OWN_BYTES_LEAST)
+        bytes /= 2;
+    return bytes;
+}
+
 void launcher_sink(struct launcher *launcher, struct sink *sink)
 {
     launcher->sink = sink;
     launcher->adapt.loads.sink = sink_form(sink);
+    launcher->adapt.loads.own_bytes = own_bytes(sink);
     for (unsigned i = 0; i < launcher->ring; i++)
         launcher->launches[i].result.params.sink = sink;
 }
