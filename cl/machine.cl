@@ -140,24 +140,32 @@ static u32 find_morsel(struct machine *m, GLOBAL const struct launch_head *launc
     return morsel;
 }
 
-/* Sets out on a step, which is of that morsel: finds its rows there. */
-static void step_begin(struct machine *m, GLOBAL const struct launch_head *launch,
-                       u32 morsel)
+/* Sets out on a morsel: finds its inputs. */
+static void morsel_begin(struct machine *m, GLOBAL const struct launch_head *launch,
+                         u32 morsel)
 {
     GLOBAL const struct column_input *inputs =
         (GLOBAL const struct column_input *)((GLOBAL const u8 *)launch +
                                      launch->inputs);
-    u32 step = m->step - launch->morsel_first[morsel];
     m->inputs = inputs + morsel * launch->input_count;
-    tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE,
-               launch->morsel_rows[morsel], (i32)launch->code_first);
+    m->first_step = launch->morsel_first[morsel];
+    m->morsel_rows = launch->morsel_rows[morsel];
+}
+
+/* Sets out on a step of the morsel: finds its rows there. */
+static void step_begin(struct machine *m, GLOBAL const struct launch_head *launch,
+                       i32 first)
+{
+    u32 step = m->step - m->first_step;
+    tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE, m->morsel_rows, first);
 #if VDBQ_GROUP > 1
     m->refilled = 0;
-    m->first_number = launch->morsel_first[morsel] * VDBQ_GROUP * VDBQ_TILE;
     EVERY m->number[t] = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)t;
 #endif
 #if VDBQ_AXES > 1
     grid_begin(m, launch);
+#else
+    UNUSED(launch);
 #endif
 }
 
@@ -227,6 +235,8 @@ static void count_rows(struct machine *m)
 static void run_waiting(struct machine *m, i32 first, i32 end)
 {
     const u32 least = m->ahead ? VDBQ_GROUP * VDBQ_TILE : 1;
+    if (m->ahead && (m->step - m->first_step) % WAIT_STEPS != 0)
+        return;
     for (;;) {
         barrier(CLK_LOCAL_MEM_FENCE);
         u32 count = m->shared->waiting;
@@ -247,7 +257,7 @@ static void run_waiting(struct machine *m, i32 first, i32 end)
 static void run_group(struct machine *m, GLOBAL const struct launch_head *launch)
 {
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
-    u32 morsel = 0, next = 0, each = launch->steps_per_item;
+    u32 next = 0, each = launch->steps_per_item;
     u32 step_end = ((u32)get_group_id(0) + 1) * each;
     if (step_end > launch->steps)
         step_end = launch->steps;
@@ -259,13 +269,14 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
     barrier(CLK_LOCAL_MEM_FENCE);
     for (m->step = (u32)get_group_id(0) * each; m->step < step_end; m->step++) {
         if (m->step >= next) {
-            morsel = find_morsel(m, launch);
+            u32 morsel = find_morsel(m, launch);
+            morsel_begin(m, launch, morsel);
             next = morsel + 1 < LAUNCH_MORSELS
                        ? launch->morsel_first[morsel + 1]
                        : NO_STEP;
         }
         m->ahead = m->step + 1 < step_end && m->step + 1 < next;
-        step_begin(m, launch, morsel);
+        step_begin(m, launch, first);
         run_step(m, first, end);
         run_waiting(m, first, end);
     }
@@ -286,7 +297,8 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
         return;
     run_constants(m, first, end);
     m->ahead = 0;
-    step_begin(m, launch, morsel);
+    morsel_begin(m, launch, morsel);
+    step_begin(m, launch, first);
     run_step(m, first, end);
 }
 
@@ -307,7 +319,8 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
         if (step + i >= launch->steps)
             break;
         m->step = step + i;
-        step_begin(m, launch, find_morsel(m, launch));
+        morsel_begin(m, launch, find_morsel(m, launch));
+        step_begin(m, launch, first);
         run_step(m, first, end);
     }
 }

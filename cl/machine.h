@@ -134,7 +134,6 @@ struct machine {
                              morsel (cl/sink/refill.cl)                  */
     LOCAL u32 *waiting;   /* the words of rows that wait                 */
     u32 waiting_at;       /* of the first one that the item keeps or takes */
-    u32 first_number;     /* of the morsel's first row, in the launch    */
     u32 number[VDBQ_TILE]; /* of each row                                */
     u32 place_in_step;    /* of the first row that the item keeps        */
 #endif
@@ -156,6 +155,8 @@ struct machine {
     GLOBAL const struct code *code;
     GLOBAL const i64 *constants;
     GLOBAL const struct column_input *inputs; /* of the morsel           */
+    u32 first_step;                  /* ... in the launch                */
+    u32 morsel_rows;
     GLOBAL const struct output *outputs;
     u32 output_count;
     GLOBAL const u8 *data;           /* of the morsel                    */

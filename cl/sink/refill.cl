@@ -14,8 +14,11 @@
  */
 #if VDBQ_GROUP > 1 && defined(VDBQ_SPECIALISED)
 
-/* Room for what one step adds to fewer rows than make a tile of each item. */
-#define WAITING_ROWS (2 * VDBQ_GROUP * VDBQ_TILE)
+/* So many steps are run before the group looks how many rows wait: for that its items
+ * wait for one another. There is room for what these steps add to fewer rows than make
+ * a tile of each item. */
+#define WAIT_STEPS 2
+#define WAITING_ROWS ((WAIT_STEPS + 1) * VDBQ_GROUP * VDBQ_TILE)
 
 /* ---------------------------------------------------------- first part -- */
 
@@ -88,7 +91,7 @@ static void take_64(struct machine *m, i32 a, u32 word)
 /* ------------------------------------------------------------- columns -- */
 
 /* Of row t: its number in the morsel. */
-#define PICKED (m->number[t] - m->first_number)
+#define PICKED (m->number[t] - m->first_step * (VDBQ_GROUP * VDBQ_TILE))
 
 static u32 code_at(GLOBAL const u32 *words, u32 row, u32 bits)
 {

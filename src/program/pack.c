@@ -131,17 +131,22 @@ static bool is_zero(const struct program *program, int register_)
     return false;
 }
 
-/* Whether of a row's number it is only asked whether there is one. */
-static bool only_tested(const struct program *program, int register_)
+bool program_only_tests(const struct program *program, int register_, int end)
 {
-    for (size_t pc = 0; pc < program->code.count; pc++) {
-        const struct instruction *in = program_at(program, (int)pc);
+    for (int pc = 0; pc < end; pc++) {
+        const struct instruction *in = program_at(program, pc);
         if (reads(in, register_)
             && (in->op != OP_LT_I32 || in->a != register_
                 || !is_zero(program, in->b)))
             return false;
     }
-    return !is_result(program, register_);
+    return true;
+}
+
+static bool only_tested(const struct program *program, int register_)
+{
+    return program_only_tests(program, register_, (int)program->code.count)
+           && !is_result(program, register_);
 }
 
 static void pack_instruction(const struct program *program, int pc,

@@ -298,6 +298,10 @@ enum vdbq_status program_pack(const struct program *program,
 enum vdbq_status program_keep_pack(struct program *program,
                                    struct error *error);
 
+/* Whether instructions before `end` ask of a row's number, which the register holds,
+ * no more than whether there is one. */
+bool program_only_tests(const struct program *program, int register_, int end);
+
 /* How the specialised machine loads columns of the rows that it runs over. A
  * zeroed one: as the inputs say, and only where some row is live. */
 enum load_eager {

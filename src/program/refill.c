@@ -54,17 +54,50 @@ static int written(const struct instruction *in)
     return -1;
 }
 
-/* What a register takes; false: there is no room. */
+/* Keeps a register, once; false: there is no room. */
 static bool keep(struct refill *refill, int register_, int type)
 {
-    bool wide = TYPE_IS_WIDE(type);
-    if (refill->words + (wide ? 2 : 1) > REFILL_WORDS_MAX)
+    unsigned words = TYPE_IS_WIDE(type) ? 2 : 1;
+    for (unsigned i = 0; i < refill->count; i++)
+        if (refill->kept[i].register_ == register_)
+            return true;
+    if (refill->words + words > REFILL_WORDS_MAX)
         return false;
     refill->kept[refill->count++] = (struct refill_kept){
-        .register_ = register_, .wide = wide, .word = refill->words
+        .register_ = register_, .wide = words == 2, .word = refill->words
     };
-    refill->words += wide ? 2 : 1;
+    refill->words += words;
     return true;
+}
+
+/* Whether the rest finds a row that the first part only tests: of what that takes
+ * most is done for rows that do not wait. */
+static bool finds_later(const struct program *program,
+                        const struct refill *refill, int pc)
+{
+    const struct instruction *in = program_at(program, pc);
+    bool found = false; /* the key's writer, among what is run for each row */
+    if (op_facts(in->op)->form != FORM_PROBE
+        || !program_only_tests(program, in->a, refill->pc))
+        return false;
+    for (int i = program_part(program).first; i < pc; i++)
+        found |= written(program_at(program, i)) == in->b;
+    return found;
+}
+
+/* Keeps what the rest needs of the register that an instruction of the first part
+ * writes, which it reads; false: there is no room. */
+static bool keep_written(const struct program *program, int pc,
+                         struct refill *refill)
+{
+    const struct instruction *in = program_at(program, pc);
+    const struct op_facts *facts = op_facts(in->op);
+    if (!finds_later(program, refill, pc))
+        return keep(refill, written(in), facts->writes);
+    if (refill->probe_count == REFILL_WORDS_MAX)
+        return false;
+    refill->probes[refill->probe_count++] = pc;
+    return keep(refill, in->b, facts->reads);
 }
 
 /* Keeps what the first part writes and the rest reads; false: there is no room. */
@@ -72,12 +105,11 @@ static bool keep_all(const struct program *program, struct refill *refill)
 {
     struct program_part part = program_part(program);
     for (int i = part.first; i < refill->pc; i++) {
-        const struct instruction *in = program_at(program, i);
-        int register_ = written(in);
+        int register_ = written(program_at(program, i));
         bool read = false;
         for (int pc = refill->pc; pc < part.converge && register_ >= 0; pc++)
             read |= reads_register(program_at(program, pc), register_);
-        if (read && !keep(refill, register_, op_facts(in->op)->writes))
+        if (read && !keep_written(program, i, refill))
             return false;
     }
     return true;
@@ -106,6 +138,14 @@ bool refill_find(const struct program *program, struct refill *refill)
     for (; pc < group && before < (all + 1) / 2; pc++)
         before += takes_rows(program_at(program, pc));
     return all > 0 && cut(program, pc, refill);
+}
+
+bool refill_probes(const struct refill *refill, int pc)
+{
+    for (unsigned i = 0; i < refill->probe_count; i++)
+        if (refill->probes[i] == pc)
+            return true;
+    return false;
 }
 
 void refill_print_kept(const struct refill *refill, struct text *text)

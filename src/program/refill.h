@@ -23,12 +23,18 @@ struct refill {
     unsigned words; /* of a row that waits: its number, and what is kept   */
     unsigned count; /* of registers that are kept                          */
     struct refill_kept kept[REFILL_WORDS_MAX];
+    unsigned probe_count;
+    int probes[REFILL_WORDS_MAX]; /* pc of Probes whose row the first part only
+                                     tests: the rest finds it, by the key  */
 };
 
 /* Finds where to cut a program that adds rows to groups: behind half of what takes
  * rows away. False where that is nowhere, where a row would jump over the cut, where
  * too much would be kept, or where the rest reads no more columns. */
 bool refill_find(const struct program *program, struct refill *refill);
+
+/* Whether an instruction is one of its probes. */
+bool refill_probes(const struct refill *refill, int pc);
 
 /* The end of the first part's text, and the beginning of the rest's. */
 void refill_print_kept(const struct refill *refill, struct text *text);

@@ -75,11 +75,22 @@ static void specialise_call(const struct program_loads *loads,
                code->b, code->c, d);
 }
 
-/* What is run for each tile, from one instruction up to another. */
+/* A probe, of whose rows so much is asked. */
+static void specialise_probe(const struct program_loads *loads,
+                             const struct code *code, int pc, i32 asked,
+                             struct text *text)
+{
+    struct code probe = *code;
+    probe.c = asked;
+    specialise_call(loads, &probe, pc, probe.d, text);
+}
+
+/* What is run for each tile, or for a refilled program's first part, from one instruction up to another. */
 static void specialise_step(const struct program *program,
                             const struct program_pack *pack,
-                            const struct program_loads *loads, int first,
-                            int end, struct text *text)
+                            const struct program_loads *loads,
+                            const struct refill *refill, int first, int end,
+                            struct text *text)
 {
     bool jumps = false; /* an instruction before this one */
     for (int pc = first; pc < end; pc++) {
@@ -91,6 +102,8 @@ static void specialise_step(const struct program *program,
                        pc);
         if (op == OP_RESULT && loads->sink == SINK_RESULT)
             specialise_result(program, pack, loads, pc, text);
+        else if (refill != NULL && refill_probes(refill, pc))
+            specialise_probe(loads, code, pc, PROBE_TESTED, text);
         else if (op != OP_RESULT && effect != EFFECT_CONSTANT)
             specialise_call(loads, code, pc,
                             loads_column(program, op)
@@ -162,12 +175,16 @@ static void specialise_parts(const struct program *program,
     struct program_part part = program_part(program);
     text_print(text, "#define VDBQ_REFILL %u\n", refill->words);
     specialise_head("run_step", text);
-    specialise_step(program, pack, loads, part.first, refill->pc, text);
+    specialise_step(program, pack, loads, refill, part.first, refill->pc, text);
     refill_print_kept(refill, text);
     text_print(text, "}\n");
     specialise_head("run_rest", text);
     refill_print_taken(refill, text);
-    specialise_step(program, pack, loads, refill->pc, part.converge, text);
+    for (unsigned i = 0; i < refill->probe_count; i++)
+        specialise_probe(loads, &pack->code[refill->probes[i]], refill->pc, 0,
+                         text);
+    specialise_step(program, pack, loads, NULL, refill->pc, part.converge,
+                    text);
     text_print(text, "}\n");
 }
 
@@ -190,6 +207,7 @@ void program_specialise(const struct program *program,
         return;
     }
     specialise_head("run_step", text);
-    specialise_step(program, pack, loads, part.first, part.converge, text);
+    specialise_step(program, pack, loads, NULL, part.first, part.converge,
+                    text);
     text_print(text, "}\n");
 }
