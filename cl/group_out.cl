@@ -13,22 +13,24 @@ KERNEL void vdbq_group_list(CONTROL control, GLOBAL const u8 *restrict records,
                             volatile GLOBAL struct group_state *state,
                             u64 slots, u64 room)
 {
-    LOCAL u32 counts[VDBQ_GROUP];
-    LOCAL u32 start;
+    LOCAL u32 count, start;
     for (u64 first = get_group_id(0) * VDBQ_GROUP; first < slots;
          first += get_num_groups(0) * VDBQ_GROUP) {
         u64 slot = first + get_local_id(0);
         GLOBAL const u64 *record =
             (GLOBAL const u64 *)(records + slot * control->width);
-        u32 is_group = slot < slots && record[1] != 0, all;
-        u32 place = sum_before(counts, is_group, &all);
+        u32 is_group = slot < slots && record[1] != 0, place = 0;
         if (get_local_id(0) == 0)
-            start = atomic_add(&state->count, all);
+            count = 0;
         WAIT;
-        place += start;
-        if (is_group && place < room)
-            elements[place] = ~record[0] << 32 | slot;
+        if (is_group)
+            place = atomic_inc(&count);
         WAIT;
+        if (get_local_id(0) == 0 && count > 0)
+            start = atomic_add(&state->count, count);
+        WAIT;
+        if (is_group && start + place < room)
+            elements[start + place] = ~record[0] << 32 | slot;
     }
 }
 

@@ -20,52 +20,46 @@ enum vdbq_status build_device_copy(struct device_rows *rows, unsigned column,
         place->nulls != 0 ? place->nulls : UINT64_MAX, error);
 }
 
-/* Marks all slots of the index as free. */
-static enum vdbq_status clear(struct device_rows *rows,
-                              const struct key_index *index,
-                              struct device_memory *to, struct error *error)
+enum vdbq_status build_device_clear(struct device_rows *rows,
+                                    struct device_memory *to, uint64_t from,
+                                    uint64_t bytes, struct error *error)
 {
-    bool dense = index->kind == INDEX_DENSE;
-    uint64_t count = index->count * (dense ? 1 : 2);
-    if (dense && index->filtered)
-        count += DENSE_FILTER_WORDS(index->count);
+    assert(bytes % sizeof(u32) == 0);
     return device_call(
         rows->store.device,
         &(struct device_call){ .kernel = KERNEL_INDEX_CLEAR,
                                .memories = { to },
                                .memory_count = 1,
-                               .numbers = { index->slots, count },
+                               .numbers = { from, bytes / sizeof(u32) },
                                .number_count = 2,
-                               .items = count },
+                               .items = bytes / sizeof(u32) },
         &rows->times, error);
 }
 
-enum vdbq_status build_device_index(struct device_rows *rows,
+enum vdbq_status build_device_index(struct device_rows *rows, unsigned column,
                                     const struct key_index *index,
                                     struct device_memory *to,
-                                    const struct build_input *keys,
-                                    unsigned width, struct error *error)
+                                    struct error *error)
 {
-    assert(rows->store.memory != NULL);
+    const struct device_store *store = &rows->store;
+    const struct device_place *keys = &store->places[column];
     bool dense = index->kind == INDEX_DENSE;
+    assert(store->memory != NULL && column < store->column_count);
     assert(dense || index->kind == INDEX_HASHED);
     struct device_call call = {
         .kernel = dense ? KERNEL_INDEX_DENSE : KERNEL_INDEX_HASHED,
-        .memories = { to },
-        .memory_count = 1,
+        .memories = { to, store->memory },
+        .memory_count = 2,
         .numbers = { keys->values, keys->nulls,
-                     rows->store.rows | (uint64_t)width << 32, index->slots,
+                     store->rows | (uint64_t)keys->width << 32, index->slots,
                      index->count, (uint64_t)index->base, index->filtered },
         .number_count = dense ? 7 : 5,
-        .items = rows->store.rows
+        .items = store->rows
     };
-    if (index->count == 0)
+    if (index->count == 0 || store->rows == 0)
         return VDBQ_OK;
-    assert(rows->store.rows <= KEY_ROWS_MAX);
-    enum vdbq_status status = clear(rows, index, to, error);
-    return status == VDBQ_OK && rows->store.rows > 0
-               ? device_call(rows->store.device, &call, &rows->times, error)
-               : status;
+    assert(store->rows <= KEY_ROWS_MAX);
+    return device_call(store->device, &call, &rows->times, error);
 }
 
 enum vdbq_status build_device_wait(struct device_rows *rows,

@@ -16,12 +16,15 @@ enum vdbq_status build_device_copy(struct device_rows *rows, unsigned column,
                                    struct device_memory *to,
                                    const struct build_input *place,
                                    struct error *error);
-/* Makes an index in `to`, over keys that lie there, of `width` bytes. */
-enum vdbq_status build_device_index(struct device_rows *rows,
+/* Marks the slots of indexes as free: so many bytes from a place on. */
+enum vdbq_status build_device_clear(struct device_rows *rows,
+                                    struct device_memory *to, uint64_t from,
+                                    uint64_t bytes, struct error *error);
+/* Makes an index in `to`, whose slots are free, over a column's keys. */
+enum vdbq_status build_device_index(struct device_rows *rows, unsigned column,
                                     const struct key_index *index,
                                     struct device_memory *to,
-                                    const struct build_input *keys,
-                                    unsigned width, struct error *error);
+                                    struct error *error);
 /* Waits for all of that, and adds what it took. */
 enum vdbq_status build_device_wait(struct device_rows *rows,
                                    struct device_times *times,

@@ -125,16 +125,15 @@ static u64 take(u64 *end, u64 size)
     return at;
 }
 
-/* Whether the keys of an index that is made on the device need a place of their
- * own: the kernel finds them, and which are NULL, where they are probed. */
+/* Whether the keys of an index need a place of their own: a key of 64 bits is
+ * compared with them. */
 static bool needs_keys(const struct build_side *build_side, unsigned number)
 {
     unsigned i = build_side->pack.build_count + number;
     const struct row_set_column *column = build_column_at(build_side, i);
     bool hashed = build_side->indexes[number].kind == INDEX_HASHED;
-    return first_of(build_side, i) >= build_side->pack.build_count
-           && (build_device_at(build_side, i) != NULL
-               || (hashed && column->width == sizeof(i64)));
+    return first_of(build_side, i) >= build_side->pack.build_count && hashed
+           && column->width == sizeof(i64);
 }
 
 /* Chooses the kind of the index and lays out its slots, and keys that no column
@@ -154,9 +153,6 @@ static void place_index(struct build_side *build_side, unsigned number,
         *keys = build_side->inputs[first];
     if (needs_keys(build_side, number))
         keys->values = take(end, column.rows * column.width);
-    if (needs_keys(build_side, number) && build_side->ranges[i].null
-        && build_device_at(build_side, i) != NULL)
-        keys->nulls = take(end, column.rows);
     index->keys = keys->values;
 }
 
@@ -346,17 +342,33 @@ static enum vdbq_status put_column(struct build_side *build_side, unsigned i,
             build_device_copy(rows, column, 0, build_rows_at(build_side, i),
                               build_side->run.memory, input, error);
     if (index && status == VDBQ_OK)
-        status = build_device_index(
-            rows, &build_side->indexes[number], build_side->run.memory, input,
-            build_column_at(build_side, i)->width, error);
+        status = build_device_index(rows, column, &build_side->indexes[number],
+                                    build_side->run.memory, error);
     return status;
+}
+
+/* Marks the slots of all indexes that the device makes as free: they lie behind
+ * one another, at the end. */
+static enum vdbq_status clear_indexes(struct build_side *build_side,
+                                      struct error *error)
+{
+    for (unsigned i = 0; i < build_side->pack.index_count; i++) {
+        struct device_rows *rows =
+            build_device_at(build_side, build_side->pack.build_count + i);
+        uint64_t first = build_side->indexes[i].slots;
+        if (rows != NULL)
+            return build_device_clear(rows, build_side->run.memory, first,
+                                      build_side->bytes - TABLET_ALIGN - first,
+                                      error);
+    }
+    return VDBQ_OK;
 }
 
 /* Puts what is on the device already in place, and waits for that. */
 static enum vdbq_status put_from_device(struct build_side *build_side,
                                         struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = clear_indexes(build_side, error);
     struct device_rows *rows;
     for (unsigned i = 0;
          i < build_column_count(build_side) && status == VDBQ_OK; i++) {

@@ -74,6 +74,10 @@ static const char *const grouped[] = {
     "and (b is null or b > 90) group by x",
     "select y, sum(b + id), min(id) from t where x * 3 < 20 and y <> 2 and "
     "b + y > 100 group by y",
+    "select v.y, sum(t.b), max(v.b) from t, t v where t.b = v.id and v.x < 9 and "
+    "t.y > 3 and t.x > 5 group by v.y",
+    "select count(*), sum(v.x) from t, t v, t w where t.id = v.id and v.b = w.id and "
+    "v.x < 30 and w.y = 2 and t.x > 40",
 };
 static const char *const faulty_groups[] = {
     "select y, sum(b * 9000000000000000) from t where x < 100 group by y",
