@@ -125,6 +125,18 @@ static bool cut(const struct program *program, int pc, struct refill *refill)
     return reads && !jumps_over(program, pc) && keep_all(program, refill);
 }
 
+/* Behind what takes rows away by their own columns alone, from an instruction on. */
+static int behind_columns(const struct program *program, int pc, int group)
+{
+    for (int i = pc; i < group; i++) {
+        enum op_form form = op_facts(program_at(program, i)->op)->form;
+        if (form == FORM_PROBE || form == FORM_COLUMN_AT)
+            break;
+        pc = takes_rows(program_at(program, i)) ? i + 1 : pc;
+    }
+    return pc;
+}
+
 bool refill_find(const struct program *program, struct refill *refill)
 {
     struct program_part part = program_part(program);
@@ -137,7 +149,7 @@ bool refill_find(const struct program *program, struct refill *refill)
         all += takes_rows(program_at(program, i));
     for (; pc < group && before < (all + 1) / 2; pc++)
         before += takes_rows(program_at(program, pc));
-    return all > 0 && cut(program, pc, refill);
+    return all > 0 && cut(program, behind_columns(program, pc, group), refill);
 }
 
 bool refill_probes(const struct refill *refill, int pc)
