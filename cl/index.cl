@@ -35,8 +35,9 @@ KERNEL void vdbq_index_clear(GLOBAL u8 *build_side, u64 slots, u64 count)
 }
 
 /* `filtered`: 1: behind the slots there is a filter. */
-KERNEL void vdbq_index_dense(GLOBAL u8 *build_side, GLOBAL const u8 *rows, u64 keys, u64 nulls, u64 packed,
-                             u64 slots, u64 count, u64 base, u64 filtered)
+KERNEL void vdbq_index_dense(GLOBAL u8 *build_side, GLOBAL const u8 *rows,
+                             u64 keys, u64 nulls, u64 packed, u64 slots,
+                             u64 count, u64 base, u64 filtered)
 {
     GLOBAL volatile u32 *to = (GLOBAL volatile u32 *)(build_side + slots);
     GLOBAL volatile u32 *filter = to + count;

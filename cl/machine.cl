@@ -158,7 +158,7 @@ static void step_begin(struct machine *m, GLOBAL const struct launch_head *launc
 {
     u32 step = m->step - m->first_step;
     tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE, m->morsel_rows, first);
-#if VDBQ_GROUP > 1
+#if VDBQ_GROUP > 1 && defined(VDBQ_SPECIALISED)
     m->refilled = 0;
     EVERY m->number[t] = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)t;
 #endif

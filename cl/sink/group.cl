@@ -261,8 +261,13 @@ static u32 first_number(const struct machine *m, u32 live)
 {
     u32 before = popcount((live & (0u - live)) - 1);
     u32 least = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + before;
-    if (REFILLED)
-        EACH least = (live >> t & 1) != 0 && ((live & ((1u << t) - 1)) == 0 || m->number[t] < least) ? m->number[t] : least;
+    if (!REFILLED)
+        return least;
+    least = 0xffffffff;
+    EACH {
+        u32 number = (live >> t & 1) != 0 ? m->number[t] : 0xffffffff;
+        least = number < least ? number : least;
+    }
     return least;
 }
 

@@ -29,8 +29,9 @@ struct refill {
 };
 
 /* Finds where to cut a program that adds rows to groups: behind half of what takes
- * rows away, and what does so by their own columns alone. False where that is nowhere, where a row would jump over the cut, where
- * too much would be kept, or where the rest reads no more columns. */
+ * rows away, and what does so by their own columns alone. False where that is
+ * nowhere, where a row would jump over the cut, where too much would be kept, or
+ * where the rest reads no more columns. */
 bool refill_find(const struct program *program, struct refill *refill);
 
 /* Whether an instruction is one of its probes. */

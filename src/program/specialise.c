@@ -85,7 +85,8 @@ static void specialise_probe(const struct program_loads *loads,
     specialise_call(loads, &probe, pc, probe.d, text);
 }
 
-/* What is run for each tile, or for a refilled program's first part, from one instruction up to another. */
+/* What is run for each tile, from one instruction up to another; `refill`: of the
+ * first part of a program that is cut so, else NULL. */
 static void specialise_step(const struct program *program,
                             const struct program_pack *pack,
                             const struct program_loads *loads,

@@ -5,15 +5,17 @@
  */
 #include <assert.h>
 
+#include "base/hostile.h"
 #include "base/type.h"
 #include "exec/device_group/device_group_inner.h"
 #include "exec/sort/sort.h"
 
 enum {
     PINNED_MIN = 1 << 20, /* bytes that are worth it                     */
-    ORDER_MIN = 1 << 12,  /* groups that the device orders by first rows */
-    LIST_SURE = 1 << 20   /* slots of a table that may all be listed     */
+    ORDER_MIN = 1 << 12   /* groups that the device orders by first rows */
 };
+/* Groups that there is room for at first: large tables mostly have no more. */
+enum { LIST_FIRST = HOSTILE(2, 1 << 20) };
 #define RESULTS_MAX (GROUP_KEYS_MAX + GROUP_AGGREGATES_MAX)
 
 /* ----------------------------------------------------------------- list -- */
@@ -24,15 +26,14 @@ static enum vdbq_status list(struct device_group *group, uint64_t room,
 {
     uint64_t slots = device_group_slots(&group->shape.control);
     struct group_state state;
-    struct device_memory *elements =
-        room > 0 ? group->listed.elements : group->state;
     enum vdbq_status status = device_fill(group->state, sizeof state, 0, error);
     if (status == VDBQ_OK)
         status = device_group_call(
             group,
             &(struct device_call){ .kernel = KERNEL_GROUP_LIST,
                                    .memories = { group->control, group->records,
-                                                 elements, group->state },
+                                                 group->listed.elements,
+                                                 group->state },
                                    .memory_count = 4,
                                    .numbers = { slots, room },
                                    .number_count = 2,
@@ -44,19 +45,29 @@ static enum vdbq_status list(struct device_group *group, uint64_t room,
     return status;
 }
 
-/* Groups that there is to be room for: those of a large table are counted. */
-static enum vdbq_status list_room(struct device_group *group, uint64_t *room,
-                                  struct error *error)
+/* Makes room for so many and lists them. */
+static enum vdbq_status list_into(struct device_group *group, uint64_t room,
+                                  uint32_t *count, struct error *error)
 {
-    uint32_t count = 0;
-    *room = device_group_slots(&group->shape.control);
-    if (*room > group->rows)
-        *room = group->rows;
-    if (*room <= LIST_SURE)
-        return VDBQ_OK;
-    enum vdbq_status status = list(group, 0, &count, error);
-    *room = count;
-    return status;
+    enum vdbq_status status = device_radix_init(
+        &group->listed, group->params.device, room, &group->times, error);
+    return status == VDBQ_OK ? list(group, room, count, error) : status;
+}
+
+/* Lists all groups: again, where there was not room for all. */
+static enum vdbq_status list_all(struct device_group *group, uint32_t *count,
+                                 struct error *error)
+{
+    uint64_t room = device_group_slots(&group->shape.control);
+    if (room > group->rows)
+        room = group->rows;
+    if (room > LIST_FIRST)
+        room = LIST_FIRST;
+    enum vdbq_status status = list_into(group, room, count, error);
+    if (status != VDBQ_OK || *count <= room)
+        return status;
+    device_radix_finish(&group->listed);
+    return list_into(group, *count, count, error);
 }
 
 /* The program has added rows: gives aggregates that share a state their own. */
@@ -83,22 +94,15 @@ static enum vdbq_status spread(struct device_group *group, struct error *error)
 enum vdbq_status device_group_end(struct device_group *group,
                                   struct error *error)
 {
-    struct device *device = group->params.device;
     struct device_radix *listed = &group->listed;
-    uint64_t room;
     uint32_t count = 0;
     enum vdbq_status status =
         group->sink.grouped ? spread(group, error) : VDBQ_OK;
     if (status != VDBQ_OK || group->rows == 0)
         return status;
-    status = list_room(group, &room, error);
-    if (status == VDBQ_OK)
-        status = device_radix_init(listed, device, room, &group->times, error);
-    if (status == VDBQ_OK)
-        status = list(group, room, &count, error);
+    status = list_all(group, &count, error);
     if (status != VDBQ_OK)
         return status;
-    assert(count <= room);
     device_radix_shrink(listed, count);
     group->ordered = count >= ORDER_MIN && group->rows <= UINT32_MAX;
     return group->ordered ? device_radix_sort(

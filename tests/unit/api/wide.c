@@ -67,21 +67,25 @@ static const char *const grouped[] = {
     "select b, y, count(*) from t where id % 3 = 1 group by b, y",
     "select x, min(b) from t where y = 6 group by x",
     /* conditions that leave so few that tiles are refilled behind the first ones */
-    "select y, count(*), sum(b), min(x) from t where x < 12 and y > 4 group by y",
+    "select y, count(*), sum(b), min(x) from t where x < 12 and y > 4 group by "
+    "y",
     "select count(*), sum(b), max(id), count(b) from t "
     "where b < 2000 and x = 5 and id > 100",
     "select x, sum(b), count(b) from t where y = 3 and x < 40 and id % 5 = 1 "
     "and (b is null or b > 90) group by x",
     "select y, sum(b + id), min(id) from t where x * 3 < 20 and y <> 2 and "
     "b + y > 100 group by y",
-    "select v.y, sum(t.b), max(v.b) from t, t v where t.b = v.id and v.x < 9 and "
+    "select v.y, sum(t.b), max(v.b) from t, t v where t.b = v.id and v.x < 9 "
+    "and "
     "t.y > 3 and t.x > 5 group by v.y",
-    "select count(*), sum(v.x) from t, t v, t w where t.id = v.id and v.b = w.id and "
+    "select count(*), sum(v.x) from t, t v, t w where t.id = v.id and v.b = "
+    "w.id and "
     "v.x < 30 and w.y = 2 and t.x > 40",
 };
 static const char *const faulty_groups[] = {
     "select y, sum(b * 9000000000000000) from t where x < 100 group by y",
-    "select y, sum(b * 9000000000000000) from t where x < 12 and y > 4 group by y",
+    "select y, sum(b * 9000000000000000) from t where x < 12 and y > 4 group "
+    "by y",
 };
 static const char faulty[] =
     "select id, b * 9000000000000000 from t where x < 100";
