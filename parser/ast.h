@@ -287,7 +287,9 @@ enum ast_query_kind {
     AST_QUERY_UNION,
     AST_QUERY_UNION_ALL,
     AST_QUERY_INTERSECT,
-    AST_QUERY_EXCEPT /* left, right */
+    AST_QUERY_INTERSECT_ALL,
+    AST_QUERY_EXCEPT,
+    AST_QUERY_EXCEPT_ALL /* left, right */
 };
 struct ast_query {
     enum ast_query_kind kind;

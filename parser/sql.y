@@ -331,7 +331,9 @@ set_operator:
     UNION              { $$ = AST_QUERY_UNION; }
   | UNION ALL          { $$ = AST_QUERY_UNION_ALL; }
   | INTERSECT          { $$ = AST_QUERY_INTERSECT; }
+  | INTERSECT ALL      { $$ = AST_QUERY_INTERSECT_ALL; }
   | EXCEPT             { $$ = AST_QUERY_EXCEPT; }
+  | EXCEPT ALL         { $$ = AST_QUERY_EXCEPT_ALL; }
 
 withs:
     with               { $$ = ast_withs((struct with_list){ 0 }, $1); }

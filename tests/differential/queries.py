@@ -8,6 +8,9 @@ from .tables import column_node
 PRODUCT_MAX = 6000  # rows of all tables of a FROM, multiplied
 PRODUCT_FEW = 600   # ... where many queries stand in others
 WINDOW_TYPES = 'IDTY'
+PLAIN_OPERATORS = ('UNION', 'UNION ALL', 'EXCEPT', 'INTERSECT')
+SET_OPERATORS = {'sqlite': PLAIN_OPERATORS,
+                 'duckdb': PLAIN_OPERATORS + ('EXCEPT ALL', 'INTERSECT ALL')}
 
 
 class Relation:
@@ -204,8 +207,8 @@ class Queries(Subqueries):
         kinds = [self.rng.choice('IIDTBYM') for _ in range(self.rng.randrange(1, 4))]
         parts = [self.nested(lambda: self.select(kinds)) for _ in range(
             self.rng.choice((2, 2, 2, 3)))]
-        words = [self.rng.choice(('UNION', 'UNION ALL', 'EXCEPT', 'INTERSECT')) for _ in parts]
-        if len(parts) == 3 and 'INTERSECT' in words[:2]:
+        words = [self.rng.choice(SET_OPERATORS[self.peer]) for _ in parts]
+        if len(parts) == 3 and any(word.startswith('INTERSECT') for word in words[:2]):
             parts.pop()
         node = parts[0].node
         for part, word in zip(parts[1:], words):

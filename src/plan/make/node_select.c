@@ -223,6 +223,31 @@ struct node *node_extend(struct binder *binder, struct node *below,
                        below->column_count + count);
 }
 
+struct node *node_number_rows(struct binder *binder, struct node *below,
+                              const int *keys, unsigned count)
+{
+    struct step_window_function number = {
+        .function = WINDOW_ROW_NUMBER,
+        .aggregate = { .column = -1, .filter = -1 },
+        .fallback = -1,
+        .partition = VECTOR_IN(binder->arena, int),
+        .order = VECTOR_IN(binder->arena, struct step_key)
+    };
+    struct node *node = node_wider(binder, NODE_WINDOW, below, 1);
+
+    if (node == NULL)
+        return NULL;
+    node->columns[below->column_count] = (struct node_column){
+        .name = "", .type = VDBQ_BIGINT, .range.high = INT64_MAX
+    };
+    node->window.functions =
+        VECTOR_IN(binder->arena, struct step_window_function);
+    if ((count > 0 && !vector_append(&number.partition, keys, count))
+        || !vector_append(&node->window.functions, &number, 1))
+        return error_no_memory(binder->error), NULL;
+    return node;
+}
+
 /* Whether a node hands a column of the one below it on, under its number. */
 static bool hands_on(const struct node *node, int column)
 {

@@ -34,6 +34,11 @@ struct node *node_extend(struct binder *binder, struct node *below,
 struct node *node_columns(struct binder *binder, struct node *below,
                           const int *columns, unsigned count);
 
+/* The same rows, with the number of each among those with equal values in the
+ * columns `keys`, of which there may be none, in a column behind. */
+struct node *node_number_rows(struct binder *binder, struct node *below,
+                              const int *keys, unsigned count);
+
 /* The number of a column of `*node` that holds the expression: its own one,
  * or one that is added. -1: a failure. */
 int node_column_for(struct binder *binder, struct node **node,

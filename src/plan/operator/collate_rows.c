@@ -121,39 +121,87 @@ struct node *collate_distinct(struct binder *binder, struct node *below)
 
 /* --------------------------------------------------------------- filter -- */
 
-/* The rows of both sides, joined on all columns of `keys`. */
+/* Columns that are equal where rows are, the first `count` ones; what is shown may
+ * be behind them. */
+static struct node *with_keys(struct binder *binder, struct node *side)
+{
+    return count_collated(side) > 0 ? keys_and_columns(binder, side) : side;
+}
+
+/* The rows of both sides, joined on the first `count` columns, and on the last one
+ * where that numbers the rows. */
 static struct node *join_all(struct binder *binder, enum join_kind kind,
-                             struct node *const sides[2], unsigned keys)
+                             struct node *const sides[2], unsigned count,
+                             bool numbered)
 {
     struct node *join = node_join(binder, kind, sides[0], sides[1]);
+    int number = (int)sides[0]->column_count - 1;
     bool done = join != NULL;
 
     if (!done)
         return NULL;
     join->join.nulls_match = true;
-    for (int i = 0; i < (int)keys && done; i++)
-        done = vector_append(&join->join.left_keys, &i, 1)
-               && vector_append(&join->join.right_keys, &i, 1);
+    for (int i = 0; i < (int)count + numbered && done; i++) {
+        int key = i < (int)count ? i : number;
+        done = vector_append(&join->join.left_keys, &key, 1)
+               && vector_append(&join->join.right_keys, &key, 1);
+    }
     return done ? join : (error_no_memory(binder->error), NULL);
 }
 
-struct node *collate_filter(struct binder *binder, enum join_kind kind,
-                            struct node *left, struct node *right)
+/* The left side's columns of rows that are joined by keys, as they were. */
+static struct node *shown_of(struct binder *binder, struct node *join,
+                             const struct node *left)
 {
-    unsigned count = left->column_count;
-    struct node *sides[2] = { collate_distinct(binder, left), right }, *join;
-    int *places;
+    int *places = join ? places_of(binder, left) : NULL;
 
-    if (sides[0] == NULL || count_collated(left) == 0)
-        return sides[0] ? join_all(binder, kind, sides, count) : NULL;
+    return places ? as_columns_of(binder, join, places, left) : NULL;
+}
+
+struct node *collate_filter(struct binder *binder, enum join_kind kind,
+                            struct node *const rows[2])
+{
+    struct node *left = rows[0], *join;
+    struct node *sides[2] = { collate_distinct(binder, left), rows[1] };
+
     for (int i = 0; i < 2; i++) {
-        sides[i] = keys_and_columns(binder, sides[i]);
+        sides[i] = sides[i] ? with_keys(binder, sides[i]) : NULL;
         if (sides[i] == NULL)
             return NULL;
     }
-    join = join_all(binder, kind, sides, count);
-    places = join ? places_of(binder, left) : NULL;
-    return places ? as_columns_of(binder, join, places, left) : NULL;
+    join = join_all(binder, kind, sides, left->column_count, false);
+    return join != NULL && count_collated(left) > 0
+               ? shown_of(binder, join, left)
+               : join;
+}
+
+/* The side with its keys in front and the number of each row among its equals
+ * behind. */
+static struct node *number_equals(struct binder *binder, struct node *side)
+{
+    unsigned count = side->column_count;
+    struct node *keyed = with_keys(binder, side);
+    int *keys = arena_alloc(binder->arena, (count + 1) * sizeof *keys);
+
+    if (keys == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++)
+        keys[i] = (int)i;
+    return keyed ? node_number_rows(binder, keyed, keys, count) : NULL;
+}
+
+struct node *collate_filter_all(struct binder *binder, enum join_kind kind,
+                                struct node *const rows[2])
+{
+    struct node *sides[2], *join;
+
+    for (int i = 0; i < 2; i++) {
+        sides[i] = number_equals(binder, rows[i]);
+        if (sides[i] == NULL)
+            return NULL;
+    }
+    join = join_all(binder, kind, sides, rows[0]->column_count, true);
+    return shown_of(binder, join, rows[0]);
 }
 
 /* ----------------------------------------------------------------- sort -- */

@@ -29,6 +29,12 @@ struct node *collate_distinct(struct binder *binder, struct node *below);
  * right one, too (JOIN_SEMI), or are not (JOIN_ANTI). Both have the same types
  * and collations. */
 struct node *collate_filter(struct binder *binder, enum join_kind kind,
-                            struct node *left, struct node *right);
+                            struct node *const rows[2]);
+
+/* Likewise, but each row of the right side answers for one of the left: of n rows
+ * that are equal, and m on the right side, the first m of n are on it, too, and
+ * the others are not. */
+struct node *collate_filter_all(struct binder *binder, enum join_kind kind,
+                                struct node *const rows[2]);
 
 #endif

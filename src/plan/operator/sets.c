@@ -156,10 +156,18 @@ static struct node *set_operation(struct binder *binder,
 
     if (sets_unite(binder, sides, 2, query->at) != VDBQ_OK)
         return NULL;
-    if (query->kind == AST_QUERY_INTERSECT)
-        return collate_filter(binder, JOIN_SEMI, sides[0], sides[1]);
-    if (query->kind == AST_QUERY_EXCEPT)
-        return collate_filter(binder, JOIN_ANTI, sides[0], sides[1]);
+    switch (query->kind) {
+    case AST_QUERY_INTERSECT:
+        return collate_filter(binder, JOIN_SEMI, sides);
+    case AST_QUERY_INTERSECT_ALL:
+        return collate_filter_all(binder, JOIN_SEMI, sides);
+    case AST_QUERY_EXCEPT:
+        return collate_filter(binder, JOIN_ANTI, sides);
+    case AST_QUERY_EXCEPT_ALL:
+        return collate_filter_all(binder, JOIN_ANTI, sides);
+    default:
+        break;
+    }
     node = node_concat(binder, sides, 2);
     return node && query->kind == AST_QUERY_UNION
                ? collate_distinct(binder, node)

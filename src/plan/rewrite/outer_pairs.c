@@ -22,32 +22,6 @@ static struct node *twice(struct binder *binder, struct node *node)
     return node != NULL && common_part(binder, node) ? node : NULL;
 }
 
-/* The same rows, with their numbers behind. */
-static struct node *numbered(struct binder *binder, struct node *below)
-{
-    struct step_window_function number = {
-        .function = WINDOW_ROW_NUMBER,
-        .aggregate = { .column = -1, .filter = -1 },
-        .fallback = -1,
-        .partition = VECTOR_IN(binder->arena, int),
-        .order = VECTOR_IN(binder->arena, struct step_key)
-    };
-    struct node *node = node_wider(binder, NODE_WINDOW, below, 1);
-
-    if (node == NULL)
-        return NULL;
-    node->columns[below->column_count] = (struct node_column){
-        .name = "", .type = VDBQ_BIGINT, .range.high = INT64_MAX
-    };
-    node->window.functions =
-        VECTOR_IN(binder->arena, struct step_window_function);
-    if (!vector_append(&node->window.functions, &number, 1)) {
-        error_no_memory(binder->error);
-        return NULL;
-    }
-    return node;
-}
-
 /* The parts of ON over the pairs: columns from number `middle` on lie so much
  * further. */
 static enum vdbq_status add_parts(struct binder *binder,
@@ -130,7 +104,9 @@ static struct node *join_half(struct binder *binder, enum join_kind kind,
 {
     bool is_left = kind == JOIN_LEFT;
     unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
-    struct node *kept = twice(binder, numbered(binder, nodes[!is_left])), *node;
+    struct node *kept = twice(
+                    binder, node_number_rows(binder, nodes[!is_left], NULL, 0)),
+                *node;
     struct node *sides[2] = { is_left ? kept : nodes[0],
                               is_left ? nodes[1] : kept };
     unsigned number = is_left ? counts[0] : counts[0] + counts[1];
@@ -179,8 +155,10 @@ static struct node *alone(struct binder *binder, struct node *const nodes[2],
                           const struct vector *parts)
 {
     unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
-    struct node *kept = numbered(binder, nodes[1]), *pairs, *node = NULL;
-    struct node *sides[2] = { numbered(binder, nodes[0]), kept };
+    struct node *kept = node_number_rows(binder, nodes[1], NULL, 0), *pairs,
+                *node = NULL;
+    struct node *sides[2] = { node_number_rows(binder, nodes[0], NULL, 0),
+                              kept };
 
     pairs = kept && sides[0] ? join_pairs(binder, sides, counts, parts) : NULL;
     sides[0] = kept;
@@ -198,7 +176,8 @@ static struct node *join_full(struct binder *binder,
 {
     struct node *nodes[2] = { twice(binder, given[0]),
                               twice(binder, given[1]) };
-    struct node *right = nodes[1] ? numbered(binder, nodes[1]) : NULL;
+    struct node *right =
+        nodes[1] ? node_number_rows(binder, nodes[1], NULL, 0) : NULL;
     struct node *sides[2] = { nodes[0], right }, *united[2];
     struct node *wide =
         right && nodes[0] ? join_half(binder, JOIN_LEFT, sides, parts) : NULL;

@@ -104,32 +104,12 @@ static struct expression *bound_by(struct unnesting *unnesting,
 static struct node *number_rows(struct unnesting *unnesting, struct node *node,
                                 unsigned first)
 {
-    struct binder *binder = unnesting->binder;
-    struct step_window_function number = {
-        .function = WINDOW_ROW_NUMBER,
-        .partition = VECTOR_IN(binder->arena, int),
-        .order = VECTOR_IN(binder->arena, struct step_key),
-        .aggregate = { .column = -1, .filter = -1 },
-        .fallback = -1
-    };
-    struct node *made = node_wider(binder, NODE_WINDOW, node, 1);
+    unsigned count = unnest_width(unnesting);
+    int *keys = unnest_numbers(unnesting, count);
 
-    if (made == NULL)
-        return NULL;
-    for (unsigned i = 0; i < unnest_width(unnesting); i++) {
-        int column = (int)(first + i);
-        if (!vector_append(&number.partition, &column, 1))
-            return unnest_fail(unnesting);
-    }
-    made->window.functions =
-        VECTOR_IN(binder->arena, struct step_window_function);
-    if (!vector_append(&made->window.functions, &number, 1))
-        return unnest_fail(unnesting);
-    made->columns[made->column_count - 1] =
-        (struct node_column){ .name = "",
-                              .type = VDBQ_BIGINT,
-                              .range = { .low = 0, .high = INT64_MAX } };
-    return made;
+    for (unsigned i = 0; keys != NULL && i < count; i++)
+        keys[i] = (int)(first + i);
+    return keys ? node_number_rows(unnesting->binder, node, keys, count) : NULL;
 }
 
 /* So many rows of each tuple; the first `count` columns stay. */

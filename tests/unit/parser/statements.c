@@ -123,6 +123,8 @@ static const struct {
       "except values (5)",
       "{except {intersect {unionall {union {select 1} {select 2}} "
       "{select 3}} {select 4}} {values [ 5 ]}}" },
+    { "select 1 intersect all select 2 except all select 3",
+      "{exceptall {intersectall {select 1} {select 2}} {select 3}}" },
     { "select 1 union (select 2 order by 1) order by 2",
       "{union {select 1} {select 2 order 1} order 2}" },
     { "(select 1 limit 1) limit 2",
