@@ -13,6 +13,7 @@
 #include "base/collation.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "parser/ast_expression.h"
 
 enum {
     SQL_BYTES_MAX = 64 << 20,  /* of one statement                        */
@@ -20,186 +21,6 @@ enum {
                                  another                                 */
     SQL_PARAMETERS_MAX = 32766 /* the highest number of a parameter      */
 };
-
-/* A name as written, without its quotes; text ends with a NUL. */
-struct ast_name {
-    const char *text; /* NULL: none was written             */
-    struct position at;
-    bool bare; /* an alias without AS and quotes     */
-};
-
-enum ast_operator {
-    /* two operands */
-    AST_ADD,
-    AST_SUB,
-    AST_MUL,
-    AST_DIV,
-    AST_MOD,
-    AST_EQ,
-    AST_NEQ,
-    AST_LT,
-    AST_LE,
-    AST_GT,
-    AST_GE,
-    AST_IS,
-    AST_IS_NOT, /* as = and !=, but NULL is a value: SQLite's IS;
-                           where `right` is AST_TRUE or AST_FALSE, whether
-                           `left` is known and has that truth            */
-    AST_AND,
-    AST_OR,
-    AST_CONCAT, /* ||                                            */
-    /* one operand, in `left` */
-    AST_NOT,
-    AST_MINUS,
-    AST_PLUS
-};
-
-/* A type as written: VARCHAR(10) is TEXT, DECIMAL(p,s) keeps both. */
-struct ast_type {
-    enum vdbq_type type;
-    unsigned precision; /* VDBQ_DECIMAL: digits in all               */
-    unsigned scale;     /* VDBQ_DECIMAL: digits behind the point     */
-};
-
-enum ast_expression_kind {
-    AST_INTEGER, /* integer                                         */
-    AST_DECIMAL, /* decimal: 1.5, 1e3, or a whole number past int64;
-                      `begin` and `end` have its digits               */
-    AST_STRING,  /* string: 'text', without quotes                  */
-    AST_NULL,
-    AST_TRUE,
-    AST_FALSE,
-    AST_INTERVAL,  /* INTERVAL '3' MONTH: integer, unit               */
-    AST_COLUMN,    /* table (may be none), column                     */
-    AST_PARAMETER, /* ? (integer: its number from 1, in order of the
-                      text), ?3 (integer), :name (column.text)        */
-    AST_OPERATOR,  /* operator, left, right                           */
-    AST_BETWEEN,   /* left, low in arguments, high behind it; negated */
-    AST_CAST,      /* left, type                                      */
-    AST_COLLATE,   /* left, collation                                 */
-    AST_CASE,      /* left (the operand; NULL: none), whens,
-                      right (ELSE; NULL: none)                        */
-    AST_IN,        /* left, items or query; negated                   */
-    AST_LIKE,      /* left, right, escape (NULL: none); negated, match */
-    AST_FUNCTION,  /* column (its name), arguments, star, distinct,
-                      filter, over                                    */
-    AST_SUBQUERY,  /* query: its only value                           */
-    AST_EXISTS,    /* query                                           */
-    AST_ROW        /* items: (a, b), of two values at least           */
-};
-
-enum ast_unit {
-    AST_YEAR,
-    AST_MONTH,
-    AST_DAY,
-    AST_HOUR,
-    AST_MINUTE,
-    AST_SECOND
-};
-
-/* How a text is compared with a pattern. */
-enum ast_match {
-    AST_MATCH_LIKE,
-    AST_MATCH_ILIKE,
-    AST_MATCH_GLOB,
-    AST_MATCH_REGEXP, /* also ~ and !~ */
-    AST_MATCH_SIMILAR /* SIMILAR TO    */
-};
-
-/* One WHEN of a CASE. */
-struct ast_when {
-    struct ast_expression *when, *then;
-    struct ast_when *next;
-};
-
-/* Where a window's frame begins or ends, the first place first. */
-enum ast_bound_kind {
-    AST_BOUND_START, /* UNBOUNDED PRECEDING */
-    AST_BOUND_PRECEDING,
-    AST_BOUND_CURRENT,
-    AST_BOUND_FOLLOWING,
-    AST_BOUND_END /* UNBOUNDED FOLLOWING */
-};
-struct ast_bound {
-    enum ast_bound_kind kind;
-    struct ast_expression *offset; /* of PRECEDING and FOLLOWING */
-    struct position at;
-};
-/* ROWS or RANGE, BETWEEN begin AND end. */
-struct ast_frame {
-    bool written, range;
-    struct ast_bound begin, end;
-};
-
-/* OVER (PARTITION BY ... ORDER BY ... frame). */
-struct ast_window {
-    struct ast_value *partition;
-    struct ast_order *order;
-    struct ast_frame frame;
-};
-
-/* The position is the operator's, or the first token's. `begin` and `end`
- * are the bytes of the statement's text that the expression covers, without
- * outer parentheses: the name of a result column without an alias. */
-struct ast_expression {
-    enum ast_expression_kind kind;
-    enum ast_operator operator;
-    struct ast_type type;     /* AST_CAST                              */
-    enum ast_unit unit;       /* AST_INTERVAL                          */
-    enum collation collation; /* AST_COLLATE                       */
-    unsigned depth;           /* 1 + the deepest part's; parentheses
-                             count, too                            */
-    struct position at;
-    size_t begin, end;
-    int64_t integer;
-    double decimal;
-    const char *string; /* AST_STRING, ended by a NUL            */
-    size_t string_length;
-    struct ast_name table, column;
-    struct ast_expression *left, *right;
-    struct ast_expression *escape;
-    struct ast_expression *filter; /* FILTER (WHERE ...); NULL: none */
-    struct ast_order *order;       /* string_agg(x ORDER BY y)       */
-    struct ast_value *arguments;
-    unsigned argument_count;
-    struct ast_item *items;
-    unsigned item_count;
-    struct ast_when *whens;
-    struct ast_query *query;
-    struct ast_window *over; /* NULL: not a window function    */
-    bool negated;            /* NOT IN, NOT LIKE, NOT BETWEEN  */
-    enum ast_match match;    /* AST_LIKE                       */
-    bool star;               /* count(*)                       */
-    bool distinct;           /* count(DISTINCT x)              */
-};
-
-struct ast_value {
-    struct ast_expression *expression;
-    struct ast_value *next;
-};
-
-/* One of a list that may be long: of IN, or of a row of VALUES. A literal is
- * kept as its value alone, in a tenth of the memory of an expression. */
-struct ast_item {
-    struct ast_item *next;
-    union {
-        struct ast_expression *expression; /* of all other kinds           */
-        int64_t integer;                   /* AST_INTEGER                  */
-        double decimal;                    /* AST_DECIMAL                  */
-        const char *string;                /* AST_STRING, ended by a NUL   */
-    };
-    struct position at;
-    uint32_t begin;    /* of the statement's text, as of expressions ...    */
-    uint32_t kind : 5; /* enum ast_expression_kind                         */
-    uint32_t length : 27; /* ... and how many bytes from there on          */
-};
-
-/* Whether it is kept as its value alone. */
-bool ast_item_is_literal(const struct ast_item *item);
-/* The item as an expression: in `room` where it is a literal, and then as long
- * as that is there. */
-const struct ast_expression *ast_item_read(const struct ast_item *item,
-                                           struct ast_expression *room);
 
 /* A result column: `*` or `t.*` (star), or an expression with an alias. */
 struct ast_result {
@@ -258,16 +79,18 @@ struct ast_row {
     struct ast_row *next;
 };
 
-/* SELECT ... up to HAVING. */
+/* SELECT ... up to QUALIFY. */
 struct ast_select {
     bool distinct;
     struct ast_result *results;
     unsigned result_count;
-    struct ast_from *from;         /* NULL: no FROM              */
-    struct ast_expression *where;  /* NULL: no WHERE             */
-    struct ast_value *group;       /* GROUP BY; NULL: none       */
-    bool group_all;                /* GROUP BY ALL               */
-    struct ast_expression *having; /* NULL: none                 */
+    struct ast_from *from;            /* NULL: no FROM              */
+    struct ast_expression *where;     /* NULL: no WHERE             */
+    struct ast_value *group;          /* GROUP BY; NULL: none       */
+    bool group_all;                   /* GROUP BY ALL               */
+    struct ast_expression *having;    /* NULL: none                 */
+    struct ast_named_window *windows; /* WINDOW; NULL: none       */
+    struct ast_expression *qualify;   /* NULL: none               */
 };
 
 /* A name of WITH. */

@@ -307,28 +307,6 @@ struct ast_expression *ast_case(struct parse *parse, struct span whole,
 
 /* ---------------------------------------------------------- functions -- */
 
-struct window ast_window(struct parse *parse, struct value_list partition,
-                         struct order_list order, struct ast_frame frame)
-{
-    struct window window = { .over = parse_alloc(parse, sizeof *window.over) };
-
-    if (window.over == NULL)
-        return window;
-    window.over->partition = partition.first;
-    window.over->order = order.first;
-    window.over->frame = frame;
-    window.depth = deeper(partition.depth, order.depth);
-    window.depth = deeper(window.depth, depth_of(frame.begin.offset));
-    window.depth = deeper(window.depth, depth_of(frame.end.offset));
-    return window;
-}
-
-struct ast_bound ast_bound(struct span whole, enum ast_bound_kind kind,
-                           struct ast_expression *offset)
-{
-    return (struct ast_bound){ .kind = kind, .offset = offset, .at = whole.at };
-}
-
 struct call ast_part(struct parse *parse, struct ast_expression *value,
                      struct ast_expression *start,
                      struct ast_expression *length)

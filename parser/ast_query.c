@@ -130,6 +130,7 @@ struct ast_query *ast_select(struct parse *parse, struct span whole,
 
     depth =
         deeper(depth, deeper(depth_of(parts.where), depth_of(parts.having)));
+    depth = deeper(depth, deeper(parts.windows.depth, depth_of(parts.qualify)));
     if (parts.from != NULL)
         depth = deeper(depth, parts.from->depth);
     made = make_query(parse, AST_QUERY_SELECT, whole, depth);
@@ -141,7 +142,9 @@ struct ast_query *ast_select(struct parse *parse, struct span whole,
                                             .where = parts.where,
                                             .group = parts.group.values.first,
                                             .group_all = parts.group.all,
-                                            .having = parts.having };
+                                            .having = parts.having,
+                                            .windows = parts.windows.first,
+                                            .qualify = parts.qualify };
     return made;
 }
 

@@ -180,6 +180,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     OVER        "OVER"
     PARTITION   "PARTITION"
     PRECEDING   "PRECEDING"
+    QUALIFY     "QUALIFY"
     RANGE       "RANGE"
     REINDEX     "REINDEX"
     RELEASE     "RELEASE"
@@ -196,6 +197,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     TREE        "TREE"
     UNBOUNDED   "UNBOUNDED"
     VACUUM      "VACUUM"
+    WINDOW      "WINDOW"
     VIEW        "VIEW"
     RESERVED    "a reserved word"
     BAD         "no token"
@@ -203,6 +205,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     ONE_EXPRESSION "one expression"
 
 %precedence ALONE
+%precedence QUALIFY WINDOW /* behind a comma they are names */
 %precedence RIGHT
 %left OR
 %left AND
@@ -218,9 +221,9 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %precedence PREFIX
 %precedence TYPED
 
-%type <name> name word alias function_name savepoint
+%type <name> name word alias function_name savepoint window_base
 %type <expression> expression term literal case_operand else where having
-%type <expression> frame_offset filter default_value key_column key_name
+%type <expression> frame_offset filter qualify default_value key_column key_name
 %type <names> names name_list view_columns
 %type <values> values partition
 %type <items> items
@@ -248,7 +251,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <call> call
 %type <in_items> in_items
 %type <whens> whens
-%type <window> over
+%type <window> over window
+%type <named_windows> named_windows named_window_list
 %type <frame> frame
 %type <bound> frame_bound
 %type <flag> frame_unit
@@ -344,17 +348,19 @@ with:
         { $$ = ast_with(parse, $name, $view_columns, $in_parentheses); }
 
 core:
-    SELECT distinct result_list from where group having
+    SELECT distinct result_list from where group having named_windows qualify
         { $$ = ast_select(parse, @$, (struct select_parts){
-               $distinct, $result_list, $from, $where, $group, $having }); }
-  | FROM from_list where group having
+               $distinct, $result_list, $from, $where, $group, $having,
+               $named_windows, $qualify }); }
+  | FROM from_list where group having named_windows qualify
         { $$ = ast_select(parse, @$, (struct select_parts){
                false, ast_all_columns(parse, @1), $from_list, $where, $group,
-               $having }); }
-  | FROM from_list SELECT distinct result_list where group having
+               $having, $named_windows, $qualify }); }
+  | FROM from_list SELECT distinct result_list where group having named_windows
+    qualify
         { $$ = ast_select(parse, @$, (struct select_parts){
                $distinct, $result_list, $from_list, $where, $group,
-               $having }); }
+               $having, $named_windows, $qualify }); }
   | VALUES rows        { $$ = ast_rows_query(parse, @$, $rows); }
 
 distinct:
@@ -362,7 +368,7 @@ distinct:
   | ALL                { $$ = false; }
   | DISTINCT           { $$ = true; }
 
-result_list: results | results ","
+result_list: results | results ","  %prec ALONE
 
 results:
     result             { $$ = ast_results((struct result_list){ 0 }, $1); }
@@ -387,11 +393,27 @@ group:
     %empty             { $$ = (struct group){ 0 }; }
   | GROUP BY ALL       { $$ = (struct group){ .all = true }; }
   | GROUP BY values    { $$ = (struct group){ .values = $values }; }
-  | GROUP BY values "," { $$ = (struct group){ .values = $values }; }
+  | GROUP BY values ","  %prec ALONE
+        { $$ = (struct group){ .values = $values }; }
 
 having:
     %empty             { $$ = NULL; }
   | HAVING expression  { $$ = $expression; }
+
+named_windows:
+    %empty             { $$ = (struct named_window_list){ 0 }; }
+  | WINDOW named_window_list  { $$ = $named_window_list; }
+
+named_window_list:
+    name AS window
+        { $$ = ast_named_windows(parse, (struct named_window_list){ 0 },
+                                 $name, $window); }
+  | named_window_list "," name AS window
+        { $$ = ast_named_windows(parse, $1, $name, $window); }
+
+qualify:
+    %empty             { $$ = NULL; }
+  | QUALIFY expression { $$ = $expression; }
 
 order:
     %empty             { $$ = (struct order_list){ 0 }; }
@@ -940,10 +962,20 @@ filter:
 
 over:
     %empty             { $$ = (struct window){ 0 }; }
-  | OVER "(" partition order ")"
-        { $$ = ast_window(parse, $partition, $order, (struct ast_frame){ 0 }); }
-  | OVER "(" partition framed_order frame ")"
-        { $$ = ast_window(parse, $partition, $framed_order, $frame); }
+  | OVER window        { $$ = $window; }
+  | OVER name          { $$ = ast_window_named(parse, $name); }
+
+window:
+    "(" window_base partition order ")"
+        { $$ = ast_window(parse, $window_base, (struct window_parts){
+                          .partition = $partition, .order = $order }); }
+  | "(" window_base partition framed_order frame ")"
+        { $$ = ast_window(parse, $window_base, (struct window_parts){
+                          $partition, $framed_order, $frame }); }
+
+window_base:
+    %empty             { $$ = (struct ast_name){ 0 }; }
+  | window_word        { $$ = ast_name(parse, @$); }
 
 /* Without a last comma, behind which ROWS would be a name. */
 framed_order:
@@ -995,17 +1027,20 @@ name: word | kept_word { $$ = ast_name(parse, @$); }
 /* A name where `t LEFT JOIN u` must not take LEFT for one: an alias. */
 word: free_word        { $$ = ast_name(parse, @$); }
 
-free_word:
+free_word: window_word | PARTITION | RANGE | ROWS
+
+/* Those that cannot begin a part of OVER. */
+window_word:
     NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | CURRENT | DATE
   | DEFERRED | DESC | DESCRIBE | DO | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
   | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS | OFFSET
-  | PARTITION | PRAGMA | PRECEDING | RANGE | REINDEX | RELEASE | REPLACE
-  | ROLLBACK | ROW | ROWS | SAVEPOINT | START | SUMMARIZE | TIMESTAMP | TREE
+  | PRAGMA | PRECEDING | REINDEX | RELEASE | REPLACE
+  | ROLLBACK | ROW | SAVEPOINT | START | SUMMARIZE | TIMESTAMP | TREE
   | UNBOUNDED | VACUUM | VIEW
 
 kept_word:
     CROSS | END_WORD | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL
-  | OUTER | OVER | REGEXP | RIGHT_WORD | SIMILAR
+  | OUTER | OVER | QUALIFY | REGEXP | RIGHT_WORD | SIMILAR | WINDOW
 
 /* All of them but CAST and EXTRACT, and LIKE, ILIKE. */
 function_name: function_word  { $$ = ast_name(parse, @$); }

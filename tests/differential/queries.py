@@ -234,10 +234,12 @@ class Queries(Subqueries):
             return self.totals(source, scope, where, kinds)
         word = 'SELECT DISTINCT' if form < 0.5 else 'SELECT'
         window = form > 0.9 and not outer and self.nesting == 0 and kinds is None
-        items = [self.windowed(scope) if window and i == 0 else
+        call, clauses = self.windowed(scope) if window else (None, EMPTY)
+        items = [call if window and i == 0 else
                  self.expressions.make(kind, self.rng.choice((0, 1, 1, 2, 3)), scope)
                  for i, kind in enumerate(kinds or self.some_kinds(scope))]
-        node = Node(f'{word} {{0}} FROM {{1}} {{2}}', self.items(items), source, where, type='Q')
+        node = Node(f'{word} {{0}} FROM {{1}} {{2}} {{3}}', self.items(items), source, where,
+                    clauses, type='Q')
         return Made(node, self.results(items), rows, scope if word == 'SELECT' else None)
 
     def without_tables(self, kinds, scope):
@@ -316,7 +318,7 @@ class Queries(Subqueries):
     # ------------------------------------------------------------ windows --
 
     def windowed(self, scope):
-        """A window function whose value ties cannot change."""
+        """A window function whose value ties cannot change, and the clauses that it needs."""
         inner = Scope(scope.columns)
         by = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 1, 2)))]
         order = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 2)))]
@@ -324,10 +326,10 @@ class Queries(Subqueries):
         if whole:
             order = self.rng.sample(scope.columns, len(scope.columns))
         call = self.window_place(inner) if whole else self.window_call(inner, bool(order))
-        parts = [call]
+        parts = []
         over = ''
         if by:
-            over += ' PARTITION BY {1}'
+            over += ' PARTITION BY {0}'
             parts.append(listed(by))
         if order:
             over += f' ORDER BY {{{len(parts)}}}'
@@ -335,8 +337,19 @@ class Queries(Subqueries):
             parts.append(listed(terms))
         if order:
             over += self.window_frame(whole)
-        return Node(f'{{0}} OVER ({over.strip()})', *parts, type=call.type, bound=call.bound,
-                    grain=call.grain)
+        return self.placed(scope, call, Node(over.strip(), *parts))
+
+    def placed(self, scope, call, over):
+        """The call over that window, by a name or not, and clauses: WINDOW, QUALIFY."""
+        named = self.rng.random() < 0.3
+        text = '{0} OVER w' if named else '{0} OVER ({1})'
+        parts = [call] if named else [call, over]
+        made = Node(text, *parts, type=call.type, bound=call.bound, grain=call.grain)
+        clauses = [Node('WINDOW w AS ({0})', over)] if named else []
+        if self.peer == 'duckdb' and self.rng.random() < 0.5:
+            test = self.expressions.make('B', 1, Scope(scope.columns))
+            clauses.append(Node('QUALIFY ({0}) IS NULL OR {1}', made, test))
+        return made, listed(clauses, ' ')
 
     def window_frame(self, whole):
         """No frame, or one: of ROWS where rows that tie are the same in all columns."""

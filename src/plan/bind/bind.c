@@ -10,7 +10,7 @@
 #include "base/os/stack.h"
 #include "base/vector.h"
 #include "plan/bind/call.h"
-#include "plan/bind/literal.h"
+#include "plan/bind/clause.h"
 #include "plan/bind/query.h"
 #include "plan/bind/row_value.h"
 #include "plan/bind/scope.h"

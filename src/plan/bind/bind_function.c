@@ -185,8 +185,10 @@ static bool bind_over(struct binder *binder, const struct ast_window *over,
                       struct call *call)
 {
     struct collating collating = binder->collating;
-    bool done = bind_window_lists(binder, over, call)
-                && bind_frame(binder, &over->frame, call);
+    struct ast_window whole;
+    bool done = window_whole(binder, over, &whole)
+                && bind_window_lists(binder, &whole, call)
+                && bind_frame(binder, &whole.frame, call);
 
     binder->collating = collating;
     return done;
@@ -250,8 +252,8 @@ static struct expression *bind_window_call(struct binder *binder,
 
     if (!scope->windows) {
         error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
-                 "window functions stand in the results and ORDER BY only, "
-                 "and not in one another");
+                 "window functions stand in the results, QUALIFY and ORDER BY "
+                 "only, and not in one another");
         return NULL;
     }
     scope->windows = false;

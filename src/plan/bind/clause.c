@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What several files of binding share: a term of an ORDER BY, COLLATE behind a
- * result, and the refusal of an argument.
+ * result, the refusal of an argument, literals, and the clause WINDOW.
  */
 #include "plan/bind/clause.h"
 
+#include <assert.h>
+
+#include "base/text.h"
 #include "plan/bind/call.h"
+#include "plan/bind/names.h"
+#include "plan/bind/scope.h"
+#include "plan/make/expression_new.h"
 #include "plan/operator/collate.h"
 #include "plan/tree/binder.h"
 #include "base/type.h"
@@ -50,4 +56,134 @@ struct expression *refuse_argument(struct binder *binder,
     error_at(binder->error, VDBQ_TYPE, call->tree->at, "%s does not take a %s",
              call->name, type_name((enum vdbq_type)argument->type));
     return NULL;
+}
+
+struct expression *bind_literal(struct binder *binder,
+                                const struct ast_expression *tree)
+{
+    struct vdbq_text text = { tree->string, tree->string_length };
+
+    assert(tree->kind <= AST_FALSE);
+    switch (tree->kind) {
+    case AST_INTEGER:
+        return expression_integer(binder, tree->integer, tree->at);
+    case AST_DECIMAL:
+        return expression_real(binder, VDBQ_DOUBLE, tree->decimal, tree->at);
+    case AST_STRING:
+        return expression_text(binder, text, tree->at);
+    case AST_NULL:
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    default:
+        return expression_truth(binder, tree->kind == AST_TRUE, tree->at);
+    }
+}
+
+/* -------------------------------------------------------------- WINDOW -- */
+
+/* The first window of that name before `end`; NULL: there is none. */
+static const struct ast_named_window *
+find_window(const struct binder *binder, const char *name,
+            const struct ast_named_window *end)
+{
+    const struct ast_named_window *at = binder->scope->windows_named;
+
+    while (at != end && !name_equal(at->name.text, name))
+        at = at->next;
+    return at != end ? at : NULL;
+}
+
+/* There is none of that name before `end`. */
+static bool refuse_name(struct binder *binder, const struct ast_name *name,
+                        const struct ast_named_window *end)
+{
+    struct likely likely = { 0 };
+
+    for (const struct ast_named_window *at = binder->scope->windows_named;
+         at != end; at = at->next)
+        likely_name(&likely, name->text, at->name.text);
+    error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such window: %s",
+             name->text);
+    if (likely.name != NULL)
+        error_hint(binder->error, "did you mean \"%s\"?", likely.name);
+    else if (end != NULL)
+        error_hint(binder->error, "a window is based on one before it");
+    else
+        error_hint(binder->error,
+                   "windows are named behind HAVING: WINDOW %s AS (...)",
+                   name->text);
+    return false;
+}
+
+/* What a window in parentheses must not say beside the one that it names. */
+static bool check_based(struct binder *binder, const struct ast_window *window,
+                        const struct ast_window *base,
+                        const struct ast_name *name)
+{
+    const char *twice = window->partition != NULL ? "PARTITION BY"
+                        : window->order != NULL && base->order != NULL
+                            ? "ORDER BY"
+                            : NULL;
+
+    if (twice != NULL)
+        error_at(binder->error, VDBQ_SYNTAX, name->at,
+                 "%s is not said again of the window %s", twice, name->text);
+    else if (base->frame.written)
+        error_at(binder->error, VDBQ_SYNTAX, name->at,
+                 "the window %s has a frame: nothing is based on it",
+                 name->text);
+    else
+        return true;
+    if (base->frame.written)
+        error_hint(binder->error,
+                   "OVER %s, without parentheses, is the window "
+                   "as it is",
+                   name->text);
+    return false;
+}
+
+/* The window before `end` in the clause. */
+static bool whole_before(struct binder *binder, const struct ast_window *window,
+                         const struct ast_named_window *end,
+                         struct ast_window *whole)
+{
+    *whole = *window;
+    while (whole->base.text != NULL) {
+        const struct ast_name name = whole->base;
+        const struct ast_named_window *named =
+            find_window(binder, name.text, end);
+        const struct ast_window *base = named ? named->window : NULL;
+        if (base == NULL)
+            return refuse_name(binder, &name, end);
+        if (whole->whole)
+            whole->frame = base->frame;
+        else if (!check_based(binder, whole, base, &name))
+            return false;
+        whole->partition = base->partition;
+        whole->order = whole->order != NULL ? whole->order : base->order;
+        whole->whole = false;
+        whole->base = base->base;
+        end = named;
+    }
+    return true;
+}
+
+bool window_whole(struct binder *binder, const struct ast_window *window,
+                  struct ast_window *whole)
+{
+    return whole_before(binder, window, NULL, whole);
+}
+
+enum vdbq_status check_windows(struct binder *binder)
+{
+    struct ast_window whole;
+
+    for (const struct ast_named_window *at = binder->scope->windows_named;
+         at != NULL; at = at->next) {
+        if (find_window(binder, at->name.text, at) != NULL)
+            return error_at(binder->error, VDBQ_SYNTAX, at->name.at,
+                            "the window %s is there twice", at->name.text);
+        if (!whole_before(binder, at->window, at, &whole))
+            return binder->error->status;
+    }
+    return VDBQ_OK;
 }

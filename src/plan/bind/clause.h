@@ -21,4 +21,16 @@ struct expression *collated_result(struct binder *binder,
                                    struct expression *result,
                                    const struct ast_expression *tree);
 
+/* The constant that a tree of AST_INTEGER to AST_FALSE is; of a text, its bytes
+ * stay where they are. */
+struct expression *bind_literal(struct binder *binder,
+                                const struct ast_expression *tree);
+
+/* What a window is, with what it has of those of the clause WINDOW that it names:
+ * `*whole`. False: a failure. */
+bool window_whole(struct binder *binder, const struct ast_window *window,
+                  struct ast_window *whole);
+/* Each name of the clause is there once, and what it is based on stands before it. */
+enum vdbq_status check_windows(struct binder *binder);
+
 #endif

@@ -39,6 +39,7 @@ struct scope {
     const struct vector *results; /* of struct result: names that may be
                                used where no column has them; or NULL */
     bool results_first;           /* ... and before columns               */
+    const struct ast_named_window *windows_named; /* its clause WINDOW    */
 };
 
 /* A name of WITH. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A SELECT becomes nodes: what FROM names is joined and filtered, groups are
- * made, HAVING filters them, windows are computed, and the results are what
- * is left. ORDER BY belongs to it: it may use what the results do not have.
+ * made, HAVING filters them, windows are computed, which QUALIFY tests, and the
+ * results are what is left. ORDER BY belongs to it: it may use what the results do not have.
  */
 #include "plan/bind/select.h"
 
@@ -16,7 +16,6 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/collate.h"
-#include "plan/operator/collate_rows.h"
 #include "plan/tree/binder.h"
 
 /* -------------------------------------------------------------- results -- */
@@ -219,6 +218,38 @@ static enum vdbq_status bind_having(struct selecting *selecting)
     return selecting->having ? VDBQ_OK : binder->error->status;
 }
 
+/* ------------------------------------------------------------- QUALIFY -- */
+
+static bool has_window(const struct selecting *selecting)
+{
+    bool has = expression_has(selecting->qualify, EXPRESSION_WINDOW);
+
+    for (size_t i = 0; i < selecting->results.count && !has; i++) {
+        const struct result *result = vector_at(&selecting->results, i);
+        has = expression_has(result->expression, EXPRESSION_WINDOW);
+    }
+    return has;
+}
+
+static enum vdbq_status bind_qualify(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+    const struct ast_expression *tree = selecting->select->qualify;
+    struct scope *scope = binder->scope;
+
+    if (tree == NULL)
+        return VDBQ_OK;
+    scope->aggregates = scope->windows = true;
+    selecting->qualify = bind_condition(binder, tree);
+    scope->aggregates = scope->windows = false;
+    if (selecting->qualify == NULL || has_window(selecting))
+        return binder->error->status;
+    error_at(binder->error, VDBQ_SYNTAX, tree->at,
+             "QUALIFY is a condition on window functions, and there is none");
+    error_hint(binder->error, "WHERE is one on rows, HAVING one on groups");
+    return binder->error->status;
+}
+
 /* ------------------------------------------------------------- ORDER BY -- */
 
 /* A result by its number or its name; NULL: it is none, or (`*failed`) a
@@ -245,18 +276,6 @@ static struct expression *named_result(struct selecting *selecting,
     return e;
 }
 
-/* The number of a result that is this expression, or -1. */
-static int result_of(const struct selecting *selecting,
-                     const struct expression *e)
-{
-    for (size_t i = 0; i < selecting->results.count; i++) {
-        const struct result *result = vector_at(&selecting->results, i);
-        if (expression_same(result->expression, e))
-            return (int)i;
-    }
-    return -1;
-}
-
 static enum vdbq_status bind_order(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
@@ -275,15 +294,13 @@ static enum vdbq_status bind_order(struct selecting *selecting)
         if (e == NULL)
             return binder->error->status;
         term = order_term(order, e);
-        term.result = result_of(selecting, e);
+        term.result = select_result_of(selecting, e);
         if (!vector_append(&selecting->order, &term, 1))
             return error_no_memory(binder->error);
     }
     binder->scope->aggregates = binder->scope->windows = false;
     return VDBQ_OK;
 }
-
-/* ------------------------------------------------------- all expressions -- */
 
 /* ------------------------------------------------------------- the rows -- */
 
@@ -297,83 +314,6 @@ static enum vdbq_status filter_groups(struct selecting *selecting)
     return selecting->node ? VDBQ_OK : selecting->binder->error->status;
 }
 
-/* The results, and behind them what ORDER BY needs beside them. */
-struct outputs {
-    struct expression **expressions;
-    const char **names;
-    unsigned count;
-    struct vector keys; /* of struct collated_key */
-};
-
-static enum vdbq_status add_hidden(struct selecting *selecting,
-                                   struct outputs *output)
-{
-    struct error *error = selecting->binder->error;
-
-    for (size_t i = 0; i < selecting->order.count; i++) {
-        const struct order_term *term = vector_at(&selecting->order, i);
-        struct step_key key = { .descending = term->descending,
-                                .nulls_last = term->nulls_last };
-        struct collated_key collated;
-        key.column = term->result >= 0 ? term->result
-                                       : result_of(selecting, term->expression);
-        if (key.column < 0 && selecting->select->distinct)
-            return error_at(error, VDBQ_SYNTAX, term->expression->at,
-                            "with DISTINCT, rows are ordered by results "
-                            "alone");
-        if (key.column < 0 && term->expression->kind == EXPRESSION_CONSTANT)
-            continue;
-        if (key.column < 0) {
-            key.column = (int)output->count;
-            output->expressions[output->count] = term->expression;
-            output->names[output->count++] = "";
-        }
-        collated = (struct collated_key){ key, term->collation };
-        if (!vector_append(&output->keys, &collated, 1))
-            return error_no_memory(error);
-    }
-    return VDBQ_OK;
-}
-
-static struct node *output_node(struct selecting *selecting,
-                                struct outputs *output)
-{
-    struct binder *binder = selecting->binder;
-    unsigned results = (unsigned)selecting->results.count;
-    struct node *node =
-        node_select(binder, selecting->node, NULL, output->expressions,
-                    output->names, output->count);
-
-    if (node != NULL && selecting->select->distinct)
-        node = collate_distinct(binder, node);
-    if (node != NULL && output->keys.count > 0)
-        node = collate_sort(binder, node, &output->keys, results);
-    return node;
-}
-
-static struct node *make_output(struct selecting *selecting)
-{
-    struct binder *binder = selecting->binder;
-    size_t room = selecting->results.count + selecting->order.count + 1;
-    struct outputs output = { .keys = VECTOR_IN(binder->arena,
-                                                struct collated_key) };
-    struct node *node = NULL;
-
-    output.expressions =
-        arena_alloc(binder->arena, room * sizeof(*output.expressions));
-    output.names = arena_alloc(binder->arena, room * sizeof(*output.names));
-    if (output.expressions == NULL || output.names == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (size_t i = 0; i < selecting->results.count; i++) {
-        const struct result *result = vector_at(&selecting->results, i);
-        output.expressions[output.count] = result->expression;
-        output.names[output.count++] = result->name;
-    }
-    if (add_hidden(selecting, &output) == VDBQ_OK)
-        node = output_node(selecting, &output);
-    return node;
-}
-
 /* ------------------------------------------------------------------ all -- */
 
 /* Everything is bound over the columns of FROM ... */
@@ -384,6 +324,8 @@ static enum vdbq_status bind_parts(struct selecting *selecting,
     enum vdbq_status status = bind_from(binder, selecting->select->from, from);
 
     if (status == VDBQ_OK)
+        status = check_windows(binder);
+    if (status == VDBQ_OK)
         status = bind_results(selecting);
     binder->scope->results = &selecting->results;
     if (status == VDBQ_OK)
@@ -392,6 +334,8 @@ static enum vdbq_status bind_parts(struct selecting *selecting,
         status = bind_keys(selecting);
     if (status == VDBQ_OK)
         status = bind_having(selecting);
+    if (status == VDBQ_OK)
+        status = bind_qualify(selecting);
     if (status == VDBQ_OK)
         status = bind_order(selecting);
     return status;
@@ -418,7 +362,7 @@ static struct node *make_nodes(struct selecting *selecting,
         status = select_group(selecting);
     if (status == VDBQ_OK)
         status = filter_groups(selecting);
-    return status == VDBQ_OK ? make_output(selecting) : NULL;
+    return status == VDBQ_OK ? select_output(selecting) : NULL;
 }
 
 static struct node *select_in_scope(struct binder *binder,
@@ -449,6 +393,7 @@ struct node *bind_select(struct binder *binder, const struct ast_query *query)
     struct node *node;
 
     scope_enter(binder, &scope);
+    scope.windows_named = query->select.windows;
     node = select_in_scope(binder, query);
     scope_leave(binder, &scope);
     return node;

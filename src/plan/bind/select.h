@@ -28,17 +28,26 @@ struct selecting {
     struct binder *binder;
     const struct ast_query *query;
     const struct ast_select *select;
-    struct vector results;     /* of struct result                         */
-    struct vector order;       /* of struct order_term                     */
-    struct vector keys;        /* of struct expression *: GROUP BY         */
-    struct vector aggregates;  /* of struct expression *: those in use     */
-    struct expression *having; /* NULL: none, or it was tested            */
-    struct node *node;         /* the uppermost one so far                 */
+    struct vector results;      /* of struct result                         */
+    struct vector order;        /* of struct order_term                     */
+    struct vector keys;         /* of struct expression *: GROUP BY         */
+    struct vector aggregates;   /* of struct expression *: those in use     */
+    struct expression *having;  /* NULL: none, or it was tested            */
+    struct expression *qualify; /* NULL: none                              */
+    struct node *node;          /* the uppermost one so far                 */
 };
 
 /* select_group.c: the rows at hand become groups, one for each combination of
  * the keys' values, and all expressions are over these. */
 enum vdbq_status select_group(struct selecting *selecting);
+
+/* select_output.c: the results of the rows at hand, and all that follows them.
+ * NULL: a failure. */
+struct node *select_output(struct selecting *selecting);
+
+/* select_output.c: the number of a result that is this expression, or -1. */
+int select_result_of(const struct selecting *selecting,
+                     const struct expression *e);
 
 /* select_group.c: a column outside of aggregates and keys, or what all rows of a
  * group have: that of the group's first row. NULL: a failure. */

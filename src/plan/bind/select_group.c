@@ -15,13 +15,13 @@
 #include "plan/tree/range.h"
 
 /* The places of all expressions over the rows at hand, `*count` of them:
- * HAVING, results, ORDER BY. In the arena; NULL: no memory. */
+ * HAVING, QUALIFY, results, ORDER BY. In the arena; NULL: no memory. */
 static struct expression ***select_places(struct selecting *selecting,
                                           size_t *count)
 {
     struct expression ***places =
         arena_alloc(selecting->binder->arena,
-                    (selecting->results.count + selecting->order.count + 1)
+                    (selecting->results.count + selecting->order.count + 2)
                         * sizeof(*places));
 
     *count = 0;
@@ -31,6 +31,8 @@ static struct expression ***select_places(struct selecting *selecting,
     }
     if (selecting->having != NULL)
         places[(*count)++] = &selecting->having;
+    if (selecting->qualify != NULL)
+        places[(*count)++] = &selecting->qualify;
     for (size_t i = 0; i < selecting->results.count; i++) {
         struct result *result = vector_at(&selecting->results, i);
         places[(*count)++] = &result->expression;

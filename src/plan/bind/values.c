@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "plan/bind/literal.h"
+#include "plan/bind/clause.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/node.h"

@@ -123,6 +123,11 @@ static const struct {
       "except values (5)",
       "{except {intersect {unionall {union {select 1} {select 2}} "
       "{select 3}} {select 4}} {values [ 5 ]}}" },
+    { "select sum(a) over w, avg(b) over (v order by c), 1 from t "
+      "window w as (partition by window), v as (w rows 1 preceding) "
+      "qualify qualify > 2 order by 1",
+      "{select (sum a over(=w)) (avg b over(v c)) 1 from t "
+      "window w( window) window v(w) qualify (> qualify 2) order 1}" },
     { "select 1 intersect all select 2 except all select 3",
       "{exceptall {intersectall {select 1} {select 2}} {select 3}}" },
     { "select 1 union (select 2 order by 1) order by 2",
