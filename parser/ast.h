@@ -81,7 +81,8 @@ struct ast_row {
 
 /* SELECT ... up to QUALIFY. */
 struct ast_select {
-    bool distinct;
+    bool distinct;                 /* DISTINCT alone                  */
+    struct ast_value *distinct_on; /* DISTINCT ON (...); NULL: none  */
     struct ast_result *results;
     unsigned result_count;
     struct ast_from *from;            /* NULL: no FROM              */

@@ -131,20 +131,23 @@ struct ast_query *ast_select(struct parse *parse, struct span whole,
     depth =
         deeper(depth, deeper(depth_of(parts.where), depth_of(parts.having)));
     depth = deeper(depth, deeper(parts.windows.depth, depth_of(parts.qualify)));
+    depth = deeper(depth, parts.distinct.on.depth);
     if (parts.from != NULL)
         depth = deeper(depth, parts.from->depth);
     made = make_query(parse, AST_QUERY_SELECT, whole, depth);
     if (made != NULL)
-        made->select = (struct ast_select){ .distinct = parts.distinct,
-                                            .results = parts.results.first,
-                                            .result_count = parts.results.count,
-                                            .from = parts.from,
-                                            .where = parts.where,
-                                            .group = parts.group.values.first,
-                                            .group_all = parts.group.all,
-                                            .having = parts.having,
-                                            .windows = parts.windows.first,
-                                            .qualify = parts.qualify };
+        made->select =
+            (struct ast_select){ .distinct = parts.distinct.all,
+                                 .distinct_on = parts.distinct.on.first,
+                                 .results = parts.results.first,
+                                 .result_count = parts.results.count,
+                                 .from = parts.from,
+                                 .where = parts.where,
+                                 .group = parts.group.values.first,
+                                 .group_all = parts.group.all,
+                                 .having = parts.having,
+                                 .windows = parts.windows.first,
+                                 .qualify = parts.qualify };
     return made;
 }
 

@@ -388,6 +388,7 @@ union sql_value {
     struct ast_with *with;
     struct with_list withs;
     struct limits limits;
+    struct distinct distinct;
     struct group group;
     struct call call;
     struct window window;

@@ -129,8 +129,14 @@ struct group {
     bool all;
 };
 
+/* DISTINCT, or DISTINCT ON (values) */
+struct distinct {
+    bool all;
+    struct value_list on;
+};
+
 struct select_parts {
-    bool distinct;
+    struct distinct distinct;
     struct result_list results;
     struct ast_from *from;
     struct ast_expression *where;

@@ -272,7 +272,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <size> type_size
 %type <kind> set_operator
 %type <verb> insert_verb
-%type <flag> distinct unique descending
+%type <distinct> distinct
+%type <flag> unique descending
 %type <match> like match
 %type <target> new_name old_name
 
@@ -354,7 +355,7 @@ core:
                $named_windows, $qualify }); }
   | FROM from_list where group having named_windows qualify
         { $$ = ast_select(parse, @$, (struct select_parts){
-               false, ast_all_columns(parse, @1), $from_list, $where, $group,
+               { 0 }, ast_all_columns(parse, @1), $from_list, $where, $group,
                $having, $named_windows, $qualify }); }
   | FROM from_list SELECT distinct result_list where group having named_windows
     qualify
@@ -364,9 +365,11 @@ core:
   | VALUES rows        { $$ = ast_rows_query(parse, @$, $rows); }
 
 distinct:
-    %empty             { $$ = false; }
-  | ALL                { $$ = false; }
-  | DISTINCT           { $$ = true; }
+    %empty             { $$ = (struct distinct){ 0 }; }
+  | ALL                { $$ = (struct distinct){ 0 }; }
+  | DISTINCT           { $$ = (struct distinct){ .all = true }; }
+  | DISTINCT ON "(" values ")"
+        { $$ = (struct distinct){ .on = $values }; }
 
 result_list: results | results ","  %prec ALONE
 

@@ -238,9 +238,12 @@ class Queries(Subqueries):
         items = [call if window and i == 0 else
                  self.expressions.make(kind, self.rng.choice((0, 1, 1, 2, 3)), scope)
                  for i, kind in enumerate(kinds or self.some_kinds(scope))]
+        distinct = word != 'SELECT'
+        if distinct and self.peer == 'duckdb' and self.rng.random() < 0.3:
+            word += f' ON ({", ".join(str(i + 1) for i in range(len(items)))})'
         node = Node(f'{word} {{0}} FROM {{1}} {{2}} {{3}}', self.items(items), source, where,
                     clauses, type='Q')
-        return Made(node, self.results(items), rows, scope if word == 'SELECT' else None)
+        return Made(node, self.results(items), rows, None if distinct else scope)
 
     def without_tables(self, kinds, scope):
         """SELECT without FROM: one row, or none where its condition does not hold."""

@@ -276,6 +276,39 @@ static struct expression *named_result(struct selecting *selecting,
     return e;
 }
 
+/* A result, or an expression over the same columns. */
+static struct expression *bind_term(struct selecting *selecting,
+                                    const struct ast_expression *tree)
+{
+    struct binder *binder = selecting->binder;
+    bool failed;
+    struct expression *e =
+        named_result(selecting, named_before_collate(tree), &failed);
+
+    return e != NULL ? collated_result(binder, e, tree)
+           : failed  ? NULL
+                     : bind_expression(binder, tree);
+}
+
+/* Texts are put by their keys. */
+static enum vdbq_status bind_distinct_on(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+
+    binder->scope->aggregates = binder->scope->windows = true;
+    for (const struct ast_value *value = selecting->select->distinct_on;
+         value != NULL; value = value->next) {
+        struct expression *e = bind_term(selecting, value->expression);
+        e = e ? collation_own_key(binder, e) : NULL;
+        if (e == NULL)
+            return binder->error->status;
+        if (!vector_append(&selecting->distinct_on, &e, 1))
+            return error_no_memory(binder->error);
+    }
+    binder->scope->aggregates = binder->scope->windows = false;
+    return VDBQ_OK;
+}
+
 static enum vdbq_status bind_order(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
@@ -283,14 +316,8 @@ static enum vdbq_status bind_order(struct selecting *selecting)
     binder->scope->aggregates = binder->scope->windows = true;
     for (const struct ast_order *order = selecting->query->order; order != NULL;
          order = order->next) {
-        const struct ast_expression *tree = order->expression;
-        bool failed;
-        struct expression *e =
-            named_result(selecting, named_before_collate(tree), &failed);
+        struct expression *e = bind_term(selecting, order->expression);
         struct order_term term;
-        e = e != NULL ? collated_result(binder, e, tree)
-            : failed  ? NULL
-                      : bind_expression(binder, tree);
         if (e == NULL)
             return binder->error->status;
         term = order_term(order, e);
@@ -338,6 +365,8 @@ static enum vdbq_status bind_parts(struct selecting *selecting,
         status = bind_qualify(selecting);
     if (status == VDBQ_OK)
         status = bind_order(selecting);
+    if (status == VDBQ_OK)
+        status = bind_distinct_on(selecting);
     return status;
 }
 
@@ -374,6 +403,7 @@ static struct node *select_in_scope(struct binder *binder,
         .select = &query->select,
         .results = VECTOR_IN(binder->arena, struct result),
         .order = VECTOR_IN(binder->arena, struct order_term),
+        .distinct_on = VECTOR_IN(binder->arena, struct expression *),
         .keys = VECTOR_IN(binder->arena, struct expression *),
         .aggregates = VECTOR_IN(binder->arena, struct expression *)
     };

@@ -30,6 +30,7 @@ struct selecting {
     const struct ast_select *select;
     struct vector results;      /* of struct result                         */
     struct vector order;        /* of struct order_term                     */
+    struct vector distinct_on;  /* of struct expression *: DISTINCT ON */
     struct vector keys;         /* of struct expression *: GROUP BY         */
     struct vector aggregates;   /* of struct expression *: those in use     */
     struct expression *having;  /* NULL: none, or it was tested            */

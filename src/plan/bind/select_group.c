@@ -15,13 +15,14 @@
 #include "plan/tree/range.h"
 
 /* The places of all expressions over the rows at hand, `*count` of them:
- * HAVING, QUALIFY, results, ORDER BY. In the arena; NULL: no memory. */
+ * HAVING, QUALIFY, results, ORDER BY, DISTINCT ON. In the arena; NULL: no memory. */
 static struct expression ***select_places(struct selecting *selecting,
                                           size_t *count)
 {
     struct expression ***places =
         arena_alloc(selecting->binder->arena,
-                    (selecting->results.count + selecting->order.count + 2)
+                    (selecting->results.count + selecting->order.count
+                     + selecting->distinct_on.count + 2)
                         * sizeof(*places));
 
     *count = 0;
@@ -42,6 +43,9 @@ static struct expression ***select_places(struct selecting *selecting,
         if (term->result < 0)
             places[(*count)++] = &term->expression;
     }
+    for (size_t i = 0; i < selecting->distinct_on.count; i++)
+        places[(*count)++] =
+            &VECTOR_ITEMS(&selecting->distinct_on, struct expression *)[i];
     return places;
 }
 

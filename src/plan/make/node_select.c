@@ -210,6 +210,16 @@ struct node *node_columns(struct binder *binder, struct node *below,
     return node_select(binder, below, NULL, results, NULL, count);
 }
 
+struct node *node_first_columns(struct binder *binder, struct node *below,
+                                unsigned count)
+{
+    struct expression **results = all_columns(binder, below, 0);
+
+    assert(count <= below->column_count);
+    return results ? node_select(binder, below, NULL, results, NULL, count)
+                   : NULL;
+}
+
 struct node *node_extend(struct binder *binder, struct node *below,
                          struct expression *const *added, unsigned count)
 {
@@ -224,14 +234,16 @@ struct node *node_extend(struct binder *binder, struct node *below,
 }
 
 struct node *node_number_rows(struct binder *binder, struct node *below,
-                              const int *keys, unsigned count)
+                              const int *keys, unsigned count,
+                              const struct vector *order)
 {
     struct step_window_function number = {
         .function = WINDOW_ROW_NUMBER,
         .aggregate = { .column = -1, .filter = -1 },
         .fallback = -1,
         .partition = VECTOR_IN(binder->arena, int),
-        .order = VECTOR_IN(binder->arena, struct step_key)
+        .order =
+            order != NULL ? *order : VECTOR_IN(binder->arena, struct step_key)
     };
     struct node *node = node_wider(binder, NODE_WINDOW, below, 1);
 

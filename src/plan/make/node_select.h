@@ -35,9 +35,15 @@ struct node *node_columns(struct binder *binder, struct node *below,
                           const int *columns, unsigned count);
 
 /* The same rows, with the number of each among those with equal values in the
- * columns `keys`, of which there may be none, in a column behind. */
+ * columns `keys`, of which there may be none, in a column behind. They are counted
+ * in the order of a vector of struct step_key; NULL: as they come. */
 struct node *node_number_rows(struct binder *binder, struct node *below,
-                              const int *keys, unsigned count);
+                              const int *keys, unsigned count,
+                              const struct vector *order);
+
+/* The first `count` columns. */
+struct node *node_first_columns(struct binder *binder, struct node *below,
+                                unsigned count);
 
 /* The number of a column of `*node` that holds the expression: its own one,
  * or one that is added. -1: a failure. */

@@ -5,9 +5,11 @@
  */
 #include "plan/operator/collate_rows.h"
 
+#include "plan/make/expression_new.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/collate.h"
+#include "plan/operator/operator.h"
 #include "plan/tree/binder.h"
 
 static bool is_collated(const struct node_column *column)
@@ -187,7 +189,7 @@ static struct node *number_equals(struct binder *binder, struct node *side)
         return error_no_memory(binder->error), NULL;
     for (unsigned i = 0; i < count; i++)
         keys[i] = (int)i;
-    return keyed ? node_number_rows(binder, keyed, keys, count) : NULL;
+    return keyed ? node_number_rows(binder, keyed, keys, count, NULL) : NULL;
 }
 
 struct node *collate_filter_all(struct binder *binder, enum join_kind kind,
@@ -229,19 +231,63 @@ static struct node *add_keys(struct binder *binder, struct node *below,
     return count > 0 ? node_extend(binder, below, added, count) : below;
 }
 
+/* The keys of an order as steps have them, whose columns are those of `*node`,
+ * which gets wider for them. False: a failure. */
+static bool step_keys(struct binder *binder, struct node **node,
+                      struct vector *keys, struct vector *steps)
+{
+    *steps = VECTOR_IN(binder->arena, struct step_key);
+    *node = add_keys(binder, *node, keys);
+    for (size_t i = 0; i < keys->count && *node != NULL; i++) {
+        const struct collated_key *key = vector_at(keys, i);
+        if (!vector_append(steps, &key->key, 1))
+            return error_no_memory(binder->error), false;
+    }
+    return *node != NULL;
+}
+
 struct node *collate_sort(struct binder *binder, struct node *below,
                           struct vector *keys, unsigned columns)
 {
-    struct vector steps = VECTOR_IN(binder->arena, struct step_key);
-    struct node *node = add_keys(binder, below, keys);
+    struct node *node = below;
+    struct vector steps;
 
-    for (size_t i = 0; i < keys->count && node != NULL; i++) {
-        const struct collated_key *key = vector_at(keys, i);
-        if (!vector_append(&steps, &key->key, 1))
-            return error_no_memory(binder->error), NULL;
-    }
-    node = node ? node_sort(binder, node, &steps, columns) : NULL;
+    node = step_keys(binder, &node, keys, &steps)
+               ? node_sort(binder, node, &steps, columns)
+               : NULL;
     for (unsigned i = 0; i < columns && node != NULL; i++)
         node->columns[i].collating = below->columns[i].collating;
     return node;
+}
+
+/* Whether the last column is 1; NULL: a failure. */
+static struct expression *is_first(struct binder *binder,
+                                   const struct node *numbered)
+{
+    struct ast_expression place = { 0 };
+    struct expression *number =
+        node_column(binder, numbered, numbered->column_count - 1, place.at);
+    struct expression *one = expression_integer(binder, 1, place.at);
+
+    return number && one
+               ? expression_operator(binder, AST_EQ, number, one, &place)
+               : NULL;
+}
+
+struct node *collate_firsts(struct binder *binder, struct node *below,
+                            const int *columns, unsigned count,
+                            const struct vector *keys)
+{
+    struct vector copy = VECTOR_IN(binder->arena, struct collated_key), steps;
+    struct node *node = below;
+    struct expression *first;
+
+    if (keys->count > 0 && !vector_append(&copy, keys->items, keys->count))
+        return error_no_memory(binder->error), NULL;
+    if (!step_keys(binder, &node, &copy, &steps))
+        return NULL;
+    node = node_number_rows(binder, node, columns, count, &steps);
+    first = node ? is_first(binder, node) : NULL;
+    node = first ? node_filter(binder, node, first) : NULL;
+    return node ? node_first_columns(binder, node, below->column_count) : NULL;
 }

@@ -22,6 +22,12 @@ struct collated_key {
 struct node *collate_sort(struct binder *binder, struct node *below,
                           struct vector *keys, unsigned columns);
 
+/* Of the rows with equal values in `count` columns the first one in that order, as
+ * collate_sort() has it; `keys` stays. */
+struct node *collate_firsts(struct binder *binder, struct node *below,
+                            const int *columns, unsigned count,
+                            const struct vector *keys);
+
 /* Of rows that are equal the first one. */
 struct node *collate_distinct(struct binder *binder, struct node *below);
 

@@ -104,8 +104,8 @@ static struct node *join_half(struct binder *binder, enum join_kind kind,
 {
     bool is_left = kind == JOIN_LEFT;
     unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
-    struct node *kept = twice(
-                    binder, node_number_rows(binder, nodes[!is_left], NULL, 0)),
+    struct node *kept = twice(binder, node_number_rows(binder, nodes[!is_left],
+                                                       NULL, 0, NULL)),
                 *node;
     struct node *sides[2] = { is_left ? kept : nodes[0],
                               is_left ? nodes[1] : kept };
@@ -155,9 +155,9 @@ static struct node *alone(struct binder *binder, struct node *const nodes[2],
                           const struct vector *parts)
 {
     unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
-    struct node *kept = node_number_rows(binder, nodes[1], NULL, 0), *pairs,
-                *node = NULL;
-    struct node *sides[2] = { node_number_rows(binder, nodes[0], NULL, 0),
+    struct node *kept = node_number_rows(binder, nodes[1], NULL, 0, NULL),
+                *pairs, *node = NULL;
+    struct node *sides[2] = { node_number_rows(binder, nodes[0], NULL, 0, NULL),
                               kept };
 
     pairs = kept && sides[0] ? join_pairs(binder, sides, counts, parts) : NULL;
@@ -177,7 +177,7 @@ static struct node *join_full(struct binder *binder,
     struct node *nodes[2] = { twice(binder, given[0]),
                               twice(binder, given[1]) };
     struct node *right =
-        nodes[1] ? node_number_rows(binder, nodes[1], NULL, 0) : NULL;
+        nodes[1] ? node_number_rows(binder, nodes[1], NULL, 0, NULL) : NULL;
     struct node *sides[2] = { nodes[0], right }, *united[2];
     struct node *wide =
         right && nodes[0] ? join_half(binder, JOIN_LEFT, sides, parts) : NULL;

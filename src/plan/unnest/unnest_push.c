@@ -109,7 +109,8 @@ static struct node *number_rows(struct unnesting *unnesting, struct node *node,
 
     for (unsigned i = 0; keys != NULL && i < count; i++)
         keys[i] = (int)(first + i);
-    return keys ? node_number_rows(unnesting->binder, node, keys, count) : NULL;
+    return keys ? node_number_rows(unnesting->binder, node, keys, count, NULL)
+                : NULL;
 }
 
 /* So many rows of each tuple; the first `count` columns stay. */

@@ -108,6 +108,8 @@ static const struct {
 } statements[] = {
     /* queries */
     { "select distinct a, b, from t", "{select distinct a b from t}" },
+    { "select distinct on (a, b + 1) a, c from t",
+      "{select distinct on( a (+ b 1)) a c from t}" },
     { "from t", "{select * from t}" },
     { "from t where a", "{select * from t where a}" },
     { "from t u select a, u.* group by a",
