@@ -9,8 +9,7 @@ PRODUCT_MAX = 6000  # rows of all tables of a FROM, multiplied
 PRODUCT_FEW = 600   # ... where many queries stand in others
 WINDOW_TYPES = 'IDTY'
 PLAIN_OPERATORS = ('UNION', 'UNION ALL', 'EXCEPT', 'INTERSECT')
-SET_OPERATORS = {'sqlite': PLAIN_OPERATORS,
-                 'duckdb': PLAIN_OPERATORS + ('EXCEPT ALL', 'INTERSECT ALL')}
+SET_OPERATORS = {'duckdb': PLAIN_OPERATORS + ('EXCEPT ALL', 'INTERSECT ALL')}
 
 
 class Relation:
@@ -207,7 +206,7 @@ class Queries(Subqueries):
         kinds = [self.rng.choice('IIDTBYM') for _ in range(self.rng.randrange(1, 4))]
         parts = [self.nested(lambda: self.select(kinds)) for _ in range(
             self.rng.choice((2, 2, 2, 3)))]
-        words = [self.rng.choice(SET_OPERATORS[self.peer]) for _ in parts]
+        words = [self.rng.choice(SET_OPERATORS.get(self.peer, PLAIN_OPERATORS)) for _ in parts]
         if len(parts) == 3 and any(word.startswith('INTERSECT') for word in words[:2]):
             parts.pop()
         node = parts[0].node

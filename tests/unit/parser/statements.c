@@ -128,7 +128,7 @@ static const struct {
     { "select sum(a) over w, avg(b) over (v order by c), 1 from t "
       "window w as (partition by window), v as (w rows 1 preceding) "
       "qualify qualify > 2 order by 1",
-      "{select (sum a over(=w)) (avg b over(v c)) 1 from t "
+      "{select (sum a over(=w)) (avg b over(v order c)) 1 from t "
       "window w( window) window v(w) qualify (> qualify 2) order 1}" },
     { "select 1 intersect all select 2 except all select 3",
       "{exceptall {intersectall {select 1} {select 2}} {select 3}}" },
