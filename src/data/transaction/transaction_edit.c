@@ -15,24 +15,58 @@
 enum {
     EDIT_ROWS = HOSTILE(2, 1 << 12), /* of a tablet less than half full; with
                                         fewer it is written in no time      */
-    EDIT_SHARE = HOSTILE(2, 32)      /* rows for one value that is changed, at
-                                        least: who reads puts each in its
-                                        place, and each commit writes all   */
+    EDIT_SMALL = HOSTILE(2, 32),     /* rows for one value of an edit, at least:
+                                     each commit writes all of it           */
+    EDIT_LARGE = HOSTILE(2, 8),      /* ... where the change itself is large:
+                                     who reads puts each in its place       */
+    EDIT_GONE = 4,                   /* rows that are gone for one value: they
+                                     take as many bytes                     */
+    EDIT_GROWTH = 4,                 /* a large change is more than that part
+                                     of what there is                       */
+    EDIT_BYTES = 16,          /* of a value; those of texts are counted */
+    EDIT_TABLE_ROWS = 1 << 25 /* more have small edits alone: all edits
+                                     are in memory                          */
 };
 
+/* How many values of an edit rows that are gone and new values are worth. */
+static uint64_t worth(uint64_t gone, uint64_t values)
+{
+    return (gone + EDIT_GONE - 1) / EDIT_GONE + values;
+}
+
+/* ... those of texts by their bytes. */
+static uint64_t worth_of(const struct edit_change *change)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < change->column_count; i++) {
+        const struct vdbq_vector vector =
+            vector_behind(&change->vectors[i], change->first);
+        const struct vdbq_text *texts = vector.values;
+        for (uint32_t k = 0; vector.type == VDBQ_TEXT && k < change->count; k++)
+            bytes += vector_null(&vector, k) ? 0 : texts[k].length;
+    }
+    return worth(change->column_count == 0 ? change->count : 0,
+                 (uint64_t)change->column_count * change->count)
+           + bytes / EDIT_BYTES;
+}
+
 /* Whether an edit is better than a new tablet. */
-static bool pays(const struct database *database,
+static bool pays(const struct database *database, const struct table *table,
                  const struct tablet_ref *tablet,
                  const struct edit_change *change)
 {
+    const struct edit *edit = tablet->edit;
     uint32_t half = database_tablet_rows(database) / 2;
     uint32_t least = half < EDIT_ROWS ? half : EDIT_ROWS;
-    uint64_t values = change->column_count > 0 ? change->column_count : 1;
-    uint64_t rows = tablet->edit != NULL ? tablet->edit->rows : tablet->rows;
-    uint64_t size = tablet->edit != NULL ? edit_size(tablet->edit) : 0;
+    uint64_t rows = edit != NULL ? edit->rows : tablet->rows;
+    uint64_t gone = edit != NULL ? edit->gone_count : 0;
+    uint64_t before = edit != NULL ? worth(gone, edit_size(edit) - gone) : 0;
+    uint64_t more = worth_of(change);
+    bool large = more * EDIT_GROWTH > before && table->rows <= EDIT_TABLE_ROWS;
 
     return rows >= least && change->count < tablet->rows
-           && (size + values * change->count) * EDIT_SHARE <= rows;
+           && (before + more) * (large ? EDIT_LARGE : EDIT_SMALL) <= rows;
 }
 
 /* Facts of the new values of a column. */
@@ -126,7 +160,7 @@ transaction_edit(struct transaction *transaction, const struct table *table,
     *made = false;
     if (status != VDBQ_OK)
         return status;
-    if (!pays(transaction->writer.database, tablet, change))
+    if (!pays(transaction->writer.database, table, tablet, change))
         return VDBQ_OK;
     *edited = *tablet;
     edited->edit = NULL;

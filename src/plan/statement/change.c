@@ -26,9 +26,10 @@
 #include "plan/statement/statement.h"
 #include "plan/tree/binder.h"
 
-/* Where one row of so many changes, all are written anew; but in tables of few
- * rows, where that is no faster. */
-enum { ROWS_SHARE = 16, ROWS_FEW = 1 << 16 };
+/* Where one row of so many changes, all are written anew: of few rows, which are
+ * held in memory until all are known, one of two; but in tables of few rows, where
+ * that is no faster. */
+enum { ROWS_SHARE = 16, ROWS_HELD = 1 << 22, ROWS_FEW = 1 << 16 };
 
 /* A change of the rows of one table. */
 struct change {
@@ -257,9 +258,11 @@ static bool gives_some(const struct binder *binder, const struct plan *plan)
         catalogue_table_id(binder->catalogue, plan->change.table_id);
     const struct step *last = steps_last(&plan->steps);
 
+    double share = last->rows <= ROWS_HELD ? 2 : ROWS_SHARE;
+
     return last->rows >= 0
            && (table->rows <= ROWS_FEW
-               || last->rows * ROWS_SHARE <= (double)table->rows);
+               || last->rows * share <= (double)table->rows);
 }
 
 /* Forgets the steps, for others. */
