@@ -6,6 +6,7 @@
 #define VDBQ_DATA_EDITED_H
 
 #include "base/settings.h"
+#include "data/tablet/block.h"
 #include "data/tablet/tablet.h"
 
 struct tablet_editing {
@@ -22,6 +23,10 @@ struct tablet_editing {
  * block; a column that is not wanted is not there. Returns its bytes; 0: no
  * memory, or the thread was asked to stop. */
 uint64_t tablet_edited(const struct tablet_editing *params, void *block);
+
+/* The same in a new block of all columns, which has room for sums of its pages.
+ * Without bytes: as above. */
+struct block tablet_block_edited(const struct tablet_editing *params);
 
 /* A column of the base, which is proven before anything is made of it. */
 struct edited_column {

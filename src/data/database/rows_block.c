@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows become a tablet: texts are numbered, columns described, then the bytes
- * are written, and their sums behind them.
+ * are written, and their sums behind them. A tablet with an edit over it becomes
+ * one without: columns that did not change are taken over.
  */
 #include "data/database/rows_block.h"
 
 #include "base/threads/stop.h"
+#include "data/database/edited.h"
 #include "data/tablet/page_sums.h"
 #include "data/tablet/tablet.h"
+#include "data/tablet/tablet_inner.h"
 #include "data/tablet/tablet_pack.h"
 
 /* What a tablet is made of, as rows give it. */
@@ -79,6 +82,20 @@ static struct block make_block(const struct tablet_source *source,
     return block;
 }
 
+/* Packs a tablet's words and adds sums as a file has them; notes the features that
+ * the tablet needs. */
+static void finish_block(struct block *block, bool packs, uint64_t *features)
+{
+    const struct tablet *head = block->bytes;
+
+    for (unsigned i = 0; i < head->columns; i++)
+        *features |= encoding_at(tablet_column(head, i)->encoding)->feature;
+    if (packs && tablet_pack(block))
+        *features |= FEATURE_PACKED_WORDS;
+    if (packs && page_sums_add(block))
+        *features |= FEATURE_PAGE_SUMS;
+}
+
 struct block rows_block(const struct rows *rows, const struct table *table,
                         struct rows_form form, struct column_facts *facts,
                         uint64_t *features)
@@ -95,13 +112,24 @@ struct block rows_block(const struct rows *rows, const struct table *table,
                                                   encoded.dictionaries,
                                               .choice = form.choice };
         block = make_block(&source, encoded.columns, facts);
-        for (size_t i = 0; i < count; i++)
-            *features |= encoding_at(encoded.columns[i].encoding)->feature;
     }
     encoded_finish(&encoded, count);
-    if (block.bytes != NULL && form.packs && tablet_pack(&block))
-        *features |= FEATURE_PACKED_WORDS;
-    if (block.bytes != NULL && form.packs && page_sums_add(&block))
-        *features |= FEATURE_PAGE_SUMS;
+    if (block.bytes != NULL)
+        finish_block(&block, form.packs, features);
+    return block;
+}
+
+struct block edited_block(const void *base, const struct edit *edit,
+                          const struct table *table, struct rows_form form,
+                          struct column_facts *facts, uint64_t *features)
+{
+    struct block block = tablet_block_edited(&(struct tablet_editing){
+        .table = table, .edit = edit, .base = base, .choice = form.choice });
+
+    if (block.bytes == NULL)
+        return block;
+    for (unsigned i = 0; i < table->column_count; i++)
+        tablet_facts(block.bytes, i, &facts[i]);
+    finish_block(&block, form.packs, features);
     return block;
 }

@@ -91,28 +91,21 @@ static uint64_t edited_most(const struct tablet_editing *editing)
     return most;
 }
 
-/* The tablet that comes of a base with an edit, in a new block. */
-static enum vdbq_status make_edited(const struct database *database,
-                                    const struct table *table,
-                                    const struct edit *edit, const void *base,
-                                    struct block *block, struct error *error)
+struct block tablet_block_edited(const struct tablet_editing *editing)
 {
-    const struct tablet_editing editing = {
-        .table = table,
-        .edit = edit,
-        .base = base,
-        .choice = database->file.settings->encoding
-    };
+    uint64_t most = edited_most(editing);
+    struct block block = block_create(most + page_sums_bytes(most));
 
-    *block = block_create(edited_most(&editing));
-    if (block->bytes == NULL)
-        return error_no_memory(error);
-    block->size = tablet_edited(&editing, block->bytes);
-    if (block->size == 0)
-        return stop_or_no_memory(error);
-    memset((char *)block->bytes + block->size, 0,
-           page_round(block->size) - block->size);
-    return VDBQ_OK;
+    if (block.bytes == NULL)
+        return block;
+    block.size = tablet_edited(editing, block.bytes);
+    assert(block.size <= most);
+    if (block.size == 0)
+        block_destroy(&block);
+    else
+        memset((char *)block.bytes + block.size, 0,
+               page_round(block.size) - block.size);
+    return block;
 }
 
 /* Reads a tablet that has an edit: its base, and that over it. */
@@ -129,8 +122,13 @@ static enum vdbq_status load_edited(struct database *database,
     if (status == VDBQ_OK)
         status = tablet_load(database, table, &base, &before, error);
     if (status == VDBQ_OK)
-        status = make_edited(database, table, tablet->edit, before.bytes, block,
-                             error);
+        *block = tablet_block_edited(&(struct tablet_editing){
+            .table = table,
+            .edit = tablet->edit,
+            .base = before.bytes,
+            .choice = database->file.settings->encoding });
+    if (status == VDBQ_OK && block->bytes == NULL)
+        status = stop_or_no_memory(error);
     block_destroy(&before);
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
         status =

@@ -313,7 +313,7 @@ static struct rows_form form_of(const struct database *database)
                                         || (choice == CHOOSE_AUTO && on_disk) };
 }
 
-/* A build of the rows that wait; NULL: no memory. They are empty then. */
+/* One more build, of nothing yet; NULL: no memory. */
 static struct tablet_build *add_build(struct new_rows *new_rows,
                                       const struct writer *writer,
                                       const struct table *table)
@@ -323,7 +323,6 @@ static struct tablet_build *add_build(struct new_rows *new_rows,
     if (build == NULL)
         return NULL;
     *build = (struct tablet_build){
-        .rows = new_rows->rows,
         .table = table,
         .form = form_of(writer->database),
         .facts = arena_alloc(&new_rows->arena,
@@ -333,9 +332,16 @@ static struct tablet_build *add_build(struct new_rows *new_rows,
         memory_release(build);
         return NULL;
     }
-    new_rows->rows = new_rows->spare;
-    new_rows->spare = (struct rows){ 0 };
     return build;
+}
+
+static void start_build(struct new_rows *new_rows, const struct writer *writer,
+                        struct tablet_build *build)
+{
+    if (builds_left(new_rows, writer) > 0)
+        tablet_build_start(build);
+    else
+        tablet_build_run(build);
 }
 
 /* Begins to build a tablet of the rows that wait. */
@@ -350,11 +356,36 @@ static enum vdbq_status build_tablet(struct new_rows *new_rows,
         build = add_build(new_rows, writer, table);
     if (build == NULL)
         return error_no_memory(error);
-    if (builds_left(new_rows, writer) > 0)
-        tablet_build_start(build);
-    else
-        tablet_build_run(build);
+    build->rows = new_rows->rows;
+    new_rows->rows = new_rows->spare;
+    new_rows->spare = (struct rows){ 0 };
+    start_build(new_rows, writer, build);
     return VDBQ_OK;
+}
+
+enum vdbq_status
+new_rows_add_edited(struct new_rows *new_rows, struct writer *writer,
+                    const struct table *table, const struct tablet_ref *tablet,
+                    const struct tablet_ref *edited, struct error *error)
+{
+    const struct tablet_ref base = tablet_base(tablet);
+    struct tablet_build *build;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (new_rows->rows.count > 0)
+        status = build_tablet(new_rows, writer, table, error);
+    if (status != VDBQ_OK)
+        return status;
+    build = add_build(new_rows, writer, table);
+    if (build == NULL)
+        return error_no_memory(error);
+    build->edited = *edited;
+    build->edited.edit = edit_hold(edited->edit);
+    status = tablet_load(writer->database, table, &base, &build->base, error);
+    if (status != VDBQ_OK)
+        return status;
+    start_build(new_rows, writer, build);
+    return write_built(new_rows, writer, builds_left(new_rows, writer), error);
 }
 
 /* How many builds go on while the next rows come. */
@@ -369,9 +400,9 @@ static size_t builds_left(const struct new_rows *new_rows,
     size_t left = 0;
 
     for (size_t i = new_rows->builds.count; i > 0 && left < BUILDS_MAX; i--) {
-        const struct rows *rows = &build_at(new_rows, i - 1)->rows;
-        bytes += rows_bytes(rows);
-        if (rows->count < BUILD_ROWS_MIN || bytes > most)
+        const struct tablet_build *build = build_at(new_rows, i - 1);
+        bytes += tablet_build_bytes(build);
+        if (tablet_build_rows(build) < BUILD_ROWS_MIN || bytes > most)
             break;
         left++;
     }
@@ -411,14 +442,23 @@ static enum vdbq_status write_first(struct new_rows *new_rows,
                                     struct tablet_build *build,
                                     struct error *error)
 {
-    struct tablet_ref tablet = { .rows = build->rows.count,
+    struct tablet_ref tablet = { .rows = tablet_build_rows(build),
                                  .facts = build->facts };
+    enum vdbq_status status = VDBQ_OK;
 
     tablet_build_wait(build);
     if (build->block.bytes == NULL) /* perhaps there is memory now */
         tablet_build_run(build);
     if (build->block.bytes == NULL)
         return stop_or_no_memory(error);
+    for (unsigned i = 0; build->edited.edit != NULL && status == VDBQ_OK
+                         && i < build->table->column_count;
+         i++)
+        status =
+            tablet_check_facts(writer->database, build->table, &build->edited,
+                               build->block.bytes, i, error);
+    if (status != VDBQ_OK)
+        return status;
     writer->features |= build->features;
     return write_block(new_rows, writer, &build->block, &tablet, error);
 }

@@ -59,6 +59,11 @@ enum vdbq_status new_rows_add_row(struct new_rows *new_rows,
                                   const struct table *table,
                                   const struct vdbq_vector *vectors,
                                   struct error *error);
+/* Adds the tablet that one of `table` is with another edit. No key is watched. */
+enum vdbq_status
+new_rows_add_edited(struct new_rows *new_rows, struct writer *writer,
+                    const struct table *table, const struct tablet_ref *tablet,
+                    const struct tablet_ref *edited, struct error *error);
 /* Checks the keys and writes the rest, together with small tablets at the
  * table's end. After a failure it may be called again, unless keys were
  * watched that do not ascend. */

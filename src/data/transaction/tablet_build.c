@@ -5,11 +5,26 @@
 
 #include "base/threads/parallel.h"
 
+uint32_t tablet_build_rows(const struct tablet_build *build)
+{
+    return build->base.bytes != NULL ? build->edited.rows : build->rows.count;
+}
+
+uint64_t tablet_build_bytes(const struct tablet_build *build)
+{
+    return build->base.size + rows_bytes(&build->rows);
+}
+
 void tablet_build_run(struct tablet_build *build)
 {
     assert(build->block.bytes == NULL);
-    build->block = rows_block(&build->rows, build->table, build->form,
-                              build->facts, &build->features);
+    if (build->base.bytes != NULL)
+        build->block =
+            edited_block(build->base.bytes, build->edited.edit, build->table,
+                         build->form, build->facts, &build->features);
+    else
+        build->block = rows_block(&build->rows, build->table, build->form,
+                                  build->facts, &build->features);
 }
 
 static void *run(void *context)
@@ -41,5 +56,7 @@ void tablet_build_finish(struct tablet_build *build)
 {
     tablet_build_wait(build);
     block_destroy(&build->block);
+    block_destroy(&build->base);
+    edit_release(build->edited.edit);
     rows_finish(&build->rows);
 }

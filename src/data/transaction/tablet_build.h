@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tablets that are built of rows on threads of their own, while the next rows
- * come. The bytes that are built are the same as on the caller's thread.
+ * Tablets that are built of rows, or of tablets and their edits, on threads of
+ * their own, while the next rows come. The bytes that are built are the same as on the caller's thread.
  */
 #ifndef VDBQ_DATA_TABLET_BUILD_H
 #define VDBQ_DATA_TABLET_BUILD_H
@@ -13,7 +13,9 @@
 
 /* One tablet. Until it is waited for, its thread alone touches it. */
 struct tablet_build {
-    struct rows rows;          /* it is made of                              */
+    struct rows rows;          /* it is made of, or ...                      */
+    struct block base;         /* ... that, checked, if it has bytes, ...    */
+    struct tablet_ref edited;  /* ... with the edit of this one, held        */
     const struct table *table; /* stays as it is until it is waited for      */
     struct rows_form form;
     struct column_facts *facts; /* of the table's columns; the caller's      */
@@ -24,6 +26,10 @@ struct tablet_build {
     bool started; /* there is a thread that was not waited for */
 };
 
+/* How many rows it has. */
+uint32_t tablet_build_rows(const struct tablet_build *build);
+/* About how many bytes what it is made of takes. */
+uint64_t tablet_build_bytes(const struct tablet_build *build);
 /* Builds it. */
 void tablet_build_run(struct tablet_build *build);
 /* Begins to; where no thread can be had, the caller's does it now. */

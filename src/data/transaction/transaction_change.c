@@ -12,6 +12,7 @@
 #include "data/tablet/tablet_inner.h"
 #include "data/tablet/values.h"
 #include "data/transaction/changed_rules.h"
+#include "data/transaction/changed_sample.h"
 #include "data/transaction/row_numbers.h"
 #include "data/transaction/transaction_edit.h"
 #include "data/transaction/transaction_inner.h"
@@ -273,20 +274,28 @@ static enum vdbq_status change_rows(struct changing *changing,
     return add(changing, rows, 0, rows->count);
 }
 
+/* Begins to write tablets anew, unless the last one was. */
+static enum vdbq_status start_run(struct changing *changing)
+{
+    if (changing->runs)
+        return VDBQ_OK;
+    changing->runs = true;
+    if (!new_rows_init(&changing->run, &changing->empty))
+        return error_no_memory(changing->error);
+    changing->run.claimed = true;
+    return VDBQ_OK;
+}
+
 /* A tablet that holds rows which change. */
 static enum vdbq_status write_anew(struct changing *changing,
                                    const struct tablet_ref *tablet,
                                    const struct vector *places)
 {
     struct rows rows = { 0 };
-    enum vdbq_status status;
+    enum vdbq_status status = start_run(changing);
 
-    if (!changing->runs) {
-        changing->runs = true;
-        if (!new_rows_init(&changing->run, &changing->empty))
-            return error_no_memory(changing->error);
-        changing->run.claimed = true;
-    }
+    if (status != VDBQ_OK)
+        return status;
     status = rows_load(&rows, changing->transaction->writer.database,
                        changing->table, tablet, changing->error);
     if (status == VDBQ_OK && places->count == 0)
@@ -297,10 +306,41 @@ static enum vdbq_status write_anew(struct changing *changing,
     return status;
 }
 
-/* Changes rows of a tablet by an edit, if that is the better way. */
+/* Writes the tablet that comes of an edit. */
+static enum vdbq_status edit_into(struct changing *changing,
+                                  const struct tablet_ref *tablet,
+                                  const struct tablet_ref *edited)
+{
+    enum vdbq_status status = start_run(changing);
+
+    if (status == VDBQ_OK)
+        status = new_rows_add_edited(
+            &changing->run, &changing->transaction->writer, &changing->empty,
+            tablet, edited, changing->error);
+    edit_release(edited->edit);
+    return status;
+}
+
+/* Keeps the tablet with an edit. */
+static enum vdbq_status edit_beside(struct changing *changing,
+                                    const struct tablet_ref *edited)
+{
+    enum vdbq_status status;
+
+    if (!vector_append(&changing->edits, &edited->edit, 1)) {
+        edit_release(edited->edit);
+        return error_no_memory(changing->error);
+    }
+    status = end_run(changing);
+    if (status == VDBQ_OK && !vector_append(&changing->tablets, edited, 1))
+        status = error_no_memory(changing->error);
+    return status;
+}
+
+/* Changes rows of a tablet in the way that is best. */
 static enum vdbq_status edit(struct changing *changing,
                              const struct tablet_ref *tablet,
-                             const struct vector *places, bool *made)
+                             const struct vector *places)
 {
     const struct row_changes *changes = changing->changes;
     const struct edit_change change = { .places = places->items,
@@ -311,18 +351,30 @@ static enum vdbq_status edit(struct changing *changing,
                                         .first = changing->numbers.found
                                                  - places->count };
     struct tablet_ref edited;
+    enum edit_way way;
     enum vdbq_status status = transaction_edit(
         changing->transaction, changing->table, tablet, &change,
-        &changing->arena, &edited, made, changing->error);
+        &changing->arena, &edited, &way, changing->error);
 
-    if (status != VDBQ_OK || !*made)
+    if (status != VDBQ_OK)
         return status;
-    if (!vector_append(&changing->edits, &edited.edit, 1)) {
-        edit_release(edited.edit);
-        return error_no_memory(changing->error);
+    switch (way) {
+    case EDIT_BESIDE:
+        return edit_beside(changing, &edited);
+    case EDIT_INTO:
+        return edit_into(changing, tablet, &edited);
+    default:
+        return write_anew(changing, tablet, places);
     }
-    status = end_run(changing);
-    if (status == VDBQ_OK && !vector_append(&changing->tablets, &edited, 1))
+}
+
+/* A tablet stays as it is. */
+static enum vdbq_status keep(struct changing *changing,
+                             const struct tablet_ref *tablet)
+{
+    enum vdbq_status status = end_run(changing);
+
+    if (status == VDBQ_OK && !vector_append(&changing->tablets, tablet, 1))
         status = error_no_memory(changing->error);
     return status;
 }
@@ -331,22 +383,18 @@ static enum vdbq_status change_tablet(struct changing *changing,
                                       const struct tablet_ref *tablet)
 {
     struct vector places = VECTOR(uint32_t);
-    bool folds = changing->changes == NULL && tablet->edit != NULL;
-    bool made = false;
+    const struct row_changes *changes = changing->changes;
     enum vdbq_status status = VDBQ_OK;
 
-    if (changing->changes != NULL
+    if (changes == NULL && tablet->edit != NULL)
+        return write_anew(changing, tablet, &places);
+    if (changes != NULL
         && !row_numbers_find(&changing->numbers, tablet, &places))
         status = error_no_memory(changing->error);
-    if (status == VDBQ_OK && places.count > 0)
-        status = edit(changing, tablet, &places, &made);
-    if (status == VDBQ_OK && !made && (places.count > 0 || folds))
-        status = write_anew(changing, tablet, &places);
-    else if (status == VDBQ_OK && !made) {
-        status = end_run(changing);
-        if (status == VDBQ_OK && !vector_append(&changing->tablets, tablet, 1))
-            status = error_no_memory(changing->error);
-    }
+    else if (places.count == 0)
+        status = keep(changing, tablet);
+    else if (changes->column_count > 0 || places.count < tablet->rows)
+        status = edit(changing, tablet, &places); /* else all of it goes */
     vector_finish(&places);
     return status;
 }
@@ -386,127 +434,6 @@ static enum vdbq_status end_run(struct changing *changing)
     return status;
 }
 
-/* ----------------------------------------------------------------- sample -- */
-
-/* Adds row `from` of the table's sample as it is from now on, unless it goes. */
-static bool sample_row(const struct changing *changing,
-                       const struct sample *before, uint32_t from,
-                       struct vdbq_vector *vectors, struct sample *sample)
-{
-    bool goes = changing->changes->column_count == 0, found;
-    uint64_t number = before->numbers[from];
-    size_t at = row_numbers_place(&changing->numbers, number, &found);
-
-    if (goes && found)
-        return true;
-    for (unsigned i = 0; i < before->column_count; i++) {
-        bool changed = found && changing->changed[i];
-        const struct vdbq_vector *values =
-            changed ? &changing->values[i] : &before->columns[i];
-        size_t row = changed ? at : from;
-        vectors[i] = (struct vdbq_vector){
-            values->type,
-            (const char *)values->values + row * type_bytes(values->type),
-            values->nulls != NULL ? values->nulls + row : NULL
-        };
-    }
-    return sample_add(sample, goes ? number - at : number, vectors, 0);
-}
-
-/* The sample of rows that changed; NULL: no memory. Rows that moved up keep
- * their places in it: which rows a sample has is chance, and stays so. */
-static struct sample *change_sample(struct changing *changing)
-{
-    const struct sample *before = changing->table->sample;
-    struct vdbq_vector *vectors = arena_alloc(
-        &changing->arena, (before->column_count + 1) * sizeof *vectors);
-    struct sample *sample = sample_create(changing->table);
-    bool done = sample != NULL && vectors != NULL;
-
-    for (uint32_t i = 0; i < before->rows && done; i++)
-        done = sample_row(changing, before, i, vectors, sample);
-    if (done)
-        return sample;
-    sample_release(sample);
-    return NULL;
-}
-
-/* Whether rows of a sample neither change nor get other numbers. */
-static bool sample_stays(const struct changing *changing,
-                         const struct sample *sample)
-{
-    bool stays = changing->changes->column_count > 0;
-
-    for (uint32_t i = 0; i < sample->rows && stays; i++) {
-        bool found;
-        row_numbers_place(&changing->numbers, sample->numbers[i], &found);
-        stays = !found;
-    }
-    return stays;
-}
-
-/* Whether a sample has lost half of the rows that it should have. */
-static bool is_sparse(const struct sample *sample, uint64_t rows)
-{
-    uint64_t most = rows < SAMPLE_ROWS ? rows : SAMPLE_ROWS;
-
-    return sample->rows < (most + 1) / 2;
-}
-
-/* Makes the sample of all rows that a table has, and gives it to it. */
-static enum vdbq_status sample_again(struct changing *changing,
-                                     struct catalogue *next)
-{
-    struct database *database = changing->transaction->writer.database;
-    const struct table *table = catalogue_table_id(next, changing->table->id);
-    struct vdbq_vector *vectors =
-        arena_alloc(&changing->arena, table->column_count * sizeof *vectors);
-    struct sampler sampler = { .limit = UINT64_MAX };
-    enum vdbq_status status =
-        vectors != NULL ? VDBQ_OK : error_no_memory(changing->error);
-
-    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
-        struct rows rows;
-        status = rows_load(&rows, database, table, &table->tablets[i],
-                           changing->error);
-        if (status == VDBQ_OK)
-            rows_vectors(&rows, vectors);
-        if (status == VDBQ_OK
-            && !sampler_add(&sampler, table, vectors, 0, rows.count))
-            status = error_no_memory(changing->error);
-        rows_finish(&rows);
-    }
-    if (status == VDBQ_OK)
-        catalogue_sample(next, table->id, sampler.sample);
-    sampler_finish(&sampler);
-    return status;
-}
-
-static enum vdbq_status take_sample(struct changing *changing,
-                                    struct catalogue *next)
-{
-    const struct table *table = catalogue_table_id(next, changing->table->id);
-    struct sample *sample;
-    bool sparse;
-
-    if (table->rows == 0) {
-        catalogue_sample(next, table->id, NULL);
-        return VDBQ_OK;
-    }
-    if (table->sample == NULL)
-        return sample_again(changing, next);
-    if (sample_stays(changing, table->sample))
-        return VDBQ_OK;
-    sample = change_sample(changing);
-    if (sample == NULL)
-        return error_no_memory(changing->error);
-    sparse = is_sparse(sample, table->rows);
-    if (!sparse)
-        catalogue_sample(next, table->id, sample);
-    sample_release(sample);
-    return sparse ? sample_again(changing, next) : VDBQ_OK;
-}
-
 /* -------------------------------------------------------------------- end -- */
 
 /* Makes the state with the tablets as they are from now on the draft; the
@@ -523,7 +450,16 @@ static enum vdbq_status take_tablets(struct changing *changing, bool changed)
                              changing->tablets.count))
         status = error_no_memory(changing->error);
     if (status == VDBQ_OK && changed)
-        status = take_sample(changing, next);
+        status = changed_sample_take(
+            &(struct changed_sample){ .database = transaction->writer.database,
+                                      .table = changing->table,
+                                      .changes = changing->changes,
+                                      .values = changing->values,
+                                      .changed = changing->changed,
+                                      .numbers = &changing->numbers,
+                                      .arena = &changing->arena,
+                                      .error = changing->error },
+            next);
     if (status != VDBQ_OK) {
         catalogue_release(next);
         return status;

@@ -24,6 +24,8 @@ enum {
     EDIT_GROWTH = 4,                 /* a large change is more than that part
                                      of what there is                       */
     EDIT_BYTES = 16,          /* of a value; those of texts are counted */
+    TABLET_LEAST = 4,         /* a tablet with less than that part of its
+                                     rows joins its neighbours              */
     EDIT_TABLE_ROWS = 1 << 25 /* more have small edits alone: all edits
                                      are in memory                          */
 };
@@ -67,6 +69,34 @@ static bool pays(const struct database *database, const struct table *table,
 
     return rows >= least && change->count < tablet->rows
            && (before + more) * (large ? EDIT_LARGE : EDIT_SMALL) <= rows;
+}
+
+/* Whether a new tablet is better made of the old one than of its rows: most of it
+ * stays as it is stored, and it is not that small that neighbours are to join it.
+ * Texts may be too many for one. */
+static bool makes_anew(const struct database *database,
+                       const struct table *table,
+                       const struct tablet_ref *tablet,
+                       const struct edit_change *change)
+{
+    uint64_t gone = change->column_count == 0 ? change->count : 0;
+
+    for (unsigned i = 0; i < change->column_count; i++)
+        if (table->columns[change->columns[i]].type == VDBQ_TEXT)
+            return false;
+    return gone < tablet->rows
+           && (tablet->rows - gone) * TABLET_LEAST
+                  >= database_tablet_rows(database);
+}
+
+static enum edit_way way_of(const struct database *database,
+                            const struct table *table,
+                            const struct tablet_ref *tablet,
+                            const struct edit_change *change)
+{
+    if (pays(database, table, tablet, change))
+        return EDIT_BESIDE;
+    return makes_anew(database, table, tablet, change) ? EDIT_INTO : EDIT_NOT;
 }
 
 /* Facts of the new values of a column. */
@@ -149,18 +179,23 @@ static struct edit *make(const struct tablet_ref *tablet,
     return edit;
 }
 
-enum vdbq_status
-transaction_edit(struct transaction *transaction, const struct table *table,
-                 const struct tablet_ref *tablet,
-                 const struct edit_change *change, struct arena *arena,
-                 struct tablet_ref *edited, bool *made, struct error *error)
+enum vdbq_status transaction_edit(struct transaction *transaction,
+                                  const struct table *table,
+                                  const struct tablet_ref *tablet,
+                                  const struct edit_change *change,
+                                  struct arena *arena,
+                                  struct tablet_ref *edited, enum edit_way *way,
+                                  struct error *error)
 {
     enum vdbq_status status = edit_check(tablet->edit, error);
 
-    *made = false;
+    enum edit_way wanted;
+
+    *way = EDIT_NOT;
     if (status != VDBQ_OK)
         return status;
-    if (!pays(transaction->writer.database, table, tablet, change))
+    wanted = way_of(transaction->writer.database, table, tablet, change);
+    if (wanted == EDIT_NOT)
         return VDBQ_OK;
     *edited = *tablet;
     edited->edit = NULL;
@@ -176,6 +211,6 @@ transaction_edit(struct transaction *transaction, const struct table *table,
     if (edited->edit == NULL)
         return error_no_memory(error);
     edited->identity = identity_give(&transaction->writer.identities);
-    *made = true;
+    *way = wanted;
     return VDBQ_OK;
 }

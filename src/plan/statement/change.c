@@ -26,10 +26,10 @@
 #include "plan/statement/statement.h"
 #include "plan/tree/binder.h"
 
-/* Where one row of so many changes, all are written anew: of few rows, which are
+/* Where one row of so many changes, all are written anew: of few values, which are
  * held in memory until all are known, one of two; but in tables of few rows, where
- * that is no faster. */
-enum { ROWS_SHARE = 16, ROWS_HELD = 1 << 22, ROWS_FEW = 1 << 16 };
+ * that is no faster. Numbers that change leave all other columns as they are. */
+enum { ROWS_SHARE = 16, VALUES_HELD = 1 << 24, ROWS_FEW = 1 << 16 };
 
 /* A change of the rows of one table. */
 struct change {
@@ -251,18 +251,30 @@ static void note_order(const struct binder *binder, struct plan *plan)
         !reads_alone(&plan->steps, steps_last(&plan->steps), table);
 }
 
+/* Whether rows get new values, none of them a text. */
+static bool sets_numbers(const struct plan_change *change,
+                         const struct table *table)
+{
+    bool numbers = change->column_count > 0;
+
+    for (unsigned i = 0; i < change->column_count; i++)
+        numbers =
+            numbers && table->columns[change->columns[i]].type != VDBQ_TEXT;
+    return numbers;
+}
+
 /* Whether the steps give few rows. */
 static bool gives_some(const struct binder *binder, const struct plan *plan)
 {
+    const struct plan_change *change = &plan->change;
     const struct table *table =
-        catalogue_table_id(binder->catalogue, plan->change.table_id);
-    const struct step *last = steps_last(&plan->steps);
+        catalogue_table_id(binder->catalogue, change->table_id);
+    double rows = steps_last(&plan->steps)->rows;
+    bool held = rows * (1 + change->column_count) <= VALUES_HELD;
+    double share = !held ? ROWS_SHARE : sets_numbers(change, table) ? 1 : 2;
 
-    double share = last->rows <= ROWS_HELD ? 2 : ROWS_SHARE;
-
-    return last->rows >= 0
-           && (table->rows <= ROWS_FEW
-               || last->rows * share <= (double)table->rows);
+    return rows >= 0
+           && (table->rows <= ROWS_FEW || rows * share <= (double)table->rows);
 }
 
 /* Forgets the steps, for others. */
@@ -446,8 +458,7 @@ enum vdbq_status plan_update(const struct ast_statement *statement,
 {
     const struct ast_update *update = &statement->update;
     bool needs = update->from != NULL || statement->returning != NULL;
-    enum vdbq_status status =
-        plan_update_as(statement, needs || update->where, binder, plan);
+    enum vdbq_status status = plan_update_as(statement, true, binder, plan);
 
     if (status == VDBQ_OK && plan->kind == PLAN_CHANGE)
         note_order(binder, plan);

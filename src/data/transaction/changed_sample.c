@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sample of a table whose rows changed: as it was with what became of its rows;
+ * or a new one, where it has lost too many of them.
+ */
+#include "data/transaction/changed_sample.h"
+
+#include "base/type.h"
+#include "data/catalogue/catalogue_inner.h"
+#include "data/database/rows.h"
+
+/* Adds row `from` of the table's sample as it is from now on, unless it goes. */
+static bool sample_row(const struct changed_sample *of,
+                       const struct sample *before, uint32_t from,
+                       struct vdbq_vector *vectors, struct sample *sample)
+{
+    bool goes = of->changes->column_count == 0, found;
+    uint64_t number = before->numbers[from];
+    size_t at = row_numbers_place(of->numbers, number, &found);
+
+    if (goes && found)
+        return true;
+    for (unsigned i = 0; i < before->column_count; i++) {
+        bool changed = found && of->changed[i];
+        const struct vdbq_vector *values =
+            changed ? &of->values[i] : &before->columns[i];
+        size_t row = changed ? at : from;
+        vectors[i] = (struct vdbq_vector){
+            values->type,
+            (const char *)values->values + row * type_bytes(values->type),
+            values->nulls != NULL ? values->nulls + row : NULL
+        };
+    }
+    return sample_add(sample, goes ? number - at : number, vectors, 0);
+}
+
+/* The sample of rows that changed; NULL: no memory. Rows that moved up keep
+ * their places in it: which rows a sample has is chance, and stays so. */
+static struct sample *change_sample(const struct changed_sample *of)
+{
+    const struct sample *before = of->table->sample;
+    struct vdbq_vector *vectors =
+        arena_alloc(of->arena, (before->column_count + 1) * sizeof *vectors);
+    struct sample *sample = sample_create(of->table);
+    bool done = sample != NULL && vectors != NULL;
+
+    for (uint32_t i = 0; i < before->rows && done; i++)
+        done = sample_row(of, before, i, vectors, sample);
+    if (done)
+        return sample;
+    sample_release(sample);
+    return NULL;
+}
+
+/* Whether rows of a sample neither change nor get other numbers. */
+static bool sample_stays(const struct changed_sample *of,
+                         const struct sample *sample)
+{
+    bool stays = of->changes->column_count > 0;
+
+    for (uint32_t i = 0; i < sample->rows && stays; i++) {
+        bool found;
+        row_numbers_place(of->numbers, sample->numbers[i], &found);
+        stays = !found;
+    }
+    return stays;
+}
+
+/* Whether a sample has lost half of the rows that it should have. */
+static bool is_sparse(const struct sample *sample, uint64_t rows)
+{
+    uint64_t most = rows < SAMPLE_ROWS ? rows : SAMPLE_ROWS;
+
+    return sample->rows < (most + 1) / 2;
+}
+
+/* Makes the sample of all rows that a table has, and gives it to it. */
+static enum vdbq_status sample_again(const struct changed_sample *of,
+                                     struct catalogue *next)
+{
+    struct database *database = of->database;
+    const struct table *table = catalogue_table_id(next, of->table->id);
+    struct vdbq_vector *vectors =
+        arena_alloc(of->arena, table->column_count * sizeof *vectors);
+    struct sampler sampler = { .limit = UINT64_MAX };
+    enum vdbq_status status =
+        vectors != NULL ? VDBQ_OK : error_no_memory(of->error);
+
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
+        struct rows rows;
+        status =
+            rows_load(&rows, database, table, &table->tablets[i], of->error);
+        if (status == VDBQ_OK)
+            rows_vectors(&rows, vectors);
+        if (status == VDBQ_OK
+            && !sampler_add(&sampler, table, vectors, 0, rows.count))
+            status = error_no_memory(of->error);
+        rows_finish(&rows);
+    }
+    if (status == VDBQ_OK)
+        catalogue_sample(next, table->id, sampler.sample);
+    sampler_finish(&sampler);
+    return status;
+}
+
+enum vdbq_status changed_sample_take(const struct changed_sample *of,
+                                     struct catalogue *next)
+{
+    const struct table *table = catalogue_table_id(next, of->table->id);
+    struct sample *sample;
+    bool sparse;
+
+    if (table->rows == 0) {
+        catalogue_sample(next, table->id, NULL);
+        return VDBQ_OK;
+    }
+    if (table->sample == NULL)
+        return sample_again(of, next);
+    if (sample_stays(of, table->sample))
+        return VDBQ_OK;
+    sample = change_sample(of);
+    if (sample == NULL)
+        return error_no_memory(of->error);
+    sparse = is_sparse(sample, table->rows);
+    if (!sparse)
+        catalogue_sample(next, table->id, sample);
+    sample_release(sample);
+    return sparse ? sample_again(of, next) : VDBQ_OK;
+}
