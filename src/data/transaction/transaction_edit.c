@@ -23,10 +23,12 @@ enum {
                                      take as many bytes                     */
     EDIT_GROWTH = 4,                 /* a large change is more than that part
                                      of what there is                       */
-    EDIT_BYTES = 16,          /* of a value; those of texts are counted */
-    TABLET_LEAST = 4,         /* a tablet with less than that part of its
+    EDIT_BYTES = 16,            /* of a value; those of texts are counted */
+    EDIT_LEAST = HOSTILE(2, 8), /* rows of a tablet that is made of the old
+                                     one                                    */
+    TABLET_LEAST = 4,           /* a tablet with less than that part of its
                                      rows joins its neighbours              */
-    EDIT_TABLE_ROWS = 1 << 25 /* more have small edits alone: all edits
+    EDIT_TABLE_ROWS = 1 << 25   /* more have small edits alone: all edits
                                      are in memory                          */
 };
 
@@ -84,7 +86,7 @@ static bool makes_anew(const struct database *database,
     for (unsigned i = 0; i < change->column_count; i++)
         if (table->columns[change->columns[i]].type == VDBQ_TEXT)
             return false;
-    return gone < tablet->rows
+    return gone < tablet->rows && tablet->rows >= EDIT_LEAST
            && (tablet->rows - gone) * TABLET_LEAST
                   >= database_tablet_rows(database);
 }

@@ -24,7 +24,7 @@
 #include "fixtures/sample_tables.h"
 #include "fixtures/settings.h"
 
-enum { ROWS = 900, LARGE = 256, SMALL = 16, CHANGES = 40, ROUNDS = 12 };
+enum { ROWS = 900, LARGE = 256, SMALL = 7, CHANGES = 40, ROUNDS = 12 };
 
 /* The largest number of rows that change at once. */
 enum { TOGETHER = 5 };
