@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tablets that are built of rows, or of tablets and their edits, on threads of
- * their own, while the next rows come. The bytes that are built are the same as on the caller's thread.
+ * Tablets that are built on threads of their own while the next rows come, of rows
+ * or of tablets and their edits. The bytes that are built are the same as on the
+ * caller's thread.
  */
 #ifndef VDBQ_DATA_TABLET_BUILD_H
 #define VDBQ_DATA_TABLET_BUILD_H
