@@ -40,6 +40,20 @@ size_t vector_count_below(const struct vector *sorted, uint64_t value)
     return low;
 }
 
+bool vectors_meet(const struct vector *a, const struct vector *b)
+{
+    const struct vector *few = a->count < b->count ? a : b;
+    const struct vector *many = few == a ? b : a;
+    const uint64_t *values = few->items, *others = many->items;
+    bool meet = false;
+
+    for (size_t i = 0; i < few->count && !meet; i++) {
+        size_t at = vector_count_below(many, values[i]);
+        meet = at < many->count && others[at] == values[i];
+    }
+    return meet;
+}
+
 bool vector_append(struct vector *vector, const void *items, size_t count)
 {
     if (count == 0) /* also to a list that is zeroed, and so never made */

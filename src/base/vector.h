@@ -41,6 +41,8 @@ bool vector_append(struct vector *vector, const void *items, size_t count);
 void *vector_at(const struct vector *vector, size_t index);
 /* How many items of a vector of uint64_t, which ascend, are less than `value`. */
 size_t vector_count_below(const struct vector *sorted, uint64_t value);
+/* Whether two vectors of uint64_t, which ascend, have a value in common. */
+bool vectors_meet(const struct vector *a, const struct vector *b);
 void vector_finish(struct vector *vector);
 
 /* Copies a vector into an arena; false: no memory. */

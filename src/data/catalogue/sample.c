@@ -11,8 +11,9 @@
 #include "cl/hash.h"
 #include "data/catalogue/catalogue.h"
 
-static bool add_value(struct sample *sample, unsigned column,
-                      const struct vdbq_vector *vector, uint64_t at);
+static bool add_values(struct sample *sample, unsigned column,
+                       const struct vdbq_vector *vector, uint64_t first,
+                       uint32_t count);
 static void remove_row(struct sample *sample, uint32_t row);
 
 /* Room for a column's values and NULLs. */
@@ -77,9 +78,7 @@ struct sample *sample_copy(const struct sample *from)
 
     for (unsigned i = 0; room && i < from->column_count; i++)
         room = make_column(copy, i, from->columns[i].type);
-    for (uint32_t i = 0; room && i < from->rows; i++)
-        room = sample_add(copy, from->numbers[i], from->columns, i);
-    if (room)
+    if (room && sample_add_all(copy, from->rows, from->numbers, from->columns))
         return copy;
     sample_release(copy);
     return NULL;
@@ -131,9 +130,21 @@ bool sample_add(struct sample *sample, uint64_t number,
     if (sample->rows == SAMPLE_ROWS)
         remove_row(sample, last_by_hash(sample));
     for (unsigned i = 0; i < sample->column_count; i++)
-        if (!add_value(sample, i, &vectors[i], at))
+        if (!add_values(sample, i, &vectors[i], at, 1))
             return false;
     sample->numbers[sample->rows++] = number;
+    return true;
+}
+
+bool sample_add_all(struct sample *sample, uint32_t rows,
+                    const uint64_t *numbers, const struct vdbq_vector *vectors)
+{
+    assert(sample->rows == 0 && rows <= SAMPLE_ROWS);
+    for (unsigned i = 0; i < sample->column_count; i++)
+        if (!add_values(sample, i, &vectors[i], 0, rows))
+            return false;
+    memcpy(sample->numbers, numbers, rows * sizeof *numbers);
+    sample->rows = rows;
     return true;
 }
 
@@ -173,31 +184,44 @@ bool sample_cuts(struct vdbq_text text)
     return text.length > SAMPLE_TEXT_MAX;
 }
 
-/* Behind the last row. */
-static bool add_value(struct sample *sample, unsigned column,
-                      const struct vdbq_vector *vector, uint64_t at)
+/* Gives texts bytes of the sample's own, as many as it keeps. */
+static bool own_texts(struct sample *sample, struct vdbq_text *texts,
+                      const uint8_t *nulls, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (nulls[i] != 0)
+            continue;
+        texts[i].length = kept_bytes(texts[i]);
+        texts[i].bytes =
+            arena_copy(&sample->arena, texts[i].bytes, texts[i].length);
+        if (texts[i].bytes == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Behind the last row; what is NULL has the value 0. */
+static bool add_values(struct sample *sample, unsigned column,
+                       const struct vdbq_vector *vector, uint64_t first,
+                       uint32_t count)
 {
     assert(vector->type == sample->columns[column].type);
+    assert(count <= SAMPLE_ROWS - sample->rows);
     size_t width = type_bytes(vector->type);
     char *values = (char *)(uintptr_t)sample->columns[column].values
                    + sample->rows * width;
-    uint8_t *null =
+    uint8_t *nulls =
         (uint8_t *)(uintptr_t)sample->columns[column].nulls + sample->rows;
-    struct vdbq_text text;
 
-    *null = vector_null(vector, at);
-    memset(values, 0, width);
-    if (*null != 0)
-        return true;
-    if (vector->type != VDBQ_TEXT) {
-        memcpy(values, (const char *)vector->values + at * width, width);
-        return true;
+    memcpy(values, (const char *)vector->values + first * width, count * width);
+    for (uint32_t i = 0; i < count; i++) {
+        nulls[i] = vector_null(vector, first + i);
+        if (nulls[i] != 0)
+            memset(values + i * width, 0, width);
     }
-    text = ((const struct vdbq_text *)vector->values)[at];
-    text.length = kept_bytes(text);
-    text.bytes = arena_copy(&sample->arena, text.bytes, text.length);
-    memcpy(values, &text, sizeof text);
-    return text.bytes != NULL;
+    return vector->type != VDBQ_TEXT
+           || own_texts(sample, (struct vdbq_text *)(void *)values, nulls,
+                        count);
 }
 
 /* ------------------------------------------------------------- samplers -- */

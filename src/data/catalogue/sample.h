@@ -50,6 +50,10 @@ uint64_t sample_limit(const struct sample *sample);
  * full sample's last one by the hash goes. False: no memory. */
 bool sample_add(struct sample *sample, uint64_t number,
                 const struct vdbq_vector *vectors, uint64_t at);
+/* Adds rows to one that has none: SAMPLE_ROWS at most, their numbers ascending.
+ * False: no memory. */
+bool sample_add_all(struct sample *sample, uint32_t rows,
+                    const uint64_t *numbers, const struct vdbq_vector *vectors);
 /* Whether a text may go on behind what a sample has of it. */
 bool sample_cuts(struct vdbq_text text);
 

@@ -196,8 +196,9 @@ static struct sample *take_rows(const struct table *table,
     *fits = numbers_fit(table, numbers, rows->count);
     if (room)
         rows_vectors(rows, vectors);
-    for (uint32_t i = 0; room && *fits && i < rows->count; i++)
-        room = sample_add(sample, (uint64_t)numbers[i], vectors, i);
+    if (room && *fits)
+        room = sample_add_all(sample, rows->count, (const uint64_t *)numbers,
+                              vectors);
     memory_release(vectors);
     if (room)
         return sample;

@@ -56,14 +56,11 @@ static struct sample *change_sample(const struct changed_sample *of)
 static bool sample_stays(const struct changed_sample *of,
                          const struct sample *sample)
 {
-    bool stays = of->changes->column_count > 0;
+    const struct vector numbers =
+        VECTOR_OF((uint64_t *)(uintptr_t)sample->numbers, sample->rows);
 
-    for (uint32_t i = 0; i < sample->rows && stays; i++) {
-        bool found;
-        row_numbers_place(of->numbers, sample->numbers[i], &found);
-        stays = !found;
-    }
-    return stays;
+    return of->changes->column_count > 0
+           && !vectors_meet(&of->numbers->numbers, &numbers);
 }
 
 /* Whether a sample has lost half of the rows that it should have. */
