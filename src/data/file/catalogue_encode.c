@@ -24,6 +24,12 @@ static void put_64(struct text *text, uint64_t value)
     text_add(text, (const char *)&value, sizeof value);
 }
 
+/* As put_32(), one behind the other. */
+static void put_64s(struct text *text, const uint64_t *values, size_t count)
+{
+    text_add(text, (const char *)values, count * sizeof *values);
+}
+
 /* The length, then the bytes. */
 static void put_name(struct text *text, const char *name)
 {
@@ -70,9 +76,11 @@ static void put_uniques(struct text *text, const struct table *table)
 static void put_edit(struct text *text, const struct edit *edit)
 {
     assert(edit == NULL || edit->offset > 0);
-    put_64(text, edit != NULL ? edit->offset : 0);
-    put_64(text, edit != NULL ? edit->size_bytes : 0);
-    put_64(text, edit != NULL ? edit->checksum : 0);
+    const uint64_t place[] = { edit != NULL ? edit->offset : 0,
+                               edit != NULL ? edit->size_bytes : 0,
+                               edit != NULL ? edit->checksum : 0 };
+
+    put_64s(text, place, 3);
 }
 
 /* Where the tablet is, and the facts of each column. */
@@ -80,20 +88,21 @@ static void put_tablet(struct text *text, const struct table *table,
                        const struct tablet_ref *tablet, bool edits)
 {
     assert(tablet->rows > 0);
-    put_64(text, tablet->offset);
-    put_64(text, tablet->size_bytes);
-    put_64(text, tablet->checksum);
-    put_64(text, tablet->identity.origin);
-    put_64(text, tablet->identity.number);
+    const uint64_t place[] = { tablet->offset, tablet->size_bytes,
+                               tablet->checksum, tablet->identity.origin,
+                               tablet->identity.number };
+
+    put_64s(text, place, 5);
     put_32(text, tablet->rows);
     if (edits)
         put_edit(text, tablet->edit);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct column_facts *facts = &tablet->facts[i];
         enum vdbq_type type = table->columns[i].type;
-        put_64(text, facts->null_count);
-        put_64(text, (uint64_t)facts_minimum_bits(type, facts));
-        put_64(text, (uint64_t)facts_maximum_bits(type, facts));
+        const uint64_t told[] = { facts->null_count,
+                                  (uint64_t)facts_minimum_bits(type, facts),
+                                  (uint64_t)facts_maximum_bits(type, facts) };
+        put_64s(text, told, 3);
     }
 }
 

@@ -108,7 +108,7 @@ static bool add_block(struct waiting *waiting, const struct block *block,
 
     assert(at == waiting->blocks.count
            || block_at(waiting, at)->offset >= offset + added.size);
-    added.bytes = memory_zeroed(1, (size_t)added.size);
+    added.bytes = memory_resize(NULL, (size_t)added.size);
     if (added.bytes == NULL)
         return false;
     memcpy(added.bytes, block->bytes, (size_t)added.size);
@@ -146,7 +146,8 @@ static enum vdbq_status write_neighbours(struct file *file, size_t first,
                                          struct error *error)
 {
     const struct waiting_block *block = block_at(file->waiting, first);
-    uint8_t *all = count > 1 ? memory_zeroed(1, (size_t)size) : NULL, *at = all;
+    uint8_t *all = count > 1 ? memory_resize(NULL, (size_t)size) : NULL;
+    uint8_t *at = all;
     enum vdbq_status status = VDBQ_OK;
 
     assert(count > 0 && first + count <= file->waiting->blocks.count);
