@@ -11,7 +11,7 @@
 #include "cl/hash.h"
 #include "data/catalogue/catalogue.h"
 
-static bool add_values(struct sample *sample, unsigned column,
+static bool put_values(struct sample *sample, uint32_t row, unsigned column,
                        const struct vdbq_vector *vector, uint64_t first,
                        uint32_t count);
 static void remove_row(struct sample *sample, uint32_t row);
@@ -130,7 +130,7 @@ bool sample_add(struct sample *sample, uint64_t number,
     if (sample->rows == SAMPLE_ROWS)
         remove_row(sample, last_by_hash(sample));
     for (unsigned i = 0; i < sample->column_count; i++)
-        if (!add_values(sample, i, &vectors[i], at, 1))
+        if (!put_values(sample, sample->rows, i, &vectors[i], at, 1))
             return false;
     sample->numbers[sample->rows++] = number;
     return true;
@@ -141,7 +141,7 @@ bool sample_add_all(struct sample *sample, uint32_t rows,
 {
     assert(sample->rows == 0 && rows <= SAMPLE_ROWS);
     for (unsigned i = 0; i < sample->column_count; i++)
-        if (!add_values(sample, i, &vectors[i], 0, rows))
+        if (!put_values(sample, 0, i, &vectors[i], 0, rows))
             return false;
     memcpy(sample->numbers, numbers, rows * sizeof *numbers);
     sample->rows = rows;
@@ -200,18 +200,17 @@ static bool own_texts(struct sample *sample, struct vdbq_text *texts,
     return true;
 }
 
-/* Behind the last row; what is NULL has the value 0. */
-static bool add_values(struct sample *sample, unsigned column,
+/* From a row on; what is NULL has the value 0. */
+static bool put_values(struct sample *sample, uint32_t row, unsigned column,
                        const struct vdbq_vector *vector, uint64_t first,
                        uint32_t count)
 {
     assert(vector->type == sample->columns[column].type);
-    assert(count <= SAMPLE_ROWS - sample->rows);
+    assert(row <= SAMPLE_ROWS && count <= SAMPLE_ROWS - row);
     size_t width = type_bytes(vector->type);
-    char *values = (char *)(uintptr_t)sample->columns[column].values
-                   + sample->rows * width;
-    uint8_t *nulls =
-        (uint8_t *)(uintptr_t)sample->columns[column].nulls + sample->rows;
+    char *values =
+        (char *)(uintptr_t)sample->columns[column].values + row * width;
+    uint8_t *nulls = (uint8_t *)(uintptr_t)sample->columns[column].nulls + row;
 
     memcpy(values, (const char *)vector->values + first * width, count * width);
     for (uint32_t i = 0; i < count; i++) {
@@ -222,6 +221,13 @@ static bool add_values(struct sample *sample, unsigned column,
     return vector->type != VDBQ_TEXT
            || own_texts(sample, (struct vdbq_text *)(void *)values, nulls,
                         count);
+}
+
+bool sample_put(struct sample *sample, uint32_t row, unsigned column,
+                const struct vdbq_vector *vector, uint64_t at)
+{
+    assert(row < sample->rows);
+    return put_values(sample, row, column, vector, at, 1);
 }
 
 /* ------------------------------------------------------------- samplers -- */

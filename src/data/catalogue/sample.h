@@ -54,6 +54,9 @@ bool sample_add(struct sample *sample, uint64_t number,
  * False: no memory. */
 bool sample_add_all(struct sample *sample, uint32_t rows,
                     const uint64_t *numbers, const struct vdbq_vector *vectors);
+/* Gives a row that is there the value of row `at` of a vector. False: no memory. */
+bool sample_put(struct sample *sample, uint32_t row, unsigned column,
+                const struct vdbq_vector *vector, uint64_t at);
 /* Whether a text may go on behind what a sample has of it. */
 bool sample_cuts(struct vdbq_text text);
 

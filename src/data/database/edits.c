@@ -219,7 +219,8 @@ static bool places_are_left(const struct edit *edit,
 {
     bool gone = false;
 
-    for (uint32_t i = 0; i < column->count && !gone; i++)
+    for (uint32_t i = 0; i < column->count && edit->gone_count > 0 && !gone;
+         i++)
         edit_gone_before(edit, column->places[i], &gone);
     return !gone;
 }
@@ -228,7 +229,7 @@ static void take_column(struct reading_edit *reading)
 {
     struct edit *edit = reading->edit;
     struct edit_column *column = &edit->columns[edit->column_count];
-    struct error ignored = { 0 };
+    struct error ignored;
     enum vdbq_type type;
 
     column->column = take_32(reading);

@@ -169,7 +169,7 @@ static bool is_sample(const struct table *table, const struct table *described,
                       const struct block *block)
 {
     const struct tablet *head = block->bytes;
-    struct error ignored = { 0 };
+    struct error ignored;
 
     if (block->size < sizeof *head || head->rows > SAMPLE_ROWS
         || tablet_check(described, block->bytes, block->size,
@@ -247,7 +247,8 @@ static enum vdbq_status read_block(const struct file *file, uint64_t end,
                                    const uint64_t entry[ENTRY_NUMBERS],
                                    struct block *block, struct error *error)
 {
-    struct error ignored = { 0 };
+    struct error ignored;
+    enum vdbq_status status;
 
     *block = (struct block){ 0 };
     if (!can_be_there(entry, end))
@@ -255,13 +256,13 @@ static enum vdbq_status read_block(const struct file *file, uint64_t end,
     *block = block_create(entry[1]);
     if (block->bytes == NULL)
         return error_no_memory(error);
-    if (file_read(file, block->bytes, block->size, entry[0], &ignored)
-            == VDBQ_OK
+    status = file_read(file, block->bytes, block->size, entry[0], &ignored);
+    if (status == VDBQ_OK
         && block_checksum(block->bytes, block->size) == entry[2])
         return VDBQ_OK;
     block_destroy(block);
     *block = (struct block){ 0 };
-    return ignored.status == VDBQ_NO_MEMORY ? error_no_memory(error) : VDBQ_OK;
+    return status == VDBQ_NO_MEMORY ? error_no_memory(error) : VDBQ_OK;
 }
 
 /* Whether a table has the columns that another one had, with values within those
@@ -280,6 +281,12 @@ static bool facts_contain(const struct table *table, const struct table *before)
     return contain;
 }
 
+/* Whether a table has the rows of a sample, whose numbers ascend. */
+static bool has_rows(const struct table *table, const struct sample *sample)
+{
+    return sample->rows == 0 || sample->numbers[sample->rows - 1] < table->rows;
+}
+
 /* The sample that the current catalogue has from the same block, if it could be
  * one of the table as it is now; NULL: none. */
 static struct sample *find_loaded(const struct database *database,
@@ -293,9 +300,7 @@ static struct sample *find_loaded(const struct database *database,
 
     return sample != NULL && sample->offset != 0 && sample->offset == entry[0]
                    && sample->size_bytes == entry[1]
-                   && sample->checksum == entry[2]
-                   && numbers_fit(table, (const int64_t *)sample->numbers,
-                                  sample->rows)
+                   && sample->checksum == entry[2] && has_rows(table, sample)
                    && facts_contain(table, before)
                ? sample
                : NULL;
@@ -339,7 +344,7 @@ static enum vdbq_status load(const struct database *database, uint64_t end,
 static bool read_list(const struct file *file, uint64_t offset,
                       struct block *list)
 {
-    struct error ignored = { 0 };
+    struct error ignored;
 
     return file_read(file, list->bytes, list->size, offset, &ignored) == VDBQ_OK
            && list_is_whole(list);

@@ -166,7 +166,7 @@ static void get_columns(struct decoder *decoder, struct table *table)
  * about more than that one text. */
 static void parse_defaults(struct decoder *decoder, struct table *table)
 {
-    struct error why = { 0 };
+    struct error why; /* large, and seldom looked at */
     enum vdbq_status status = defaults_parse(decoder->parse, table, &why);
 
     if (status == VDBQ_CORRUPT) {

@@ -9,29 +9,35 @@
 #include "data/catalogue/catalogue_inner.h"
 #include "data/database/rows.h"
 
-/* Adds row `from` of the table's sample as it is from now on, unless it goes. */
-static bool sample_row(const struct changed_sample *of,
-                       const struct sample *before, uint32_t from,
-                       struct vdbq_vector *vectors, struct sample *sample)
+/* Adds the rows of a sample that do not go, with the numbers that they get. */
+static bool add_left(const struct changed_sample *of,
+                     const struct sample *before, struct sample *sample)
 {
-    bool goes = of->changes->column_count == 0, found;
-    uint64_t number = before->numbers[from];
-    size_t at = row_numbers_place(of->numbers, number, &found);
+    bool done = true;
 
-    if (goes && found)
-        return true;
-    for (unsigned i = 0; i < before->column_count; i++) {
-        bool changed = found && of->changed[i];
-        const struct vdbq_vector *values =
-            changed ? &of->values[i] : &before->columns[i];
-        size_t row = changed ? at : from;
-        vectors[i] = (struct vdbq_vector){
-            values->type,
-            (const char *)values->values + row * type_bytes(values->type),
-            values->nulls != NULL ? values->nulls + row : NULL
-        };
+    for (uint32_t i = 0; i < before->rows && done; i++) {
+        bool goes;
+        size_t gone = row_numbers_place(of->numbers, before->numbers[i], &goes);
+        if (!goes)
+            done = sample_add(sample, before->numbers[i] - gone,
+                              before->columns, i);
     }
-    return sample_add(sample, goes ? number - at : number, vectors, 0);
+    return done;
+}
+
+/* Gives the rows of a sample that change their new values. */
+static bool put_news(const struct changed_sample *of, struct sample *sample)
+{
+    bool done = true;
+
+    for (uint32_t i = 0; i < sample->rows && done; i++) {
+        bool found;
+        size_t at = row_numbers_place(of->numbers, sample->numbers[i], &found);
+        for (unsigned k = 0; found && k < sample->column_count && done; k++)
+            if (of->changed[k])
+                done = sample_put(sample, i, k, &of->values[k], at);
+    }
+    return done;
 }
 
 /* The sample of rows that changed; NULL: no memory. Rows that moved up keep
@@ -39,14 +45,11 @@ static bool sample_row(const struct changed_sample *of,
 static struct sample *change_sample(const struct changed_sample *of)
 {
     const struct sample *before = of->table->sample;
-    struct vdbq_vector *vectors =
-        arena_alloc(of->arena, (before->column_count + 1) * sizeof *vectors);
-    struct sample *sample = sample_create(of->table);
-    bool done = sample != NULL && vectors != NULL;
+    bool go = of->changes->column_count == 0;
+    struct sample *sample = go ? sample_create(of->table) : sample_copy(before);
 
-    for (uint32_t i = 0; i < before->rows && done; i++)
-        done = sample_row(of, before, i, vectors, sample);
-    if (done)
+    if (sample != NULL
+        && (go ? add_left(of, before, sample) : put_news(of, sample)))
         return sample;
     sample_release(sample);
     return NULL;

@@ -75,7 +75,8 @@ static void give_back(struct transaction *transaction,
 
     if (old == transaction->draft || transaction_is_read(transaction))
         return;
-    if (add_own(transaction, old, &before) && add_kept(transaction, &now)) {
+    if (add_own(transaction, old, &before) && before.count > 0
+        && add_kept(transaction, &now)) {
         extents_sort(&before);
         extents_sort(&now);
         give_apart(&transaction->writer, &before, &now);
