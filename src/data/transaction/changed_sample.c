@@ -5,7 +5,6 @@
  */
 #include "data/transaction/changed_sample.h"
 
-#include "base/type.h"
 #include "data/catalogue/catalogue_inner.h"
 #include "data/database/rows.h"
 
