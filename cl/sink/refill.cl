@@ -27,8 +27,7 @@ static void wait_begin(struct machine *m, i32 k)
 {
     u32 count = 0;
     EACH count += LIVE;
-    if (count > 0)
-        m->waiting_at = atomic_add(&m->shared->waiting, count);
+    m->waiting_at = count > 0 ? atomic_add(&m->shared->waiting, count) : 0;
 }
 
 /* Keeps a word of each live row. */

@@ -175,7 +175,8 @@ static enum vdbq_status fill_room(struct page_reader *reader, uint64_t at,
     enum vdbq_status status;
 
     if (reader->room == NULL)
-        reader->room = memory_resize(NULL, READ_BYTES);
+        reader->room =
+            memory_resize(NULL, (size_t)least(reader->pages.size, READ_BYTES));
     if (reader->room == NULL)
         return error_no_memory(error);
     end = least(first + least(pages * SUM_PAGE_BYTES, READ_BYTES),

@@ -22,6 +22,12 @@
 #include "data/database/edited.h"
 #include "data/tablet/page_sums.h"
 
+static enum vdbq_status put_head(const struct projection *projection,
+                                 struct page_reader *reader, uint8_t *block,
+                                 struct error *error);
+static enum vdbq_status put_column(const struct projection *projection,
+                                   struct page_reader *reader, unsigned column,
+                                   uint8_t *block, struct error *error);
 static enum vdbq_status check_values(const struct projection *projection,
                                      unsigned column, const uint8_t *block,
                                      struct error *error);
@@ -68,6 +74,22 @@ bool projection_reads(const struct projection *projection)
     return !known;
 }
 
+/* Head and columns by one reader, which reads a page that they share once. */
+static enum vdbq_status put_all(const struct projection *projection,
+                                uint8_t *block, struct error *error)
+{
+    const struct tablet_pages pages = projection_pages(projection);
+    struct page_reader reader = page_reader_start(&pages);
+    enum vdbq_status status = put_head(projection, &reader, block, error);
+
+    for (unsigned i = 0;
+         i < projection->table->column_count && status == VDBQ_OK; i++)
+        if (projection->wanted[i])
+            status = put_column(projection, &reader, i, block, error);
+    page_reader_finish(&reader);
+    return status;
+}
+
 enum vdbq_status projection_put(const struct projection *projection,
                                 uint8_t *block, struct error *error)
 {
@@ -75,13 +97,7 @@ enum vdbq_status projection_put(const struct projection *projection,
 
     if (!projection_proven(projection))
         status = learn(projection, error);
-    if (status == VDBQ_OK)
-        status = projection_put_head(projection, block, error);
-    for (unsigned i = 0;
-         i < projection->table->column_count && status == VDBQ_OK; i++)
-        if (projection->wanted[i])
-            status = projection_put_column(projection, i, block, error);
-    return status;
+    return status == VDBQ_OK ? put_all(projection, block, error) : status;
 }
 
 /* ---------------------------------------------------------------- edits -- */
@@ -266,25 +282,24 @@ static enum vdbq_status put_words(const struct projection *projection,
 
 /* Compares the head that was read with what the tablet's pages have. */
 static enum vdbq_status prove_head(const struct projection *projection,
+                                   struct page_reader *reader,
                                    struct error *error)
 {
-    const struct tablet_pages pages = projection_pages(projection);
-    struct page_reader reader = page_reader_start(&pages);
     size_t size = (size_t)projection_head_size(projection);
     uint8_t *head = memory_resize(NULL, size);
     enum vdbq_status status =
-        head != NULL ? page_reader_copy(&reader, 0, size, head, error)
+        head != NULL ? page_reader_copy(reader, 0, size, head, error)
                      : error_no_memory(error);
 
     if (status == VDBQ_OK && memcmp(head, projection->head, size) != 0)
         status = tell_fault(projection, "its head changes", error);
     memory_release(head);
-    page_reader_finish(&reader);
     return status;
 }
 
-enum vdbq_status projection_put_head(const struct projection *projection,
-                                     uint8_t *block, struct error *error)
+static enum vdbq_status put_head(const struct projection *projection,
+                                 struct page_reader *reader, uint8_t *block,
+                                 struct error *error)
 {
     struct tablet_proof *proof = projection->proof;
     size_t size = (size_t)projection_head_size(projection);
@@ -292,7 +307,7 @@ enum vdbq_status projection_put_head(const struct projection *projection,
     enum vdbq_status status = VDBQ_OK;
 
     if (proof->head != sum || !proof->head_known)
-        status = prove_head(projection, error);
+        status = prove_head(projection, reader, error);
     if (status != VDBQ_OK)
         return status;
     proof->head = sum;
@@ -302,22 +317,43 @@ enum vdbq_status projection_put_head(const struct projection *projection,
     return VDBQ_OK;
 }
 
+enum vdbq_status projection_put_head(const struct projection *projection,
+                                     uint8_t *block, struct error *error)
+{
+    const struct tablet_pages pages = projection_pages(projection);
+    struct page_reader reader = page_reader_start(&pages);
+    enum vdbq_status status = put_head(projection, &reader, block, error);
+
+    page_reader_finish(&reader);
+    return status;
+}
+
+static enum vdbq_status put_column(const struct projection *projection,
+                                   struct page_reader *reader, unsigned column,
+                                   uint8_t *block, struct error *error)
+{
+    bool known =
+        projection->in_place && projection->proof->column[column].checked;
+    enum vdbq_status status =
+        known ? VDBQ_OK : put_values(projection, reader, column, block, error);
+
+    if (status == VDBQ_OK)
+        status = put_words(projection, reader, column, block, error);
+    return status == VDBQ_OK ? check_values(projection, column, block, error)
+                             : status;
+}
+
 enum vdbq_status projection_put_column(const struct projection *projection,
                                        unsigned column, uint8_t *block,
                                        struct error *error)
 {
     const struct tablet_pages pages = projection_pages(projection);
     struct page_reader reader = page_reader_start(&pages);
-    bool known =
-        projection->in_place && projection->proof->column[column].checked;
     enum vdbq_status status =
-        known ? VDBQ_OK : put_values(projection, &reader, column, block, error);
+        put_column(projection, &reader, column, block, error);
 
-    if (status == VDBQ_OK)
-        status = put_words(projection, &reader, column, block, error);
     page_reader_finish(&reader);
-    return status == VDBQ_OK ? check_values(projection, column, block, error)
-                             : status;
+    return status;
 }
 
 /* ------------------------------------------------------------- values -- */
