@@ -673,7 +673,7 @@ def make(binary, path, encoding):
     rows = ', '.join(map(row, range(ROWS)))
     sql = f'''create table t ({COLUMNS}); create table empty (a integer);
       create view v as select id from t; create unique index i on t (id, many);
-      insert into t values {rows}; delete from t where id between 20 and 60;'''
+      insert into t values {rows}; delete from t where id between 20 and 60; vacuum;'''
     environment = os.environ | {'VDBQ_ENCODING': encoding, 'VDBQ_TABLET_ROWS': '700'}
     subprocess.run([binary, '--device', 'host', path], input=sql, text=True, check=True,
                    env=environment)
