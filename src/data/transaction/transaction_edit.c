@@ -190,7 +190,6 @@ enum vdbq_status transaction_edit(struct transaction *transaction,
                                   struct error *error)
 {
     enum vdbq_status status = edit_check(tablet->edit, error);
-
     enum edit_way wanted;
 
     *way = EDIT_NOT;
