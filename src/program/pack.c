@@ -99,17 +99,6 @@ static i32 lookup_number(const struct program *program,
     return (i32)pack->lookup_count++;
 }
 
-/* Whether an instruction reads a register, Result and those behind it apart. */
-static bool reads(const struct instruction *in, int register_)
-{
-    const int operands[] = { in->a, in->b, in->c, in->d };
-    const char *letters = op_operands(in->op);
-    for (int i = 0; i < 4; i++)
-        if (operands[i] == register_ && strchr("rxu", letters[i]) != NULL)
-            return true;
-    return false;
-}
-
 static bool is_result(const struct program *program, int register_)
 {
     for (unsigned i = 0; i < program_results(program); i++) {
@@ -135,7 +124,7 @@ bool program_only_tests(const struct program *program, int register_, int end)
 {
     for (int pc = 0; pc < end; pc++) {
         const struct instruction *in = program_at(program, pc);
-        if (reads(in, register_)
+        if (instruction_reads(in, register_)
             && (in->op != OP_LT_I32 || in->a != register_
                 || !is_zero(program, in->b)))
             return false;

@@ -67,6 +67,26 @@ bool program_has(const struct program *program, int pc,
     return has;
 }
 
+bool instruction_reads(const struct instruction *in, int register_)
+{
+    const int operands[] = { in->a, in->b, in->c, in->d };
+    const char *letters = op_operands(in->op);
+    for (int i = 0; i < 4; i++)
+        if (operands[i] == register_ && strchr("rxu", letters[i]) != NULL)
+            return true;
+    return false;
+}
+
+int instruction_writes(const struct instruction *in)
+{
+    const int operands[] = { in->a, in->b, in->c, in->d };
+    const char *letters = op_operands(in->op);
+    for (int i = 0; i < 4; i++)
+        if (letters[i] == 'w')
+            return operands[i];
+    return -1;
+}
+
 int program_find(const struct program *program, enum opcode op)
 {
     for (int pc = 0; pc < (int)program->code.count; pc++)

@@ -116,6 +116,11 @@ bool program_has(const struct program *program, int pc,
 /* The first instruction of that opcode; -1: there is none. */
 int program_find(const struct program *program, enum opcode op);
 
+/* Whether an instruction reads a register, Result and those behind it apart. */
+bool instruction_reads(const struct instruction *in, int register_);
+/* The register that an instruction writes; -1: none. */
+int instruction_writes(const struct instruction *in);
+
 /* Cursors that are axes, the first ones: those before the first probed one. */
 unsigned program_axes(const struct program *program);
 

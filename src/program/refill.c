@@ -31,27 +31,11 @@ static bool reads_column(const struct instruction *in)
            || form == FORM_COLUMN_AT;
 }
 
-/* Whether an instruction reads the register; Result is not run. */
-static bool reads_register(const struct instruction *in, int register_)
-{
-    const char *letters = op_operands(in->op);
-    const int operands[4] = { in->a, in->b, in->c, in->d };
-    for (int i = 0; i < 4; i++)
-        if ((letters[i] == 'r' || letters[i] == 'x' || letters[i] == 'u')
-            && operands[i] == register_)
-            return true;
-    return false;
-}
-
 /* The register that an instruction writes for each row; -1: none. */
 static int written(const struct instruction *in)
 {
-    const char *letters = op_operands(in->op);
-    const int operands[4] = { in->a, in->b, in->c, in->d };
-    for (int i = 0; i < 4; i++)
-        if (letters[i] == 'w' && op_facts(in->op)->effect != EFFECT_CONSTANT)
-            return operands[i];
-    return -1;
+    return op_facts(in->op)->effect != EFFECT_CONSTANT ? instruction_writes(in)
+                                                       : -1;
 }
 
 /* Keeps a register, once; false: there is no room. */
@@ -108,7 +92,7 @@ static bool keep_all(const struct program *program, struct refill *refill)
         int register_ = written(program_at(program, i));
         bool read = false;
         for (int pc = refill->pc; pc < part.converge && register_ >= 0; pc++)
-            read |= reads_register(program_at(program, pc), register_);
+            read |= instruction_reads(program_at(program, pc), register_);
         if (read && !keep_written(program, i, refill))
             return false;
     }

@@ -22,16 +22,6 @@ static int operand(const struct instruction *in, int i)
     return operands[i];
 }
 
-/* The register that an instruction writes; -1: none. */
-static int written(const struct instruction *in)
-{
-    const char *letters = op_operands(in->op);
-    for (int i = 0; i < 4; i++)
-        if (letters[i] == 'w')
-            return operand(in, i);
-    return -1;
-}
-
 /* Whether all that an instruction reads is known. */
 static bool reads_known(const struct knowing *knowing,
                         const struct instruction *in)
@@ -56,7 +46,7 @@ static void find_known(struct knowing *knowing)
         knowing->known[i] = false;
     for (int pc = part.first; pc < part.converge; pc++) {
         const struct instruction *in = program_at(knowing->program, pc);
-        int to = written(in);
+        int to = instruction_writes(in);
         if (to >= 0)
             knowing->known[to] = knowing->given[to] || reads_known(knowing, in);
     }
