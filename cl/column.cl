@@ -121,7 +121,7 @@ static void fetch_ahead(const struct machine *m, GLOBAL const u8 *values, u32 bi
     {                                                                        \
         u32 at = row / PACKED_LANES * bits, lane = row % PACKED_LANES;       \
         u32 shift = at % 32, mask = 0xffffffffu >> (32 - bits);              \
-        PACKED_WORDS(first, words + at / 32 * PACKED_LANES + lane)           \
+        PACKED_WORDS(first, words + PACKED_WORD(row, bits))                  \
         PACKED_WORDS(last, words + (at + bits - 1) / 32 * PACKED_LANES +     \
                                lane)                                         \
         if (VDBQ_GROUP == 1 && shift + bits <= 32)                           \
@@ -351,12 +351,10 @@ static void load_null(struct machine *m, i32 k, i32 a, i32 d,
     u64 nulls = input->nulls;
     GLOBAL const u8 *flags = m->data + (nulls == INPUT_ALL_NULL ? 0 : nulls);
     i32 bytes = encoding_of(input, d) == ENCODING_PLAIN && input->bits == 8;
-    if (REFILLED && nulls != 0 && nulls != INPUT_ALL_NULL) {
-        refilled_null(m, k, a, bytes, flags);
-        return;
-    }
     if (nulls == 0 || nulls == INPUT_ALL_NULL) {
         EACH A(I32) = nulls != 0;
+    } else if (REFILLED) {
+        refilled_null(m, k, a, bytes, flags);
     } else if (bytes && wanted(m, k, d)) {
         EACH_EXISTING A(I32) = FLAG_BYTE != 0;
     } else if (wanted(m, k, d)) {

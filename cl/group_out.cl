@@ -4,8 +4,6 @@
  * into the order of their first rows, and then copied as records, for the host,
  * or written as columns, which stay. Part of cl/group.cl.
  */
-SUM_BEFORE(u32)
-
 /* Makes elements of the slots that are groups, in any order: the upper half is
  * the number of the first row, the lower one the slot. */
 KERNEL void vdbq_group_list(CONTROL control, GLOBAL const u8 *restrict records,

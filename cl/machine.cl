@@ -160,7 +160,7 @@ static void step_begin(struct machine *m, GLOBAL const struct launch_head *launc
     tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE, m->morsel_rows, first);
 #if VDBQ_GROUP > 1 && defined(VDBQ_SPECIALISED)
     m->refilled = 0;
-    EVERY m->number[t] = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)t;
+    EVERY m->number[t] = NUMBER_OF(t);
 #endif
 #if VDBQ_AXES > 1
     grid_begin(m, launch);

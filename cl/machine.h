@@ -236,11 +236,15 @@ struct machine {
 #define C(T) m->r[c].T[t]
 #define D(T) m->r[d].T[t]
 #define LIVE (m->pc[t] <= k)
-/* Only a specialised machine's tiles are refilled. */
+/* The number in the launch of a row of the tile, if all steps were full. */
+#define NUMBER_OF(t) ((m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)(t))
+/* Only a specialised machine's tiles are refilled; then rows have other numbers. */
 #if VDBQ_GROUP > 1 && defined(VDBQ_SPECIALISED)
 #define REFILLED m->refilled
+#define NUMBER m->number[t]
 #else
 #define REFILLED 0
+#define NUMBER NUMBER_OF(t)
 #endif
 /* What a row costs much for: where few rows of a tile are live, it is done for
  * these alone (cl/live.cl). Else it is done for all, so the statement must hold for

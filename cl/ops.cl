@@ -203,14 +203,9 @@ FLOATING(F64)
 
 /* --------------------------------------------- arithmetic that may fail -- */
 
-/* Notes that instruction k failed for row `at` of the tile, if none before it did. */
-static void fault(struct machine *m, i32 k, i32 at)
+/* Notes that instruction k failed for a row, if it did for none before that. */
+static void fault(struct machine *m, i32 k, u32 row)
 {
-    u32 row = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)at;
-#if VDBQ_GROUP > 1
-    if (REFILLED)
-        EACH row = t == at ? m->number[t] : row;
-#endif
     if (row < m->fault) {
         m->fault = row;
         m->fault_at = (u32)k;
@@ -223,10 +218,10 @@ static void fault(struct machine *m, i32 k, i32 at)
     if (failed) {                                                            \
         i32 first_ = VDBQ_TILE - 1;                                          \
         if (REFILLED)                                                        \
-            EACH if (LIVE && (condition)) fault(m, k, t);                    \
+            EACH if (LIVE && (condition)) fault(m, k, NUMBER);               \
         EACH first_ = LIVE && (condition) && t < first_ ? t : first_;        \
         if (!REFILLED)                                                       \
-            fault(m, k, first_);                                             \
+            fault(m, k, NUMBER_OF(first_));                                  \
     }
 
 static i32 sum_overflows(i64 x, i64 y)

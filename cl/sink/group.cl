@@ -260,10 +260,9 @@ static void first_common(struct machine *m, volatile GLOBAL u64 *record, u32 row
 static u32 first_number(const struct machine *m, u32 live)
 {
     u32 before = popcount((live & (0u - live)) - 1);
-    u32 least = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + before;
+    u32 least = 0xffffffff;
     if (!REFILLED)
-        return least;
-    least = 0xffffffff;
+        return NUMBER_OF(before);
     EACH {
         u32 number = (live >> t & 1) != 0 ? m->number[t] : 0xffffffff;
         least = number < least ? number : least;

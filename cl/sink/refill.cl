@@ -96,7 +96,7 @@ static u32 code_at(GLOBAL const u32 *words, u32 row, u32 bits)
 {
     u32 at = row / PACKED_LANES * bits, lane = row % PACKED_LANES;
     u32 shift = at % 32, mask = 0xffffffffu >> (32 - bits);
-    return CODE(words[at / 32 * PACKED_LANES + lane],
+    return CODE(words[PACKED_WORD(row, bits)],
                 words[(at + bits - 1) / 32 * PACKED_LANES + lane]);
 }
 
