@@ -157,6 +157,14 @@ static void clear_share(void *context, unsigned i)
     }
 }
 
+/* Sets a bit of a word of the filter. */
+static inline void set_bit(u32 *bits, unsigned number)
+{
+    u32 bit = (u32)1 << number;
+    if ((__atomic_load_n(bits, __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(bits, bit, __ATOMIC_RELAXED);
+}
+
 /* Puts a thread's rows into the slots of their keys. */
 static inline void fill_dense(const struct filling *filling, bool wide,
                               uint64_t row, uint64_t end)
@@ -170,8 +178,7 @@ static inline void fill_dense(const struct filling *filling, bool wide,
         assert(at < filling->index->count);
         u32 *slot = (u32 *)filling->slots + at;
         if (filling->filter != NULL)
-            __atomic_fetch_or(&filling->filter[at / 32], (u32)1 << at % 32,
-                              __ATOMIC_RELAXED);
+            set_bit(&filling->filter[at / 32], at % 32);
         u32 found = __atomic_load_n(slot, __ATOMIC_RELAXED);
         if (filling->threads == 1) {
             *slot = found != 0 ? found : (u32)row + 1;
@@ -232,15 +239,6 @@ static inline void place(const struct filling *filling, bool wide, uint64_t row,
         at = (at + 1) & mask;
 }
 
-/* Sets the bit of a key in the filter. */
-static inline void set_bit(const struct filling *filling, u64 at, u64 hash)
-{
-    u32 *bits = &filling->filter[at / FILTER_SLOTS];
-    u32 bit = (u32)1 << FILTER_BIT(at, hash);
-    if ((__atomic_load_n(bits, __ATOMIC_RELAXED) & bit) == 0)
-        __atomic_fetch_or(bits, bit, __ATOMIC_RELAXED);
-}
-
 /* Puts a thread's rows into slots, some at a time. */
 static inline void fill_hashed(const struct filling *filling, bool wide,
                                uint64_t row, uint64_t end)
@@ -265,7 +263,8 @@ static inline void fill_hashed(const struct filling *filling, bool wide,
         for (unsigned i = 0; i < count; i++) {
             place(filling, wide, rows[i], hashes[i] & mask);
             if (filling->filter != NULL)
-                set_bit(filling, hashes[i] & mask, hashes[i]);
+                set_bit(&filling->filter[(hashes[i] & mask) / FILTER_SLOTS],
+                        FILTER_BIT(hashes[i] & mask, hashes[i]));
         }
     }
 }
