@@ -433,3 +433,13 @@ struct interval interval_join(const struct interval *a,
                               .high_real = fmax(a->high_real, b->high_real),
                               .nan = a->nan || b->nan };
 }
+
+bool interval_meet(struct interval *a, const struct interval *b)
+{
+    *a = (struct interval){ .low = a->low > b->low ? a->low : b->low,
+                            .high = a->high < b->high ? a->high : b->high,
+                            .low_real = fmax(a->low_real, b->low_real),
+                            .high_real = fmin(a->high_real, b->high_real),
+                            .nan = a->nan && b->nan };
+    return a->low <= a->high && a->low_real <= a->high_real;
+}

@@ -68,5 +68,7 @@ struct interval_result interval_cast(int to, int from,
 /* Both ranges together. */
 struct interval interval_join(const struct interval *a,
                               const struct interval *b);
+/* Cuts `a` down to what both have; false: nothing. */
+bool interval_meet(struct interval *a, const struct interval *b);
 
 #endif

@@ -156,20 +156,67 @@ bool prune_tablet(struct pruning *pruning, const struct tablet_ref *tablet)
     return skip_rows(pruning, tablet, 0, SPLIT_MAX);
 }
 
-bool prune_results(struct pruning *pruning, const struct tablet_ref *tablet,
-                   bool join, struct interval *ranges)
+/* The values, not NULL, that a column may have in all tablets; false: there is none,
+ * or it is not known. */
+static bool common_range(struct pruning *pruning, unsigned input)
 {
-    for (unsigned i = 0; i < pruning->params.pack->input_count; i++) {
-        unsigned column = column_input_number(
-            pruning->params.table, pruning->params.pack->inputs[i].column);
-        if (column == NO_KEY) {
-            pruning->ranges[i] = row_numbers(tablet);
-            continue;
-        }
-        const struct column_facts *facts = &tablet->facts[column];
-        set_range(pruning, tablet, i,
-                  (struct kind){ facts->null_count > 0, !facts->empty });
+    const struct table *table = pruning->params.table;
+    struct interval *value = &pruning->ranges[input].value;
+    struct interval common = { 0 };
+    unsigned column =
+        column_input_number(table, pruning->params.pack->inputs[input].column);
+    for (size_t i = 0; column != NO_KEY && i < table->tablet_count; i++) {
+        if (table->tablets[i].facts[column].empty)
+            return false;
+        set_range(pruning, &table->tablets[i], input,
+                  (struct kind){ .not_null = true });
+        if (i > 0 && !interval_meet(value, &common))
+            return false;
+        common = *value;
     }
+    return column != NO_KEY;
+}
+
+bool prune_none(struct pruning *pruning)
+{
+    for (unsigned i = 0; i < pruning->params.pack->input_count; i++)
+        if (!common_range(pruning, i))
+            return false;
+    return program_reaches(pruning->params.program, pruning->params.pack,
+                           run_values(pruning), pruning->ranges, pruning->room);
+}
+
+/* What the program meets in this column of one of the tablets [first, end). */
+static void join_ranges(struct pruning *pruning, size_t first, size_t end,
+                        unsigned input)
+{
+    const struct tablet_ref *tablets = pruning->params.table->tablets;
+    unsigned column = column_input_number(
+        pruning->params.table, pruning->params.pack->inputs[input].column);
+    struct input_range all = { 0 };
+    for (size_t i = first; i < end; i++) {
+        struct input_range *range = &pruning->ranges[input];
+        if (column == NO_KEY) {
+            *range = row_numbers(&tablets[i]);
+        } else {
+            const struct column_facts *facts = &tablets[i].facts[column];
+            set_range(pruning, &tablets[i], input,
+                      (struct kind){ facts->null_count > 0, !facts->empty });
+        }
+        all.value =
+            i > first ? interval_join(&all.value, &range->value) : range->value;
+        all.null |= range->null;
+        all.not_null |= range->not_null;
+    }
+    pruning->ranges[input] = all;
+}
+
+bool prune_results(struct pruning *pruning, size_t first, size_t end, bool join,
+                   struct interval *ranges)
+{
+    assert(first < end && end <= pruning->params.table->tablet_count);
+    for (unsigned i = 0; i < pruning->params.pack->input_count; i++)
+        join_ranges(pruning, first, end, i);
     if (!program_dataflow_results(pruning->params.program, pruning->params.pack,
                                   run_values(pruning), pruning->ranges,
                                   pruning->room))

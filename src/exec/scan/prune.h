@@ -33,9 +33,13 @@ bool pruning_init(struct pruning *pruning, const struct pruning_params *params,
 /* Whether nothing comes of the tablet's rows: no result row, no failure. */
 bool prune_tablet(struct pruning *pruning, const struct tablet_ref *tablet);
 
-/* The ranges of the values of the tablet's result rows, one a column; with
- * `join` the ranges are widened. False: there is no such row. */
-bool prune_results(struct pruning *pruning, const struct tablet_ref *tablet,
-                   bool join, struct interval *ranges);
+/* Whether no tablet can be passed over, told at the price of one: what reaches the
+ * end with the values that all have in common does so in each. False: perhaps. */
+bool prune_none(struct pruning *pruning);
+
+/* The ranges of the values of the result rows of tablets [first, end), one a
+ * column; with `join` the ranges are widened. False: there is no such row. */
+bool prune_results(struct pruning *pruning, size_t first, size_t end, bool join,
+                   struct interval *ranges);
 
 #endif

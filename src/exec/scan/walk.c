@@ -7,6 +7,9 @@
 
 #include <assert.h>
 
+/* Tablets that are worth to be asked all at once whether any is passed over. */
+enum { TABLETS_MANY = 8 };
+
 bool walk_init(struct walk *walk, const struct pruning_params *params,
                bool prunes, struct arena *arena)
 {
@@ -16,7 +19,11 @@ bool walk_init(struct walk *walk, const struct pruning_params *params,
                                          ? params->dictionary->base->left_out
                                          : NULL,
                            .end = params->table->tablet_count };
-    return pruning_init(&walk->pruning, params, arena);
+    if (!pruning_init(&walk->pruning, params, arena))
+        return false;
+    if (walk->end >= TABLETS_MANY && prunes && prune_none(&walk->pruning))
+        walk->prunes = false;
+    return true;
 }
 
 /* The first tablet of which the middle is row `row` or behind it. */
@@ -120,12 +127,22 @@ void walk_ahead(struct walk *walk, const struct source_params *sources)
             return;
 }
 
+/* Whether the walk passes over no tablet, as far as its ends tell: what leaves out
+ * some of a table in whose order its condition is leaves out one of these. */
+static bool keeps_ends(struct walk *walk)
+{
+    return walk->unread == NULL && walk->end > 0 && !skipped(walk, 0)
+           && !skipped(walk, walk->end - 1);
+}
+
 bool walk_ranges(struct walk *walk, struct interval *ranges)
 {
     bool known = false;
+    if (keeps_ends(walk))
+        return prune_results(&walk->pruning, 0, walk->table->tablet_count,
+                             false, ranges);
     for (size_t i = 0; i < walk->table->tablet_count; i++)
         if (walk->unread == NULL || !walk->unread[i])
-            known |= prune_results(&walk->pruning, &walk->table->tablets[i],
-                                   known, ranges);
+            known |= prune_results(&walk->pruning, i, i + 1, known, ranges);
     return known;
 }
