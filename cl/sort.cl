@@ -225,22 +225,6 @@ KERNEL void vdbq_sort_move(GLOBAL const u64 *restrict elements,
 
 /* ---------------------------------------------------------------- copies -- */
 
-/* Copies values of 1, 4 or 8 bytes: [first, first + count) to [place, ...). */
-KERNEL void vdbq_sort_keep(GLOBAL const u8 *restrict from,
-                           GLOBAL u8 *restrict to, u64 from_at, u64 to_at,
-                           u64 width, u64 first, u64 count, u64 place)
-{
-    for (u64 i = get_global_id(0); i < count; i += get_global_size(0))
-        if (width == 8)
-            ((GLOBAL u64 *)(to + to_at))[place + i] =
-                ((GLOBAL const u64 *)(from + from_at))[first + i];
-        else if (width == 4)
-            ((GLOBAL u32 *)(to + to_at))[place + i] =
-                ((GLOBAL const u32 *)(from + from_at))[first + i];
-        else
-            to[to_at + place + i] = from[from_at + first + i];
-}
-
 /* Copies values of rows by elements [first, first + count), to [0, count). */
 KERNEL void vdbq_sort_pick(GLOBAL const u8 *restrict from,
                            GLOBAL const u64 *restrict elements,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/join.cl,
- * cl/index.cl, cl/search/search.cl, cl/words/words.cl): what works on rows where they
+ * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/rows/keep.cl,
+ * cl/join.cl, cl/index.cl, cl/search/search.cl, cl/words/words.cl): what works on rows where they
  * are, on the device.
  * Calls are put into the device's queue behind the machine's launches, and run
  * in the order in which they were made. The host build has those of
@@ -31,7 +31,7 @@
     _(SORT_COUNT, vdbq_sort_count, SORT)                                      \
     _(SORT_SUM, vdbq_sort_sum, SORT)                                          \
     _(SORT_MOVE, vdbq_sort_move, SORT)                                        \
-    _(SORT_KEEP, vdbq_sort_keep, SORT)                                        \
+    _(KEEP, vdbq_keep, KEEP)                                                  \
     _(SORT_PICK, vdbq_sort_pick, SORT)                                        \
     _(JOIN_FIND, vdbq_join_find, JOIN)                                        \
     _(JOIN_SPANS, vdbq_join_spans, JOIN)                                      \

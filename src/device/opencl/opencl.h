@@ -17,6 +17,7 @@ enum opencl_text {
     TEXT_GROUP,
     TEXT_GROUP_LOCAL,
     TEXT_SORT,
+    TEXT_KEEP,
     TEXT_JOIN,
     TEXT_INDEX,
     TEXT_PROBE,
@@ -67,6 +68,9 @@ struct opencl {
     bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
     struct vector calls; /* struct opencl_call: those since the last wait  */
     bool started;        /* ... and others, of which no time is kept       */
+    cl_event marker; /* behind calls that nobody waited for: where kernels of
+                        the other queue wait for them; NULL: there is none    */
+    bool unmarked;   /* there are such calls behind it                        */
     struct device_memory *staging; /* pinned: few bytes are read through it;
                                       NULL: none were                      */
 };
@@ -252,19 +256,26 @@ enum vdbq_status opencl_arguments(struct opencl_machine *machine,
                                   const cl_mem buffers[MACHINE_BUFFERS],
                                   uint64_t progress_at, struct error *error);
 
-/* Puts a launch into a queue, behind the event `after` (may be NULL). */
-enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
-                                     const struct device_launch *params,
-                                     cl_command_queue queue, cl_event after,
-                                     cl_event *event,
-                                     struct device_times *times,
-                                     struct error *error);
+/* Events that a command waits for. */
+struct opencl_after {
+    cl_event events[2];
+    cl_uint count;
+};
+/* Puts a launch into a queue, behind some events. */
+enum vdbq_status
+opencl_launch_start(struct opencl_machine *machine,
+                    const struct device_launch *params, cl_command_queue queue,
+                    const struct opencl_after *after, cl_event *event,
+                    struct device_times *times, struct error *error);
 
 enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
                               uint64_t *best_ns, struct error *error);
 enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
                                  uint64_t size, uint64_t *time_ns,
                                  struct error *error);
+
+/* Marks the calls that nobody waited for: opencl->marker comes behind them. */
+enum vdbq_status opencl_calls_mark(struct opencl *opencl, struct error *error);
 
 /* --------------------------------------------------------------- jobs -- */
 

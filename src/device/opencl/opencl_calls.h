@@ -80,6 +80,8 @@
     X(cl_int, EnqueueNDRangeKernel,                                          \
       (cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, \
        const size_t *, cl_uint, const cl_event *, cl_event *))               \
+    X(cl_int, EnqueueMarkerWithWaitList,                                     \
+      (cl_command_queue, cl_uint, const cl_event *, cl_event *))             \
     X(cl_int, WaitForEvents, (cl_uint, const cl_event *))                    \
     X(cl_int, GetEventInfo,                                                  \
       (cl_event, cl_event_info, size_t, void *, size_t *))                   \

@@ -138,27 +138,50 @@ static cl_command_queue kernel_queue(struct opencl_job *job, bool beside)
     return opencl->turn ? opencl->queues.beside : opencl->queues.run;
 }
 
+/* What a job's kernel comes behind: its copies and, in the other queue than theirs,
+ * the calls that were made before. */
+static enum vdbq_status kernel_after(struct opencl_job *job,
+                                     cl_command_queue queue,
+                                     struct opencl_after *after,
+                                     struct error *error)
+{
+    struct opencl *opencl = opencl_of(job);
+    cl_event in = span_end(&job->in);
+    enum vdbq_status status = VDBQ_OK;
+
+    *after = (struct opencl_after){ 0 };
+    if (in != NULL)
+        after->events[after->count++] = in;
+    if (job->beside)
+        status = opencl_calls_mark(opencl, error);
+    if (queue != opencl->queues.run && opencl->marker != NULL)
+        after->events[after->count++] = opencl->marker;
+    return status;
+}
+
 /* Puts the kernel, and the read of how far it came, behind the copies. */
 static enum vdbq_status run(struct opencl_job *job,
                             const struct device_job_params *params,
                             struct error *error)
 {
     cl_command_queue queue = kernel_queue(job, params->beside);
-    cl_event in = span_end(&job->in);
+    struct opencl_after after;
     bool any = params->launch.launch->steps > 0;
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = kernel_after(job, queue, &after, error);
 
-    if (any)
+    if (status == VDBQ_OK && any)
         status = opencl_launch_start((struct opencl_machine *)params->machine,
-                                     &params->launch, queue, in, &job->run,
+                                     &params->launch, queue, &after, &job->run,
                                      &job->head.times, error);
+    if (any)
+        after.count = 0;
     if (status == VDBQ_OK)
         status =
             opencl_check(opencl_calls.EnqueueReadBuffer(
                              queue, buffer_of(params->launch.control), CL_FALSE,
                              params->launch.progress_at, params->progress_size,
-                             params->progress, !any && in != NULL,
-                             !any && in != NULL ? &in : NULL, &job->ran),
+                             params->progress, after.count,
+                             after.count > 0 ? after.events : NULL, &job->ran),
                          "clEnqueueReadBuffer", error);
     job->head.times.bytes_out += params->progress_size;
     return status == VDBQ_OK

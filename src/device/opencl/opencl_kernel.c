@@ -15,6 +15,7 @@
 extern const char vdbq_source_group[];
 extern const char vdbq_source_index[];
 extern const char vdbq_source_sort[];
+extern const char vdbq_source_keep[];
 extern const char vdbq_source_join[];
 extern const char vdbq_source_probe[];
 extern const char vdbq_source_search[];
@@ -27,6 +28,7 @@ static const struct {
     [TEXT_GROUP] = { vdbq_source_group, "" },
     [TEXT_GROUP_LOCAL] = { vdbq_source_group, " -DVDBQ_LOCAL" },
     [TEXT_SORT] = { vdbq_source_sort, "" },
+    [TEXT_KEEP] = { vdbq_source_keep, "" },
     [TEXT_JOIN] = { vdbq_source_join, "" },
     [TEXT_INDEX] = { vdbq_source_index, "" },
     [TEXT_PROBE] = { vdbq_source_probe, "" },
@@ -185,6 +187,7 @@ static enum vdbq_status note(struct opencl *opencl, cl_int code,
 
     if (status == VDBQ_OK && call.event == NULL)
         opencl->started = true;
+    opencl->unmarked = true;
     if (status != VDBQ_OK || call.event == NULL
         || vector_append(&opencl->calls, &call, 1))
         return status;
@@ -254,6 +257,32 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
     return status;
 }
 
+/* Forgets the marker, and that there are calls behind it. */
+static void forget_marker(struct opencl *opencl)
+{
+    if (opencl->marker != NULL)
+        opencl_calls.ReleaseEvent(opencl->marker);
+    opencl->marker = NULL;
+    opencl->unmarked = false;
+}
+
+/* The kernels that wait for it are in another queue: hence the flush. */
+enum vdbq_status opencl_calls_mark(struct opencl *opencl, struct error *error)
+{
+    cl_command_queue queue = opencl->queues.run;
+    enum vdbq_status status;
+
+    if (!opencl->unmarked)
+        return VDBQ_OK;
+    forget_marker(opencl);
+    status = opencl_check(
+        opencl_calls.EnqueueMarkerWithWaitList(queue, 0, NULL, &opencl->marker),
+        "clEnqueueMarkerWithWaitList", error);
+    return status == VDBQ_OK
+               ? opencl_check(opencl_calls.Flush(queue), "clFlush", error)
+               : status;
+}
+
 enum vdbq_status opencl_calls_wait(struct device *device,
                                    struct device_times *times,
                                    struct error *error)
@@ -274,6 +303,7 @@ enum vdbq_status opencl_calls_wait(struct device *device,
     else if (status != VDBQ_OK)
         opencl_calls.Finish(opencl->queues.run);
     opencl->started = false;
+    forget_marker(opencl);
     for (size_t i = 0; i < count; i++) {
         if (status == VDBQ_OK)
             status = opencl_span(calls[i].event, calls[i].event,

@@ -37,32 +37,30 @@ static cl_mem argument_of(const struct device_launch *params,
 
 /* Puts `groups` groups of the machine into a queue, or as many more as its
  * launches have at least: those find no step. */
-static enum vdbq_status kernel_start(struct opencl_machine *machine,
-                                     uint64_t groups, cl_command_queue queue,
-                                     cl_event after, cl_event *event,
-                                     struct device_times *times,
-                                     struct error *error)
+static enum vdbq_status
+kernel_start(struct opencl_machine *machine, uint64_t groups,
+             cl_command_queue queue, const struct opencl_after *after,
+             cl_event *event, struct device_times *times, struct error *error)
 {
     size_t local = machine->variant.group;
     size_t global =
         (groups > machine->groups_least ? groups : machine->groups_least)
         * local;
-    enum vdbq_status status =
-        opencl_check(opencl_calls.EnqueueNDRangeKernel(
-                         queue, machine->run, 1, NULL, &global, &local,
-                         after != NULL, after != NULL ? &after : NULL, event),
-                     "clEnqueueNDRangeKernel", error);
+    enum vdbq_status status = opencl_check(
+        opencl_calls.EnqueueNDRangeKernel(
+            queue, machine->run, 1, NULL, &global, &local, after->count,
+            after->count > 0 ? after->events : NULL, event),
+        "clEnqueueNDRangeKernel", error);
 
     times->launches += status == VDBQ_OK;
     return status;
 }
 
-enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
-                                     const struct device_launch *params,
-                                     cl_command_queue queue, cl_event after,
-                                     cl_event *event,
-                                     struct device_times *times,
-                                     struct error *error)
+enum vdbq_status
+opencl_launch_start(struct opencl_machine *machine,
+                    const struct device_launch *params, cl_command_queue queue,
+                    const struct opencl_after *after, cl_event *event,
+                    struct device_times *times, struct error *error)
 {
     cl_mem buffers[MACHINE_BUFFERS] = { argument_of(params, params->control),
                                         argument_of(params, params->result),

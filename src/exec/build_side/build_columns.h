@@ -30,9 +30,11 @@ struct build_side {
                                    device's memory is the host's          */
     uint64_t bytes;              /* of all columns and indexes together */
     uint64_t host_bytes;         /* of these the host writes the first ones   */
-    struct device_times times;   /* of what the device did for them */
-    char text[192];              /* for stats                                 */
-    struct arena arena;          /* of all arrays above */
+    uint64_t bounds_at; /* one struct keep_bounds a column: found by the device,
+                           behind all indexes; 0: it has no rows          */
+    struct device_times times; /* of what the device did for them */
+    char text[192];            /* for stats                                 */
+    struct arena arena;        /* of all arrays above */
 };
 
 unsigned build_column_count(const struct build_side *build_side);
@@ -44,6 +46,20 @@ uint64_t build_rows_at(const struct build_side *build_side, unsigned i);
 /* The rows of column i that are on the device; NULL: they are not. */
 struct device_rows *build_device_at(const struct build_side *build_side,
                                     unsigned i);
+
+/* The first column that is the same as column i. */
+unsigned build_first_of(const struct build_side *build_side, unsigned i);
+
+/* Whether the keys of an index need a place of their own: a key of 64 bits is
+ * compared with them. */
+bool build_needs_keys(const struct build_side *build_side, unsigned number);
+
+/* build_side_device.c: what the bounds of all columns take. */
+u64 build_bounds_bytes(const struct build_side *build_side);
+/* Puts what is on the device already in place, waits for that, and notes what is in
+ * it. */
+enum vdbq_status build_put_device(struct build_side *build_side,
+                                  struct error *error);
 
 /* Lets the rows go, once they are where they are to be. */
 void build_release_rows(struct build_side *build_side);

@@ -40,6 +40,14 @@ struct device_rows *build_device_at(const struct build_side *build_side,
     return rows->on_device ? &rows->device_rows : NULL;
 }
 
+unsigned build_first_of(const struct build_side *build_side, unsigned i)
+{
+    unsigned first = 0;
+    while (build_column_at(build_side, first) != build_column_at(build_side, i))
+        first++;
+    return first;
+}
+
 /* -------------------------------------------------------------- rows -- */
 
 /* Which columns of a cursor's rows the program reads or probes; false: it

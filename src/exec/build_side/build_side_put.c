@@ -30,15 +30,6 @@ enum { COPY_BYTES = 4 << 20 };
 
 /* --------------------------------------------------------------- facts -- */
 
-/* The first column of the list that is the same as column i. */
-static unsigned first_of(const struct build_side *build_side, unsigned i)
-{
-    unsigned first = 0;
-    while (build_column_at(build_side, first) != build_column_at(build_side, i))
-        first++;
-    return first;
-}
-
 /* What is known of a column whose rows are on the device: before `order_codes`
  * make numbers of a text's codes. */
 static struct input_range device_range(const struct build_side *build_side,
@@ -83,7 +74,7 @@ static void prepare(struct build_side *build_side,
 {
     unsigned count = build_column_count(build_side);
     for (unsigned i = 0; i < count; i++) {
-        unsigned first = first_of(build_side, i);
+        unsigned first = build_first_of(build_side, i);
         build_side->ranges[i] = first < i
                                     ? build_side->ranges[first]
                                     : prepare_column(build_side, i, dictionary);
@@ -125,15 +116,13 @@ static u64 take(u64 *end, u64 size)
     return at;
 }
 
-/* Whether the keys of an index need a place of their own: a key of 64 bits is
- * compared with them. */
-static bool needs_keys(const struct build_side *build_side, unsigned number)
+bool build_needs_keys(const struct build_side *build_side, unsigned number)
 {
     unsigned i = build_side->pack.build_count + number;
     const struct row_set_column *column = build_column_at(build_side, i);
     bool hashed = build_side->indexes[number].kind == INDEX_HASHED;
-    return first_of(build_side, i) >= build_side->pack.build_count && hashed
-           && column->width == sizeof(i64);
+    return build_first_of(build_side, i) >= build_side->pack.build_count
+           && hashed && column->width == sizeof(i64);
 }
 
 /* Chooses the kind of the index and lays out its slots, and keys that no column
@@ -143,7 +132,7 @@ static void place_index(struct build_side *build_side, unsigned number,
 {
     assert(number < build_side->pack.index_count);
     unsigned i = build_side->pack.build_count + number;
-    unsigned first = first_of(build_side, i);
+    unsigned first = build_first_of(build_side, i);
     struct key_column column = key_column(build_side, number);
     struct key_index *index = &build_side->indexes[number];
     struct build_input *keys = &build_side->inputs[i];
@@ -151,7 +140,7 @@ static void place_index(struct build_side *build_side, unsigned number,
     index->slots = take(end, key_index_bytes(index, &column));
     if (first < build_side->pack.build_count)
         *keys = build_side->inputs[first];
-    if (needs_keys(build_side, number))
+    if (build_needs_keys(build_side, number))
         keys->values = take(end, column.rows * column.width);
     index->keys = keys->values;
 }
@@ -183,6 +172,8 @@ static void lay_out(struct build_side *build_side, bool dense)
         if (!device)
             build_side->host_bytes = end;
     }
+    if (end > build_side->host_bytes)
+        build_side->bounds_at = take(&end, build_bounds_bytes(build_side));
     build_side->bytes = end + TABLET_ALIGN;
 }
 
@@ -235,7 +226,7 @@ static void fill_index(const struct build_side *build_side, unsigned number,
         return;
     key_index_fill(index, &column, stream_threads(build_side->params),
                    block + index->slots);
-    if (needs_keys(build_side, number))
+    if (build_needs_keys(build_side, number))
         copy(build_side, block + index->keys, column.values,
              column.rows * sizeof(i64));
 }
@@ -327,62 +318,6 @@ static enum vdbq_status put_device(struct build_side *build_side,
                : status;
 }
 
-/* Copies a column that is on the device already, or makes an index. */
-static enum vdbq_status put_column(struct build_side *build_side, unsigned i,
-                                   struct device_rows *rows,
-                                   struct error *error)
-{
-    const struct build_input *input = &build_side->inputs[i];
-    bool index = i >= build_side->pack.build_count;
-    unsigned number = i - build_side->pack.build_count;
-    unsigned column = (unsigned)build_input_at(build_side, i)->column;
-    enum vdbq_status status = VDBQ_OK;
-    if (!index || needs_keys(build_side, number))
-        status =
-            build_device_copy(rows, column, 0, build_rows_at(build_side, i),
-                              build_side->run.memory, input, error);
-    if (index && status == VDBQ_OK)
-        status = build_device_index(rows, column, &build_side->indexes[number],
-                                    build_side->run.memory, error);
-    return status;
-}
-
-/* Marks the slots of all indexes that the device makes as free: they lie behind
- * one another, at the end. */
-static enum vdbq_status clear_indexes(struct build_side *build_side,
-                                      struct error *error)
-{
-    for (unsigned i = 0; i < build_side->pack.index_count; i++) {
-        struct device_rows *rows =
-            build_device_at(build_side, build_side->pack.build_count + i);
-        uint64_t first = build_side->indexes[i].slots;
-        if (rows != NULL)
-            return build_device_clear(rows, build_side->run.memory, first,
-                                      build_side->bytes - TABLET_ALIGN - first,
-                                      error);
-    }
-    return VDBQ_OK;
-}
-
-/* Puts what is on the device already in place, and waits for that. */
-static enum vdbq_status put_from_device(struct build_side *build_side,
-                                        struct error *error)
-{
-    enum vdbq_status status = clear_indexes(build_side, error);
-    struct device_rows *rows;
-    for (unsigned i = 0;
-         i < build_column_count(build_side) && status == VDBQ_OK; i++) {
-        rows = build_device_at(build_side, i);
-        if (rows != NULL)
-            status = put_column(build_side, i, rows, error);
-    }
-    for (unsigned i = 0; i < build_side->cursors && status == VDBQ_OK; i++)
-        if (build_side->rows[i].on_device)
-            status = build_device_wait(&build_side->rows[i].device_rows,
-                                       &build_side->times, error);
-    return status;
-}
-
 /* ----------------------------------------------------------------- put -- */
 
 /* Makes sure that the budget and the device can hold them. */
@@ -457,7 +392,7 @@ enum vdbq_status build_side_put(struct build_side *build_side,
                  ? put_shared(build_side, place->device, error)
                  : put_device(build_side, place->device, error);
     if (status == VDBQ_OK)
-        status = put_from_device(build_side, error);
+        status = build_put_device(build_side, error);
     name(build_side);
     build_release_rows(build_side);
     return status;

@@ -10,6 +10,7 @@
 
 #include "cl/tablet.h"
 #include "device/kernel.h"
+#include "exec/launch/keeping.h"
 
 enum { ROWS_ROOM_FIRST = 1 << 10, WRITE_ROWS = 1 << 20 };
 
@@ -85,46 +86,51 @@ void device_store_finish(struct device_store *store)
 
 /* ----------------------------------------------------------------- room -- */
 
-/* Copies `count` values of `width` bytes from row `first` on to row `to_row`
- * of what begins at `to_at`. */
-struct copying {
-    struct device_memory *from, *to;
-    uint64_t from_at, to_at; /* bytes */
-    unsigned width;
-    uint64_t first, count, to_row;
-};
-
-static enum vdbq_status copy(struct device_store *store,
-                             const struct copying *copying, struct error *error)
+/* Copies of a store's rows: the caller sets what is copied, and where from and to. */
+static struct keeping keeping_of(const struct device_store *store)
 {
-    return device_call(
-        store->device,
-        &(struct device_call){ .kernel = KERNEL_SORT_KEEP,
-                               .memories = { copying->from, copying->to },
-                               .memory_count = 2,
-                               .numbers = { copying->from_at, copying->to_at,
-                                            copying->width, copying->first,
-                                            copying->count, copying->to_row },
-                               .number_count = 6,
-                               .items = copying->count },
-        store->times, error);
+    return (struct keeping){ .device = store->device, .times = store->times };
 }
 
-/* Copies values that the device has to the store's memory, behind its rows. */
-static enum vdbq_status keep(struct device_store *store,
-                             const struct sink_rows *rows, uint64_t from,
-                             uint64_t to, unsigned width, struct error *error)
+/* Adds a column: its values and, where it has any, its NULL flags. */
+static enum vdbq_status keep_column(struct keeping *keeping,
+                                    const struct device_place *from,
+                                    const struct device_place *to,
+                                    struct error *error)
 {
-    return copy(store,
-                &(struct copying){ .from = rows->memory,
-                                   .to = store->memory,
-                                   .from_at = from,
-                                   .to_at = to,
-                                   .width = width,
-                                   .first = rows->start,
-                                   .count = rows->count,
-                                   .to_row = store->rows },
-                error);
+    enum vdbq_status status = keeping_add(
+        keeping,
+        &(struct keep_column){
+            .from = from->values, .to = to->values, .width = to->width },
+        error);
+    return status != VDBQ_OK || to->nulls == UINT64_MAX
+               ? status
+               : keeping_add(keeping,
+                             &(struct keep_column){ .from = from->nulls,
+                                                    .to = to->nulls,
+                                                    .width = 1 },
+                             error);
+}
+
+/* Copies rows that the device has to the store's memory, behind its own; they lie
+ * at `places`. */
+static enum vdbq_status keep(struct device_store *store,
+                             const struct sink_rows *rows,
+                             const struct device_place *places,
+                             struct error *error)
+{
+    struct keeping keeping = keeping_of(store);
+    enum vdbq_status status = VDBQ_OK;
+    keeping.from = rows->memory;
+    keeping.to = store->memory;
+    keeping.keep = (struct keep){ .first = rows->start,
+                                  .count = rows->count,
+                                  .place = store->rows };
+    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++)
+        if (is_read(store, i))
+            status =
+                keep_column(&keeping, &places[i], &store->places[i], error);
+    return status == VDBQ_OK ? keeping_send(&keeping, error) : status;
 }
 
 enum vdbq_status device_store_copy(struct device_store *store, unsigned column,
@@ -135,21 +141,17 @@ enum vdbq_status device_store_copy(struct device_store *store, unsigned column,
     assert(column < store->column_count && is_read(store, column));
     assert(first + count <= store->rows);
     const struct device_place *place = &store->places[column];
-    struct copying copying = { .from = store->memory,
-                               .to = to,
-                               .from_at = place->values,
-                               .to_at = values_at,
-                               .width = place->width,
-                               .first = first,
-                               .count = count };
-    enum vdbq_status status = copy(store, &copying, error);
-    if (status != VDBQ_OK || nulls_at == UINT64_MAX)
-        return status;
-    assert(place->nulls != UINT64_MAX);
-    copying.from_at = place->nulls;
-    copying.to_at = nulls_at;
-    copying.width = 1;
-    return copy(store, &copying, error);
+    struct keeping keeping = keeping_of(store);
+    assert(nulls_at == UINT64_MAX || place->nulls != UINT64_MAX);
+    keeping.from = store->memory;
+    keeping.to = to;
+    keeping.keep = (struct keep){ .first = first, .count = count };
+    enum vdbq_status status = keep_column(
+        &keeping, place,
+        &(struct device_place){
+            .values = values_at, .nulls = nulls_at, .width = place->width },
+        error);
+    return status == VDBQ_OK ? keeping_send(&keeping, error) : status;
 }
 
 /* Moves the rows from where they were. */
@@ -159,16 +161,8 @@ static enum vdbq_status move(struct device_store *store,
                              struct error *error)
 {
     struct sink_rows rows = { .memory = memory, .count = store->rows };
-    enum vdbq_status status = VDBQ_OK;
     store->rows = 0;
-    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
-        if (is_read(store, i))
-            status = keep(store, &rows, places[i].values,
-                          store->places[i].values, places[i].width, error);
-        if (status == VDBQ_OK && places[i].nulls != UINT64_MAX)
-            status = keep(store, &rows, places[i].nulls, store->places[i].nulls,
-                          1, error);
-    }
+    enum vdbq_status status = keep(store, &rows, places, error);
     store->rows = rows.count;
     return status;
 }
@@ -218,21 +212,35 @@ enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
 
 /* --------------------------------------------------------------- taking -- */
 
+/* Where the columns of rows lie that are taken: all that the store reads have
+ * outputs. */
+static enum vdbq_status places_of(const struct device_store *store,
+                                  const struct output *outputs,
+                                  struct device_place **places,
+                                  struct error *error)
+{
+    *places = memory_zeroed(store->column_count + 1, sizeof **places);
+    if (*places == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < store->column_count; i++)
+        if (is_read(store, i))
+            (*places)[i] = (struct device_place){ .values = outputs[i].values,
+                                                  .nulls = outputs[i].nulls };
+    return VDBQ_OK;
+}
+
 static enum vdbq_status
 sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
 {
     struct device_store *store = (struct device_store *)sink;
+    struct device_place *places = NULL;
     enum vdbq_status status =
         device_store_room(store, store->rows + rows->count, error);
-    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
-        const struct device_place *place = &store->places[i];
-        if (is_read(store, i))
-            status = keep(store, rows, rows->outputs[i].values, place->values,
-                          place->width, error);
-        if (status == VDBQ_OK && place->nulls != UINT64_MAX)
-            status = keep(store, rows, rows->outputs[i].nulls, place->nulls, 1,
-                          error);
-    }
+    if (status == VDBQ_OK)
+        status = places_of(store, rows->outputs, &places, error);
+    if (status == VDBQ_OK)
+        status = keep(store, rows, places, error);
+    memory_release(places);
     store->rows += rows->count;
     assert(status != VDBQ_OK || store->rows <= store->rows_room);
     return status;

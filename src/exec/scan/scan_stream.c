@@ -220,12 +220,13 @@ static struct device_column describe(struct stream *input, unsigned number,
         device_column_of(&input->step->columns[number],
                          program_result(program, number).null_register >= 0,
                          stream_dictionary(input, number));
-    if (!known || column.ranged || column.type == VDBQ_FLOAT
-        || column.type == VDBQ_DOUBLE)
+    if (!known || column.type == VDBQ_FLOAT || column.type == VDBQ_DOUBLE)
         return column;
+    if (!column.ranged || range->low > column.low)
+        column.low = range->low;
+    if (!column.ranged || range->high < column.high)
+        column.high = range->high;
     column.ranged = true;
-    column.low = range->low;
-    column.high = range->high;
     return column;
 }
 

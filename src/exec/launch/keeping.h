@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Columns of rows are copied on a device, and their bounds found: as few calls of
+ * vdbq_keep (cl/rows/keep.h) as these fit.
+ */
+#ifndef VDBQ_EXEC_KEEPING_H
+#define VDBQ_EXEC_KEEPING_H
+
+#include "cl/rows/keep.h"
+#include "device/device.h"
+
+/* Zeroed but for what the caller sets: all above `keep`, and of `keep` the rows and
+ * where bounds lie. */
+struct keeping {
+    struct device *device;
+    struct device_memory *from, *to;
+    struct device_times *times; /* added to */
+    struct keep keep;           /* the columns of the next call */
+};
+
+/* One column more; nothing need be in the queue before keeping_send(). */
+enum vdbq_status keeping_add(struct keeping *keeping,
+                             const struct keep_column *column,
+                             struct error *error);
+/* Puts into the queue what is not there yet. */
+enum vdbq_status keeping_send(struct keeping *keeping, struct error *error);
+
+#endif
