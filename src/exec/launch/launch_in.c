@@ -34,12 +34,13 @@ unsigned launch_steps(const struct launch *launch)
     return control_head(launch->head)->steps;
 }
 
-/* What of it a launch needs to be 0: a dense machine reads the states of its
- * steps; the descriptors of others are only written. */
+/* What of it a launch needs to be 0: a dense machine that writes rows reads the
+ * states of its steps; the descriptors of others are only written. */
 static u64 progress_in_bytes(const struct launch *launch)
 {
+    bool states = launch->result.dense && launch->groups == NULL;
     return sizeof(struct progress)
-           + (launch->result.dense ? launch_steps(launch) * sizeof(u32) : 0);
+           + (states ? launch_steps(launch) * sizeof(u32) : 0);
 }
 
 u64 launch_progress_bytes(const struct launch *launch)
