@@ -214,13 +214,6 @@ static enum vdbq_status send_control(struct device_group *group,
         place_column(rows, step->column, &control->aggregate[i].value);
         place_column(rows, step->filter, &control->aggregate[i].filter);
     }
-    return device_group_send(group, error);
-}
-
-enum vdbq_status device_group_send(struct device_group *group,
-                                   struct error *error)
-{
-    const struct group_control *control = &group->shape.control;
     if (memcmp(control, &group->sent, sizeof *control) == 0)
         return VDBQ_OK;
     group->sent = *control;

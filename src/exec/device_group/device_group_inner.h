@@ -59,14 +59,11 @@ struct device_group {
     struct device_times times; /* of all calls so far */
 };
 
-/* device_group.c: memory of the device; sends the control block, unless the device
- * has it; calls a kernel, whose time is added to the group's; waits, and reads what
- * happened. */
+/* device_group.c: memory of the device; calls a kernel, whose time is added to the
+ * group's; waits, and reads what happened. */
 enum vdbq_status device_group_memory(struct device_group *group, uint64_t size,
                                      struct device_memory **made,
                                      struct error *error);
-enum vdbq_status device_group_send(struct device_group *group,
-                                   struct error *error);
 enum vdbq_status device_group_call(struct device_group *group,
                                    const struct device_call *call,
                                    struct error *error);

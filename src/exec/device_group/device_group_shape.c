@@ -17,7 +17,9 @@ enum {
     DENSE_SPARE = 2,            /* slots for each row that is expected     */
     HASH_SLOTS_MIN = 1 << 12,
     HASH_SLOTS_FIRST = 1 << 21, /* grows from there                       */
-    LOCAL_COPIES_MAX = 32
+    LOCAL_COPIES_MAX = 32,
+    CROWD_SHARE = 32,    /* of this share of the rows at least, or ...     */
+    CROWD_RECORD = 16384 /* ... this in each record there are many         */
 };
 #define DENSE_BYTES_FULL (UINT64_C(3) << 30) /* of such a table */
 #define CODES_MAX        (UINT64_C(1) << 63)
@@ -251,15 +253,28 @@ static u32 copies_of(const struct group_control *control)
     return copies;
 }
 
+/* Whether so many rows come to a table, or to each of its records, that items would
+ * wait for one another there. Few take less time without a table of the work-group's
+ * own, to which all its items come together. */
+static bool is_crowded(const struct device_group_params *params,
+                       const struct group_control *control)
+{
+    double rows = (double)params->rows, expected = params->rows_expected;
+    return control->keys == 0 || expected * CROWD_SHARE >= rows
+           || expected / (double)control->slots * CROWD_RECORD >= rows;
+}
+
 /* Gives a work-group a table of its own, where there is room: as many copies as
  * fit. They lie such that a word of each is in another of 32 banks of memory, or in
  * the same one as few others' as can be. */
-static void place_own(const struct group_control *control,
+static void place_own(const struct device_group_params *params,
+                      const struct group_control *control,
                       struct sink_groups *groups)
 {
     enum { BANKS_BYTES = 128, APART = 8 };
     u32 bytes = groups->bytes / BANKS_BYTES * BANKS_BYTES + BANKS_BYTES + APART;
-    if (control->copies == 0 || bytes > LAUNCH_LOCAL_BYTES)
+    if (control->copies == 0 || bytes > LAUNCH_LOCAL_BYTES
+        || !is_crowded(params, control))
         return;
     groups->copy_bytes = bytes;
     groups->copies = 1;
@@ -300,7 +315,7 @@ bool device_group_offer(const struct device_group_params *params,
             .size = (u32)control->key[i].size,
             .stride = (u32)(control->key[i].stride * control->width)
         };
-    place_own(control, groups);
+    place_own(params, control, groups);
     return true;
 }
 
