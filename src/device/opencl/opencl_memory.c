@@ -299,7 +299,7 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
  * before it 19.0. Behind a kernel that takes 5 us more the ways are alike: what
  * copies looks whether it has ended but now and then.
  */
-enum { STAGED_BYTES = 4096 };
+enum { STAGED_BYTES = 64 << 10 };
 
 /* Whether so many bytes go that way, for which the device then has the memory.
  * Where it cannot be made they go as many do. */
