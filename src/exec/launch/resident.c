@@ -4,6 +4,11 @@
  * (identity rule 1): bytes that replaced others are never taken for them. One
  * that nobody uses is in the list of idle ones, oldest first, from which room
  * is taken. Their sizes together never exceed the budget.
+ *
+ * A table that is larger than the budget is mostly walked over again from its
+ * beginning: were its oldest tablets to make room for those that come, each would be
+ * gone when it is asked for. So other tables' oldest make room, and where there are
+ * none its own newest.
  */
 #include "exec/launch/resident.h"
 
@@ -39,8 +44,8 @@ struct resident {
 };
 
 static struct entry *find(struct resident *resident, struct identity identity);
-static enum vdbq_status make_room(struct resident *resident, uint64_t size,
-                                  struct device_memory **memory,
+static enum vdbq_status make_room(struct resident *resident, uint32_t table_id,
+                                  uint64_t size, struct device_memory **memory,
                                   struct error *error);
 static struct entry **bucket_of(struct resident *resident,
                                 struct identity identity);
@@ -105,7 +110,8 @@ entry_create(struct resident *resident, uint32_t table_id,
 
     if (made == NULL)
         return error_no_memory(error);
-    status = make_room(resident, size_bytes, &made->shown.memory, error);
+    status =
+        make_room(resident, table_id, size_bytes, &made->shown.memory, error);
     if (status != VDBQ_OK) {
         memory_release(made);
         return status;
@@ -248,15 +254,25 @@ static enum vdbq_status allocate(struct resident *resident, uint64_t size,
     return status;
 }
 
+/* The entry that makes room for a tablet of a table, or NULL. */
+static struct entry *victim(const struct resident *resident, uint32_t table_id)
+{
+    struct entry *entry = oldest(resident);
+
+    while (entry != NULL && entry->table_id == table_id)
+        entry = idle_entry(entry->idle.newer);
+    return entry != NULL ? entry : idle_entry(resident->idle.newest);
+}
+
 /* Memory of that size within the budget: new, or that of an idle tablet. */
-static enum vdbq_status make_room(struct resident *resident, uint64_t size,
-                                  struct device_memory **memory,
+static enum vdbq_status make_room(struct resident *resident, uint32_t table_id,
+                                  uint64_t size, struct device_memory **memory,
                                   struct error *error)
 {
     if (size > resident->budget_bytes)
         return no_room(resident, size, error);
     while (resident->used_bytes > resident->budget_bytes - size) {
-        struct entry *idle = oldest(resident);
+        struct entry *idle = victim(resident, table_id);
         if (idle == NULL)
             return no_room(resident, size, error);
         bool fits = idle->size_bytes == size;
