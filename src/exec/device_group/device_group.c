@@ -369,6 +369,7 @@ static enum vdbq_status take(struct device_group *group,
     bool raises = shape->raises || group->added + rows->count > SUM_DIGITS_MAX;
     if (group->rows < rows->number)
         group->rows = rows->number;
+    group->reported = true;
     enum vdbq_status status = send_control(group, rows, error);
     if (status == VDBQ_OK && shape->control.hashed)
         status = find_slots(group, rows, error);

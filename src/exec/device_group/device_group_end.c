@@ -26,7 +26,10 @@ static enum vdbq_status list(struct device_group *group, uint64_t room,
 {
     uint64_t slots = device_group_slots(&group->shape.control);
     struct group_state state;
-    enum vdbq_status status = device_fill(group->state, sizeof state, 0, error);
+    enum vdbq_status status =
+        group->reported ? device_fill(group->state, sizeof state, 0, error)
+                        : VDBQ_OK;
+    group->reported = true;
     if (status == VDBQ_OK)
         status = device_group_call(
             group,

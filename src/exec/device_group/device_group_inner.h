@@ -49,6 +49,7 @@ struct device_group {
     struct device_memory *slots;     /* hashed: one a row; else NULL   */
     struct device_memory *bits;      /* or NULL                        */
     struct device_memory *state;     /* what the kernels report */
+    bool reported;                   /* ... may have been something         */
     bool *reads;                     /* a column: whether it is needed */
     uint64_t rows;                   /* taken so far                   */
     uint64_t added; /* to sums since there was room for SUM_DIGITS_MAX */

@@ -247,7 +247,7 @@ static enum vdbq_status allocate(struct resident *resident, uint64_t size,
         resident->device, MEMORY_DEVICE, size, memory, error);
 
     while (status == VDBQ_DEVICE && oldest(resident) != NULL) {
-        device_memory_destroy(drop(resident, oldest(resident)));
+        device_memory_release(drop(resident, oldest(resident)));
         status = device_memory_create(resident->device, MEMORY_DEVICE, size,
                                       memory, error);
     }
@@ -279,7 +279,7 @@ static enum vdbq_status make_room(struct resident *resident, uint32_t table_id,
         *memory = drop(resident, idle);
         if (fits)
             return VDBQ_OK;
-        device_memory_destroy(*memory);
+        device_memory_release(*memory);
     }
     return allocate(resident, size, memory, error);
 }
@@ -291,7 +291,7 @@ enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
 
     while (bytes <= budget && resident->used_bytes > budget - bytes
            && oldest(resident) != NULL)
-        device_memory_destroy(drop(resident, oldest(resident)));
+        device_memory_release(drop(resident, oldest(resident)));
     if (bytes > budget || resident->used_bytes > budget - bytes) {
         error_set(error, VDBQ_LIMIT,
                   "the inner rows of a join take %llu bytes: %llu of %llu "
@@ -366,7 +366,7 @@ void resident_drop_old(struct resident *resident,
     for (; entry != NULL; entry = newer) {
         newer = idle_entry(entry->idle.newer);
         if (!is_current(entry, catalogue))
-            device_memory_destroy(drop(resident, entry));
+            device_memory_release(drop(resident, entry));
     }
 }
 
