@@ -54,7 +54,7 @@ unsigned build_first_of(const struct build_side *build_side, unsigned i);
  * compared with them. */
 bool build_needs_keys(const struct build_side *build_side, unsigned number);
 
-/* build_side_device.c: what the bounds of all columns take. */
+/* build_side_device.c: what the bounds of all columns take; 0: the device has no rows. */
 u64 build_bounds_bytes(const struct build_side *build_side);
 /* Puts what is on the device already in place, waits for that, and notes what is in
  * it. */

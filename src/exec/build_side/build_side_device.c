@@ -16,7 +16,11 @@ enum { NUMBERED_MAX = 1 << 16 };
 
 u64 build_bounds_bytes(const struct build_side *build_side)
 {
-    return build_column_count(build_side) * sizeof(struct keep_bounds);
+    bool any = false;
+    for (unsigned i = 0; i < build_side->cursors; i++)
+        any |= build_side->rows[i].on_device;
+    return any ? build_column_count(build_side) * sizeof(struct keep_bounds)
+               : 0;
 }
 
 /* -------------------------------------------------------------- columns -- */
@@ -114,14 +118,15 @@ static enum vdbq_status make_indexes(struct build_side *build_side,
 
 /* --------------------------------------------------------------- bounds -- */
 
-/* Makes the numbers of words of their codes, which lie between two. */
+/* Makes the numbers of words of their codes, which lie between two; of what are no
+ * codes, or too many, `all`. */
 static void number_words(const struct order_codes *order_codes,
                          const struct interval *all, struct interval *value)
 {
     struct interval found = { .low = INT64_MAX, .high = INT64_MIN };
     if (order_codes->order_codes == NULL)
         return;
-    if (value->high - value->low >= NUMBERED_MAX) {
+    if (value->low < 0 || value->high - value->low >= NUMBERED_MAX) {
         *value = *all;
         return;
     }
@@ -159,6 +164,7 @@ static enum vdbq_status read_bounds(struct build_side *build_side,
                                     struct error *error)
 {
     uint64_t size = build_bounds_bytes(build_side);
+    assert(size > 0 && build_side->bounds_at > 0);
     struct keep_bounds *bounds = arena_alloc(&build_side->arena, size);
     if (bounds == NULL)
         return error_no_memory(error);

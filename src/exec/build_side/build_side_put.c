@@ -172,7 +172,7 @@ static void lay_out(struct build_side *build_side, bool dense)
         if (!device)
             build_side->host_bytes = end;
     }
-    if (end > build_side->host_bytes)
+    if (build_bounds_bytes(build_side) > 0)
         build_side->bounds_at = take(&end, build_bounds_bytes(build_side));
     build_side->bytes = end + TABLET_ALIGN;
 }
