@@ -178,6 +178,7 @@ struct dictionary *dictionary_of_parts(struct dictionary *const *parts,
             return NULL;
         }
         made->dictionaries[made->count] = dictionary_hold(parts[made->count]);
+        made->lies_in_file |= paged_lies_in_file(parts[made->count]);
         made->firsts[made->count + 1] = dictionary->count = (uint32_t)end;
     }
     return dictionary;

@@ -33,9 +33,10 @@ struct dictionary {
 /* Words of several dictionaries, one behind the other, as they are. */
 struct dictionary_parts {
     struct dictionary **dictionaries; /* held                              */
-    uint32_t *firsts; /* number of each one's first word; one more is how many
+    uint32_t *firsts;  /* number of each one's first word; one more is how many
                          words there are                                  */
-    size_t count;     /* of `dictionaries` */
+    size_t count;      /* of `dictionaries` */
+    bool lies_in_file; /* one of them does */
 };
 
 /* Accepts NULL. */

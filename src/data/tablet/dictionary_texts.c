@@ -21,12 +21,9 @@ enum {
 
 bool dictionary_in_file(const struct dictionary *words)
 {
-    bool lies = words != NULL && paged_lies_in_file(words);
-    for (size_t i = 0; words != NULL && words->parts != NULL && !lies
-                       && i < words->parts->count;
-         i++)
-        lies = dictionary_in_file(words->parts->dictionaries[i]);
-    return lies;
+    return words != NULL
+           && (paged_lies_in_file(words)
+               || (words->parts != NULL && words->parts->lies_in_file));
 }
 
 /* Makes an array larger, which need not keep what it has. */
