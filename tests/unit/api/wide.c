@@ -5,7 +5,8 @@
  * Rows, and their order, are the host's, through tablets of all sizes, steps and
  * modes; so are groups, and a fault. On
  * VDBQ_TEST_DEVICE, where that is a GPU or the simulator Oclgrind; compilers of
- * CPUs take too long for barriers.
+ * CPUs take too long for barriers. The simulator, a thousand times slower, is dealt
+ * some of a query's shapes, of each build one, and of a grouping query's one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,6 +124,14 @@ static vdbq *make(void)
     return db;
 }
 
+static bool simulated; /* the device is Oclgrind */
+
+/* Whether a query runs in that shape, of so many among which one takes it. */
+static bool is_dealt(size_t query, size_t shape, size_t among)
+{
+    return !simulated || (query + shape) % among == 0;
+}
+
 /* Has the device of a database run groups of that shape; false: it has none
  * that can. */
 static bool widen(vdbq *db, const struct shape *shape)
@@ -136,8 +145,8 @@ static bool widen(vdbq *db, const struct shape *shape)
                != VDBQ_OK)
         return false;
     device = station->device;
-    if (!device_facts(device)->kind->runs_beside
-        && strstr(device_facts(device)->name, "Oclgrind") == NULL)
+    simulated = strstr(device_facts(device)->name, "Oclgrind") != NULL;
+    if (!device_facts(device)->kind->runs_beside && !simulated)
         return false;
     tuning = *device_tuning(device);
     tuning.group = shape->group;
@@ -207,11 +216,14 @@ static void groups_are_those_of_the_host(void **state)
             skip();
         }
         for (size_t i = 0; i < QUERIES; i++) {
+            if (!is_dealt(i, shape / 2, 2))
+                continue;
             expect(db, grouped[i], wanted[i]);
             assert_true(adds_itself(db, grouped[i]));
         }
-        expect(db, faulty_groups[0], fault);
-        expect(db, faulty_groups[1], fault);
+        for (size_t i = 0; i < 2; i++)
+            if (is_dealt(i, shape / 2, 2))
+                expect(db, faulty_groups[i], fault);
     }
     vdbq_close(db);
 }
@@ -222,7 +234,7 @@ static void rows_are_those_of_the_host(void **state)
     const char *device = getenv("VDBQ_TEST_DEVICE");
     vdbq *db = make();
     struct answer wanted[QUERIES];
-    uint64_t bytes[SHAPES];
+    uint64_t bytes[SERIAL + 1];
 
     (void)state;
     for (size_t i = 0; i < QUERIES; i++)
@@ -236,9 +248,12 @@ static void rows_are_those_of_the_host(void **state)
             skip();
         }
         for (size_t i = 0; i < QUERIES; i++)
-            expect(db, queries[i], wanted[i]);
-        expect(db, faulty, fault);
-        bytes[shape] = bytes_of_all(db);
+            if (is_dealt(i, shape, 3))
+                expect(db, queries[i], wanted[i]);
+        if (is_dealt(QUERIES, shape, 3))
+            expect(db, faulty, fault);
+        if (shape == STREAMED || shape == SERIAL)
+            bytes[shape] = bytes_of_all(db);
     }
     /* Where launches overlap, columns leave narrow that are packed in all of a
      * launch's tablets. */
