@@ -105,9 +105,14 @@ static void *resize(const struct vector *vector, size_t bytes)
     return items;
 }
 
-/* Up to so many items a vector has no room to spare: larger ones would be
- * copied whole for each item. */
-enum { EXACT_MAX = HOSTILE(1000, 0) };
+/* Up to so many items, and bytes, a vector has no room to spare: larger ones would
+ * be copied whole for each item. */
+enum { EXACT_MAX = HOSTILE(1000, 0), EXACT_BYTES = 1 << 15 };
+
+static bool is_exact(const struct vector *vector, size_t count)
+{
+    return count <= EXACT_MAX && count * vector->width <= EXACT_BYTES;
+}
 
 /* Makes room for `more` items behind those there are. */
 static bool reserve(struct vector *vector, size_t more)
@@ -124,7 +129,7 @@ static bool reserve(struct vector *vector, size_t more)
         return false;
     while (capacity < vector->count + more)
         capacity = capacity > most / 2 ? most : capacity * 2;
-    if (vector->count + more <= EXACT_MAX)
+    if (is_exact(vector, vector->count + more))
         capacity = vector->count + more;
     items = resize(vector, capacity * vector->width);
     if (items == NULL)
