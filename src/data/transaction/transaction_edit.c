@@ -13,8 +13,11 @@
 #include "data/tablet/tablet_inner.h"
 
 enum {
-    EDIT_ROWS = HOSTILE(2, 1 << 12), /* of a tablet less than half full; with
-                                        fewer it is written in no time      */
+    EDIT_ROWS = HOSTILE(2, 1 << 12), /* of a tablet less than half full; one
+                                        with fewer has few new values       */
+    EDIT_FEW = HOSTILE(2, 64),       /* values of an edit of a small tablet:
+                                     twenty times the work of one is less
+                                     than to write the tablet               */
     EDIT_SMALL = HOSTILE(2, 32),     /* rows for one value of an edit, at least:
                                      each commit writes all of it           */
     EDIT_LARGE = HOSTILE(2, 8),      /* ... where the change itself is large:
@@ -55,6 +58,25 @@ static uint64_t worth_of(const struct edit_change *change)
            + bytes / EDIT_BYTES;
 }
 
+static bool changes_texts(const struct table *table,
+                          const struct edit_change *change)
+{
+    bool texts = false;
+
+    for (unsigned i = 0; i < change->column_count; i++)
+        texts |= table->columns[change->columns[i]].type == VDBQ_TEXT;
+    return texts;
+}
+
+/* Whether an edit of so many values is better than a new tablet that is small: rows
+ * stay, and words, which an edit does not count. */
+static bool pays_for_few(const struct table *table,
+                         const struct edit_change *change, uint64_t values)
+{
+    return values <= EDIT_FEW && change->column_count > 0
+           && !changes_texts(table, change);
+}
+
 /* Whether an edit is better than a new tablet. */
 static bool pays(const struct database *database, const struct table *table,
                  const struct tablet_ref *tablet,
@@ -69,7 +91,9 @@ static bool pays(const struct database *database, const struct table *table,
     uint64_t more = worth_of(change);
     bool large = more * EDIT_GROWTH > before && table->rows <= EDIT_TABLE_ROWS;
 
-    return rows >= least && change->count < tablet->rows
+    if (rows < least)
+        return pays_for_few(table, change, before + more);
+    return change->count < tablet->rows
            && (before + more) * (large ? EDIT_LARGE : EDIT_SMALL) <= rows;
 }
 
@@ -83,10 +107,8 @@ static bool makes_anew(const struct database *database,
 {
     uint64_t gone = change->column_count == 0 ? change->count : 0;
 
-    for (unsigned i = 0; i < change->column_count; i++)
-        if (table->columns[change->columns[i]].type == VDBQ_TEXT)
-            return false;
-    return gone < tablet->rows && tablet->rows >= EDIT_LEAST
+    return !changes_texts(table, change) && gone < tablet->rows
+           && tablet->rows >= EDIT_LEAST
            && (tablet->rows - gone) * TABLET_LEAST
                   >= database_tablet_rows(database);
 }

@@ -167,6 +167,51 @@ static void rows_are_the_same(void **state)
     assert_true(edits > ROUNDS);
 }
 
+/* The rows of a table of FEW after one of its rows has changed again and again;
+ * `*edits`: how often it had an edit, and `*without`: none. */
+static struct text few_rows_after(uint32_t tablet_rows, unsigned *edits,
+                                  unsigned *without)
+{
+    enum { FEW = 30 };
+    struct database *database;
+    struct text text;
+
+    disk_start(NULL, 0);
+    database = open_disk(tablet_rows);
+    struct transaction *transaction = begin(database);
+    assert_int_equal(create_sample_table(transaction, "t", false), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "t", 0, FEW, 1), VDBQ_OK);
+    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+    for (int n = 0; n < 3 * FEW; n++) {
+        const int64_t row = n * 7 % FEW;
+        transaction = begin(database);
+        assert_int_equal(
+            change_sample_rows(transaction, "t", &row, 1, 2u << n / FEW % 3, n),
+            VDBQ_OK);
+        assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+        *(count_edits(database) > 0 ? edits : without) += 1;
+    }
+    assert_int_equal(print_database(database, &text), VDBQ_OK);
+    database_close(database);
+    return text;
+}
+
+/* A small tablet has edits, too, until they are of many values. */
+static void small_tablets_are_edited(void **state)
+{
+    unsigned edits = 0, without = 0, none = 0, all = 0;
+    struct text few = few_rows_after(LARGE, &edits, &without);
+    struct text same = few_rows_after(1, &none, &all);
+
+    (void)state;
+    assert_string_equal(few.bytes, same.bytes);
+    assert_int_equal(none, 0);
+    assert_true(edits > 0 && without > 0);
+    assert_true(BUILD_IS_HOSTILE || without <= 2);
+    text_finish(&few);
+    text_finish(&same);
+}
+
 /* A tablet with an edit stays where it was written; what it is known by does
  * not. */
 static void base_stays(void **state)
@@ -300,6 +345,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_the_same),
+        cmocka_unit_test(small_tablets_are_edited),
         cmocka_unit_test(base_stays),
         cmocka_unit_test(encodings_are_obeyed),
         cmocka_unit_test(damage_is_found),
