@@ -124,6 +124,27 @@ static void find_best(const struct index_terms *terms, bool exact,
     }
 }
 
+/* Whether a statement asks for the row of a key that it is told: it is made to run
+ * often, and a scan even of a few rows is more work than a search. */
+static bool is_look_up(const struct index_terms *terms,
+                       const struct index_use *use)
+{
+    return use->candidate->is_key && use->equal_count == 1
+           && terms->terms[use->terms[0]].value.parameter >= 0;
+}
+
+/* Whether the best way to find rows of a table is better than a scan of all. */
+static bool is_better(const struct index_terms *terms,
+                      const struct choice *best, const struct node *reader)
+{
+    const struct node *table = terms->of->table;
+    double rows = best->kept * (double)table->table->rows;
+
+    return index_is_sought(table)
+               ? index_pays(table, rows, index_row_cost(reader))
+               : is_look_up(terms, &best->use);
+}
+
 /* The index that finds rows of a table best, of which `reader` has columns; NULL: a
  * scan is better, or `*failed`. */
 static struct node *choose(struct binder *binder, const struct node *reader,
@@ -136,8 +157,7 @@ static struct node *choose(struct binder *binder, const struct node *reader,
     struct node *made;
 
     find_best(terms, exact, &best);
-    if (best.use.candidate == NULL
-        || !index_pays(table, best.kept * all, index_row_cost(reader)))
+    if (best.use.candidate == NULL || !is_better(terms, &best, reader))
         return NULL;
     made = index_seek(binder, table, best.use.candidate, best.kept * all);
     *failed = made == NULL;
@@ -157,7 +177,7 @@ static bool seek_select(struct binder *binder, struct node *node)
     struct node *seek;
     bool failed = false;
 
-    if (node->where == NULL || !index_is_sought(node->left))
+    if (node->where == NULL || node->left->kind != NODE_TABLE)
         return true;
     if (!index_candidates(binder, node->left, &candidates)
         || !index_terms_read(binder, &candidates, node->where, &terms))

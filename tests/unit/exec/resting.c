@@ -240,6 +240,39 @@ static void expect_scan(vdbq_query *query, int64_t from, int64_t more,
     assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
 }
 
+/* A table of few rows, whose row is found by its key while others change, go and
+ * come: no more of them are read. */
+static void test_few(void **state)
+{
+    enum { FEW = 40 };
+    int64_t values[FEW] = { 0 };
+    vdbq_query *query, *update;
+    struct vdbq_stats stats;
+
+    (void)state;
+    do_sql("create table little (id integer primary key, x bigint);"
+           "insert into little select id, 0 from t where id < 40");
+    query = prepare("select x + ?2 from little where id = ?1");
+    update = prepare("update little set x = ?2 where id = ?1");
+    for (int64_t i = 0; i < 3 * ROUNDS; i++) {
+        int64_t id = i * 7 % FEW;
+        assert_int_equal(run(update, id, i), VDBQ_OK);
+        values[id] = i;
+        if (i % 50 == 0)
+            do_sql("delete from little where id = 3;"
+                   "insert into little values (3, 99)");
+        values[3] = i % 50 == 0 ? 99 : values[3];
+        assert_int_equal(run(query, id * 3 % FEW, i), VDBQ_OK);
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_int64(query, 0), values[id * 3 % FEW] + i);
+        assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+        vdbq_query_stats(query, &stats);
+        assert_in_range(stats.rows_read, 0, 1);
+    }
+    vdbq_query_close(query);
+    vdbq_query_close(update);
+}
+
 /* A table that is read whole, and grows to more rows than a scan that rests may
  * have; others run on the same tablets meanwhile. */
 static void test_scan(void **state)
@@ -279,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_left_early), cmocka_unit_test(test_texts),
         cmocka_unit_test(test_settings),   cmocka_unit_test(test_update),
         cmocka_unit_test(test_fails),      cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_few),
     };
 
     return cmocka_run_group_tests(tests, open_table, close_table);
