@@ -15,7 +15,9 @@
 #include "data/tablet/dictionary_sort.h"
 #include "data/tablet/tablet_inner.h"
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+/* Keys are sorted by digits of so many bits; few of them by shorter ones, since each
+ * digit has a count. */
+enum { DIGIT_BITS = 11, DIGIT_BITS_LEAST = 5, DIGITS = 1 << DIGIT_BITS };
 
 /* Keys, each with the number of its row. */
 struct pairs {
@@ -399,13 +401,24 @@ static void keep(struct making *making)
 
 /* ---------------------------------------------------------------- sort -- */
 
+/* The digit of keys by which they are sorted. */
+struct digit {
+    unsigned shift; /* of its lowest bit       */
+    unsigned mask;  /* of its bits, from 0 on  */
+};
+
+static unsigned digit_of(uint64_t key, struct digit digit)
+{
+    return (unsigned)(key >> digit.shift) & digit.mask;
+}
+
 /* Moves all pairs to where their digit says, in their order. */
 static void scatter(const struct pairs *from, const struct pairs *to,
-                    uint32_t count, unsigned shift, uint32_t starts[DIGITS])
+                    uint32_t count, struct digit digit, uint32_t starts[DIGITS])
 {
     for (uint32_t i = 0; i < count; i++) {
         uint64_t key = from->keys[i];
-        uint32_t at = starts[key >> shift & (DIGITS - 1)]++;
+        uint32_t at = starts[digit_of(key, digit)]++;
         to->keys[at] = key;
         to->rows[at] = from->rows[i];
     }
@@ -413,28 +426,42 @@ static void scatter(const struct pairs *from, const struct pairs *to,
 
 /* Sorts by one digit; false: all have the same, and nothing was moved. */
 static bool sort_digit(const struct pairs *from, const struct pairs *to,
-                       uint32_t count, unsigned shift)
+                       uint32_t count, struct digit digit)
 {
-    uint32_t starts[DIGITS] = { 0 }, sum = 0;
+    uint32_t starts[DIGITS], sum = 0;
 
+    memset(starts, 0, (digit.mask + 1) * sizeof *starts);
     for (uint32_t i = 0; i < count; i++)
-        starts[from->keys[i] >> shift & (DIGITS - 1)]++;
-    if (count > 0 && starts[from->keys[0] >> shift & (DIGITS - 1)] == count)
+        starts[digit_of(from->keys[i], digit)]++;
+    if (count > 0 && starts[digit_of(from->keys[0], digit)] == count)
         return false;
-    for (unsigned i = 0; i < DIGITS; i++) {
+    for (unsigned i = 0; i <= digit.mask; i++) {
         uint32_t here = starts[i];
         starts[i] = sum;
         sum += here;
     }
-    scatter(from, to, count, shift, starts);
+    scatter(from, to, count, digit, starts);
     return true;
+}
+
+/* Bits of a digit for so many keys. */
+static unsigned digit_bits(uint32_t count)
+{
+    unsigned bits = DIGIT_BITS_LEAST;
+
+    while (bits < DIGIT_BITS && count >> (bits + 1) != 0)
+        bits++;
+    return bits;
 }
 
 /* Sorts pairs[0] by the lowest bits of the keys; false: it is to stop. */
 static bool sort_pairs(struct pairs pairs[2], uint32_t count, unsigned bits)
 {
-    for (unsigned shift = 0; shift < bits; shift += DIGIT_BITS) {
-        if (sort_digit(&pairs[0], &pairs[1], count, shift)) {
+    unsigned step = digit_bits(count);
+
+    for (unsigned shift = 0; shift < bits; shift += step) {
+        if (sort_digit(&pairs[0], &pairs[1], count,
+                       (struct digit){ shift, (1u << step) - 1 })) {
             struct pairs sorted = pairs[1];
             pairs[1] = pairs[0];
             pairs[0] = sorted;
