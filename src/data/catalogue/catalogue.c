@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostile.h"
 #include "base/type.h"
 #include "data/catalogue/catalogue_inner.h"
+
+enum { NAMES_FEW = HOSTILE(2, 16) }; /* that are not sorted to be compared */
 
 static bool copy_table(struct catalogue *copy, const struct table *from,
                        struct table *to);
@@ -325,10 +328,20 @@ int name_order(const char *a, const char *b)
     }
 }
 
+/* The same of few names, each compared with those before it. */
+static const char *few_twice(const char *const *names, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (name_order(names[k], names[i]) == 0)
+                return names[i];
+    return NULL;
+}
+
 const char *names_twice(const char **names, size_t count)
 {
-    if (count < 2)
-        return NULL;
+    if (count <= NAMES_FEW)
+        return few_twice(names, count);
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++)
         if (name_order(names[i - 1], names[i]) == 0)
@@ -449,34 +462,6 @@ static struct table *find_id(const struct catalogue *catalogue, uint32_t id)
         if (catalogue->tables[i].id == id)
             return &catalogue->tables[i];
     return NULL;
-}
-
-/* What a state becomes with one more column, or tablet. */
-static struct identity add_state(struct identity state, uint64_t a, uint64_t b,
-                                 uint64_t c, uint64_t d)
-{
-    const uint64_t all[] = { state.origin, state.number, a, b, c, d };
-
-    return identity_of_bytes(all, sizeof all);
-}
-
-void table_count_rows(struct table *table)
-{
-    struct identity state = { 0 };
-
-    table->rows = 0;
-    for (unsigned i = 0; i < table->column_count; i++)
-        state = add_state(state, i, table->columns[i].type,
-                          table->columns[i].collation, 0);
-    for (size_t i = 0; i < table->tablet_count; i++) {
-        struct tablet_ref *tablet = &table->tablets[i];
-        state =
-            add_state(state, tablet->identity.origin, tablet->identity.number,
-                      tablet->checksum, tablet->rows);
-        tablet->row_first = table->rows;
-        table->rows += tablet->rows;
-    }
-    table->state = state;
 }
 
 /* Facts of two sets of values together. */

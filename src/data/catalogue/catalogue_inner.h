@@ -59,8 +59,9 @@ void catalogue_set_runs(struct catalogue *catalogue, struct run_ref *runs,
 void catalogue_sample(struct catalogue *catalogue, uint32_t id,
                       struct sample *sample);
 
-/* Numbers the rows of a table's tablets, counts them, and works out its
- * state. */
+/* Numbers the rows of a table's tablets, and counts them. */
+void table_number_rows(struct table *table);
+/* The same, and works out its state. */
 void table_count_rows(struct table *table);
 
 /* The catalogue's bytes in the file; text->failed: no memory. */
@@ -77,11 +78,13 @@ struct catalogue_bounds {
     uint64_t size;       /* of the catalogue in bytes */
     uint64_t copies;     /* the second copies of the heads; 0: there are none */
     uint64_t copies_size; /* of the copies of the heads */
+    bool places; /* where blocks are is all that is wanted: neither names nor
+                    values are taken, nor views and indexes               */
 };
 
 /* Reads the bytes back and proves that nothing in them points outside the
- * bounds or twice at the same place, and that DEFAULTs are expressions to
- * `parse`. Fails with CORRUPT, NO_MEMORY. */
+ * bounds or, but for `places`, twice at the same place, and that DEFAULTs are
+ * expressions to `parse`. Fails with CORRUPT, NO_MEMORY. */
 enum vdbq_status catalogue_decode(const void *bytes,
                                   const struct catalogue_bounds *bounds,
                                   const char *path, default_parser parse,
@@ -90,7 +93,7 @@ enum vdbq_status catalogue_decode(const void *bytes,
 
 /* The order of names without case, as strcmp() gives it. */
 int name_order(const char *a, const char *b);
-/* Two names that are equal without case, or NULL: there are none. Sorts. */
+/* Two names that are equal without case, or NULL: there are none. May sort. */
 const char *names_twice(const char **names, size_t count);
 
 #endif

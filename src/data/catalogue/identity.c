@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "base/hostile.h"
 #include "cl/hash.h"
 
+enum { FEW = HOSTILE(2, 24) };    /* that are not sorted to be compared */
 #define DRAWN (UINT64_C(1) << 63) /* identity rule 2 */
 
 struct identity_source identity_source_init(uint64_t drawn)
@@ -53,10 +55,21 @@ static int compare(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
+/* Whether two of few are, each compared with those before it. */
+static bool few_twice(const struct identity *identities, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (identity_equal(identities[k], identities[i]))
+                return true;
+    return false;
+}
+
 bool identities_twice(struct identity *identities, size_t count)
 {
-    if (count > 1)
-        qsort(identities, count, sizeof *identities, compare);
+    if (count <= FEW)
+        return few_twice(identities, count);
+    qsort(identities, count, sizeof *identities, compare);
     for (size_t i = 1; i < count; i++)
         if (identity_equal(identities[i - 1], identities[i]))
             return true;

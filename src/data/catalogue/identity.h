@@ -49,7 +49,7 @@ struct identity identity_of_place(uint64_t generation, uint64_t offset,
                                   uint64_t checksum);
 
 bool identity_equal(struct identity a, struct identity b);
-/* Whether two of them are equal. Sorts. */
+/* Whether two of them are equal. May sort. */
 bool identities_twice(struct identity *identities, size_t count);
 /* For hash tables. */
 uint64_t identity_hash(struct identity identity);

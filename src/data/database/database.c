@@ -288,7 +288,8 @@ enum vdbq_status database_load(const struct database *database,
                                              .copies = head->copies,
                                              .copies_size = head->copies != 0
                                                                 ? FILE_FIRST
-                                                                : 0 };
+                                                                : 0,
+                                             .places = places };
     struct block block = block_create(bounds.size);
     enum vdbq_status status;
 

@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "data/tablet/block.h"
-#include "data/file/catalogue_file.h"
-#include "data/file/decoder.h"
-#include "data/file/index_keys.h"
 #include "data/catalogue/facts.h"
-#include "data/file/space.h"
+#include "data/file/catalogue_check.h"
+#include "data/file/catalogue_file.h"
+#include "data/file/index_keys.h"
 
 static void get_catalogue(struct decoder *decoder);
 static void get_table(struct decoder *decoder, struct table *table);
@@ -22,9 +21,6 @@ static void get_uniques(struct decoder *decoder, struct table *table);
 static void get_tablets(struct decoder *decoder, struct table *table);
 static void get_views(struct decoder *decoder);
 static void get_indexes(struct decoder *decoder);
-static void check_names(struct decoder *decoder);
-static void check_extents(struct decoder *decoder);
-static void check_identities(struct decoder *decoder);
 
 enum vdbq_status catalogue_decode(const void *bytes,
                                   const struct catalogue_bounds *bounds,
@@ -44,12 +40,8 @@ enum vdbq_status catalogue_decode(const void *bytes,
     if (decoder.catalogue == NULL)
         return error_no_memory(error);
     get_catalogue(&decoder);
-    if (!decoder.failed)
-        check_names(&decoder);
-    if (!decoder.failed)
-        check_extents(&decoder);
-    if (!decoder.failed)
-        check_identities(&decoder);
+    if (!decoder.failed && !bounds->places)
+        catalogue_check(&decoder);
     if (decoder.failed) {
         catalogue_release(decoder.catalogue);
         return error->status;
@@ -87,6 +79,8 @@ static void get_catalogue(struct decoder *decoder)
         get_table(decoder, &catalogue->tables[i]);
         catalogue->table_count++;
     }
+    if (decoder->bounds->places)
+        return;
     if (!decoder->first) {
         get_views(decoder);
         get_indexes(decoder);
@@ -115,7 +109,7 @@ static void get_table(struct decoder *decoder, struct table *table)
     if (table->key != NO_KEY && table->key >= table->column_count)
         decoder_fail(decoder, "the primary key", table->name);
     get_columns(decoder, table);
-    if (!decoder->failed)
+    if (!decoder->failed && !decoder->bounds->places)
         parse_defaults(decoder, table);
     if (!decoder->first)
         get_uniques(decoder, table);
@@ -205,13 +199,17 @@ static void get_facts(struct decoder *decoder, const struct table *table,
                       struct tablet_ref *tablet)
 {
     unsigned count = table->column_count;
+    int64_t numbers[FACTS_BYTES / 8]; /* NULLs, then what values are between */
 
+    if (decoder->bounds->places) {
+        decoder_skip(decoder, (size_t)count * FACTS_BYTES);
+        return;
+    }
     tablet->facts = decoder_take_own(decoder, count, sizeof *tablet->facts);
     for (unsigned i = 0; i < count && !decoder->failed; i++) {
-        uint64_t nulls = decoder_get_64(decoder);
-        int64_t bits[2];
-        decoder_get(decoder, bits, sizeof bits);
-        if (!facts_from_bits(table->columns[i].type, tablet->rows, nulls, bits,
+        decoder_get(decoder, numbers, sizeof numbers);
+        if (!facts_from_bits(table->columns[i].type, tablet->rows,
+                             (uint64_t)numbers[0], numbers + 1,
                              &tablet->facts[i]))
             decoder_fail(decoder, "the facts of a tablet's values",
                          table->name);
@@ -237,12 +235,12 @@ static void get_identity(struct decoder *decoder, const struct table *table,
 static void get_edit(struct decoder *decoder, const struct table *table,
                      struct tablet_ref *tablet)
 {
-    uint64_t offset = decoder_get_64(decoder), size = decoder_get_64(decoder);
-    uint64_t checksum = decoder_get_64(decoder);
+    uint64_t place[3]; /* offset, size, checksum */
 
-    if (decoder->failed || offset == 0)
+    decoder_get(decoder, place, sizeof place);
+    if (decoder->failed || place[0] == 0)
         return;
-    if (size == 0 || !place_is_sound(decoder->bounds, offset, size)) {
+    if (place[1] == 0 || !place_is_sound(decoder->bounds, place[0], place[1])) {
         decoder_fail(decoder, "the place of an edit", table->name);
         return;
     }
@@ -252,9 +250,9 @@ static void get_edit(struct decoder *decoder, const struct table *table,
         decoder->failed = true;
         return;
     }
-    tablet->edit->offset = offset;
-    tablet->edit->size_bytes = size;
-    tablet->edit->checksum = checksum;
+    tablet->edit->offset = place[0];
+    tablet->edit->size_bytes = place[1];
+    tablet->edit->checksum = place[2];
 }
 
 /* All tablets of a table. */
@@ -267,9 +265,11 @@ static void get_tablets(struct decoder *decoder, struct table *table)
         table->tablet_count = 0;
     for (size_t i = 0; i < count && !decoder->failed; i++) {
         struct tablet_ref *tablet = &table->tablets[i];
-        tablet->offset = decoder_get_64(decoder);
-        tablet->size_bytes = decoder_get_64(decoder);
-        tablet->checksum = decoder_get_64(decoder);
+        uint64_t place[3];
+        decoder_get(decoder, place, sizeof place);
+        tablet->offset = place[0];
+        tablet->size_bytes = place[1];
+        tablet->checksum = place[2];
         get_identity(decoder, table, tablet);
         tablet->rows = decoder_get_32(decoder);
         if (!decoder->failed)
@@ -278,7 +278,11 @@ static void get_tablets(struct decoder *decoder, struct table *table)
             get_edit(decoder, table, tablet);
         get_facts(decoder, table, tablet);
     }
-    if (!decoder->failed)
+    if (decoder->failed)
+        return;
+    if (decoder->bounds->places)
+        table_number_rows(table);
+    else
         table_count_rows(table);
 }
 
@@ -414,104 +418,4 @@ static void get_indexes(struct decoder *decoder)
         get_index(decoder, &catalogue->indexes[i]);
         catalogue->index_count++;
     }
-}
-
-/* --------------------------------------------------- what must differ -- */
-
-/* No two columns have one name. */
-static void check_column_names(struct decoder *decoder,
-                               const struct table *table)
-{
-    const char **names =
-        decoder_take_own(decoder, table->column_count, sizeof *names);
-
-    for (unsigned i = 0; names != NULL && i < table->column_count; i++)
-        names[i] = table->columns[i].name;
-    if (names != NULL && names_twice(names, table->column_count) != NULL)
-        decoder_fail(decoder, "two columns of one name", table->name);
-}
-
-/* Tables, views and indexes have names of their own. */
-static void check_all_names(struct decoder *decoder)
-{
-    const struct catalogue *catalogue = decoder->catalogue;
-    size_t count = 0;
-    const char **names = decoder_take_own(
-        decoder,
-        catalogue->table_count + catalogue->view_count + catalogue->index_count,
-        sizeof *names);
-
-    if (names == NULL)
-        return;
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        names[count++] = catalogue->tables[i].name;
-    for (size_t i = 0; i < catalogue->view_count; i++)
-        names[count++] = catalogue->views[i].name;
-    for (size_t i = 0; i < catalogue->index_count; i++)
-        names[count++] = catalogue->indexes[i].name;
-    if (names_twice(names, count) != NULL)
-        decoder_fail(decoder, "two tables of one name", NULL);
-}
-
-/* Names of tables, names of columns of a table, and ids are there once. The
- * ids grow, since tables are only ever added at the end. */
-static void check_names(struct decoder *decoder)
-{
-    const struct catalogue *catalogue = decoder->catalogue;
-    const struct table *tables = catalogue->tables;
-
-    for (size_t i = 0; i < catalogue->table_count && !decoder->failed; i++) {
-        check_column_names(decoder, &tables[i]);
-        if (i > 0 && tables[i - 1].id >= tables[i].id)
-            decoder_fail(decoder, "the id", tables[i].name);
-    }
-    check_all_names(decoder);
-}
-
-/* Nothing in the file overlaps anything else. */
-static void check_extents(struct decoder *decoder)
-{
-    struct vector extents = VECTOR(struct extent);
-
-    if (!extents_add(&extents, decoder->bounds->offset, decoder->bounds->size)
-        || !extents_add(&extents, decoder->bounds->copies,
-                        decoder->bounds->copies_size)
-        || !extents_add_catalogue(&extents, decoder->catalogue)) {
-        error_no_memory(decoder->error);
-        decoder->failed = true;
-    }
-    extents_sort(&extents);
-    if (!decoder->failed && extents_overlap(&extents) != NULL)
-        decoder_fail(decoder, "two blocks in one place", NULL);
-    vector_finish(&extents);
-}
-
-/* Of all tables. */
-static size_t count_tablets(const struct catalogue *catalogue)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        count += catalogue->tables[i].tablet_count;
-    return count;
-}
-
-/* Tablets that had one identity would be taken for one another. */
-static void check_identities(struct decoder *decoder)
-{
-    const struct catalogue *catalogue = decoder->catalogue;
-    size_t count = count_tablets(catalogue), at = 0;
-    struct identity *identities = memory_zeroed(count + 1, sizeof *identities);
-
-    if (identities == NULL) {
-        error_no_memory(decoder->error);
-        decoder->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        for (size_t k = 0; k < catalogue->tables[i].tablet_count; k++)
-            identities[at++] = catalogue->tables[i].tablets[k].identity;
-    if (identities_twice(identities, count))
-        decoder_fail(decoder, "two tablets of one identity", NULL);
-    memory_release(identities);
 }

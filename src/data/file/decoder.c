@@ -44,14 +44,25 @@ void *decoder_take_own(struct decoder *decoder, size_t count, size_t width)
     return take(decoder, &decoder->catalogue->arena, count, width);
 }
 
+/* Whether so many bytes follow. */
+static bool has(struct decoder *decoder, size_t size)
+{
+    assert(decoder->at <= decoder->end);
+    if (!decoder->failed && (size_t)(decoder->end - decoder->at) < size)
+        decoder_fail(decoder, "it ends too early", NULL);
+    return !decoder->failed;
+}
+
+void decoder_skip(struct decoder *decoder, size_t size)
+{
+    if (has(decoder, size))
+        decoder->at += size;
+}
+
 void decoder_get(struct decoder *decoder, void *value, size_t size)
 {
-    memset(value, 0, size);
-    assert(decoder->at <= decoder->end);
-    if (decoder->failed)
-        return;
-    if ((size_t)(decoder->end - decoder->at) < size) {
-        decoder_fail(decoder, "it ends too early", NULL);
+    if (!has(decoder, size)) {
+        memset(value, 0, size);
         return;
     }
     memcpy(value, decoder->at, size);
@@ -93,6 +104,10 @@ const char *decoder_name(struct decoder *decoder)
         && (length == 0 || length > NAME_BYTES_MAX
             || memchr(decoder->at, 0, length) != NULL))
         decoder_fail(decoder, "a name", NULL);
+    if (decoder->bounds->places) {
+        decoder_skip(decoder, length);
+        return "";
+    }
     name = decoder_take(decoder, length + 1, 1);
     if (name != NULL)
         decoder_get(decoder, name, length);

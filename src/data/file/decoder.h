@@ -31,6 +31,8 @@ void decoder_fail(struct decoder *decoder, const char *what, const char *name);
 void *decoder_take(struct decoder *decoder, size_t count, size_t width);
 void *decoder_take_own(struct decoder *decoder, size_t count, size_t width);
 
+/* Passes over bytes. */
+void decoder_skip(struct decoder *decoder, size_t size);
 /* Reads bytes; a number of 4 bytes; one of 8. */
 void decoder_get(struct decoder *decoder, void *value, size_t size);
 uint32_t decoder_get_32(struct decoder *decoder);

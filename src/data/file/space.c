@@ -17,7 +17,8 @@ enum {
     STRETCH_BYTES = HOSTILE(2, 16) << 12, /* of a gap that has room for them */
     SLACK_BYTES = 4 * STRETCH_BYTES, /* by which the file may get longer for
                                         that, ...                            */
-    SLACK_SHARE = 4                  /* ... at most one in so many of it     */
+    SLACK_SHARE = 4,                 /* ... at most one in so many of it     */
+    SORT_FEW = HOSTILE(8, 256)       /* extents that qsort() takes longer for */
 };
 
 static int compare_extents(const void *a, const void *b);
@@ -55,9 +56,25 @@ bool extents_add_catalogue(struct vector *extents,
     return true;
 }
 
+/* Sorts few, by insertion over shorter and shorter gaps. */
+static void sort_few(struct extent *extents, size_t count)
+{
+    for (size_t gap = count / 3 + 1; gap > 0; gap = gap == 1 ? 0 : gap / 3 + 1)
+        for (size_t i = gap; i < count; i++) {
+            struct extent moved = extents[i];
+            size_t at = i;
+            for (; at >= gap && extents[at - gap].offset > moved.offset;
+                 at -= gap)
+                extents[at] = extents[at - gap];
+            extents[at] = moved;
+        }
+}
+
 void extents_sort(struct vector *extents)
 {
-    if (extents->count > 1)
+    if (extents->count <= SORT_FEW)
+        sort_few(extents->items, extents->count);
+    else
         qsort(extents->items, extents->count, extents->width, compare_extents);
 }
 
