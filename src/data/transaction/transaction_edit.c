@@ -109,8 +109,9 @@ static bool makes_anew(const struct database *database,
 
     return !changes_texts(table, change) && gone < tablet->rows
            && tablet->rows >= EDIT_LEAST
-           && (tablet->rows - gone) * TABLET_LEAST
-                  >= database_tablet_rows(database);
+           && (table->tablet_count == 1
+               || (tablet->rows - gone) * TABLET_LEAST
+                      >= database_tablet_rows(database));
 }
 
 static enum edit_way way_of(const struct database *database,
