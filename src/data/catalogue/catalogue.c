@@ -17,12 +17,7 @@ enum { NAMES_FEW = HOSTILE(2, 16) }; /* that are not sorted to be compared */
 
 static bool copy_table(struct catalogue *copy, const struct table *from,
                        struct table *to);
-static bool copy_state(struct arena *arena, const struct table *from,
-                       struct table *to);
-static bool copy_tablets(struct arena *arena, unsigned columns,
-                         const struct tablet_ref *from, size_t count,
-                         struct tablet_ref *to);
-static void release_edits(const struct tablet_ref *tablets, size_t count);
+static void copy_state(const struct table *from, struct table *to);
 static struct table *find_id(const struct catalogue *catalogue, uint32_t id);
 static void join_facts(struct column_facts *all,
                        const struct column_facts *more);
@@ -45,8 +40,7 @@ void catalogue_release(struct catalogue *catalogue)
     for (size_t i = 0; i < catalogue->table_count; i++) {
         defaults_release(catalogue->tables[i].defaults);
         sample_release(catalogue->tables[i].sample);
-        release_edits(catalogue->tables[i].tablets,
-                      catalogue->tables[i].tablet_count);
+        tablets_release(catalogue->tables[i].held);
     }
     names_release(catalogue->names);
     arena_finish(&catalogue->arena);
@@ -209,8 +203,9 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
     for (; copy->table_count < count; copy->table_count++) {
         const struct table *table = &from->tables[copy->table_count];
         struct table *place = &copy->tables[copy->table_count];
-        if (room > 0 ? !copy_table(copy, table, place)
-                     : !copy_state(&copy->arena, table, place))
+        if (room == 0)
+            copy_state(table, place);
+        else if (!copy_table(copy, table, place))
             goto release_copy;
     }
     return copy;
@@ -271,7 +266,7 @@ void catalogue_remove(struct catalogue *catalogue, uint32_t id)
             catalogue_remove_index(catalogue, catalogue->indexes[i].name);
     defaults_release(place->defaults);
     sample_release(place->sample);
-    release_edits(place->tablets, place->tablet_count);
+    tablets_release(place->held);
     after = catalogue->table_count - 1 - (size_t)(place - catalogue->tables);
     memmove(place, place + 1, after * sizeof *place);
     catalogue->table_count--;
@@ -291,20 +286,16 @@ bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
                       const struct tablet_ref *more, size_t count)
 {
     struct table *table = find_id(catalogue, id);
-    struct tablet_ref *tablets =
-        arena_alloc(&catalogue->arena, (kept + count) * sizeof *tablets);
+    struct tablets *tablets;
 
     assert(table != NULL && kept <= table->tablet_count);
+    tablets = tablets_create(table->column_count, kept + count);
     if (tablets == NULL)
         return false;
-    if (kept > 0)
-        memcpy(tablets, table->tablets, kept * sizeof *tablets);
-    if (!copy_tablets(&catalogue->arena, table->column_count, more, count,
-                      tablets + kept))
-        return false;
-    release_edits(table->tablets + kept, table->tablet_count - kept);
-    table->tablets = tablets;
-    table->tablet_count = kept + count;
+    for (size_t i = 0; i < kept + count; i++)
+        tablets_put(tablets, i,
+                    i < kept ? &table->tablets[i] : &more[i - kept]);
+    table_take_tablets(table, tablets);
     table_count_rows(table);
     return true;
 }
@@ -381,51 +372,20 @@ static bool copy_table(struct catalogue *copy, const struct table *from,
     struct table named = *from;
 
     named.name = arena_copy(arena, from->name, strlen(from->name));
-    return named.name != NULL && copy_columns(arena, from, &named)
-           && copy_uniques(arena, from->uniques, from->unique_count, &named)
-           && copy_state(&copy->arena, &named, to);
+    if (named.name == NULL || !copy_columns(arena, from, &named)
+        || !copy_uniques(arena, from->uniques, from->unique_count, &named))
+        return false;
+    copy_state(&named, to);
+    return true;
 }
 
-/* A table with the same names, and tablets of its own; false: no memory. */
-static bool copy_state(struct arena *arena, const struct table *from,
-                       struct table *to)
+/* A table with the same names and tablets. */
+static void copy_state(const struct table *from, struct table *to)
 {
     *to = *from;
-    to->tablets = arena_alloc(arena, from->tablet_count * sizeof *to->tablets);
-    if (to->tablets == NULL
-        || !copy_tablets(arena, from->column_count, from->tablets,
-                         from->tablet_count, to->tablets))
-        return false;
+    tablets_hold(to->held);
     defaults_hold(to->defaults);
     sample_hold(to->sample);
-    return true;
-}
-
-/* The facts are copied, one a column, and edits are held. False: no memory; none
- * is held then. */
-static bool copy_tablets(struct arena *arena, unsigned columns,
-                         const struct tablet_ref *from, size_t count,
-                         struct tablet_ref *to)
-{
-    struct column_facts *facts =
-        arena_alloc(arena, count * columns * sizeof *facts);
-
-    if (facts == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++, facts += columns) {
-        to[i] = from[i];
-        to[i].facts = facts;
-        memcpy(facts, from[i].facts, columns * sizeof *facts);
-        edit_hold(to[i].edit);
-    }
-    return true;
-}
-
-/* Lets go what copy_tablets() held. */
-static void release_edits(const struct tablet_ref *tablets, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        edit_release(tablets[i].edit);
 }
 
 bool table_has_edits(const struct table *table)

@@ -84,6 +84,7 @@ struct table {
     uint64_t rows;              /* of all tablets */
     size_t tablet_count;        /* of `tablets` */
     struct tablet_ref *tablets; /* in the order of their rows */
+    struct tablets *held;       /* which has them; NULL: there are none */
     struct identity state;      /* of its rows: identity rule 3 */
     struct defaults *defaults;  /* held; NULL: no column has a tree */
     struct sample *sample;      /* held; of all rows; NULL: there is none, as

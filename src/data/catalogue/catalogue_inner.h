@@ -20,6 +20,28 @@ struct catalogue_names *names_create(void);
 struct catalogue_names *names_hold(struct catalogue_names *names);
 void names_release(struct catalogue_names *names); /* accepts NULL */
 
+/* Tablets of a table, which catalogues that are copies of one another share. They do
+ * not change once others see them. */
+struct tablets {
+    unsigned holders;         /* tablets_hold() and tablets_release()         */
+    unsigned columns;         /* facts of each tablet, which follow the last  */
+    size_t count;             /* of `refs`                                    */
+    struct tablet_ref refs[]; /* their edits are held                         */
+};
+/* So many, which are to be put; without columns they have no facts. The caller holds
+ * them; NULL: no memory. */
+struct tablets *tablets_create(unsigned columns, size_t count);
+/* Both accept NULL: there are none. */
+struct tablets *tablets_hold(struct tablets *tablets);
+void tablets_release(struct tablets *tablets);
+/* Copies a tablet and its facts, and holds its edit. */
+void tablets_put(struct tablets *tablets, size_t i,
+                 const struct tablet_ref *tablet);
+/* Gives them to a table, which lets go those that it had; they are held no more. */
+void table_take_tablets(struct table *table, struct tablets *tablets);
+/* Gives a table copies of its tablets, which may be changed. False: no memory. */
+bool table_own_tablets(struct table *table);
+
 /* An empty catalogue, or one equal to `from` with room for `room` tables,
  * views and indexes more; the caller holds it and may change it until others see it.
  * Without room it has the same names. NULL: there is no memory. */

@@ -205,7 +205,6 @@ static void get_facts(struct decoder *decoder, const struct table *table,
         decoder_skip(decoder, (size_t)count * FACTS_BYTES);
         return;
     }
-    tablet->facts = decoder_take_own(decoder, count, sizeof *tablet->facts);
     for (unsigned i = 0; i < count && !decoder->failed; i++) {
         decoder_get(decoder, numbers, sizeof numbers);
         if (!facts_from_bits(table->columns[i].type, tablet->rows,
@@ -255,14 +254,29 @@ static void get_edit(struct decoder *decoder, const struct table *table,
     tablet->edit->checksum = place[2];
 }
 
+/* Room for the tablets of a table. */
+static bool take_tablets(struct decoder *decoder, struct table *table)
+{
+    unsigned facts = decoder->bounds->places ? 0 : table->column_count;
+    struct tablets *tablets = tablets_create(facts, table->tablet_count);
+
+    if (tablets != NULL) {
+        table_take_tablets(table, tablets);
+        return true;
+    }
+    table->tablet_count = 0;
+    error_no_memory(decoder->error);
+    decoder->failed = true;
+    return false;
+}
+
 /* All tablets of a table. */
 static void get_tablets(struct decoder *decoder, struct table *table)
 {
-    size_t count = decoder->failed ? 0 : table->tablet_count;
+    size_t count = table->tablet_count;
 
-    table->tablets = decoder_take_own(decoder, count, sizeof *table->tablets);
-    if (table->tablets == NULL)
-        table->tablet_count = 0;
+    if (decoder->failed || !take_tablets(decoder, table))
+        return;
     for (size_t i = 0; i < count && !decoder->failed; i++) {
         struct tablet_ref *tablet = &table->tablets[i];
         uint64_t place[3];

@@ -273,13 +273,26 @@ static uint64_t wanted_gap(const struct round *round)
     return gaps > largest ? gaps : largest;
 }
 
+/* The next state, whose tablets have places of their own. NULL: no memory. */
+static struct catalogue *next_state(const struct transaction *transaction)
+{
+    struct catalogue *next = transaction_next(transaction, 0);
+
+    for (size_t i = 0; next != NULL && i < next->table_count; i++)
+        if (!table_own_tablets(&next->tables[i])) {
+            catalogue_release(next);
+            return NULL;
+        }
+    return next;
+}
+
 /* Moves what can be moved in one commit. */
 static enum vdbq_status move_some(struct round *round, struct error *error)
 {
     enum vdbq_status status;
     uint64_t size;
 
-    round->next = transaction_next(round->transaction, 0);
+    round->next = next_state(round->transaction);
     if (round->next == NULL || !list_pieces(round->next, &round->pieces))
         return error_no_memory(error);
     status = move_down(round, error);

@@ -121,7 +121,7 @@ static void test_removed(void **state)
     catalogue_release(first);
 }
 
-/* Tablets, with their facts and edits, are a catalogue's own. */
+/* Tablets, with their facts and edits, are shared until a table has others. */
 static void test_tablets(void **state)
 {
     struct column_facts facts[2] = { { .minimum = 1, .maximum = 5 },
@@ -134,10 +134,13 @@ static void test_tablets(void **state)
     assert_true(catalogue_extend(first, 0, 0, tablets, 2));
     second = copy(first, 0);
     third = copy(second, 0);
+    assert_ptr_equal(first->tables[0].tablets, third->tables[0].tablets);
+    assert_true(table_own_tablets(&third->tables[0]));
     third->tables[0].tablets[1].offset = 4096;
     assert_int_equal(second->tables[0].tablets[1].offset, 0);
     assert_true(catalogue_extend(third, 0, 1, tablets, 2));
     assert_int_equal(third->tables[0].rows, 10);
+    assert_int_equal(third->tables[0].tablets[2].row_first, 6);
     assert_int_equal(second->tables[0].rows, 7);
     catalogue_release(first);
     catalogue_release(second);
