@@ -290,7 +290,7 @@ enum vdbq_status database_load(const struct database *database,
                                                                 ? FILE_FIRST
                                                                 : 0,
                                              .places = places };
-    struct block block = block_create(bounds.size);
+    struct block block = block_to_read(bounds.size);
     enum vdbq_status status;
 
     *catalogue = NULL;

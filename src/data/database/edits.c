@@ -293,7 +293,7 @@ static enum vdbq_status load(const struct database *database,
                              struct tablet_ref *tablet, struct error *error)
 {
     struct edit *edit = tablet->edit;
-    struct block block = block_create(edit->size_bytes);
+    struct block block = block_to_read(edit->size_bytes);
     struct reading_edit reading = {
         .table = table, .tablet = tablet, .edit = edit, .at = block.bytes
     };

@@ -141,7 +141,7 @@ enum vdbq_status run_list_load(const struct file *file,
     count = count_runs(file, head, start);
     if (count == 0)
         return VDBQ_OK;
-    list = block_create(list_bytes(count));
+    list = block_to_read(list_bytes(count));
     if (list.bytes == NULL)
         return error_no_memory(error);
     if (file_read(file, list.bytes, list.size, head->catalogue + start,

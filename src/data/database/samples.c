@@ -253,7 +253,7 @@ static enum vdbq_status read_block(const struct file *file, uint64_t end,
     *block = (struct block){ 0 };
     if (!can_be_there(entry, end))
         return VDBQ_OK;
-    *block = block_create(entry[1]);
+    *block = block_to_read(entry[1]);
     if (block->bytes == NULL)
         return error_no_memory(error);
     status = file_read(file, block->bytes, block->size, entry[0], &ignored);
@@ -365,7 +365,7 @@ enum vdbq_status samples_load(const struct database *database,
     if ((head->features & FILE_SAMPLES) == 0
         || end > head->end - head->catalogue)
         return VDBQ_OK;
-    list = block_create(size);
+    list = block_to_read(size);
     if (list.bytes == NULL)
         return error_no_memory(error);
     bool whole = read_list(file, head->catalogue + end - size, &list);

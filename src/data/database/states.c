@@ -79,7 +79,7 @@ static enum vdbq_status read_list(const struct file *file,
         || count == 0 || count > STATES_MAX
         || count * ENTRY_BYTES > most - COUNT_BYTES - LIST_SUM_BYTES)
         return VDBQ_OK;
-    *list = block_create(COUNT_BYTES + count * ENTRY_BYTES + LIST_SUM_BYTES);
+    *list = block_to_read(COUNT_BYTES + count * ENTRY_BYTES + LIST_SUM_BYTES);
     if (list->bytes == NULL)
         return error_no_memory(error);
     if (file_read(file, list->bytes, list->size, offset, &ignored) == VDBQ_OK

@@ -43,7 +43,7 @@ static enum vdbq_status read_bytes(const struct database *database,
                                    const struct tablet_ref *tablet,
                                    struct block *block, struct error *error)
 {
-    *block = block_create(tablet->size_bytes);
+    *block = block_to_read(tablet->size_bytes);
     if (block->bytes == NULL)
         return error_no_memory(error);
     enum vdbq_status status = file_read(&database->file, block->bytes,

@@ -52,7 +52,7 @@ bool tablet_pages_told(const struct tablet_pages *pages)
 static enum vdbq_status read_sums(const struct tablet_pages *pages,
                                   uint64_t *sums, struct error *error)
 {
-    struct block block = block_create(page_sums_bytes(pages->size));
+    struct block block = block_to_read(page_sums_bytes(pages->size));
     enum vdbq_status status;
 
     assert(pages->size + block.size == pages->tablet->size_bytes);

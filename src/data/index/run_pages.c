@@ -125,7 +125,7 @@ enum vdbq_status run_pages_open(struct database *database,
     if (ref->head_bytes < sizeof(struct run_block_head)
         || ref->head_bytes > ref->size_bytes)
         return VDBQ_OK;
-    pages->head = block_create(ref->head_bytes);
+    pages->head = block_to_read(ref->head_bytes);
     if (pages->head.bytes == NULL)
         return error_no_memory(error);
     *sound = read_bytes(pages, &pages->head, 0, ref->checksum)
@@ -196,7 +196,7 @@ static enum vdbq_status read_page(struct page_reading *reading, uint32_t number,
     const struct run_pages *pages = reading->pages;
     const struct run_block_page *page = &pages->pages[number];
     const struct table table = run_page_table();
-    struct block block = block_create(page->size);
+    struct block block = block_to_read(page->size);
     struct error ignored;
 
     if (block.bytes == NULL)

@@ -17,10 +17,11 @@ uint64_t page_round(uint64_t size)
     return (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
-struct block block_create(uint64_t size)
+/* A block with zeros from its bytes on to a multiple of `unit`. */
+static struct block create(uint64_t size, uint64_t unit)
 {
     struct block block = { 0 };
-    uint64_t room = page_round(size);
+    uint64_t room = (size + unit - 1) / unit * unit;
     uintptr_t at;
 
     if (size > SIZE_MAX / 2)
@@ -33,6 +34,16 @@ struct block block_create(uint64_t size)
     block.size = (size_t)size;
     memset((char *)block.bytes + size, 0, (size_t)(room - size));
     return block;
+}
+
+struct block block_create(uint64_t size)
+{
+    return create(size, PAGE_BYTES);
+}
+
+struct block block_to_read(uint64_t size)
+{
+    return create(size, TABLET_ALIGN);
 }
 
 void block_destroy(struct block *block)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks: runs of bytes on their way from or to the file. Their memory is
- * aligned as tablets need it, and has room up to the end of their last page.
+ * aligned as tablets need it; what is written has room up to the end of its last page.
  */
 #ifndef VDBQ_DATA_BLOCK_H
 #define VDBQ_DATA_BLOCK_H
@@ -16,12 +16,16 @@ uint64_t page_round(uint64_t size);
 
 struct block {
     void *bytes;  /* 64-byte aligned; NULL: no block          */
-    size_t size;  /* in use; from there to the page's end: 0  */
+    size_t size;  /* in use; from there to the page's end 0,
+                     but for block_to_read()                  */
     void *memory; /* what was allocated                       */
 };
 
 /* A block whose bytes are not set yet; NULL bytes: there is no memory. */
 struct block block_create(uint64_t size);
+/* One for bytes of the file, which is not to be written: it ends at a multiple of 64,
+ * and not of a page. */
+struct block block_to_read(uint64_t size);
 void block_destroy(struct block *block); /* accepts a zeroed one */
 
 /* XXH3, 64 bits. */

@@ -20,18 +20,20 @@ enum {
                                      than to write the tablet               */
     EDIT_SMALL = HOSTILE(2, 32),     /* rows for one value of an edit, at least:
                                      each commit writes all of it           */
-    EDIT_LARGE = HOSTILE(2, 8),      /* ... where the change itself is large:
+    EDIT_PAGES = HOSTILE(2, 512), /* ... unless there are so few that it takes
+                                     a page or two                       */
+    EDIT_LARGE = HOSTILE(2, 8),   /* ... where the change itself is large:
                                      who reads puts each in its place       */
-    EDIT_GONE = 4,                   /* rows that are gone for one value: they
+    EDIT_GONE = 4,                /* rows that are gone for one value: they
                                      take as many bytes                     */
-    EDIT_GROWTH = 4,                 /* a large change is more than that part
+    EDIT_GROWTH = 4,              /* a large change is more than that part
                                      of what there is                       */
-    EDIT_BYTES = 16,            /* of a value; those of texts are counted */
-    EDIT_LEAST = HOSTILE(2, 8), /* rows of a tablet that is made of the old
+    EDIT_BYTES = 16,              /* of a value; those of texts are counted */
+    EDIT_LEAST = HOSTILE(2, 8),   /* rows of a tablet that is made of the old
                                      one                                    */
-    TABLET_LEAST = 4,           /* a tablet with less than that part of its
+    TABLET_LEAST = 4,             /* a tablet with less than that part of its
                                      rows joins its neighbours              */
-    EDIT_TABLE_ROWS = 1 << 25   /* more have small edits alone: all edits
+    EDIT_TABLE_ROWS = 1 << 25     /* more have small edits alone: all edits
                                      are in memory                          */
 };
 
@@ -93,6 +95,7 @@ static bool pays(const struct database *database, const struct table *table,
 
     if (rows < least)
         return pays_for_few(table, change, before + more);
+    large |= before + more <= EDIT_PAGES;
     return change->count < tablet->rows
            && (before + more) * (large ? EDIT_LARGE : EDIT_SMALL) <= rows;
 }
