@@ -17,6 +17,11 @@ static unsigned edits(unsigned (*rows)[NAME_MAX_COMPARED + 1], const char *a,
                       const char *b, unsigned i, unsigned j);
 static unsigned least(unsigned a, unsigned b);
 
+void text_expect(struct text *text, size_t length)
+{
+    reserve(text, length);
+}
+
 void text_add(struct text *text, const char *bytes, size_t length)
 {
     if (!reserve(text, length))

@@ -17,6 +17,8 @@ struct text {
     bool failed; /* there was no memory at some time */
 };
 
+/* Takes memory for so many bytes more, which are likely to come. */
+void text_expect(struct text *text, size_t length);
 void text_add(struct text *text, const char *bytes, size_t length);
 /* Adds the same bytes so many times. */
 void text_add_times(struct text *text, const char *bytes, size_t length,

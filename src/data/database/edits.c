@@ -12,7 +12,7 @@
 #include "data/tablet/block.h"
 #include "data/tablet/values.h"
 
-enum { MAGIC_BYTES = 8 };
+enum { MAGIC_BYTES = 8, VALUE_BYTES = 16 };
 
 /* -------------------------------------------------------------- writing -- */
 
@@ -59,6 +59,7 @@ static struct block encode(const struct edit *edit)
     struct text text = { 0 };
     struct block block = { 0 };
 
+    text_expect(&text, edit_size(edit) * VALUE_BYTES);
     put(&text, EDIT_MAGIC, MAGIC_BYTES);
     put(&text, &edit->base, sizeof edit->base);
     put_32(&text, edit->rows);

@@ -83,6 +83,26 @@ static void put_edit(struct text *text, const struct edit *edit)
     put_64s(text, place, 3);
 }
 
+/* The facts of each column of a tablet, of some columns at once. */
+static void put_facts(struct text *text, const struct table *table,
+                      const struct column_facts *facts)
+{
+    enum { TOGETHER = 8, NUMBERS = FACTS_BYTES / 8 };
+    uint64_t told[TOGETHER][NUMBERS];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < table->column_count; i++) {
+        enum vdbq_type type = table->columns[i].type;
+        told[count][0] = facts[i].null_count;
+        told[count][1] = (uint64_t)facts_minimum_bits(type, &facts[i]);
+        told[count++][2] = (uint64_t)facts_maximum_bits(type, &facts[i]);
+        if (count < TOGETHER && i + 1 < table->column_count)
+            continue;
+        put_64s(text, told[0], (size_t)count * NUMBERS);
+        count = 0;
+    }
+}
+
 /* Where the tablet is, and the facts of each column. */
 static void put_tablet(struct text *text, const struct table *table,
                        const struct tablet_ref *tablet, bool edits)
@@ -96,14 +116,7 @@ static void put_tablet(struct text *text, const struct table *table,
     put_32(text, tablet->rows);
     if (edits)
         put_edit(text, tablet->edit);
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const struct column_facts *facts = &tablet->facts[i];
-        enum vdbq_type type = table->columns[i].type;
-        const uint64_t told[] = { facts->null_count,
-                                  (uint64_t)facts_minimum_bits(type, facts),
-                                  (uint64_t)facts_maximum_bits(type, facts) };
-        put_64s(text, told, 3);
-    }
+    put_facts(text, table, tablet->facts);
 }
 
 /* One table with all its tablets. */

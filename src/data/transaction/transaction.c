@@ -468,6 +468,7 @@ static struct block encode(const struct database *database,
     struct text text = { 0 };
     struct block block = { 0 };
 
+    text_expect(&text, (size_t)database->current_bytes); /* of the one before */
     catalogue_encode(catalogue, &text);
     head->catalogue_size = text.length;
     if (!text.failed)
@@ -493,7 +494,6 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
     struct file_head head = { .generation = next->generation };
     struct space *space = &transaction->writer.space;
     struct block block = { 0 };
-    uint64_t size;
     enum vdbq_status status = upgrade(transaction, error);
 
     if (status == VDBQ_OK)
@@ -508,13 +508,12 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
     head.features_read =
         (file->heads[file->current].features_read & tablet_features())
         | transaction->writer.features | catalogue_features(next);
-    size = block.size;
-    head.catalogue = space_take(space, page_round(size));
-    head.end = later(end_of_blocks(next, file), head.catalogue, size);
+    transaction->catalogue_bytes = block.size;
+    head.catalogue = space_take(space, page_round(block.size));
+    head.end = later(end_of_blocks(next, file), head.catalogue, block.size);
     status = file_write_block(file, &block, head.catalogue, error);
     block_destroy(&block);
     if (status == VDBQ_OK)
         status = file_commit(file, &head, error);
-    transaction->catalogue_bytes = size;
     return status;
 }
