@@ -138,12 +138,12 @@ static enum vdbq_status follower_send(struct ranks *ranks, unsigned to,
 {
     struct follower *follower = follower_of(ranks);
     const struct vdbq_link *link = follower->link;
-    uint64_t start = os_time_ns();
+    struct rank_clock clock = rank_start(ranks);
     unsigned naps = 0;
     while (link->pending(link->context) > WINDOW_BYTES
            && goes_on(follower, 0, 0))
         message_nap(&naps);
-    ranks->cost.wait_ns += os_time_ns() - start;
+    rank_spend(ranks, RANK_WAIT, clock);
     if (follower->stopped) {
         memory_release(message.bytes);
         return error_cancelled(error);

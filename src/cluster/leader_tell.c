@@ -27,7 +27,7 @@ void leader_learn(struct leader *leader)
             return;
         leader->runs[r] =
             (struct share_run){ .rows = stats->rows_read,
-                                .ns = cost_of(leader, r)->compute_ns };
+                                .ns = cost_of(leader, r)->ns[RANK_COMPUTE] };
     }
     shares_learn(&leader->shares, leader->runs);
 }
@@ -74,7 +74,7 @@ static uint64_t most_ns(const struct leader *leader)
 {
     uint64_t most = 0;
     for (unsigned r = 0; r < leader->link->ranks; r++) {
-        uint64_t ns = cost_of(leader, r)->compute_ns;
+        uint64_t ns = cost_of(leader, r)->ns[RANK_COMPUTE];
         most = ns > most ? ns : most;
     }
     return most;
@@ -86,8 +86,10 @@ static void explain_cost(const struct rank_cost *cost, struct text *lines)
                "%llu rows, %llu bytes sent, compute %.3f ms, "
                "exchange %.3f ms, wait %.3f ms, merge %.3f ms",
                (unsigned long long)cost->rows, (unsigned long long)cost->bytes,
-               (double)cost->compute_ns / 1e6, (double)cost->exchange_ns / 1e6,
-               (double)cost->wait_ns / 1e6, (double)cost->merge_ns / 1e6);
+               (double)cost->ns[RANK_COMPUTE] / 1e6,
+               (double)cost->ns[RANK_EXCHANGE] / 1e6,
+               (double)cost->ns[RANK_WAIT] / 1e6,
+               (double)cost->ns[RANK_MERGE] / 1e6);
 }
 
 static void explain_rank(const struct leader *leader, unsigned rank,
@@ -99,6 +101,61 @@ static void explain_rank(const struct leader *leader, unsigned rank,
     text_print(lines, "  (%s, %u threads)\n", member->host, member->cores);
 }
 
+/* The longest slots of a rank's timeline. */
+static uint64_t longest_slot_ns(const struct leader *leader)
+{
+    uint64_t longest = 0;
+    for (unsigned r = 0; r < leader->link->ranks; r++) {
+        uint64_t ns = cost_of(leader, r)->timeline.slot_ns;
+        longest = ns > longest ? ns : longest;
+    }
+    return longest;
+}
+
+/* The letter of the work that took most of a slot, of what is left over '.'. */
+static char letter_of(const struct rank_timeline *timeline, size_t slot)
+{
+    const uint64_t *ns = timeline->ns[slot];
+    uint64_t most = timeline->slot_ns;
+    char letter = '.';
+    for (size_t work = 0; work < RANK_WORKS; work++)
+        most -= ns[work] < most ? ns[work] : most;
+    for (size_t work = 0; work < RANK_WORKS; work++)
+        if (ns[work] > most) {
+            most = ns[work];
+            letter = "cxwm"[work];
+        }
+    return letter;
+}
+
+static void explain_timeline(const struct leader *leader, unsigned rank,
+                             uint64_t slot_ns, struct text *lines)
+{
+    struct rank_timeline timeline = cost_of(leader, rank)->timeline;
+    char letters[RANK_SLOTS + 1];
+    int length = 0;
+    rank_timeline_widen(&timeline, slot_ns);
+    for (int i = 0; i < RANK_SLOTS; i++) {
+        letters[i] = letter_of(&timeline, (size_t)i);
+        if (letters[i] != '.')
+            length = i + 1;
+    }
+    text_print(lines, ";   rank %-5u %.*s\n", rank, length, letters);
+}
+
+/* What each rank did when, a letter for a slot. */
+static void explain_timelines(const struct leader *leader, struct text *lines)
+{
+    uint64_t slot_ns = longest_slot_ns(leader);
+    text_print(
+        lines,
+        "; timeline  c compute, x exchange, w wait, m merge, each letter "
+        "%.3f ms\n",
+        (double)slot_ns / 1e6);
+    for (unsigned r = 0; r < leader->link->ranks; r++)
+        explain_timeline(leader, r, slot_ns, lines);
+}
+
 /* A device: the bar is of the time in the steps that are shared. */
 static void explain_device(const struct leader *leader, unsigned rank,
                            struct text *lines)
@@ -106,7 +163,7 @@ static void explain_device(const struct leader *leader, unsigned rank,
     const struct member *member = &leader->members[rank];
     const struct rank_cost *cost = cost_of(leader, rank);
     char room[BAR_WIDTH + 1];
-    bar(cost->compute_ns, most_ns(leader), room);
+    bar(cost->ns[RANK_COMPUTE], most_ns(leader), room);
     text_print(lines, ";   %-9s %s %llu rows and %llu bytes read, ",
                member->host, room,
                (unsigned long long)member->end.stats.rows_read,
@@ -140,4 +197,6 @@ void leader_explain(const vdbq_query *query, struct text *lines)
             explain_device(leader, r, lines);
         else
             explain_rank(leader, r, lines);
+    if (!devices)
+        explain_timelines(leader, lines);
 }

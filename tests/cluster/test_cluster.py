@@ -10,6 +10,7 @@ The parts are the functions below whose names begin with "test_". The last line 
 """
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -187,6 +188,25 @@ def test_explain():
                    '; cluster   rank 0 of 3 alone: aggregates are of DISTINCT values of '
                    'several columns\n'):
         assert wanted in text, (wanted, text)
+
+
+def test_timeline():
+    """A letter for each slot of a rank's time, which sum up to what it spent."""
+    database = FOLDER / 'timeline.vdb'
+    make_table(database, rows=200000, tablet_rows=20000)
+    text = run(ranks(3, database, '--mode', 'list'),
+               'explain analyze select id % 90001 k, count(*) from t group by k '
+               'order by 2, 1 limit 3;\n',
+               VDBQ_EXCHANGE='on')[0]
+    slot = float(re.search(r'; timeline .* each letter ([0-9.]+) ms\n', text).group(1))
+    lines = re.findall(r';   rank (\d+) +([cxwm.]+)\n', text)
+    spent = [[float(ms) for ms in line]
+             for line in re.findall(r'compute ([0-9.]+) ms, exchange ([0-9.]+) ms, '
+                                    r'wait ([0-9.]+) ms, merge ([0-9.]+) ms', text)]
+    assert [rank for rank, _ in lines] == ['0', '1', '2'] and len(spent) == 3, text
+    for (_, letters), works in zip(lines, spent):
+        assert 0 < len(letters) <= 64 and {'c', 'x'} <= set(letters), text
+        assert len(letters) * slot >= sum(works) - 2 * slot, text
 
 
 def test_tpch():

@@ -14,7 +14,6 @@
  */
 #include <assert.h>
 
-#include "base/os/os.h"
 #include "exec/gather/exchange_cut.h"
 #include "exec/gather/exchange_store.h"
 #include "exec/gather/exchange_words.h"
@@ -127,14 +126,16 @@ static enum vdbq_status take_while(struct exchange *exchange,
                                    bool (*holds)(const struct exchange *),
                                    struct error *error)
 {
-    uint64_t start = os_time_ns();
+    struct rank_clock clock = rank_start(exchange->ranks);
     unsigned naps = 0;
     enum vdbq_status status = take_some(exchange, error);
     while (status == VDBQ_OK && holds(exchange)) {
+        struct rank_clock waits = rank_start(exchange->ranks);
         exchange->ranks->nap(&naps);
+        rank_spend(exchange->ranks, RANK_WAIT, waits);
         status = take_some(exchange, error);
     }
-    exchange->ranks->cost.wait_ns += os_time_ns() - start;
+    rank_spend(exchange->ranks, RANK_EXCHANGE, clock);
     return status;
 }
 
@@ -235,14 +236,14 @@ static enum vdbq_status send_block(struct exchange *exchange,
                                    uint64_t first, uint64_t count,
                                    struct error *error)
 {
-    const struct ranks *ranks = exchange->ranks;
-    uint64_t start = os_time_ns();
+    struct ranks *ranks = exchange->ranks;
+    struct rank_clock clock = rank_start(ranks);
     enum vdbq_status status = VDBQ_OK;
     exchange_cut_block(&exchange->cut, batch, first, count);
     for (unsigned i = 1; status == VDBQ_OK && i <= ranks->count; i++)
         status =
             send_part(exchange, (ranks->rank + i) % ranks->count, batch, error);
-    exchange->ranks->cost.exchange_ns += os_time_ns() - start;
+    rank_spend(ranks, RANK_EXCHANGE, clock);
     return status == VDBQ_OK ? take_while(exchange, is_full, error) : status;
 }
 

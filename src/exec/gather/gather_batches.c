@@ -7,8 +7,6 @@
 
 #include <assert.h>
 
-#include "base/os/os.h"
-
 static const struct step *input_of(const struct gather_batches *batches)
 {
     return batches->stream->inputs[0]->step;
@@ -81,13 +79,12 @@ static enum vdbq_status own_batch(struct gather_batches *batches,
                                   struct vdbq_batch *batch, struct error *error)
 {
     struct ranks *ranks = batches->stream->params->ranks;
-    uint64_t start = os_time_ns();
+    struct rank_clock clock = rank_start(ranks);
     enum vdbq_status status =
         stream_batch(batches->stream->inputs[0], batch, error);
-    if (ranks != NULL) {
-        ranks->cost.compute_ns += os_time_ns() - start;
+    rank_spend(ranks, RANK_COMPUTE, clock);
+    if (ranks != NULL)
         ranks->cost.rows += batch->rows;
-    }
     return status;
 }
 
@@ -124,15 +121,16 @@ static enum vdbq_status send_batch(const struct gather_batches *batches,
                                    const struct vdbq_batch *batch,
                                    struct error *error)
 {
-    struct rank_cost *cost = &batches->stream->params->ranks->cost;
-    uint64_t start = os_time_ns(), waited = cost->wait_ns, rows = 0;
+    struct ranks *ranks = batches->stream->params->ranks;
+    struct rank_clock clock = rank_start(ranks);
+    uint64_t rows = 0;
     enum vdbq_status status = VDBQ_OK;
     for (uint64_t at = 0; status == VDBQ_OK && at < batch->rows; at += rows) {
         uint64_t left = batch->rows - at;
         rows = left < GATHER_ROWS ? left : GATHER_ROWS;
         status = send_rows(batches, batch, at, rows, error);
     }
-    cost->exchange_ns += os_time_ns() - start - (cost->wait_ns - waited);
+    rank_spend(ranks, RANK_EXCHANGE, clock);
     return status;
 }
 

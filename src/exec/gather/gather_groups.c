@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/os/os.h"
 #include "exec/gather/gather_words.h"
 #include "exec/gather/message.h"
 #include "exec/group/group_apart.h"
@@ -42,7 +41,8 @@ static enum vdbq_status send_records(struct group_taker *taker,
     const struct gather_groups *gather = ((struct taker *)taker)->gather;
     struct ranks *ranks = gather->head.params->ranks;
     size_t bytes = count * group_record_bytes(gather->group);
-    uint64_t header = count, start = os_time_ns();
+    struct rank_clock clock = rank_start(ranks);
+    uint64_t header = count;
     struct message_writer writer;
     if (!message_begin(&writer, sizeof header + message_item(bytes)))
         return error_no_memory(error);
@@ -50,7 +50,7 @@ static enum vdbq_status send_records(struct group_taker *taker,
     message_put(&writer, records, bytes);
     ranks->cost.rows += count;
     enum vdbq_status status = message_send(&writer, ranks, 0, error);
-    ranks->cost.exchange_ns += os_time_ns() - start;
+    rank_spend(ranks, RANK_EXCHANGE, clock);
     return status;
 }
 
@@ -72,12 +72,11 @@ static enum vdbq_status send_groups(struct gather_groups *gather,
 {
     struct ranks *ranks = gather->head.params->ranks;
     struct taker taker = { .head = { send_records }, .gather = gather };
-    uint64_t rows, start = os_time_ns();
-    uint64_t others = ranks->cost.exchange_ns;
+    struct rank_clock clock = rank_start(ranks);
+    uint64_t rows;
     enum vdbq_status status =
         group_stream_give(gather->head.inputs[0], &taker.head, &rows, error);
-    others = ranks->cost.exchange_ns - others;
-    ranks->cost.compute_ns += os_time_ns() - start - others;
+    rank_spend(ranks, RANK_COMPUTE, clock);
     return status == VDBQ_OK ? send_end(gather, rows, error) : status;
 }
 
@@ -113,13 +112,12 @@ static enum vdbq_status take_own(struct group_taker *taker,
     struct taker *own = (struct taker *)taker;
     struct ranks *ranks = own->gather->head.params->ranks;
     size_t bytes = count * group_record_bytes(own->gather->group);
-    uint64_t start = os_time_ns();
+    struct rank_clock clock = rank_start(ranks);
     memcpy(own->room, records, bytes);
     enum vdbq_status status = take_records(own, own->room, count, error);
-    if (ranks != NULL) {
+    rank_spend(ranks, RANK_MERGE, clock);
+    if (ranks != NULL)
         ranks->cost.rows += count;
-        ranks->cost.merge_ns += os_time_ns() - start;
-    }
     return status;
 }
 
@@ -156,11 +154,11 @@ static enum vdbq_status take_rank(struct gather_groups *gather,
     while (status == VDBQ_OK && more) {
         struct message_reader reader;
         status = message_receive(&reader, ranks, taker->rank, error);
-        uint64_t start = os_time_ns();
+        struct rank_clock clock = rank_start(ranks);
         if (status == VDBQ_OK)
             status = take_message(taker, &reader, &rows, &more, error);
         message_end(&reader);
-        ranks->cost.merge_ns += os_time_ns() - start;
+        rank_spend(ranks, RANK_MERGE, clock);
         if (status == VDBQ_OK)
             status = stop_pause(error);
     }
@@ -174,8 +172,8 @@ static enum vdbq_status take_this(struct gather_groups *gather,
                                   struct taker *taker, struct error *error)
 {
     struct ranks *ranks = gather->head.params->ranks;
-    uint64_t rows, start = os_time_ns();
-    uint64_t others = ranks != NULL ? ranks->cost.merge_ns : 0;
+    struct rank_clock clock = rank_start(ranks);
+    uint64_t rows;
     taker->room =
         memory_zeroed(AGGREGATE_BLOCK, group_record_bytes(gather->group));
     enum vdbq_status status =
@@ -184,10 +182,7 @@ static enum vdbq_status take_this(struct gather_groups *gather,
                             : error_no_memory(error);
     memory_release(taker->room);
     taker->room = NULL;
-    if (ranks != NULL) {
-        others = ranks->cost.merge_ns - others;
-        ranks->cost.compute_ns += os_time_ns() - start - others;
-    }
+    rank_spend(ranks, RANK_COMPUTE, clock);
     if (status != VDBQ_OK)
         return status;
     group_took_rows(gather->group, rows);
@@ -206,12 +201,11 @@ static enum vdbq_status take_groups(struct gather_groups *gather,
          status == VDBQ_OK && ranks != NULL && taker.rank < ranks->count;
          taker.rank++)
         status = take_rank(gather, &taker, error);
-    uint64_t start = os_time_ns();
+    struct rank_clock clock = rank_start(ranks);
     if (status == VDBQ_OK)
         status = group_finish(gather->group, &gather->groups.row_set,
                               &gather->spilled, error);
-    if (ranks != NULL)
-        ranks->cost.merge_ns += os_time_ns() - start;
+    rank_spend(ranks, RANK_MERGE, clock);
     return status;
 }
 
@@ -233,7 +227,7 @@ static enum vdbq_status gather_groups_open(struct stream *stream,
     struct gather_groups *gather = (struct gather_groups *)stream;
     const struct step *step = stream->step;
     struct ranks *ranks = stream->params->ranks;
-    message_computed(ranks);
+    rank_computed(ranks);
     enum vdbq_status status = row_set_init(
         &gather->groups.row_set, step->columns, step->column_count, error);
     if (status == VDBQ_OK)

@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/os/os.h"
 #include "exec/gather/gather_batches.h"
 
 /* Where the next rows of a rank are. */
@@ -82,7 +81,7 @@ static enum vdbq_status gather_ordered_open(struct stream *stream,
 {
     struct gather_ordered *gather = (struct gather_ordered *)stream;
     const struct ranks *ranks = stream->params->ranks;
-    message_computed(stream->params->ranks);
+    rank_computed(stream->params->ranks);
     stream->rows_most = stream->inputs[0]->rows_most;
     enum vdbq_status status =
         gather_batches_init(&gather->batches, stream, error);
@@ -153,7 +152,7 @@ static enum vdbq_status merge(struct gather_ordered *gather,
 {
     struct ranks *ranks = gather->head.params->ranks;
     enum vdbq_status status = fill(gather, error);
-    uint64_t start = os_time_ns();
+    struct rank_clock clock = rank_start(ranks);
     if (status != VDBQ_OK)
         return status;
     batch->rows = list_rows(gather);
@@ -162,8 +161,7 @@ static enum vdbq_status merge(struct gather_ordered *gather,
     for (unsigned i = 0; i < batch->columns; i++)
         if (gather->head.reads[i])
             copy_column(gather, i, batch->rows);
-    if (ranks != NULL)
-        ranks->cost.merge_ns += os_time_ns() - start;
+    rank_spend(ranks, RANK_MERGE, clock);
     return stop_pause(error);
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/os/os.h"
 
 bool message_begin(struct message_writer *writer, size_t size)
 {
@@ -104,11 +103,11 @@ enum vdbq_status message_receive(struct message_reader *reader,
                                  struct ranks *ranks, unsigned from,
                                  struct error *error)
 {
-    uint64_t start = os_time_ns();
+    struct rank_clock clock = rank_start(ranks);
     *reader = (struct message_reader){ .ranks = ranks, .from = from };
     enum vdbq_status status =
         ranks->receive(ranks, from, &reader->message, error);
-    ranks->cost.wait_ns += os_time_ns() - start;
+    rank_spend(ranks, RANK_WAIT, clock);
     return status;
 }
 
@@ -129,15 +128,6 @@ void *message_take(struct message_reader *reader, uint64_t count, size_t width)
     void *item = reader->message.bytes + reader->at;
     reader->at += message_item(count * width);
     return item;
-}
-
-void message_computed(struct ranks *ranks)
-{
-    if (ranks == NULL)
-        return;
-    struct rank_cost *cost = &ranks->cost;
-    cost->compute_ns +=
-        os_time_ns() - ranks->begun_ns - cost->exchange_ns - cost->wait_ns;
 }
 
 enum vdbq_status message_check(const struct message_reader *reader,

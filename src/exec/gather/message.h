@@ -63,8 +63,4 @@ void message_take_column(struct message_reader *reader, uint64_t rows,
 enum vdbq_status message_check(const struct message_reader *reader,
                                struct error *error);
 
-/* Counts the time since the run began, but for what exchanges took of it, as that
- * of steps below STEP_GATHER. Accepts NULL. */
-void message_computed(struct ranks *ranks);
-
 #endif

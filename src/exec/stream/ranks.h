@@ -15,14 +15,29 @@
 
 #include "base/error.h"
 
+/* What a rank spends its time on. */
+enum rank_work {
+    RANK_COMPUTE,  /* the steps below STEP_GATHER, but for what follows */
+    RANK_EXCHANGE, /* packing, sending and taking messages              */
+    RANK_WAIT,     /* for another rank                                  */
+    RANK_MERGE,    /* rank 0: bringing together what came               */
+    RANK_WORKS
+};
+
+/* When: the time since the run began in slots, each as long as the others, of
+ * which there are enough for the run so far. */
+enum { RANK_SLOTS = 64 };
+struct rank_timeline {
+    uint64_t slot_ns; /* 0: nothing was spent yet */
+    uint64_t ns[RANK_SLOTS][RANK_WORKS];
+};
+
 /* What a rank has cost. */
 struct rank_cost {
-    uint64_t rows;        /* or groups, that it gave to STEP_GATHER           */
-    uint64_t bytes;       /* of messages that it sent                         */
-    uint64_t compute_ns;  /* in the steps below STEP_GATHER, but for these:   */
-    uint64_t exchange_ns; /* packing and handing over messages                */
-    uint64_t wait_ns;     /* for another rank                                 */
-    uint64_t merge_ns;    /* rank 0: bringing together what came              */
+    uint64_t rows;           /* or groups, that it gave to STEP_GATHER */
+    uint64_t bytes;          /* of messages that it sent               */
+    uint64_t ns[RANK_WORKS]; /* that it spent on each work             */
+    struct rank_timeline timeline;
 };
 
 /* A message, whose bytes are the owner's to release. */
@@ -64,5 +79,23 @@ struct ranks {
     uint64_t begun_ns;     /* when the run began                             */
     struct rank_cost cost; /* of this rank, added to                         */
 };
+
+/* When a work began, and what the rank had spent on all works by then. */
+struct rank_clock {
+    uint64_t start_ns;
+    uint64_t spent_ns;
+};
+/* Begins a work; `ranks` NULL: nobody counts. */
+struct rank_clock rank_start(const struct ranks *ranks);
+/* Counts the time since then as spent on a work, but for what was counted
+ * meanwhile. */
+void rank_spend(struct ranks *ranks, enum rank_work work,
+                struct rank_clock clock);
+/* Counts the time since the run began likewise, as that of the steps below
+ * STEP_GATHER. */
+void rank_computed(struct ranks *ranks);
+/* Makes the slots of a timeline so long, which is their length times a power of
+ * two. */
+void rank_timeline_widen(struct rank_timeline *timeline, uint64_t slot_ns);
 
 #endif
