@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/os/os.h"
 #include "cluster/divide/divide.h"
 #include "cluster/member.h"
 #include "cluster/order.h"
@@ -293,7 +292,7 @@ static bool tell_ready(struct follower *follower, enum vdbq_status status,
 static enum vdbq_status run_share(struct follower *follower, vdbq_query *query)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    follower->ranks.begun_ns = os_time_ns();
+    follower->ranks.begun = rank_now();
     enum vdbq_status status = query_stream(query);
     while (status == VDBQ_OK && batch.rows > 0)
         status = stream_batch(query->stream, &batch, &follower->db->error);

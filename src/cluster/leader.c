@@ -321,7 +321,7 @@ static enum vdbq_status begin(vdbq_query *query)
         return status;
     leader->running = query;
     leader->ran = leader->link->ranks;
-    leader->ranks.begun_ns = os_time_ns();
+    leader->ranks.begun = rank_now();
     query->params.ranks = &leader->ranks;
     return VDBQ_OK;
 }

@@ -9,6 +9,7 @@
 #include "cluster/leader.h"
 
 enum { BAR_WIDTH = 20 };
+static const char LETTERS[RANK_WORKS + 1] = "cxwm";
 
 static const struct rank_cost *cost_of(const struct leader *leader,
                                        unsigned rank)
@@ -25,9 +26,10 @@ void leader_learn(struct leader *leader)
         const struct vdbq_stats *stats = &member->end.stats;
         if (member->end.error.status != VDBQ_OK || stats->builds > 0)
             return;
-        leader->runs[r] =
-            (struct share_run){ .rows = stats->rows_read,
-                                .ns = cost_of(leader, r)->ns[RANK_COMPUTE] };
+        leader->runs[r] = (struct share_run){
+            .rows = stats->rows_read,
+            .ns = cost_of(leader, r)->spent[RANK_COMPUTE].ns
+        };
     }
     shares_learn(&leader->shares, leader->runs);
 }
@@ -74,7 +76,7 @@ static uint64_t most_ns(const struct leader *leader)
 {
     uint64_t most = 0;
     for (unsigned r = 0; r < leader->link->ranks; r++) {
-        uint64_t ns = cost_of(leader, r)->ns[RANK_COMPUTE];
+        uint64_t ns = cost_of(leader, r)->spent[RANK_COMPUTE].ns;
         most = ns > most ? ns : most;
     }
     return most;
@@ -86,10 +88,10 @@ static void explain_cost(const struct rank_cost *cost, struct text *lines)
                "%llu rows, %llu bytes sent, compute %.3f ms, "
                "exchange %.3f ms, wait %.3f ms, merge %.3f ms",
                (unsigned long long)cost->rows, (unsigned long long)cost->bytes,
-               (double)cost->ns[RANK_COMPUTE] / 1e6,
-               (double)cost->ns[RANK_EXCHANGE] / 1e6,
-               (double)cost->ns[RANK_WAIT] / 1e6,
-               (double)cost->ns[RANK_MERGE] / 1e6);
+               (double)cost->spent[RANK_COMPUTE].ns / 1e6,
+               (double)cost->spent[RANK_EXCHANGE].ns / 1e6,
+               (double)cost->spent[RANK_WAIT].ns / 1e6,
+               (double)cost->spent[RANK_MERGE].ns / 1e6);
 }
 
 static void explain_rank(const struct leader *leader, unsigned rank,
@@ -123,7 +125,7 @@ static char letter_of(const struct rank_timeline *timeline, size_t slot)
     for (size_t work = 0; work < RANK_WORKS; work++)
         if (ns[work] > most) {
             most = ns[work];
-            letter = "cxwm"[work];
+            letter = LETTERS[work];
         }
     return letter;
 }
@@ -131,8 +133,9 @@ static char letter_of(const struct rank_timeline *timeline, size_t slot)
 static void explain_timeline(const struct leader *leader, unsigned rank,
                              uint64_t slot_ns, struct text *lines)
 {
-    struct rank_timeline timeline = cost_of(leader, rank)->timeline;
-    char letters[RANK_SLOTS + 1];
+    const struct rank_cost *cost = cost_of(leader, rank);
+    struct rank_timeline timeline = cost->timeline;
+    char letters[RANK_SLOTS];
     int length = 0;
     rank_timeline_widen(&timeline, slot_ns);
     for (int i = 0; i < RANK_SLOTS; i++) {
@@ -140,18 +143,22 @@ static void explain_timeline(const struct leader *leader, unsigned rank,
         if (letters[i] != '.')
             length = i + 1;
     }
-    text_print(lines, ";   rank %-5u %.*s\n", rank, length, letters);
+    text_print(lines, ";   rank %-5u ", rank);
+    for (size_t work = 0; work < RANK_WORKS; work++)
+        text_print(lines, "%c %.3f ", LETTERS[work],
+                   (double)cost->spent[work].processor_ns / 1e6);
+    text_print(lines, " %.*s\n", length, letters);
 }
 
-/* What each rank did when, a letter for a slot. */
+/* What each rank had of processors for each work, and what it did when, a letter
+ * for a slot. */
 static void explain_timelines(const struct leader *leader, struct text *lines)
 {
     uint64_t slot_ns = longest_slot_ns(leader);
-    text_print(
-        lines,
-        "; timeline  c compute, x exchange, w wait, m merge, each letter "
-        "%.3f ms\n",
-        (double)slot_ns / 1e6);
+    text_print(lines,
+               "; timeline  ms of processors: c compute, x exchange, w wait, "
+               "m merge; each letter %.3f ms\n",
+               (double)slot_ns / 1e6);
     for (unsigned r = 0; r < leader->link->ranks; r++)
         explain_timeline(leader, r, slot_ns, lines);
 }
@@ -163,7 +170,7 @@ static void explain_device(const struct leader *leader, unsigned rank,
     const struct member *member = &leader->members[rank];
     const struct rank_cost *cost = cost_of(leader, rank);
     char room[BAR_WIDTH + 1];
-    bar(cost->ns[RANK_COMPUTE], most_ns(leader), room);
+    bar(cost->spent[RANK_COMPUTE].ns, most_ns(leader), room);
     text_print(lines, ";   %-9s %s %llu rows and %llu bytes read, ",
                member->host, room,
                (unsigned long long)member->end.stats.rows_read,

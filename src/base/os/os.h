@@ -94,6 +94,8 @@ struct os_holder os_process_of(uint64_t told);
 int os_random(uint64_t *drawn);
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t os_time_ns(void);
+/* Processor time that all threads of this process have taken. */
+uint64_t os_processor_ns(void);
 /* The time of a clock (CLOCK_MONOTONIC, say) that comes so long after now. */
 struct timespec os_time_after(clockid_t clock, uint64_t ns);
 /* This process's number. */

@@ -42,12 +42,21 @@ int64_t os_clock_us(void)
     return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
 }
 
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
 uint64_t os_time_ns(void)
 {
-    struct timespec now;
+    return clock_ns(CLOCK_MONOTONIC);
+}
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+uint64_t os_processor_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 struct timespec os_time_after(clockid_t clock, uint64_t ns)

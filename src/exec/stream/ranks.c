@@ -67,21 +67,46 @@ static void put(struct rank_timeline *timeline, enum rank_work work,
 
 /* ----------------------------------------------------------------- works -- */
 
-/* Spent so far. */
-static uint64_t spent_ns(const struct ranks *ranks)
+struct rank_time rank_now(void)
 {
-    uint64_t spent = 0;
+    return (struct rank_time){ .ns = os_time_ns(),
+                               .processor_ns = os_processor_ns() };
+}
+
+/* What is left of a time without another one. */
+static uint64_t without(uint64_t all, uint64_t part)
+{
+    return all > part ? all - part : 0;
+}
+
+static struct rank_time less(struct rank_time all, struct rank_time part)
+{
+    return (struct rank_time){ .ns = without(all.ns, part.ns),
+                               .processor_ns = without(all.processor_ns,
+                                                       part.processor_ns) };
+}
+
+static void add(struct rank_time *sum, struct rank_time time)
+{
+    sum->ns += time.ns;
+    sum->processor_ns += time.processor_ns;
+}
+
+/* On all works so far. */
+static struct rank_time all_spent(const struct ranks *ranks)
+{
+    struct rank_time sum = { 0 };
     for (size_t work = 0; work < RANK_WORKS; work++)
-        spent += ranks->cost.ns[work];
-    return spent;
+        add(&sum, ranks->cost.spent[work]);
+    return sum;
 }
 
 struct rank_clock rank_start(const struct ranks *ranks)
 {
     if (ranks == NULL)
         return (struct rank_clock){ 0 };
-    return (struct rank_clock){ .start_ns = os_time_ns(),
-                                .spent_ns = spent_ns(ranks) };
+    return (struct rank_clock){ .start = rank_now(),
+                                .spent = all_spent(ranks) };
 }
 
 void rank_spend(struct ranks *ranks, enum rank_work work,
@@ -89,17 +114,17 @@ void rank_spend(struct ranks *ranks, enum rank_work work,
 {
     if (ranks == NULL)
         return;
-    uint64_t end = os_time_ns(), within = spent_ns(ranks) - clock.spent_ns;
-    uint64_t all = end - clock.start_ns;
-    assert(work < RANK_WORKS && clock.start_ns >= ranks->begun_ns);
-    ranks->cost.ns[work] += all > within ? all - within : 0;
-    put(&ranks->cost.timeline, work, clock.start_ns - ranks->begun_ns,
-        end - ranks->begun_ns);
+    struct rank_time end = rank_now();
+    struct rank_time within = less(all_spent(ranks), clock.spent);
+    assert(work < RANK_WORKS && clock.start.ns >= ranks->begun.ns);
+    add(&ranks->cost.spent[work], less(less(end, clock.start), within));
+    put(&ranks->cost.timeline, work, clock.start.ns - ranks->begun.ns,
+        end.ns - ranks->begun.ns);
 }
 
 void rank_computed(struct ranks *ranks)
 {
     if (ranks != NULL)
         rank_spend(ranks, RANK_COMPUTE,
-                   (struct rank_clock){ .start_ns = ranks->begun_ns });
+                   (struct rank_clock){ .start = ranks->begun });
 }

@@ -32,11 +32,18 @@ struct rank_timeline {
     uint64_t ns[RANK_SLOTS][RANK_WORKS];
 };
 
+/* A time, and what the process had of processors in it. */
+struct rank_time {
+    uint64_t ns;
+    uint64_t processor_ns; /* of all threads: more than `ns` where several work,
+                              less where one waits, or for a processor       */
+};
+
 /* What a rank has cost. */
 struct rank_cost {
-    uint64_t rows;           /* or groups, that it gave to STEP_GATHER */
-    uint64_t bytes;          /* of messages that it sent               */
-    uint64_t ns[RANK_WORKS]; /* that it spent on each work             */
+    uint64_t rows;  /* or groups, that it gave to STEP_GATHER */
+    uint64_t bytes; /* of messages that it sent               */
+    struct rank_time spent[RANK_WORKS]; /* on each work       */
     struct rank_timeline timeline;
 };
 
@@ -76,15 +83,16 @@ struct ranks {
     bool (*is_full)(struct ranks *ranks);
     /* Waits a little: longer, the more often it was called since `*naps` was 0. */
     void (*nap)(unsigned *naps);
-    uint64_t begun_ns;     /* when the run began                             */
-    struct rank_cost cost; /* of this rank, added to                         */
+    struct rank_time begun; /* when the run began: rank_now()                */
+    struct rank_cost cost;  /* of this rank, added to                         */
 };
 
 /* When a work began, and what the rank had spent on all works by then. */
 struct rank_clock {
-    uint64_t start_ns;
-    uint64_t spent_ns;
+    struct rank_time start;
+    struct rank_time spent;
 };
+struct rank_time rank_now(void);
 /* Begins a work; `ranks` NULL: nobody counts. */
 struct rank_clock rank_start(const struct ranks *ranks);
 /* Counts the time since then as spent on a work, but for what was counted
