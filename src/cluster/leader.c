@@ -332,6 +332,7 @@ static void end(vdbq_query *query)
     if (leader->running != query)
         return;
     leader->members[0].end.stats = query->stats.sum;
+    rank_spend_run(&leader->ranks, RANK_REST);
     end_run(leader);
     leader_learn(leader);
     leader_add(leader, &query->stats.sum);

@@ -9,7 +9,7 @@
 #include "cluster/leader.h"
 
 enum { BAR_WIDTH = 20 };
-static const char LETTERS[RANK_WORKS + 1] = "cxwm";
+static const char LETTERS[RANK_WORKS + 1] = "cxwmr";
 
 static const struct rank_cost *cost_of(const struct leader *leader,
                                        unsigned rank)
@@ -86,12 +86,13 @@ static void explain_cost(const struct rank_cost *cost, struct text *lines)
 {
     text_print(lines,
                "%llu rows, %llu bytes sent, compute %.3f ms, "
-               "exchange %.3f ms, wait %.3f ms, merge %.3f ms",
+               "exchange %.3f ms, wait %.3f ms, merge %.3f ms, rest %.3f ms",
                (unsigned long long)cost->rows, (unsigned long long)cost->bytes,
                (double)cost->spent[RANK_COMPUTE].ns / 1e6,
                (double)cost->spent[RANK_EXCHANGE].ns / 1e6,
                (double)cost->spent[RANK_WAIT].ns / 1e6,
-               (double)cost->spent[RANK_MERGE].ns / 1e6);
+               (double)cost->spent[RANK_MERGE].ns / 1e6,
+               (double)cost->spent[RANK_REST].ns / 1e6);
 }
 
 static void explain_rank(const struct leader *leader, unsigned rank,
@@ -157,7 +158,7 @@ static void explain_timelines(const struct leader *leader, struct text *lines)
     uint64_t slot_ns = longest_slot_ns(leader);
     text_print(lines,
                "; timeline  ms of processors: c compute, x exchange, w wait, "
-               "m merge; each letter %.3f ms\n",
+               "m merge, r rest; each letter %.3f ms\n",
                (double)slot_ns / 1e6);
     for (unsigned r = 0; r < leader->link->ranks; r++)
         explain_timeline(leader, r, slot_ns, lines);

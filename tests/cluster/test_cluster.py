@@ -199,11 +199,11 @@ def test_timeline():
                'order by 2, 1 limit 3;\n',
                VDBQ_EXCHANGE='on')[0]
     slot = float(re.search(r'; timeline .* each letter ([0-9.]+) ms\n', text).group(1))
-    lines = re.findall(r';   rank (\d+) +c ([0-9.]+) x ([0-9.]+) w ([0-9.]+) m ([0-9.]+)  '
-                       r'([cxwm.]+)\n', text)
+    lines = re.findall(r';   rank (\d+) +c ([0-9.]+) x ([0-9.]+) w ([0-9.]+) m ([0-9.]+) r '
+                       r'([0-9.]+)  ([cxwmr.]+)\n', text)
     spent = [[float(ms) for ms in line]
              for line in re.findall(r'compute ([0-9.]+) ms, exchange ([0-9.]+) ms, '
-                                    r'wait ([0-9.]+) ms, merge ([0-9.]+) ms', text)]
+                                    r'wait ([0-9.]+) ms, merge ([0-9.]+) ms, rest ([0-9.]+) ms', text)]
     assert [line[0] for line in lines] == ['0', '1', '2'] and len(spent) == 3, text
     for (_, compute, exchange, *_, letters), works in zip(lines, spent):
         assert float(compute) > 0 and float(exchange) > 0, text

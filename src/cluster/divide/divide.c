@@ -194,14 +194,15 @@ static bool push_limit(struct steps *steps, int *top, int reader)
     return true;
 }
 
-/* Puts in front of the gather what each rank can do of the step behind it;
- * `exchanged`: its rows are not side by side as one process has them; `numbered`:
- * the last column are numbers of them. */
-static bool push(struct steps *steps, int *top, bool exchanged, bool numbered)
+/* Puts in front of the gather what each of several ranks can do of the step behind
+ * it; `exchanged`: its rows are not side by side as one process has them;
+ * `numbered`: the last column are numbers of them. */
+static bool push(struct steps *steps, unsigned ranks, int *top, bool exchanged,
+                 bool numbered)
 {
     int reader;
     struct step *sees = reader_of(steps, *top, &reader);
-    if (sees == NULL
+    if (sees == NULL || ranks == 1
         || (exchanged && sees->kind == STEP_GROUP
             && !divide_is_free_group(steps, *top, &sees->group)))
         return true;
@@ -300,7 +301,7 @@ bool steps_divide(struct steps *steps, const struct divide_params *params,
     division->exchange = grouped.exchanged || exchanged.why == NULL
                              ? grouped.why
                              : exchanged.why;
-    if (!push(steps, &top, joined || grouped.exchanged, numbered)
+    if (!push(steps, params->ranks, &top, joined || grouped.exchanged, numbered)
         || !gather(steps, top, params->ranks, numbered))
         return false;
     division->gather = top + 1;

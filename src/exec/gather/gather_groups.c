@@ -227,7 +227,7 @@ static enum vdbq_status gather_groups_open(struct stream *stream,
     struct gather_groups *gather = (struct gather_groups *)stream;
     const struct step *step = stream->step;
     struct ranks *ranks = stream->params->ranks;
-    rank_computed(ranks);
+    rank_spend_run(ranks, RANK_COMPUTE);
     enum vdbq_status status = row_set_init(
         &gather->groups.row_set, step->columns, step->column_count, error);
     if (status == VDBQ_OK)

@@ -81,7 +81,7 @@ static enum vdbq_status gather_ordered_open(struct stream *stream,
 {
     struct gather_ordered *gather = (struct gather_ordered *)stream;
     const struct ranks *ranks = stream->params->ranks;
-    rank_computed(stream->params->ranks);
+    rank_spend_run(stream->params->ranks, RANK_COMPUTE);
     stream->rows_most = stream->inputs[0]->rows_most;
     enum vdbq_status status =
         gather_batches_init(&gather->batches, stream, error);

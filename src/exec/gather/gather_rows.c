@@ -17,7 +17,7 @@ static enum vdbq_status gather_rows_open(struct stream *stream,
                                          struct error *error)
 {
     struct gather_rows *gather = (struct gather_rows *)stream;
-    rank_computed(stream->params->ranks);
+    rank_spend_run(stream->params->ranks, RANK_COMPUTE);
     stream->rows_most = stream->inputs[0]->rows_most;
     enum vdbq_status status =
         gather_batches_init(&gather->batches, stream, error);

@@ -122,9 +122,8 @@ void rank_spend(struct ranks *ranks, enum rank_work work,
         end.ns - ranks->begun.ns);
 }
 
-void rank_computed(struct ranks *ranks)
+void rank_spend_run(struct ranks *ranks, enum rank_work work)
 {
     if (ranks != NULL)
-        rank_spend(ranks, RANK_COMPUTE,
-                   (struct rank_clock){ .start = ranks->begun });
+        rank_spend(ranks, work, (struct rank_clock){ .start = ranks->begun });
 }

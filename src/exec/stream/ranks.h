@@ -21,6 +21,7 @@ enum rank_work {
     RANK_EXCHANGE, /* packing, sending and taking messages              */
     RANK_WAIT,     /* for another rank                                  */
     RANK_MERGE,    /* rank 0: bringing together what came               */
+    RANK_REST,     /* rank 0: the steps behind STEP_GATHER              */
     RANK_WORKS
 };
 
@@ -99,9 +100,8 @@ struct rank_clock rank_start(const struct ranks *ranks);
  * meanwhile. */
 void rank_spend(struct ranks *ranks, enum rank_work work,
                 struct rank_clock clock);
-/* Counts the time since the run began likewise, as that of the steps below
- * STEP_GATHER. */
-void rank_computed(struct ranks *ranks);
+/* Counts the time since the run began likewise. */
+void rank_spend_run(struct ranks *ranks, enum rank_work work);
 /* Makes the slots of a timeline so long, which is their length times a power of
  * two. */
 void rank_timeline_widen(struct rank_timeline *timeline, uint64_t slot_ns);

@@ -49,7 +49,7 @@ static void inner_works_count_once(void **state)
     pass(100000);
     rank_spend(&ranks, RANK_EXCHANGE, sends);
     pass(200000);
-    rank_computed(&ranks);
+    rank_spend_run(&ranks, RANK_COMPUTE);
     uint64_t all = os_time_ns() - ranks.begun.ns, sum = 0;
     uint64_t ns[RANK_WORKS];
     for (size_t work = 0; work < RANK_WORKS; work++) {
@@ -94,7 +94,7 @@ static void nobody_counts(void **state)
     (void)state;
     struct rank_timeline none = { 0 };
     rank_spend(NULL, RANK_WAIT, rank_start(NULL));
-    rank_computed(NULL);
+    rank_spend_run(NULL, RANK_REST);
     rank_timeline_widen(&none, 1 << 20);
     assert_int_equal(none.slot_ns, 1 << 20);
     assert_int_equal(slot_sum(&none, 0), 0);
