@@ -41,10 +41,6 @@ def communicates(record):
     return mean([sum(share[work] for work in TO_AND_FRO) for share in shares]), mean(clock)
 
 
-def total_ms(one):
-    return one['total_ms']
-
-
 def scaling(records):
     """A row for each part and number of ranks."""
     yield ['', 'rows', 'ranks', 'ms', 'of the ideal', 'ms of processors', 'of the ideal',
@@ -53,8 +49,8 @@ def scaling(records):
         alone = alone_of(record, records)
         shares = [cluster_runs.shares(one) for one in record['runs']]
         yield [f'{record["part"]}, {record["scaling"]}', f'{record["rows"]:,}',
-               str(record['ranks']), short(geometric([*map(total_ms, record['runs'])])),
-               percent(efficiency(record, alone, total_ms)),
+               str(record['ranks']), short(geometric([*map(cluster_runs.total_ms, record['runs'])])),
+               percent(efficiency(record, alone, cluster_runs.total_ms)),
                short(geometric([*map(cluster_runs.path_ms, record['runs'])])),
                percent(efficiency(record, alone, cluster_runs.path_ms)),
                *(percent(mean([share[work] for share in shares])) for work in cluster_runs.WORKS),

@@ -202,8 +202,8 @@ def test_timeline():
     lines = re.findall(r';   rank (\d+) +c ([0-9.]+) x ([0-9.]+) w ([0-9.]+) m ([0-9.]+) r '
                        r'([0-9.]+)  ([cxwmr.]+)\n', text)
     spent = [[float(ms) for ms in line]
-             for line in re.findall(r'compute ([0-9.]+) ms, exchange ([0-9.]+) ms, '
-                                    r'wait ([0-9.]+) ms, merge ([0-9.]+) ms, rest ([0-9.]+) ms', text)]
+             for line in re.findall('compute {0}, exchange {0}, wait {0}, merge {0}, rest {0}'
+                                    .format('([0-9.]+) ms'), text)]
     assert [line[0] for line in lines] == ['0', '1', '2'] and len(spent) == 3, text
     for (_, compute, exchange, *_, letters), works in zip(lines, spent):
         assert float(compute) > 0 and float(exchange) > 0, text

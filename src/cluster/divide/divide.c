@@ -274,8 +274,9 @@ static bool gather(struct steps *steps, int top, unsigned ranks, bool numbered)
     return !numbered || divide_order(steps, top + 1);
 }
 
-bool steps_divide(struct steps *steps, const struct divide_params *params,
-                  struct query_division *division)
+/* Among several ranks, or for one that has all rows. */
+static bool divide(struct steps *steps, const struct divide_params *params,
+                   struct query_division *division)
 {
     struct search search = { .steps = steps,
                              .params = params,
@@ -307,4 +308,16 @@ bool steps_divide(struct steps *steps, const struct divide_params *params,
     division->gather = top + 1;
     division->alone = NULL;
     return true;
+}
+
+bool steps_divide(struct steps *steps, const struct divide_params *params,
+                  struct query_division *division)
+{
+    struct divide_params own = *params;
+    if (params->ranks == 1)
+        own.exchange = EXCHANGE_OFF;
+    bool done = divide(steps, &own, division);
+    if (params->ranks == 1)
+        division->exchange = NULL; /* there is nobody to exchange with */
+    return done;
 }
