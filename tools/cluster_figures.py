@@ -46,12 +46,12 @@ def scaling(records):
     yield ['', 'rows', 'ranks', 'ms', 'of the ideal', 'ms of processors', 'of the ideal',
            *cluster_runs.WORKS, "rank 0's clock to and fro"]
     for record in records:
-        alone = alone_of(record, records)
-        shares = [cluster_runs.shares(one) for one in record['runs']]
+        alone, runs = alone_of(record, records), record['runs']
+        shares = [*map(cluster_runs.shares, runs)]
         yield [f'{record["part"]}, {record["scaling"]}', f'{record["rows"]:,}',
-               str(record['ranks']), short(geometric([*map(cluster_runs.total_ms, record['runs'])])),
+               str(record['ranks']), short(geometric([*map(cluster_runs.total_ms, runs)])),
                percent(efficiency(record, alone, cluster_runs.total_ms)),
-               short(geometric([*map(cluster_runs.path_ms, record['runs'])])),
+               short(geometric([*map(cluster_runs.path_ms, runs)])),
                percent(efficiency(record, alone, cluster_runs.path_ms)),
                *(percent(mean([share[work] for share in shares])) for work in cluster_runs.WORKS),
                percent(communicates(record)[1])]
@@ -143,8 +143,8 @@ def drawing(width, height, parts):
 
 
 def timelines_of(records):
-    """{title: run} of the exchanged queries on the most ranks."""
-    here = [record for record in records
-            if record['part'] == 'exchange' and record['scaling'] == 'strong']
-    most = max(here, key=lambda record: record['ranks'])
+    """{title: run} of the exchanged queries on the most ranks, by the first scaling."""
+    here = [record for record in records if record['part'] == 'exchange']
+    most = max((record for record in here if record['scaling'] == here[0]['scaling']),
+               key=lambda record: record['ranks'])
     return dict(zip(most['queries'], most['runs']))

@@ -14,8 +14,8 @@ WHAT = {'scan': 'scan of 1 G rows, 1 % kept', 'broadcast join': '1 G rows, each 
         'exchanged join': '1 G and 100 M rows, exchanged',
         'merged groups': '1 G rows, 100 M groups, merged by rank 0',
         'exchanged groups': '1 G rows, 100 M groups, exchanged'}
-COST_COLOURS = dict(zip(('total', *model.COSTS), ('#222222', COLOURS[3], COLOURS[0], COLOURS[4],
-                                                 COLOURS[2], COLOURS[1])))
+COST_COLOURS = dict(zip(('total', *model.COSTS),
+                        ('#222222', COLOURS[3], COLOURS[0], COLOURS[4], COLOURS[2], COLOURS[1])))
 
 
 # ------------------------------------------------------------------ tables --
@@ -34,7 +34,8 @@ WORDS = {'scan': 'a row to be scanned, half of which are kept',
          'group': 'a row to be grouped, nearly each a group',
          'merge_group': 'a group that rank 0 merges',
          'move': 'a row that is exchanged: hashed, cut, packed, sent and taken',
-         'order': 'a run, on one rank', 'order_others': 'that others are told of it, plan it and answer',
+         'order': 'a run, on one rank',
+         'order_others': 'that others are told of it, plan it and answer',
          'alpha': 'a message', 'byte': 'a byte of it'}
 
 

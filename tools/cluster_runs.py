@@ -45,6 +45,17 @@ def environment(variables):
     return os.environ | (ROOT if os.geteuid() == 0 else {}) | variables
 
 
+def packed(one):
+    """A run as a line of JSON has it: ranks without names of figures."""
+    return one | {'ranks': [[f'{rank[key]:g}' for key in RANK_KEYS] + [rank['letters']]
+                            for rank in one['ranks']]}
+
+
+def unpacked(one):
+    return one | {'ranks': [dict(zip(RANK_KEYS, map(float, rank[:-1]))) | {'letters': rank[-1]}
+                            for rank in one['ranks']]}
+
+
 def total_ms(one):
     return one['total_ms']
 

@@ -18,7 +18,8 @@ import peers
 
 HERE = Path(__file__).resolve().parent
 KEPT = ('rows', 'total_ms', 'kernel_ms', 'first_ms', 'peak_bytes', 'mode')
-UNSAID = ('--json', '--build-dir', '--machine', '--vdbq', '--generate', '--benchmark', '--data')
+UNSAID = ('--json', '--build-dir', '--machine', '--vdbq', '--generate', '--benchmark', '--data',
+          '--timeline', '--measure')
 
 
 def parser_of(description):
