@@ -59,6 +59,12 @@ def make_table(database, rows=20000, tablet_rows=1000):
             VDBQ_TABLET_ROWS=str(tablet_rows))
 
 
+def make_tpch(database):
+    """The tables of TPC-H, of many tablets."""
+    subprocess.run([BUILD / 'tools' / 'generate', '--tpch', '0.1', '--db', database],
+                   check=True, capture_output=True, env=ENVIRONMENT | {'VDBQ_TABLET_ROWS': '30000'})
+
+
 def same(sql, database, counts=(1, 2, 3, 5), **variables):
     """Several ranks say what one process says."""
     wanted = run(alone(database), sql)
@@ -214,8 +220,7 @@ def test_timeline():
 def test_tpch():
     """The 22 queries."""
     database = FOLDER / 'tpch.vdb'
-    subprocess.run([BUILD / 'tools' / 'generate', '--tpch', '0.1', '--db', database],
-                   check=True, capture_output=True, env=ENVIRONMENT | {'VDBQ_TABLET_ROWS': '30000'})
+    make_tpch(database)
     sql = ';\n'.join(tpch.queries(random.Random(1), 0.1).values()) + ';\n'
     same(sql, database, counts=(3,))
 

@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 import test_cluster as cluster
-from test_cluster import alone, ranks, run, same
+from test_cluster import alone, ranks, run, same, tpch
 
 # Nobody can tell in which order the rows came.
 EXCHANGED = """
@@ -137,6 +137,42 @@ ORDERED = """
     """
 
 
+# Two scans or more, of which each is shared out behind the other.
+BROADCAST = """
+    select count(*), sum(x) from a where x > (select avg(x) from a);
+    select count(*), sum(y) from b where y > (select avg(x) from a where n < 40);
+    select n, x from a where x > (select max(y) * 0.99 from b);
+    select k, x from a where k in (select k from b where n > 95) and n < 50;
+    select count(*), sum(x) from a
+        where not exists (select 1 from b where b.k = a.k and b.n = 3);
+    select t, x from a where t in (select t from b where n = 5) order by x limit 50;
+    select s, count(*) from a where k in (select k from b where y < 0.1) group by s;
+    select k, sum(x) from a where t in (select t from b where n < 9) group by k;
+    select count(*) from a
+        where n > (select avg(n) from b where k in (select k from a where n < 3));
+    select b.n, count(*) from b join (select n, max(x) m from a group by n) g
+        on g.n = b.n and y > m * 0.9 group by b.n;
+    select b.s, b.t from b join (select s, min(t) m from a group by s) g on g.m = b.t;
+    select count(*) from (select n, count(*) c from a group by n) g
+        join b on b.n = g.n and b.n < c;
+    with w as (select k, n, x from a where n < 5)
+        select count(*), sum(x) from w where x > (select avg(x) from w);
+    with w as (select k, n, x from a where n < 5)
+        select w.k, b.y from w join b on b.k = w.k where w.x > (select avg(x) from w);
+    select count(*) from a where k in (select k from b where n < 0);
+    select a.n, count(distinct b.n) from a join b on a.k = b.k
+        where a.x > (select avg(y) from b) group by a.n;
+    select n, x from a where x > (select avg(y) from b) limit 7 offset 20;
+    select d, f, max(s) from a where k in (select k from b where s = 'w3' or t is null)
+        group by d, f;
+    select n, x - (select avg(x) from a i where i.n = o.n) from a o where n < 4;
+    select o.k, o.x from a o where x = (select max(x) from a i where i.n = o.n);
+    select count(*) from b where y > (select avg(x) from a) and k in (select k from skew);
+    select n, row_number() over (order by x) from a where x > (select avg(y) + 0.4 from b);
+    select (select max(x) from a), (select min(y) from b), count(*) from skew;
+    """
+
+
 def make_joined(database):
     """Tables a and b of many tablets with keys of 64 bits, of which some are NULL and
     none follows from the place of its row; skew, half of whose rows have one key; few, of
@@ -213,6 +249,34 @@ def test_groups():
     statements = statements_of(GROUPS)
     found = exchanged(statements, database, 1)
     assert len(found) >= 20, set(statements) - set(found)
+
+
+def test_broadcast():
+    """All rows, or groups, of one scan go to each rank, which has a share of the next."""
+    database = cluster.FOLDER / 'broadcast.vdb'
+    make_joined(database)
+    same(BROADCAST, database, VDBQ_EXCHANGE='on')
+    same(BROADCAST, database, counts=(3,), VDBQ_EXCHANGE='on', VDBQ_MEMORY='200K')
+    same(BROADCAST, database, counts=(2, 3), VDBQ_EXCHANGE='off')
+    script = ''.join(f"select 'next';\nexplain {sql}\n" for sql in statements_of(BROADCAST))
+    text = run(ranks(2, database, '--mode', 'list'), script, VDBQ_EXCHANGE='on')[0]
+    plans = text.split("'next'\n")[1:]
+    found = [plan.count('exchange among 2 ranks, all rows to each') for plan in plans]
+    assert sum(count > 0 for count in found) >= 16 and max(found) >= 2, found
+    for plan, count in zip(plans, found):
+        shares = plan.count('a share on each of 2 ranks')
+        assert shares > count or count == 0, plan
+    text = run(ranks(2, database, '--mode', 'list'), script, VDBQ_EXCHANGE='off')[0]
+    assert 'all rows to each' not in text
+
+
+def test_broadcast_tpch():
+    """The 22 queries, however many of their scans are shared out."""
+    database = cluster.FOLDER / 'tpch.vdb'
+    cluster.make_tpch(database)
+    sql = ';\n'.join(tpch.queries(random.Random(2), 0.1).values()) + ';\n'
+    same(sql, database, counts=(2, 5), VDBQ_EXCHANGE='on')
+    same(sql, database, counts=(3,), VDBQ_EXCHANGE='on', VDBQ_MEMORY='8M')
 
 
 # Pairs of tables with some hundred to some thousand pairs of rows.
@@ -365,6 +429,32 @@ def test_exchange_errors():
         select n, count(*) from a group by n order by 2 limit 3;
         select n, sum(case when n = 99 then 9e18::bigint else 1 end) from a group by n limit 0;
         select n, sum(case when n = 98 then 9e18::bigint else 1 end) from a group by n limit 1;
+        """, database, VDBQ_EXCHANGE='on')
+
+
+def test_broadcast_errors():
+    """A row that fails is the statement's failure where one process comes to it, and
+    where that stops before it, nothing has failed."""
+    database = cluster.FOLDER / 'broadcast errors.vdb'
+    make_joined(database)
+    big = 'n * 100000000000000000'
+    same(f"""
+        select count(*) from b where n > (select max({big}) from a);
+        select count(*) from b where n > (select max({big}) from a where n < 9);
+        select count(*) from a where k in (select k + {big} from b);
+        select k from a where k in (select k + {big} from b) limit 3;
+        select k from a where n < 0 and k in (select {big} from b);
+        select count(*) from a where n > (select avg(n) from b) and {big} > 1;
+        select n, {big} from a where x > (select avg(y) from b) limit 40;
+        select n, {big} from a where x > (select avg(y) from b);
+        with w as (select n, {big} z, x from a where n > 3)
+            select count(*) from w where x > (select avg(x) from w);
+        with w as (select n, {big} z, x from a where n > 3)
+            select z from w where x > (select avg(x) from w) limit 5;
+        with w as (select k, {big} z from a) select b.n, z from w join b on b.k = w.k limit 5;
+        select s, sum(n * 400000000000000000) from a where x > (select avg(y) from b) group by s;
+        select (select sum({big}) from a), (select sum(n * 300000000000000000) from b);
+        select count(*), sum(x) from a where x > (select avg(x) from a);
         """, database, VDBQ_EXCHANGE='on')
 
 

@@ -5,7 +5,9 @@
 #include "cluster/divide/divide.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "cluster/divide/divide_broadcast.h"
 #include "cluster/divide/divide_distinct.h"
 #include "cluster/divide/divide_exchange.h"
 #include "cluster/divide/divide_groups.h"
@@ -20,8 +22,11 @@ struct way {
 
 /* Looks for the largest table that can be shared out. */
 struct search {
-    const struct steps *steps;
+    struct steps *steps;
     const struct divide_params *params;
+    struct broadcasts broadcasts; /* ways in front of the best one          */
+    const struct way *before; /* where a way is sought behind this one ... */
+    bool *below; /* ... by step: whether that follows from it       */
     struct way best;
     const char *alone;   /* why a table is not shared out: the largest one */
     uint64_t alone_rows; /* ... its rows                                   */
@@ -125,6 +130,20 @@ const struct table *divide_scanned(const struct catalogue *catalogue,
         catalogue, VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
 }
 
+/* Whether a way can be walked behind the one before, and that pays. */
+static bool follows(const struct search *search, const struct way *way)
+{
+    if (search->before == NULL)
+        return true;
+    struct broadcast broadcast =
+        divide_broadcast_of(search->steps, search->before->top);
+    return !search->below[way->scan]
+           && divide_broadcast_pays(search->steps, search->params, broadcast,
+                                    way->scan, way->rows)
+           && divide_can_broadcast(search->steps, &search->broadcasts,
+                                   broadcast, way->top);
+}
+
 /* Notes why a scan of so many rows is not shared out. */
 static void refuse(struct search *search, uint64_t rows, const char *why)
 {
@@ -149,11 +168,12 @@ static void look_at(struct search *search, int number)
     const char *whole = table->tablet_count < 2
                             ? "its largest table has one tablet"
                             : why_whole(search, top, sees);
+    struct way way = { .scan = number, .top = top, .rows = table->rows };
     if (whole != NULL)
         refuse(search, table->rows, whole);
-    else if (search->best.scan < 0 || table->rows > search->best.rows)
-        search->best =
-            (struct way){ .scan = number, .top = top, .rows = table->rows };
+    else if ((search->best.scan < 0 || table->rows > search->best.rows)
+             && follows(search, &way))
+        search->best = way;
 }
 
 /* Rows that a step gives at most, where it has a limit. */
@@ -263,6 +283,97 @@ static bool exchange(struct steps *steps, const struct divide_params *params,
     return true;
 }
 
+/* Notes which steps the rows of step `top` follow from, itself among them. */
+static void note_below(const struct search *search, int top)
+{
+    bool *below = search->below;
+    memset(below, 0, search->steps->steps.count * sizeof *below);
+    below[top] = true;
+    for (int i = top; i >= 0; i--) {
+        const struct vector *inputs = &steps_at(search->steps, i)->inputs;
+        for (size_t j = 0; below[i] && j < inputs->count; j++)
+            below[VECTOR_ITEMS(inputs, int)[j]] = true;
+    }
+}
+
+/* The best way behind that which is the best so far; none: its scan is -1. */
+static struct way next_way(const struct search *search)
+{
+    struct search next = *search;
+    next.before = &search->best;
+    next.best = (struct way){ .scan = -1 };
+    note_below(search,
+               divide_broadcast_of(search->steps, search->best.top).top);
+    for (int i = 0; i < (int)search->steps->steps.count; i++)
+        look_at(&next, i);
+    return next.best;
+}
+
+/* Has all ranks get the rows of a way, whose scan is shared out. */
+static void broadcast_way(struct search *search, int scan,
+                          struct broadcast broadcast)
+{
+    struct broadcasts *broadcasts = &search->broadcasts;
+    assert(broadcasts->count < BROADCASTS_MAX);
+    broadcasts->items[broadcasts->count++] = broadcast;
+    steps_at(search->steps, scan)->scan.ranks = search->params->ranks;
+}
+
+/* Has all ranks go on with the rows of the best way where another one behind it is
+ * worth it, which is the best then. */
+static void go_on(struct search *search)
+{
+    struct way *best = &search->best;
+    for (struct way next = next_way(search); next.scan >= 0;
+         next = next_way(search)) {
+        broadcast_way(search, best->scan,
+                      divide_broadcast_of(search->steps, best->top));
+        steps_at(search->steps, next.scan)->scan.ranks = search->params->ranks;
+        *best = next;
+    }
+}
+
+/* Has a scan in front of the best way, that each rank would run over all its table,
+ * shared out where that is worth it. */
+static void share_front(struct search *search, int number)
+{
+    struct step *step = steps_at(search->steps, number);
+    const struct table *table = divide_scanned(search->params->catalogue, step);
+    if (table == NULL || table->tablet_count < 2 || step->scan.ranks > 0)
+        return;
+    struct broadcast broadcast =
+        divide_broadcast_of(search->steps, find_top(search->steps, number));
+    if (divide_broadcast_pays(search->steps, search->params, broadcast, number,
+                              table->rows)
+        && divide_can_broadcast(search->steps, &search->broadcasts, broadcast,
+                                search->best.top))
+        broadcast_way(search, number, broadcast);
+}
+
+/* Has all ranks get the rows of ways behind and in front of the best one where that is
+ * worth it; rows of the last one in a row are `grouped`: nothing goes on behind it.
+ * False: no memory. */
+static bool broadcast(struct search *search, bool grouped)
+{
+    struct broadcasts *broadcasts = &search->broadcasts;
+    search->below =
+        memory_zeroed(search->steps->steps.count, sizeof *search->below);
+    if (search->below == NULL)
+        return false;
+    if (!grouped)
+        go_on(search);
+    note_below(search, search->best.top);
+    for (int i = 0; i < (int)search->steps->steps.count; i++)
+        if (search->below[i])
+            share_front(search, i);
+    memory_release(search->below);
+    if (!divide_broadcast(search->steps, search->params, broadcasts))
+        return false;
+    search->best.scan = divide_moved(broadcasts, search->best.scan);
+    search->best.top = divide_moved(broadcasts, search->best.top);
+    return true;
+}
+
 /* Gathers the rows of step `top`; `numbered`: in the order of the numbers that are
  * their last column. */
 static bool gather(struct steps *steps, int top, unsigned ranks, bool numbered)
@@ -272,6 +383,21 @@ static bool gather(struct steps *steps, int top, unsigned ranks, bool numbered)
         return false;
     made->gather.ranks = ranks;
     return !numbered || divide_order(steps, top + 1);
+}
+
+/* What EXPLAIN says of exchanges. */
+static const char *why_exchanged(const struct search *search,
+                                 const struct divide_exchanged *exchanged,
+                                 const struct divide_grouped *grouped)
+{
+    if (grouped->exchanged || exchanged->left >= 0)
+        return grouped->exchanged ? grouped->why : exchanged->why;
+    if (search->broadcasts.count == 0)
+        return exchanged->why != NULL ? exchanged->why : grouped->why;
+    return search->params->exchange == EXCHANGE_ON
+               ? "of rows that each rank gets all of: it is set to on"
+               : "of rows that each rank gets all of: costs less than to have "
+                 "one scan all of their tables";
 }
 
 /* Among several ranks, or for one that has all rows. */
@@ -292,6 +418,10 @@ static bool divide(struct steps *steps, const struct divide_params *params,
         return true;
     if (!exchange(steps, params, &search, &exchanged))
         return false;
+    if (exchanged.left < 0
+        && !broadcast(&search,
+                      divide_groups_pays(steps, params, search.best.top)))
+        return false;
     int top = search.best.top;
     bool numbered = exchanged.numbered, joined = exchanged.left >= 0;
     if (numbered && !divide_number_rows(steps, exchanged.left, &top))
@@ -299,9 +429,7 @@ static bool divide(struct steps *steps, const struct divide_params *params,
     if (!joined && !divide_groups(steps, params, &top, &grouped))
         return false;
     numbered |= grouped.numbered;
-    division->exchange = grouped.exchanged || exchanged.why == NULL
-                             ? grouped.why
-                             : exchanged.why;
+    division->exchange = why_exchanged(&search, &exchanged, &grouped);
     if (!push(steps, params->ranks, &top, joined || grouped.exchanged, numbered)
         || !gather(steps, top, params->ranks, numbered))
         return false;

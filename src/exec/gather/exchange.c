@@ -10,7 +10,8 @@
  * rows have numbers these; words of their texts come in front of it
  * (exchange_words.h). The last one of each rank has no rows, but how its
  * input ended: a failure of a row is every rank's, behind all rows, and of several
- * the one of the first rank, which is the first in the table's order.
+ * the one of the first rank, which is the first in the table's order. Where all rows
+ * go to each rank, these see what one process sees, its rows up to the failure.
  */
 #include <assert.h>
 
@@ -435,6 +436,14 @@ static enum vdbq_status pass_on(struct exchange *exchange,
                : VDBQ_OK;
 }
 
+/* Whether rows of a rank are behind one that has failed, where all ranks have all
+ * rows: nobody sees them then. */
+static bool is_behind_failure(const struct exchange *exchange, unsigned from)
+{
+    return exchange->head.step->exchange.keys.count == 0
+           && exchange->failure.status != VDBQ_OK && from > exchange->failed;
+}
+
 static enum vdbq_status exchange_batch(struct stream *stream,
                                        struct vdbq_batch *batch,
                                        struct error *error)
@@ -448,7 +457,8 @@ static enum vdbq_status exchange_batch(struct stream *stream,
         &exchange->store, &reader.message, &reader.from, error);
     if (status != VDBQ_OK)
         return status;
-    if (reader.message.bytes != NULL)
+    if (reader.message.bytes != NULL
+        && !is_behind_failure(exchange, reader.from))
         return unpack(exchange, &reader, batch, error);
     if (exchange->failure.status != VDBQ_OK)
         *error = exchange->failure;

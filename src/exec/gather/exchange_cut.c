@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cutting of blocks: see exchange_cut.h. A counting sort.
+ * Cutting of blocks: see exchange_cut.h.
  */
 #include "exec/gather/exchange_cut.h"
 
@@ -24,12 +24,11 @@ enum vdbq_status exchange_cut_init(struct exchange_cut *cut,
 {
     unsigned keys = (unsigned)stream->step->exchange.keys.count;
     bool made = true;
-    assert(keys > 0);
     *cut = (struct exchange_cut){
         .stream = stream,
         .key_count = keys,
-        .keys = memory_zeroed(keys, sizeof *cut->keys),
-        .hashes = memory_zeroed(keys, sizeof *cut->hashes),
+        .keys = memory_zeroed(keys + 1, sizeof *cut->keys),
+        .hashes = memory_zeroed(keys + 1, sizeof *cut->hashes),
         .targets = memory_zeroed(EXCHANGE_BLOCK, sizeof *cut->targets),
         .rows = memory_zeroed(EXCHANGE_BLOCK, sizeof *cut->rows),
         .ends =
@@ -108,14 +107,11 @@ static uint32_t target_of(const struct exchange_cut *cut, uint64_t row)
     return (uint32_t)(high * ranks->count >> 32);
 }
 
-void exchange_cut_block(struct exchange_cut *cut,
-                        const struct vdbq_batch *batch, uint64_t first,
-                        uint64_t count)
+/* Puts the rows of each rank together, by a counting sort. */
+static void sort_rows(struct exchange_cut *cut, uint64_t first, uint64_t count)
 {
     unsigned ranks = cut->stream->params->ranks->count;
     uint64_t start = 0;
-    assert(count <= EXCHANGE_BLOCK && first + count <= batch->rows);
-    take_keys(cut, batch, first, count);
     memset(cut->ends, 0, (ranks + 1) * sizeof *cut->ends);
     for (uint64_t i = 0; i < count; i++) {
         cut->targets[i] = target_of(cut, i);
@@ -130,11 +126,30 @@ void exchange_cut_block(struct exchange_cut *cut,
         cut->rows[cut->ends[cut->targets[i]]++] = (uint32_t)(first + i);
 }
 
+void exchange_cut_block(struct exchange_cut *cut,
+                        const struct vdbq_batch *batch, uint64_t first,
+                        uint64_t count)
+{
+    assert(count <= EXCHANGE_BLOCK && first + count <= batch->rows);
+    cut->count = count;
+    if (cut->key_count > 0) {
+        take_keys(cut, batch, first, count);
+        sort_rows(cut, first, count);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        cut->rows[i] = (uint32_t)(first + i);
+}
+
 const uint32_t *exchange_cut_rows(const struct exchange_cut *cut, unsigned rank,
                                   uint64_t *count)
 {
-    uint64_t first = rank > 0 ? cut->ends[rank - 1] : 0;
     assert(rank < cut->stream->params->ranks->count);
+    if (cut->key_count == 0) {
+        *count = cut->count;
+        return cut->rows;
+    }
+    uint64_t first = rank > 0 ? cut->ends[rank - 1] : 0;
     *count = cut->ends[rank] - first;
     return cut->rows + first;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of rows, cut by the ranks that the hashes of their keys name. Of a text
- * its bytes are hashed, for each rank has numbers of its own for words.
+ * Blocks of rows, cut by the ranks that the hashes of their keys name; without keys
+ * each rank gets the block. Of a text its bytes are hashed, for each rank has numbers
+ * of its own for words.
  */
 #ifndef VDBQ_EXEC_EXCHANGE_CUT_H
 #define VDBQ_EXEC_EXCHANGE_CUT_H
@@ -19,6 +20,7 @@ struct exchange_cut {
     uint32_t *targets; /* of its rows: the rank of each                     */
     uint32_t *rows;    /* ... rows of the batch, those of a rank together   */
     uint64_t *ends;    /* ... by rank: where these end                      */
+    uint64_t count;    /* of the block's rows                               */
 };
 
 /* exchange_cut_finish() is due whatever it returns, and accepts a zeroed struct.

@@ -274,8 +274,8 @@ struct step_gather {
 };
 
 /* STEP_EXCHANGE. Of the input's rows of all ranks those whose keys hash to this
- * rank, so that rows of equal keys are on one; those of the first rank come first.
- * Where they are numbered, a last column has numbers in the order of all ranks'
+ * rank, so that rows of equal keys are on one; without keys all of them. Those of the
+ * first rank come first. Where they are numbered, a last column has numbers in the order of all ranks'
  * rows, no two the same. */
 enum exchange_nulls {
     EXCHANGE_NULLS_DROP, /* rows with a NULL key go: they equal none        */
@@ -284,7 +284,8 @@ enum exchange_nulls {
 };
 struct step_exchange {
     unsigned ranks;
-    struct vector keys; /* of int: columns                                  */
+    struct vector keys; /* of int: columns; none: every rank has all rows,
+                           up to the first that fails, as one process has them */
     enum exchange_nulls nulls;
     bool numbered;
 };

@@ -541,8 +541,8 @@ static enum vdbq_status check_exchange(const struct checking *check)
     if (status == VDBQ_OK && step->exchange.numbered
         && step->columns[from->column_count].type != VDBQ_BIGINT)
         status = refuse(check, "its numbers have another type");
-    if (status == VDBQ_OK && keys->count == 0)
-        status = refuse(check, "it has no keys");
+    if (status == VDBQ_OK && keys->count == 0 && step->exchange.numbered)
+        status = refuse(check, "rows that all have need no numbers");
     for (size_t i = 0; status == VDBQ_OK && i < keys->count; i++)
         status = check_column(check, VECTOR_ITEMS(keys, int)[i], false);
     return status;

@@ -126,7 +126,8 @@ static void print_exchange(const struct printing *printing,
         [EXCHANGE_NULLS_MATCH] = "",
     };
     const struct step_exchange *exchange = &step->exchange;
-    text_print(printing->text, "exchange among %u ranks by", exchange->ranks);
+    text_print(printing->text, "exchange among %u ranks%s", exchange->ranks,
+               exchange->keys.count > 0 ? " by" : ", all rows to each");
     for (size_t i = 0; i < exchange->keys.count; i++) {
         print_comma(i, printing->text);
         print_column(printing, step, 0, VECTOR_ITEMS(&exchange->keys, int)[i]);
