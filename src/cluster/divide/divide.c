@@ -13,21 +13,15 @@
 #include "cluster/divide/divide_groups.h"
 #include "cluster/divide/divide_numbers.h"
 
-/* A scan that may be shared out, and how far its rows are passed on. */
-struct way {
-    int scan;      /* the step; -1: there is none                           */
-    int top;       /* the last step that passes its rows on, row by row     */
-    uint64_t rows; /* of the table                                          */
-};
-
 /* Looks for the largest table that can be shared out. */
 struct search {
     struct steps *steps;
     const struct divide_params *params;
     struct broadcasts broadcasts; /* ways in front of the best one          */
-    const struct way *before; /* where a way is sought behind this one ... */
+    const struct divide_way
+        *before; /* where a way is sought behind this one ... */
     bool *below; /* ... by step: whether that follows from it       */
-    struct way best;
+    struct divide_way best;
     const char *alone;   /* why a table is not shared out: the largest one */
     uint64_t alone_rows; /* ... its rows                                   */
 };
@@ -131,7 +125,7 @@ const struct table *divide_scanned(const struct catalogue *catalogue,
 }
 
 /* Whether a way can be walked behind the one before, and that pays. */
-static bool follows(const struct search *search, const struct way *way)
+static bool follows(const struct search *search, const struct divide_way *way)
 {
     if (search->before == NULL)
         return true;
@@ -139,7 +133,7 @@ static bool follows(const struct search *search, const struct way *way)
         divide_broadcast_of(search->steps, search->before->top);
     return !search->below[way->scan]
            && divide_broadcast_pays(search->steps, search->params, broadcast,
-                                    way->scan, way->rows)
+                                    way)
            && divide_can_broadcast(search->steps, &search->broadcasts,
                                    broadcast, way->top);
 }
@@ -168,7 +162,7 @@ static void look_at(struct search *search, int number)
     const char *whole = table->tablet_count < 2
                             ? "its largest table has one tablet"
                             : why_whole(search, top, sees);
-    struct way way = { .scan = number, .top = top, .rows = table->rows };
+    struct divide_way way = { .scan = number, .top = top, .rows = table->rows };
     if (whole != NULL)
         refuse(search, table->rows, whole);
     else if ((search->best.scan < 0 || table->rows > search->best.rows)
@@ -240,11 +234,11 @@ static bool push(struct steps *steps, unsigned ranks, int *top, bool exchanged,
 
 /* The way from the other side, the left one, of the join of which the largest
  * table is the right side: only an exchange takes both. */
-static struct way across(const struct search *search)
+static struct divide_way across(const struct search *search)
 {
     size_t input = 0;
     int join = divide_reader(search->steps, search->best.top, &input);
-    struct way none = { .scan = -1 };
+    struct divide_way none = { .scan = -1 };
     if (join < 0 || input != 1
         || steps_at(search->steps, join)->kind != STEP_JOIN)
         return none;
@@ -253,9 +247,9 @@ static struct way across(const struct search *search)
                                                steps_at(search->steps, left));
     if (table == NULL || steps_readers(search->steps, left) != 1)
         return none;
-    return (struct way){ .scan = left,
-                         .top = find_top(search->steps, left),
-                         .rows = table->rows };
+    return (struct divide_way){ .scan = left,
+                                .top = find_top(search->steps, left),
+                                .rows = table->rows };
 }
 
 /* Has a join's sides exchanged, if there is one on the best way, or across it,
@@ -263,7 +257,7 @@ static struct way across(const struct search *search)
 static bool exchange(struct steps *steps, const struct divide_params *params,
                      struct search *search, struct divide_exchanged *exchanged)
 {
-    struct way other = across(search);
+    struct divide_way other = across(search);
     const char *why = NULL;
     if (other.scan >= 0) {
         if (!divide_exchange(steps, params, other.scan, &other.top, exchanged))
@@ -297,11 +291,11 @@ static void note_below(const struct search *search, int top)
 }
 
 /* The best way behind that which is the best so far; none: its scan is -1. */
-static struct way next_way(const struct search *search)
+static struct divide_way next_way(const struct search *search)
 {
     struct search next = *search;
     next.before = &search->best;
-    next.best = (struct way){ .scan = -1 };
+    next.best = (struct divide_way){ .scan = -1 };
     note_below(search,
                divide_broadcast_of(search->steps, search->best.top).top);
     for (int i = 0; i < (int)search->steps->steps.count; i++)
@@ -323,8 +317,8 @@ static void broadcast_way(struct search *search, int scan,
  * worth it, which is the best then. */
 static void go_on(struct search *search)
 {
-    struct way *best = &search->best;
-    for (struct way next = next_way(search); next.scan >= 0;
+    struct divide_way *best = &search->best;
+    for (struct divide_way next = next_way(search); next.scan >= 0;
          next = next_way(search)) {
         broadcast_way(search, best->scan,
                       divide_broadcast_of(search->steps, best->top));
@@ -341,10 +335,11 @@ static void share_front(struct search *search, int number)
     const struct table *table = divide_scanned(search->params->catalogue, step);
     if (table == NULL || table->tablet_count < 2 || step->scan.ranks > 0)
         return;
-    struct broadcast broadcast =
-        divide_broadcast_of(search->steps, find_top(search->steps, number));
-    if (divide_broadcast_pays(search->steps, search->params, broadcast, number,
-                              table->rows)
+    const struct divide_way way = { .scan = number,
+                                    .top = find_top(search->steps, number),
+                                    .rows = table->rows };
+    struct broadcast broadcast = divide_broadcast_of(search->steps, way.top);
+    if (divide_broadcast_pays(search->steps, search->params, broadcast, &way)
         && divide_can_broadcast(search->steps, &search->broadcasts, broadcast,
                                 search->best.top))
         broadcast_way(search, number, broadcast);

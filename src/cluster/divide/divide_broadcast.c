@@ -7,6 +7,7 @@
 #include "cluster/divide/divide_broadcast.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/os/stack.h"
@@ -15,9 +16,12 @@
 
 /* What it costs, measured with 2 ranks on host cores. */
 enum {
-    SCAN_NS = 4,            /* a row that is scanned                         */
-    PROBE_NS = 8,           /* ... and looked up in another table            */
-    ROWS_WORTH_IT = 1 << 18 /* scanned, below which nobody minds              */
+    SCAN_NS = 3,            /* a row of a table                              */
+    PROBE_NS = 8,           /* ... that is looked up in another one          */
+    JOIN_NS = 25,           /* a row that a join takes                       */
+    MOVES_WORTH_IT = 3,     /* times what moving rows takes: all ranks wait
+                                for the slowest one, and keep them           */
+    ROWS_WORTH_IT = 1 << 18 /* scanned, below which nobody minds             */
 };
 
 struct broadcast divide_broadcast_of(const struct steps *steps, int top)
@@ -106,20 +110,46 @@ bool divide_can_broadcast(const struct steps *steps,
     return all_meet(steps, &all, end);
 }
 
+/* What a step costs that gets so many rows. */
+static double step_ns(const struct step *step, double rows)
+{
+    if (step->kind == STEP_JOIN)
+        return rows * JOIN_NS;
+    return step->kind == STEP_SCAN
+               ? rows * PROBE_NS * (double)(step->scan.program.tables.count - 1)
+               : 0;
+}
+
+/* What a way costs. Of its table's rows those that its conditions leave are looked
+ * up, where there are some. */
+static double way_ns(const struct steps *steps, const struct divide_way *way)
+{
+    double ns = (double)way->rows * SCAN_NS;
+    double rows = fmax(steps_at(steps, way->scan)->rows, 0);
+    size_t input;
+    ns += step_ns(steps_at(steps, way->scan), rows);
+    for (int at = way->scan; at != way->top;) {
+        at = divide_reader(steps, at, &input);
+        ns += step_ns(steps_at(steps, at), rows);
+        rows = fmax(steps_at(steps, at)->rows, 0);
+    }
+    return ns;
+}
+
 /* Rank 0 sends groups to the others one after the other. */
 bool divide_broadcast_pays(const struct steps *steps,
                            const struct divide_params *params,
-                           struct broadcast broadcast, int scan, uint64_t rows)
+                           struct broadcast broadcast,
+                           const struct divide_way *way)
 {
-    const struct vector *tables = &steps_at(steps, scan)->scan.program.tables;
     if (params->exchange != EXCHANGE_AUTO)
         return params->exchange == EXCHANGE_ON;
-    double row_ns = SCAN_NS + (double)(tables->count - 1) * PROBE_NS;
-    double spared = (double)rows * (params->ranks - 1) / params->ranks;
+    double share = (double)(params->ranks - 1) / params->ranks;
     double move = divide_move_ns(steps, params->catalogue, broadcast.top);
     if (broadcast.groups)
         move *= 1 + params->ranks / 4.0;
-    return move >= 0 && spared >= ROWS_WORTH_IT && spared * row_ns > move;
+    return move >= 0 && (double)way->rows * share >= ROWS_WORTH_IT
+           && way_ns(steps, way) * share > move * MOVES_WORTH_IT;
 }
 
 /* --------------------------------------------------------------- divide -- */

@@ -33,11 +33,18 @@ struct broadcast divide_broadcast_of(const struct steps *steps, int top);
 bool divide_can_broadcast(const struct steps *steps,
                           const struct broadcasts *done,
                           struct broadcast broadcast, int end);
-/* Whether that costs less than what it spares, that one rank runs a scan over all so
- * many rows of its table; or must be. */
+/* A scan of a table of so many rows, and the steps that pass its rows on. */
+struct divide_way {
+    int scan;
+    int top; /* the last of them */
+    uint64_t rows;
+};
+/* Whether that costs less than what it spares, that one rank does a whole way; or must
+ * be. */
 bool divide_broadcast_pays(const struct steps *steps,
                            const struct divide_params *params,
-                           struct broadcast broadcast, int scan, uint64_t rows);
+                           struct broadcast broadcast,
+                           const struct divide_way *way);
 /* Has all ranks get the rows of each. False: no memory. */
 bool divide_broadcast(struct steps *steps, const struct divide_params *params,
                       struct broadcasts *broadcasts);

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "cluster/divide/divide.h"
-#include "program/loads.h"
 
 /* Nanoseconds. */
 enum {
@@ -18,21 +17,6 @@ enum {
     TEXT_NS = 4,  /* ... of each of its texts         */
     WORD_NS = 500 /* of a word, sent, taken, in order */
 };
-
-/* The column of its table that a scan gives as its column `number`; -1: it is
- * computed, or nobody knows. */
-static int scanned_column(const struct table *table, const struct step *step,
-                          unsigned number)
-{
-    const struct program *program = &step->scan.program;
-    if (program->tables.count > 1)
-        return -1;
-    int register_ = program_result(program, number).register_;
-    int column = program_loaded_column(program, false, register_);
-    if (column >= 0 && table->key != NO_KEY && column >= (int)table->key)
-        column++;
-    return column < (int)table->column_count ? column : -1;
-}
 
 /* About how many different texts a table has in a column, at most: those that
  * tablets share are counted in each. Below 0: nobody counted. */
@@ -50,14 +34,59 @@ static double count_words(const struct table *table, int column)
     return words;
 }
 
-/* What the words cost that the rows of a step have in a column. */
-static double words_ns(const struct catalogue *catalogue,
-                       const struct step *step, unsigned column)
+/* The instruction that loads the text that a scan gives as its column `number`; NULL:
+ * that is computed. */
+static const struct instruction *load_of(const struct step *step,
+                                         unsigned number)
 {
-    const struct table *table = divide_scanned(catalogue, step);
-    int of_table = table != NULL ? scanned_column(table, step, column) : -1;
-    double words = of_table >= 0 ? count_words(table, of_table) : -1;
-    return WORD_NS * (words >= 0 ? fmin(words, step->rows) : step->rows);
+    const struct program *program = &step->scan.program;
+    const struct program_part part = program_part(program);
+    int register_ = program_result(program, number).register_;
+    for (int pc = part.first; pc < part.converge; pc++) {
+        const struct instruction *in = program_at(program, pc);
+        if (in->a == register_
+            && (in->op == OP_COLUMN_WORD || in->op == OP_COLUMN_AT_WORD))
+            return in;
+    }
+    return NULL;
+}
+
+/* The words of a column of the catalogue's table that a program has. */
+static double table_words(const struct catalogue *catalogue,
+                          const struct program_table *has, int column)
+{
+    const struct table *table = catalogue_table_id(catalogue, has->id);
+    if (table == NULL)
+        return -1;
+    if (table->key != NO_KEY && column >= (int)table->key)
+        column++;
+    return column < (int)table->column_count ? count_words(table, column) : -1;
+}
+
+/* About how many different texts the rows of a step have in a column, at most: no
+ * more than the rows, or the table, that it comes from, through scans. */
+static double words_most(const struct steps *steps,
+                         const struct catalogue *catalogue, int number,
+                         unsigned column)
+{
+    const struct step *step = steps_at(steps, number);
+    double most = step->rows;
+    while (step->kind == STEP_SCAN) {
+        const struct instruction *load = load_of(step, column);
+        if (load == NULL)
+            return most;
+        const struct program_table *from =
+            vector_at(&step->scan.program.tables, (size_t)load->c);
+        if (from->input == 0) {
+            double words = table_words(catalogue, from, load->b);
+            return words >= 0 ? fmin(words, most) : most;
+        }
+        column = (unsigned)load->b;
+        step =
+            steps_at(steps, VECTOR_ITEMS(&step->inputs, int)[from->input - 1]);
+        most = step->rows >= 0 ? fmin(most, step->rows) : most;
+    }
+    return most;
 }
 
 double divide_move_ns(const struct steps *steps,
@@ -74,7 +103,8 @@ double divide_move_ns(const struct steps *steps,
         steps_reads(steps, number, reads);
     for (unsigned i = 0; i < step->column_count; i++)
         if ((reads == NULL || reads[i]) && step->columns[i].type == VDBQ_TEXT)
-            ns += step->rows * TEXT_NS + words_ns(catalogue, step, i);
+            ns += step->rows * TEXT_NS
+                  + WORD_NS * words_most(steps, catalogue, number, i);
     memory_release(reads);
     return ns;
 }

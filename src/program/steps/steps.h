@@ -275,8 +275,8 @@ struct step_gather {
 
 /* STEP_EXCHANGE. Of the input's rows of all ranks those whose keys hash to this
  * rank, so that rows of equal keys are on one; without keys all of them. Those of the
- * first rank come first. Where they are numbered, a last column has numbers in the order of all ranks'
- * rows, no two the same. */
+ * first rank come first. Where they are numbered, a last column has numbers in the
+ * order of all ranks' rows, no two the same. */
 enum exchange_nulls {
     EXCHANGE_NULLS_DROP, /* rows with a NULL key go: they equal none        */
     EXCHANGE_NULLS_STAY, /* ... stay where they are                         */
