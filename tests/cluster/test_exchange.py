@@ -9,6 +9,7 @@ The parts are the functions below whose names begin with "test_". The last line 
 "N passed, N failed".
 """
 import random
+import subprocess
 import sys
 import tempfile
 
@@ -400,6 +401,21 @@ def test_chosen():
     same(''.join(wanted), database, counts=(2, 3))
     for sql, sides in wanted.items():
         assert exchanges(sql, database)[0] == sides, (sql, exchanges(sql, database))
+
+
+def test_broadcast_chosen():
+    """By price alone: where a large table is scanned twice, the second scan is shared out,
+    too, but not for most of its rows."""
+    database = cluster.FOLDER / 'broadcast chosen.vdb'
+    subprocess.run([cluster.BUILD / 'tools' / 'generate', '--keys', 'unique', '--rows', '800000',
+                    '--db', database], check=True,
+                   env=cluster.ENVIRONMENT | {'VDBQ_TABLET_ROWS': '100000'})
+    wanted = {'select count(*), sum(v) from test where v > (select avg(v) from test);': 1,
+              'select count(*), sum(a.v) from test a join test b on a.k = b.k;': 0}
+    same(''.join(wanted), database, counts=(2, 3))
+    for sql, count in wanted.items():
+        found = exchanges(sql, database)
+        assert (count == 1) == ('each rank gets all of: costs less' in found[1]), (sql, found)
 
 
 def test_exchange_errors():
