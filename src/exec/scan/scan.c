@@ -15,7 +15,7 @@
 #include "exec/scan/scan_inner.h"
 
 /* Rows of the first launch where a sort is to have a bound for the others. */
-enum { UNBOUNDED_ROWS = HOSTILE(30, 1 << 17) };
+enum { UNBOUNDED_ROWS = HOSTILE(64, 1 << 17) };
 /* Rows of a launch are a multiple of it where its reader wants few. */
 enum { FEW_ROWS = 1 << 12 };
 /* What a launch may wait for: with less, the link is faster than the host. */

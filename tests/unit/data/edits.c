@@ -141,9 +141,10 @@ static struct text rows_vacuumed(uint32_t tablet_rows)
     return text;
 }
 
+/* Of tablets so small that most changes write them anew, and of large ones. */
 static void rows_are_the_same(void **state)
 {
-    unsigned edits = 0, none = 0;
+    unsigned edits = 0, few = 0;
 
     (void)state;
     for (unsigned i = 0; i < ROUNDS; i++) {
@@ -152,7 +153,7 @@ static void rows_are_the_same(void **state)
         for (unsigned n = 0; n < CHANGES; n++)
             for (unsigned k = 0; k < 3; k++)
                 numbers[n][k] = chance_below(1 << 20);
-        small = rows_after(SMALL, numbers, &none);
+        small = rows_after(SMALL, numbers, &few);
         disk_end();
         large = rows_after(LARGE, numbers, &edits);
         vacuumed = rows_vacuumed(LARGE);
@@ -163,7 +164,6 @@ static void rows_are_the_same(void **state)
         text_finish(&large);
         text_finish(&vacuumed);
     }
-    assert_true(BUILD_IS_HOSTILE || none == 0);
     assert_true(edits > ROUNDS);
 }
 
