@@ -13,18 +13,18 @@ VDBQ_ASSERT_LAYOUT(keep, sizeof(struct keep) <= 512);
 enum vdbq_status keeping_send(struct keeping *keeping, struct error *error)
 {
     const struct keep *keep = &keeping->keep;
+    enum vdbq_status status = VDBQ_OK;
     assert(keeping->from != NULL && keeping->to != NULL);
-    if (keep->columns == 0 || keep->count == 0)
-        return VDBQ_OK;
-    enum vdbq_status status = device_call(
-        keeping->device,
-        &(struct device_call){ .kernel = KERNEL_KEEP,
-                               .memories = { keeping->from, keeping->to },
-                               .memory_count = 2,
-                               .value = keep,
-                               .value_bytes = sizeof *keep,
-                               .items = keep->count },
-        keeping->times, error);
+    if (keep->columns > 0 && keep->count > 0)
+        status = device_call(
+            keeping->device,
+            &(struct device_call){ .kernel = KERNEL_KEEP,
+                                   .memories = { keeping->from, keeping->to },
+                                   .memory_count = 2,
+                                   .value = keep,
+                                   .value_bytes = sizeof *keep,
+                                   .items = keep->count },
+            keeping->times, error);
     keeping->keep.columns = 0;
     return status;
 }

@@ -123,7 +123,7 @@ static void columns_are_copied_and_bounded(void **state)
         struct keeping keeping = begin(&times);
         keeping.keep.first = (uint64_t)rand() % 20;
         keeping.keep.place = (uint64_t)rand() % 20;
-        keeping.keep.count = (uint64_t)rand() % 180;
+        keeping.keep.count = n == 0 ? 0 : (uint64_t)rand() % 180;
         keeping.keep.bounds = COLUMNS * EACH;
         for (unsigned i = 0; i < COLUMNS; i++)
             add(&keeping,
