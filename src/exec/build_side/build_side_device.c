@@ -52,15 +52,10 @@ static enum vdbq_status put_column(struct build_side *build_side, unsigned i,
                                   .to = copied ? input->values : KEEP_NOWHERE,
                                   .width = from->width,
                                   .bounds = bounds ? i + 1 : 0 };
-    enum vdbq_status status =
-        copied || bounds ? keeping_add(keeping, &values, error) : VDBQ_OK;
-    return status != VDBQ_OK || index || input->nulls == 0
-               ? status
-               : keeping_add(keeping,
-                             &(struct keep_column){ .from = from->nulls,
-                                                    .to = input->nulls,
-                                                    .width = 1 },
-                             error);
+    u64 nulls = index || input->nulls == 0 ? KEEP_NOWHERE : input->nulls;
+    return copied || bounds ? keeping_add_with_nulls(keeping, &values,
+                                                     from->nulls, nulls, error)
+                            : VDBQ_OK;
 }
 
 /* Puts the columns of a cursor's rows in place, which the device has. */

@@ -98,18 +98,12 @@ static enum vdbq_status keep_column(struct keeping *keeping,
                                     const struct device_place *to,
                                     struct error *error)
 {
-    enum vdbq_status status = keeping_add(
-        keeping,
-        &(struct keep_column){
-            .from = from->values, .to = to->values, .width = to->width },
-        error);
-    return status != VDBQ_OK || to->nulls == UINT64_MAX
-               ? status
-               : keeping_add(keeping,
-                             &(struct keep_column){ .from = from->nulls,
-                                                    .to = to->nulls,
-                                                    .width = 1 },
-                             error);
+    assert(to->nulls == KEEP_NOWHERE || from->nulls != KEEP_NOWHERE);
+    return keeping_add_with_nulls(keeping,
+                                  &(struct keep_column){ .from = from->values,
+                                                         .to = to->values,
+                                                         .width = to->width },
+                                  from->nulls, to->nulls, error);
 }
 
 /* Copies rows that the device has to the store's memory, behind its own; they lie
@@ -142,7 +136,6 @@ enum vdbq_status device_store_copy(struct device_store *store, unsigned column,
     assert(first + count <= store->rows);
     const struct device_place *place = &store->places[column];
     struct keeping keeping = keeping_of(store);
-    assert(nulls_at == UINT64_MAX || place->nulls != UINT64_MAX);
     keeping.from = store->memory;
     keeping.to = to;
     keeping.keep = (struct keep){ .first = first, .count = count };

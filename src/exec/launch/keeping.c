@@ -40,3 +40,18 @@ enum vdbq_status keeping_add(struct keeping *keeping,
     keep->column[keep->columns++] = *column;
     return status;
 }
+
+enum vdbq_status keeping_add_with_nulls(struct keeping *keeping,
+                                        const struct keep_column *values,
+                                        u64 nulls_from, u64 nulls_to,
+                                        struct error *error)
+{
+    enum vdbq_status status = keeping_add(keeping, values, error);
+    return status != VDBQ_OK || nulls_to == KEEP_NOWHERE
+               ? status
+               : keeping_add(keeping,
+                             &(struct keep_column){ .from = nulls_from,
+                                                    .to = nulls_to,
+                                                    .width = 1 },
+                             error);
+}

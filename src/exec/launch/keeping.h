@@ -22,6 +22,11 @@ struct keeping {
 enum vdbq_status keeping_add(struct keeping *keeping,
                              const struct keep_column *column,
                              struct error *error);
+/* The same of a column's values and then its NULL flags, unless these go KEEP_NOWHERE. */
+enum vdbq_status keeping_add_with_nulls(struct keeping *keeping,
+                                        const struct keep_column *values,
+                                        u64 nulls_from, u64 nulls_to,
+                                        struct error *error);
 /* Puts into the queue what is not there yet. */
 enum vdbq_status keeping_send(struct keeping *keeping, struct error *error);
 
