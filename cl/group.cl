@@ -29,6 +29,16 @@
 #include "group_add.cl"
 #include "group_out.cl"
 
+/* The slot of a code that has one already, in another table. */
+static u32 new_slot(CONTROL control, volatile GLOBAL u64 *codes,
+                    GLOBAL const u64 *code)
+{
+    u64 part[GROUP_PARTS_MAX];
+    for (u32 w = 0; w < control->parts; w++)
+        part[w] = code[w];
+    return parts_slot(control, codes, part);
+}
+
 /* Puts the groups of a table into a larger one; the codes' `old` slots. */
 KERNEL void vdbq_group_grow(CONTROL control,
                             GLOBAL const u8 *restrict old_records,
@@ -40,10 +50,11 @@ KERNEL void vdbq_group_grow(CONTROL control,
     for (u64 i = get_global_id(0); i < old_slots + 2;
          i += get_global_size(0)) {
         u32 slot = (u32)(control->slots + i - old_slots);
-        if (i < old_slots && old_codes[i] == GROUP_EMPTY)
+        GLOBAL const u64 *old_code = old_codes + i * control->parts;
+        if (i < old_slots && *old_code == GROUP_EMPTY)
             continue;
         if (i < old_slots)
-            slot = code_slot(control, codes, old_codes[i], 0);
+            slot = new_slot(control, codes, old_code);
         if (slot == NO_SLOT) {
             state->full = 1;
             continue;

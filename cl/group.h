@@ -10,7 +10,8 @@
  * The keys of a row become one number, its code: to the first key's order
  * less its base, times its stride, the next one's is added, and so on. Where
  * the table is hashed a code's slot is found by open addressing; elsewhere
- * the code is the slot.
+ * the code is the slot. Keys that have more codes together than 64 bits are
+ * told by several parts, which are each made so.
  */
 #ifndef VDBQ_CL_GROUP_H
 #define VDBQ_CL_GROUP_H
@@ -18,6 +19,7 @@
 #include "types.h"
 
 #define GROUP_KEYS_MAX 8
+#define GROUP_PARTS_MAX (GROUP_KEYS_MAX + 1) /* of a code */
 #define GROUP_AGGREGATES_MAX 24
 #define GROUP_LOCAL_BYTES 24576 /* of a work-group's own table */
 
@@ -33,8 +35,11 @@ struct group_key {
     struct group_column column;
     u64 base;   /* code of the least value (cl/order.h)                  */
     u64 size;   /* codes of values: NULL's comes behind. 0: all codes
-                   are taken, NULL has a slot of its own              */
-    u64 stride;
+                   are taken, a part of its own has them, and a mark says
+                   what that cannot                                   */
+    u64 stride; /* in its part; of size 0: of its mark in the first one */
+    u32 part;   /* of the code                                        */
+    u32 unused;
 };
 
 /* What is kept, as enum aggregate_kind has it. */
@@ -73,10 +78,18 @@ struct group_control {
     u32 copies;  /* of the table in local memory, a power of two; 0:
                     it does not fit there                              */
     u32 out;     /* bytes of a record that go to the host              */
+    u32 parts;   /* of a code; more than one: it is hashed             */
+    u32 unused;
     struct group_key key[GROUP_KEYS_MAX];
     struct group_aggregate aggregate[GROUP_AGGREGATES_MAX];
 };
-#define GROUP_EMPTY 0xffffffffffffffffUL
+#define GROUP_EMPTY 0xffffffffffffffffUL /* a part of an empty slot */
+/* Marks of a key of size 0: its code is in its part; it is that of an empty slot;
+ * the key is NULL. Of an only key the last two have slots of their own. */
+#define GROUP_MARK_CODE 0
+#define GROUP_MARK_EMPTY 1
+#define GROUP_MARK_NULL 2
+#define GROUP_MARKS 3
 
 struct group_record {
     u64 before; /* ~ number of its first row */
@@ -98,11 +111,21 @@ struct group_state {
     u32 unused;
 };
 
-/* In front of a record that goes out. */
+/* In front of a record that goes out; further parts of its code follow. */
 struct group_out {
+    u64 marks; /* of keys of size 0 */
     u64 code;
-    u64 null; /* 1: the key is NULL, `code` says nothing */
 };
+
+/* A key's code, of its part and the marks; `*null`: there is none. */
+static inline u64 group_key_code(u64 size, u64 stride, u32 nullable, u64 part,
+                                 u64 marks, u32 *null)
+{
+    u64 mark = size > 0 ? 0 : marks / stride % GROUP_MARKS;
+    u64 code = size > 0 ? part / stride % (size + nullable) : part;
+    *null = size > 0 ? code == size : mark == GROUP_MARK_NULL;
+    return mark == GROUP_MARK_EMPTY ? GROUP_EMPTY : code;
+}
 
 /* A column of groups that stay on the device: a key's or an aggregate's values,
  * and where they go; the bytes for NULL likewise. GROUP_NOWHERE: nobody reads
@@ -122,9 +145,9 @@ struct group_result {
 
 VDBQ_ASSERT_LAYOUT(group_result, sizeof(struct group_result) == 48);
 VDBQ_ASSERT_LAYOUT(group_column, sizeof(struct group_column) == 24);
-VDBQ_ASSERT_LAYOUT(group_key, sizeof(struct group_key) == 48);
+VDBQ_ASSERT_LAYOUT(group_key, sizeof(struct group_key) == 56);
 VDBQ_ASSERT_LAYOUT(group_aggregate, sizeof(struct group_aggregate) == 112);
-VDBQ_ASSERT_LAYOUT(group_control, sizeof(struct group_control) == 3104);
+VDBQ_ASSERT_LAYOUT(group_control, sizeof(struct group_control) == 3176);
 VDBQ_ASSERT_LAYOUT(group_raise, sizeof(struct group_raise) == 8);
 VDBQ_ASSERT_LAYOUT(group_out, sizeof(struct group_out) == 16);
 

@@ -32,18 +32,28 @@ KERNEL void vdbq_group_list(CONTROL control, GLOBAL const u8 *restrict records,
     }
 }
 
-/* The code of a slot's keys; `*null`: it stands for the only key's NULL. */
-static u64 slot_code(CONTROL control, GLOBAL const u64 *restrict codes,
-                     u64 slot, u32 *null)
+/* A part of the code of a slot's keys. */
+static u64 slot_part(CONTROL control, GLOBAL const u64 *restrict codes,
+                     u64 slot, u32 part)
 {
-    *null = control->hashed && slot > control->slots;
     return !control->hashed         ? slot
            : slot >= control->slots ? GROUP_EMPTY
-                                    : codes[slot];
+                                    : codes[slot * control->parts + part];
+}
+
+/* The marks of a slot's keys: of an only key they follow from where it is. */
+static u64 slot_marks(CONTROL control, GLOBAL const u64 *restrict codes,
+                      u64 slot)
+{
+    if (control->parts > 1)
+        return slot_part(control, codes, slot, 0);
+    return !control->hashed || slot < control->slots ? GROUP_MARK_CODE
+           : slot == control->slots                  ? GROUP_MARK_EMPTY
+                                                     : GROUP_MARK_NULL;
 }
 
 /* Copies groups in the order of elements [0, count): a struct group_out each,
- * then the record. */
+ * with all parts, then the record. */
 KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
                            GLOBAL const u64 *restrict codes,
                            GLOBAL const u64 *restrict elements,
@@ -54,12 +64,12 @@ KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
         u64 slot = (u32)elements[i];
         GLOBAL const u64 *record =
             (GLOBAL const u64 *)(records + slot * control->width);
-        GLOBAL u64 *to = out + i * (words + 2);
-        u32 null;
-        to[0] = slot_code(control, codes, slot, &null);
-        to[1] = null;
+        GLOBAL u64 *to = out + i * (1 + control->parts + words);
+        *to++ = slot_marks(control, codes, slot);
+        for (u32 w = 0; w < control->parts; w++)
+            *to++ = slot_part(control, codes, slot, w);
         for (u64 k = 0; k < words; k++)
-            to[2 + k] = record[k];
+            to[k] = record[k];
     }
 }
 
@@ -82,13 +92,14 @@ static void put_result(GLOBAL u8 *out, RESULTS to, u64 row, u64 value, u32 null)
 
 /* A group's key: its part of the code. */
 static void put_key(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
-                    u64 code, u32 null)
+                    GLOBAL const u64 *restrict codes, u64 slot)
 {
     GLOBAL const struct group_key *key = &control->key[to->number];
-    if (key->size > 0) {
-        code = code / key->stride % (key->size + key->column.nullable);
-        null = code == key->size;
-    }
+    u32 null;
+    u64 code =
+        group_key_code(key->size, key->stride, key->column.nullable,
+                       slot_part(control, codes, slot, key->part),
+                       slot_marks(control, codes, slot), &null);
     put_result(out, to, row, code_value(key->column.type, code + key->base),
                null);
 }
@@ -158,11 +169,9 @@ KERNEL void vdbq_group_columns(CONTROL control,
 {
     for (u64 row = get_global_id(0); row < count; row += get_global_size(0)) {
         u64 slot = (u32)elements[row];
-        u32 null;
-        u64 code = slot_code(control, codes, slot, &null);
         for (u64 i = 0; i < columns; i++)
             if (results[i].is_key)
-                put_key(control, out, &results[i], row, code, null);
+                put_key(control, out, &results[i], row, codes, slot);
             else
                 put_aggregate(control, out, &results[i], row,
                               records + slot * control->width, state);

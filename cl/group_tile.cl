@@ -49,6 +49,17 @@ static void load(ROWS rows, GLOBAL const struct group_column *column, u64 row,
     }
 }
 
+/* The value of one row; whether it is NULL. */
+static bool load_one(ROWS rows, GLOBAL const struct group_column *column,
+                     u64 row, u64 *value)
+{
+    GLOBAL const u8 *from = rows + column->values;
+    *value = TYPE_IS_WIDE(column->type)
+                 ? ((GLOBAL const u64 *)from)[row]
+                 : (u64)(i64)((GLOBAL const i32 *)from)[row];
+    return column->nullable && rows[column->nulls + row] != 0;
+}
+
 /* The rows of a mask where the column is NULL. */
 static u32 null_rows(ROWS rows, GLOBAL const struct group_column *column,
                      u64 row, u32 mask)
@@ -108,6 +119,58 @@ static u32 row_codes(CONTROL control, ROWS rows, u64 row, u32 mask, u64 *code)
     return without;
 }
 
+/* A row's code of several parts. */
+static void row_parts(CONTROL control, ROWS rows, u64 row, u64 *part)
+{
+    for (u32 w = 0; w < control->parts; w++)
+        part[w] = 0;
+    for (u32 i = 0; i < control->keys; i++) {
+        GLOBAL const struct group_key *key = &control->key[i];
+        u64 value, code = key->size, mark = GROUP_MARK_NULL;
+        if (!load_one(rows, &key->column, row, &value)) {
+            code = value_code(key->column.type, value) - key->base;
+            mark = code == GROUP_EMPTY ? GROUP_MARK_EMPTY : GROUP_MARK_CODE;
+        }
+        if (key->size > 0) {
+            part[key->part] += code * key->stride;
+        } else {
+            part[0] += mark * key->stride;
+            part[key->part] = mark == GROUP_MARK_CODE ? code : 0;
+        }
+    }
+}
+
+/* Whether a slot's parts are those of a code. One that is empty is taken by whoever
+ * comes first, also in a slot whose first parts another one has taken: whose it
+ * is all parts say together, and they never change. */
+static bool has_parts(volatile GLOBAL u64 *there, const u64 *part, u32 parts)
+{
+    for (u32 w = 0; w < parts; w++) {
+        u64 now = there[w];
+        if (now == GROUP_EMPTY)
+            now = atom_cmpxchg(&there[w], GROUP_EMPTY, part[w]);
+        if (now != GROUP_EMPTY && now != part[w])
+            return false;
+    }
+    return true;
+}
+
+/* As code_slot(), of a code of several parts. */
+static u32 parts_slot(CONTROL control, volatile GLOBAL u64 *codes,
+                      const u64 *part)
+{
+    u64 mask = control->slots - 1, hash = 0;
+    for (u32 w = 0; w < control->parts; w++)
+        hash = hash_mix(hash, part[w]);
+    u64 at = hash_end(hash) & mask;
+    for (u32 i = 0; i < PROBES_MAX; i++) {
+        if (has_parts(codes + at * control->parts, part, control->parts))
+            return (u32)at;
+        at = (at + 1) & mask;
+    }
+    return NO_SLOT;
+}
+
 /* The slot of a code, taken where it has none; NO_SLOT: there is no room. */
 static u32 code_slot(CONTROL control, volatile GLOBAL u64 *codes, u64 code,
                      u32 null)
@@ -128,12 +191,29 @@ static u32 code_slot(CONTROL control, volatile GLOBAL u64 *codes, u64 code,
     return NO_SLOT;
 }
 
+/* As find_slots(), of codes of several parts. */
+static bool find_parts(CONTROL control, ROWS rows, volatile GLOBAL u64 *codes,
+                       u64 row, u32 mask, u32 *slot)
+{
+    bool found = true;
+    EACH_OF(mask)
+    {
+        u64 part[GROUP_PARTS_MAX];
+        row_parts(control, rows, row + t * VDBQ_GROUP, part);
+        slot[t] = parts_slot(control, codes, part);
+        found = found && slot[t] != NO_SLOT;
+    }
+    return found;
+}
+
 /* Finds the slots of rows; false: some have none. */
 static bool find_slots(CONTROL control, ROWS rows,
                        volatile GLOBAL u64 *codes, u64 row, u32 mask,
                        u32 *slot)
 {
     u64 code[ITEM_ROWS];
+    if (control->parts > 1)
+        return find_parts(control, rows, codes, row, mask, slot);
     u32 without = row_codes(control, rows, row, mask, code);
     bool found = true;
     EACH slot[t] = (u32)code[t];

@@ -13,8 +13,6 @@
 #include "cl/sum.h"
 #include "program/steps/group_sink.h"
 
-enum { GROW = 4 };
-
 static enum vdbq_status
 sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error);
 static enum vdbq_status sink_wait(struct sink *sink, struct error *error);
@@ -48,7 +46,7 @@ static enum vdbq_status make_table(struct device_group *group,
         status = device_fill(group->records, bytes, 0, error);
     if (status != VDBQ_OK || !control->hashed)
         return status;
-    bytes = control->slots * sizeof(u64);
+    bytes = control->slots * control->parts * sizeof(u64);
     status = device_group_memory(group, bytes, &group->codes, error);
     return status == VDBQ_OK ? device_fill(group->codes, bytes, 0xff, error)
                              : status;
@@ -177,6 +175,8 @@ struct sink *device_group_sink(struct device_group *group)
 
 const char *device_group_text(const struct device_group *group)
 {
+    if (group->shape.control.parts > 1)
+        return "hashed, wide keys";
     if (group->shape.control.hashed)
         return "hashed";
     return group->shape.control.copies > 0 ? "dense, in local memory" : "dense";
@@ -277,7 +277,7 @@ static enum vdbq_status grow(struct device_group *group, struct error *error)
     enum vdbq_status status;
 
     group->records = group->codes = NULL;
-    control->slots *= GROW;
+    control->slots = device_group_grown(group);
     if (control->slots > UINT32_MAX / 2)
         status = error_set(error, VDBQ_LIMIT, "too many groups");
     else

@@ -20,13 +20,16 @@ struct device_group_params {
     const struct device_column *columns; /* of the input */
     const struct step_column *inputs;    /* the same, as the plan has them */
     const struct program
-        *program;          /* whose result rows they are; NULL: of none */
-    unsigned column_count; /* of both */
-    struct device *device; /* holds the input's rows */
-    uint64_t room;         /* bytes of its memory that may be taken   */
-    uint64_t rows;         /* that there may be, about              */
-    double rows_expected;  /* ... as the plan has it                */
-    unsigned threads;      /* of the host to work with at most      */
+        *program;           /* whose result rows they are; NULL: of none */
+    unsigned column_count;  /* of both */
+    struct device *device;  /* holds the input's rows */
+    uint64_t room;          /* bytes of its memory that may be taken   */
+    uint64_t rows;          /* that there may be, about              */
+    double rows_expected;   /* ... as the plan has it                */
+    double groups_expected; /* ... of rows; 0: nobody knows           */
+    bool wide; /* codes may have several parts: where they need not there are
+                  better ways                                           */
+    unsigned threads; /* of the host to work with at most      */
 };
 struct device_group;
 
@@ -87,7 +90,7 @@ uint64_t device_group_rows(const struct device_group *group);
 void device_groups_key(const struct device_groups *groups, unsigned key,
                        struct row_set_column *column);
 
-/* "dense", "dense, in local memory" or "hashed". */
+/* "dense", "dense, in local memory", "hashed" or "hashed, wide keys". */
 const char *device_group_text(const struct device_group *group);
 const struct device_times *device_group_times(const struct device_group *group);
 

@@ -32,6 +32,8 @@ bool device_group_shape(const struct device_group_params *params,
 bool device_group_offer(const struct device_group_params *params,
                         const struct device_group_shape *shape,
                         struct sink_groups *groups);
+/* Bytes in front of a record that goes out. */
+size_t device_group_head(const struct group_control *control);
 /* All slots of a table, and the bytes of their records. */
 uint64_t device_group_slots(const struct group_control *control);
 uint64_t device_group_bytes(const struct group_control *control);
@@ -60,6 +62,8 @@ struct device_group {
     struct device_times times; /* of all calls so far */
 };
 
+/* device_group_shape.c: the slots of the table that comes after one that was full. */
+uint64_t device_group_grown(const struct device_group *group);
 /* device_group.c: memory of the device; calls a kernel, whose time is added to the
  * group's; waits, and reads what happened. */
 enum vdbq_status device_group_memory(struct device_group *group, uint64_t size,

@@ -16,12 +16,14 @@ enum {
     DENSE_SLOTS_FULL = 1 << 28, /* ... or where most may be groups, these */
     DENSE_SPARE = 2,            /* slots for each row that is expected     */
     HASH_SLOTS_MIN = 1 << 12,
-    HASH_SLOTS_FIRST = 1 << 21, /* grows from there                       */
+    HASH_SLOTS_FIRST = 1 << 21, /* grows from there ...                   */
+    GROW = 4,                   /* ... by that at least                   */
     LOCAL_COPIES_MAX = 32,
     CROWD_SHARE = 32,    /* of this share of the rows at least, or ...     */
     CROWD_RECORD = 16384 /* ... this in each record there are many         */
 };
 #define DENSE_BYTES_FULL (UINT64_C(3) << 30) /* of such a table */
+#define HASH_SPARE       1.5 /* slots for each group that is expected */
 #define CODES_MAX        (UINT64_C(1) << 63)
 #define BITS_MAX         (UINT64_C(1) << 33)
 /* The share of a device's memory that a table may take. */
@@ -75,37 +77,78 @@ static void list_keys(const struct device_group_params *params,
     }
 }
 
-/* Gives the keys their strides; the codes of all, or 0: there are too many
- * but the only key's are its values. False: they have no codes, or all follow
+/* Describes a key; whether its codes fit a part with others' and leave room for NULL's
+ * and an empty slot's. */
+static bool place_key(const struct device_column *column, struct group_key *key)
+{
+    *key = (struct group_key){ .column = place(column) };
+    key->size = codes_of(column, &key->base);
+    if (key->size > CODES_MAX - column->nullable)
+        key->size = 0;
+    if (key->size == 0)
+        key->base = 0;
+    return key->size > 0;
+}
+
+/* Gives a key of some codes a place in the first part that has room for them. */
+static void place_in_part(struct group_control *control, struct group_key *key,
+                          u64 codes[GROUP_PARTS_MAX])
+{
+    u64 all = key->size + key->column.nullable;
+    while (all > CODES_MAX / codes[key->part])
+        key->part++;
+    key->stride = codes[key->part];
+    codes[key->part] *= all;
+    if (control->parts <= key->part)
+        control->parts = key->part + 1;
+}
+
+/* Gives keys that have all codes a part each, and their marks room in the first. */
+static void place_marks(struct group_control *control,
+                        u64 codes[GROUP_PARTS_MAX])
+{
+    for (unsigned i = 0; i < control->keys; i++) {
+        struct group_key *key = &control->key[i];
+        if (key->size > 0)
+            continue;
+        key->stride = codes[0];
+        codes[0] *= GROUP_MARKS;
+        key->part = control->parts++;
+        codes[key->part] = UINT64_MAX; /* no room for others */
+    }
+}
+
+/* Gives the keys their strides; the codes of all, or 0: there are more than a part
+ * has. False: they take several parts, which was not asked for, or all follow
  * from others: without any there would be a group where there is no row. */
 static bool place_keys(const struct device_group_params *params,
                        struct device_group_shape *shape, u64 *codes)
 {
     struct group_control *control = &shape->control;
-    *codes = 1;
+    u64 parts[GROUP_PARTS_MAX];
+    unsigned whole = 0;
     if (params->step->keys > GROUP_KEYS_MAX)
         return false;
     list_keys(params, shape);
     if (params->step->keys > 0 && control->keys == 0)
         return false;
-    for (unsigned i = 0; i < control->keys; i++) {
-        const struct device_column *column =
-            &params->columns[shape->key_columns[i]];
-        struct group_key *key = &control->key[i];
-        u64 all;
-        key->column = place(column);
-        key->size = codes_of(column, &key->base);
-        key->stride = *codes;
-        all = key->size + column->nullable;
-        if (key->size == 0 || all == 0) {
-            key->size = key->base = *codes = 0;
-            return control->keys == 1;
-        }
-        if (all > CODES_MAX / *codes)
-            return false;
-        *codes *= all;
+    for (unsigned i = 0; i < control->keys; i++)
+        whole += !place_key(&params->columns[shape->key_columns[i]],
+                            &control->key[i]);
+    for (unsigned i = 0; i < GROUP_PARTS_MAX; i++)
+        parts[i] = 1;
+    control->parts = 1;
+    if (whole == 1 && control->keys == 1) {
+        control->key[0].stride = 1;
+        *codes = 0;
+        return true;
     }
-    return true;
+    place_marks(control, parts);
+    for (unsigned i = 0; i < control->keys; i++)
+        if (control->key[i].size > 0)
+            place_in_part(control, &control->key[i], parts);
+    *codes = control->parts == 1 ? parts[0] : 0;
+    return control->parts == 1 || params->wide;
 }
 
 /* What an aggregate keeps, its state at `*at` of a record. */
@@ -231,14 +274,46 @@ static bool is_dense(const struct device_group_params *params, u64 codes,
                && (double)codes <= DENSE_SPARE * params->rows_expected);
 }
 
-/* Slots of a hashed table for so many rows, to start with: many rows mostly
- * are of fewer groups. */
-static u64 hash_slots(uint64_t rows)
+/* The least power of two that is as much as HASH_SLOTS_MIN and so many. */
+static u64 slots_for(double groups)
 {
     u64 slots = HASH_SLOTS_MIN;
-    while (slots < rows / 2 && slots < HASH_SLOTS_FIRST)
+    while ((double)slots < groups && slots < CODES_MAX)
         slots *= 2;
     return slots;
+}
+
+/* Slots of a hashed table to start with: many rows mostly are of fewer groups. */
+static u64 hash_slots(uint64_t rows)
+{
+    double half = (double)rows / 2;
+    return slots_for(half < HASH_SLOTS_FIRST ? half : HASH_SLOTS_FIRST);
+}
+
+uint64_t device_group_grown(const struct device_group *group)
+{
+    const struct device_group_params *params = &group->params;
+    const struct group_control *control = &group->shape.control;
+    double rows = (double)params->rows, expected = params->groups_expected;
+    uint64_t most = device_facts(params->device)->memory_bytes;
+    u64 slots = GROW * control->slots, enough = slots_for(rows * HASH_SPARE);
+    u64 all = slots_for((expected < rows ? expected : rows) * HASH_SPARE);
+    if (all > slots && all <= MEMORY_SHARE(most) / control->width)
+        slots = all;
+    if (slots > enough)
+        slots = enough > control->slots ? enough : 2 * control->slots;
+    return slots;
+}
+
+/* Whether there is room for a table of codes of several parts even if each row is a
+ * group of its own, while it grows, too. */
+static bool has_room_for_all(const struct device_group_params *params,
+                             const struct group_control *control)
+{
+    u64 slots = slots_for((double)params->rows * HASH_SPARE);
+    double bytes = control->width + (double)control->parts * sizeof(u64);
+    return slots <= UINT32_MAX / 2
+           && (double)slots * bytes * (1 + 1.0 / GROW) <= (double)params->room;
 }
 
 /* Copies of the table in local memory. */
@@ -319,6 +394,11 @@ bool device_group_offer(const struct device_group_params *params,
     return true;
 }
 
+size_t device_group_head(const struct group_control *control)
+{
+    return sizeof(struct group_out) + (control->parts - 1) * sizeof(u64);
+}
+
 uint64_t device_group_slots(const struct group_control *control)
 {
     return control->slots + (control->hashed ? 2 : 0);
@@ -344,5 +424,6 @@ bool device_group_shape(const struct device_group_params *params,
     shape->finds |= control->hashed != 0;
     control->copies = copies_of(control);
     return place_bits(shape)
+           && (control->parts == 1 || has_room_for_all(params, control))
            && device_group_bytes(control) + shape->bits / 8 <= most;
 }

@@ -25,29 +25,29 @@ struct device_groups device_groups_of(const struct device_group_shape *shape)
     return (struct device_groups){
         .shape = shape,
         .aggregates = shape->aggregates,
-        .width = sizeof(struct group_out) + shape->control.out,
-        .record_at = sizeof(struct group_out),
+        .width = device_group_head(&shape->control) + shape->control.out,
+        .record_at = device_group_head(&shape->control),
         .keys = shape->control.keys,
     };
 }
 
-/* Writes a group's key; whether it is NULL. */
-static bool write_key(const struct group_key *key, const struct group_out *out,
+/* Writes a key of the group whose bytes begin with a struct group_out; whether it is
+ * NULL. */
+static bool write_key(const struct group_key *key, const uint8_t *bytes,
                       struct row_set_column *column, uint64_t row)
 {
-    uint64_t all = key->size + key->column.nullable, code = out->code;
-    bool null = out->null != 0;
-    if (key->size > 0) {
-        code = out->code / key->stride % all;
-        null = code == key->size;
-    }
+    const struct group_out *out = (const void *)bytes;
+    const u64 *parts = &out->code;
+    u32 null;
+    uint64_t code = group_key_code(key->size, key->stride, key->column.nullable,
+                                   parts[key->part], out->marks, &null);
     if (null)
         memset((uint8_t *)column->values + row * column->width, 0,
                column->width);
     else
         order_put((int)key->column.type, code + key->base, column->values, row);
-    column->nulls[row] = null;
-    return null;
+    column->nulls[row] = null != 0;
+    return null != 0;
 }
 
 /* Where the groups are that become rows. */
@@ -76,12 +76,11 @@ static enum vdbq_status write_block(const void *context,
 
     for (unsigned i = 0; i < block->count && status == VDBQ_OK; i++) {
         uint64_t row = block->first + i;
-        const uint8_t *record = block->records[i] + sizeof(struct group_out);
+        const uint8_t *record = block->records[i] + writing->groups->record_at;
         const struct group_record *head = (const void *)record;
         if (made_of < GROUP_KEYS_MAX) {
-            block->nulls |=
-                write_key(&shape->control.key[made_of],
-                          (const void *)block->records[i], column, row);
+            block->nulls |= write_key(&shape->control.key[made_of],
+                                      block->records[i], column, row);
             continue;
         }
         status = aggregate_result(&shape->aggregates[made_of - GROUP_KEYS_MAX],
@@ -90,6 +89,14 @@ static enum vdbq_status write_block(const void *context,
         block->nulls |= column->nulls[row] != 0;
     }
     return status;
+}
+
+/* A group's record. */
+static const struct group_record *record_of(const struct writing *writing,
+                                            uint32_t group)
+{
+    return (const void *)(writing->groups->bytes + group * writing->width
+                          + writing->groups->record_at);
 }
 
 /* The groups' order: that of their first rows. */
@@ -102,12 +109,7 @@ static enum vdbq_status order_groups(const struct writing *writing,
     enum vdbq_status status;
     key.values = before;
     for (uint32_t i = 0; before != NULL && i < writing->groups->count; i++)
-        before[i] =
-            ((const struct group_record *)(const void *)(writing->groups->bytes
-                                                         + i * writing->width
-                                                         + sizeof(
-                                                             struct group_out)))
-                ->before;
+        before[i] = record_of(writing, i)->before;
     status = before == NULL ? error_no_memory(error)
                             : sort_order(&key, 1, writing->groups->count,
                                          threads, order, error);
@@ -121,8 +123,7 @@ void device_groups_key(const struct device_groups *groups, unsigned key,
     const struct group_key *from = &groups->shape->control.key[key];
     column->width = TYPE_IS_WIDE(from->column.type) ? 8 : 4;
     for (uint32_t i = 0; i < groups->count; i++)
-        write_key(from, (const void *)(groups->bytes + i * groups->width),
-                  column, i);
+        write_key(from, groups->bytes + i * groups->width, column, i);
 }
 
 enum vdbq_status device_groups_write(const struct device_groups *groups,

@@ -51,7 +51,8 @@ static enum vdbq_status make_pairs(struct device_pairs *pairs,
     struct device_group *group;
     bool kept = false;
     first.step = &pairs->by_value;
-    place.resident = NULL; /* they are gone before anything else comes */
+    first.groups_expected = 0; /* nobody knows how many pairs there are */
+    place.resident = NULL;     /* they are gone before anything else comes */
     enum vdbq_status status = device_group_create(&first, &group, error);
     if (status != VDBQ_OK)
         return status;

@@ -282,6 +282,15 @@ static bool can_with_fewer(const struct stream *input,
     return false;
 }
 
+/* Whether it can by way of pairs. */
+static bool can_by_pairs(const struct group_stream *stream,
+                         const struct device_group_params *params)
+{
+    const struct stream *input = stream->head.inputs[0];
+    return stream->group == NULL && stream_bounded(input)
+           && device_pairs_can(params, input->rows_most);
+}
+
 /* Groups on the device that has the rows, where there is one and it can;
  * `*done`: so it was. */
 static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
@@ -296,6 +305,7 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
             input->step->kind == STEP_SCAN ? &input->step->scan.program : NULL,
         .rows = input->rows_most,
         .rows_expected = input->step->rows,
+        .groups_expected = stream->head.step->rows,
         .threads = stream_threads(stream->head.params)
     };
     struct device_column *columns;
@@ -307,16 +317,21 @@ static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
     params.columns = columns = stream_device_columns(input);
     if (columns == NULL)
         return error_no_memory(error);
-    bool *follows = NULL;
-    bool can =
+    bool *follows = NULL, pairs = false;
+    *done =
         device_group_can(&params)
         || (stream->group == NULL && can_with_fewer(input, &params, &follows));
-    *done = can
-            || (stream->group == NULL && stream_bounded(input)
-                && device_pairs_can(&params, input->rows_most));
+    if (!*done)
+        *done = pairs = can_by_pairs(stream, &params);
+    if (!*done) {
+        params.wide = stream_bounded(input);
+        *done = device_group_can(&params);
+    }
+    if (!*done)
+        *done = pairs = can_by_pairs(stream, &params);
     if (*done)
-        status = can ? run_on_device(stream, &params, error)
-                     : run_pairs(stream, &params, error);
+        status = pairs ? run_pairs(stream, &params, error)
+                       : run_on_device(stream, &params, error);
     memory_release(follows);
     memory_release(columns);
     return status;
