@@ -52,14 +52,18 @@ static u64 slot_marks(CONTROL control, GLOBAL const u64 *restrict codes,
                                                      : GROUP_MARK_NULL;
 }
 
-/* Copies groups in the order of elements [0, count): a struct group_out each,
- * with all parts, then the record. */
+/* Copies groups in the order of elements [0, count), or of as many as were listed: a
+ * struct group_out each, with all parts, then the record. */
 KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
                            GLOBAL const u64 *restrict codes,
                            GLOBAL const u64 *restrict elements,
-                           GLOBAL u64 *restrict out, u64 count)
+                           GLOBAL u64 *restrict out,
+                           volatile GLOBAL const struct group_state *state,
+                           u64 count)
 {
     u64 words = control->out / 8;
+    if (count > state->count)
+        count = state->count;
     for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
         u64 slot = (u32)elements[i];
         GLOBAL const u64 *record =

@@ -50,18 +50,25 @@ void text_add_times(struct text *text, const char *bytes, size_t length,
 void text_print(struct text *text, const char *format, ...)
 {
     va_list values, again;
+    bool has_room = text->bytes != NULL && !text->failed;
+    size_t room = has_room ? text->capacity - text->length : 0;
+    char *end = room > 0 ? text->bytes + text->length : NULL;
     int length;
 
     va_start(values, format);
     va_copy(again, values);
-    length = vsnprintf(NULL, 0, format, values);
-    if (length < 0) {
-        text->failed = true;
-    } else if (reserve(text, (size_t)length)) {
-        vsnprintf(text->bytes + text->length, (size_t)length + 1, format,
-                  again);
-        text->length += (size_t)length;
+    length = vsnprintf(end, room, format, values);
+    if (length >= 0
+        && (size_t)length >= room) { /* there was not room for all */
+        if (end != NULL)
+            *end = '\0';
+        if (reserve(text, (size_t)length))
+            vsnprintf(text->bytes + text->length, (size_t)length + 1, format,
+                      again);
     }
+    text->failed |= length < 0;
+    if (!text->failed)
+        text->length += (size_t)length;
     va_end(again);
     va_end(values);
 }

@@ -14,36 +14,89 @@ enum {
     PINNED_MIN = 1 << 20, /* bytes that are worth it                     */
     ORDER_MIN = 1 << 12   /* groups that the device orders by first rows */
 };
-/* Groups that there is room for at first: large tables mostly have no more. */
-enum { LIST_FIRST = HOSTILE(2, 1 << 20) };
+/* Groups that there is room for at first: large tables mostly have no more. And bytes
+ * of groups that come along as they are listed, whether there are so many or not. */
+enum { LIST_FIRST = HOSTILE(2, 1 << 20), ALONG_BYTES = HOSTILE(256, 64 << 10) };
 #define RESULTS_MAX (GROUP_KEYS_MAX + GROUP_AGGREGATES_MAX)
 
 /* ----------------------------------------------------------------- list -- */
+
+/* Has groups listed, as far as there is room. */
+static enum vdbq_status send_list(struct device_group *group, uint64_t room,
+                                  struct error *error)
+{
+    uint64_t slots = device_group_slots(&group->shape.control);
+    enum vdbq_status status =
+        group->reported
+            ? device_fill(group->state, sizeof(struct group_state), 0, error)
+            : VDBQ_OK;
+    group->reported = true;
+    return status != VDBQ_OK
+               ? status
+               : device_group_call(
+                   group,
+                   &(struct device_call){
+                       .kernel = KERNEL_GROUP_LIST,
+                       .memories = { group->control, group->records,
+                                     group->listed.elements, group->state },
+                       .memory_count = 4,
+                       .numbers = { slots, room },
+                       .number_count = 2,
+                       .items = slots },
+                   error);
+}
 
 /* Lists groups, as far as there is room; how many there are. */
 static enum vdbq_status list(struct device_group *group, uint64_t room,
                              uint32_t *count, struct error *error)
 {
-    uint64_t slots = device_group_slots(&group->shape.control);
-    struct group_state state;
-    enum vdbq_status status =
-        group->reported ? device_fill(group->state, sizeof state, 0, error)
-                        : VDBQ_OK;
-    group->reported = true;
-    if (status == VDBQ_OK)
-        status = device_group_call(
-            group,
-            &(struct device_call){ .kernel = KERNEL_GROUP_LIST,
-                                   .memories = { group->control, group->records,
-                                                 group->listed.elements,
-                                                 group->state },
-                                   .memory_count = 4,
-                                   .numbers = { slots, room },
-                                   .number_count = 2,
-                                   .items = slots },
-            error);
+    struct group_state state = { 0 };
+    enum vdbq_status status = send_list(group, room, error);
     if (status == VDBQ_OK)
         status = device_group_state(group, &state, error);
+    *count = state.count;
+    return status;
+}
+
+/* Has the groups that are listed copied, `count` at most. */
+static enum vdbq_status send_out(struct device_group *group,
+                                 struct device_memory *out, uint64_t count,
+                                 struct error *error)
+{
+    return device_group_call(
+        group,
+        &(struct device_call){
+            .kernel = KERNEL_GROUP_OUT,
+            .memories = { group->control, group->records, group->codes,
+                          group->listed.elements, out, group->state },
+            .memory_count = 6,
+            .numbers = { count },
+            .number_count = 1,
+            .items = count },
+        error);
+}
+
+/* Lists groups, for all of which there is room, and brings them along, so that the
+ * host waits once. */
+static enum vdbq_status list_along(struct device_group *group, uint64_t room,
+                                   uint32_t *count, struct error *error)
+{
+    uint64_t bytes = room * device_groups_of(&group->shape).width;
+    struct group_state state = { 0 };
+    struct device_memory *out = NULL;
+    group->small = memory_zeroed(1, bytes);
+    if (group->small == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = device_group_memory(group, bytes, &out, error);
+    if (status == VDBQ_OK)
+        status = send_list(group, room, error);
+    if (status == VDBQ_OK)
+        status = send_out(group, out, room, error);
+    if (status == VDBQ_OK)
+        status = device_read(out, 0, group->small, bytes, &group->times, error);
+    if (status == VDBQ_OK)
+        status = device_group_state(group, &state, error);
+    device_memory_release(out);
     *count = state.count;
     return status;
 }
@@ -54,7 +107,11 @@ static enum vdbq_status list_into(struct device_group *group, uint64_t room,
 {
     enum vdbq_status status = device_radix_init(
         &group->listed, group->params.device, room, &group->times, error);
-    return status == VDBQ_OK ? list(group, room, count, error) : status;
+    if (status != VDBQ_OK)
+        return status;
+    return room * device_groups_of(&group->shape).width <= ALONG_BYTES
+               ? list_along(group, room, count, error)
+               : list(group, room, count, error);
 }
 
 /* Lists all groups: again, where there was not room for all. */
@@ -70,6 +127,8 @@ static enum vdbq_status list_all(struct device_group *group, uint32_t *count,
     if (status != VDBQ_OK || *count <= room)
         return status;
     device_radix_finish(&group->listed);
+    memory_release(group->small);
+    group->small = NULL;
     return list_into(group, *count, count, error);
 }
 
@@ -335,17 +394,7 @@ static enum vdbq_status bring(struct device_group *group, uint8_t *to,
     struct device_memory *out = NULL;
     enum vdbq_status status = device_group_memory(group, bytes, &out, error);
     if (status == VDBQ_OK)
-        status = device_group_call(
-            group,
-            &(struct device_call){ .kernel = KERNEL_GROUP_OUT,
-                                   .memories = { group->control, group->records,
-                                                 group->codes,
-                                                 group->listed.elements, out },
-                                   .memory_count = 5,
-                                   .numbers = { count },
-                                   .number_count = 1,
-                                   .items = count },
-            error);
+        status = send_out(group, out, count, error);
     if (status == VDBQ_OK)
         status = device_read(out, 0, to, bytes, &group->times, error);
     if (status == VDBQ_OK)
@@ -360,9 +409,12 @@ enum vdbq_status device_group_read(struct device_group *group,
 {
     *groups = device_groups_of(&group->shape);
     groups->count = (uint32_t)group->listed.count;
-    groups->ordered = group->ordered;
+    groups->ordered = group->ordered && group->small == NULL;
     uint64_t bytes = groups->count * groups->width;
     uint8_t *host;
+    groups->bytes = group->small; /* they came along */
+    if (groups->bytes != NULL)
+        return VDBQ_OK;
     enum vdbq_status status = host_room(group, bytes, &host, error);
     groups->bytes = host;
     return status == VDBQ_OK && bytes > 0 ? bring(group, host, bytes, error)
