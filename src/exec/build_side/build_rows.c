@@ -24,18 +24,25 @@ static enum vdbq_status describe(struct build_rows *rows, struct stream *stream,
     return status;
 }
 
+enum vdbq_status build_rows_begin(struct build_rows *rows,
+                                  struct stream *stream,
+                                  const struct build_rows_params *params,
+                                  struct error *error)
+{
+    if (params->device == NULL || stream_device(stream, NULL) != params->device)
+        return VDBQ_OK;
+    return stream_keep_begin(stream, params->wanted, &rows->device_rows,
+                             &rows->on_device, error);
+}
+
 enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
-                                 const struct build_rows_params *params,
                                  struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-    if (params->device != NULL && stream_device(stream, NULL) == params->device)
-        status = stream_keep(stream, params->wanted, &rows->device_rows,
-                             &rows->on_device, error);
-    if (status != VDBQ_OK)
-        return status;
-    return rows->on_device ? describe(rows, stream, error)
-                           : stream_materialise(stream, &rows->row_set, error);
+    if (!rows->on_device)
+        return stream_materialise(stream, &rows->row_set, error);
+    enum vdbq_status status =
+        stream_keep_end(stream, &rows->device_rows, error);
+    return status == VDBQ_OK ? describe(rows, stream, error) : status;
 }
 
 void build_rows_finish(struct build_rows *rows)

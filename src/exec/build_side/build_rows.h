@@ -26,11 +26,15 @@ struct build_rows_params {
     const bool *wanted;    /* one a column of the stream: it is to be kept; they
                            live as long as the rows                      */
 };
-/* Takes all rows of a stream: on `device`, if they are and can be there (NULL:
- * they cannot), the columns that are wanted. build_rows_finish() is due
- * whatever it returns, and accepts a zeroed struct. */
+/* Begins to take the rows of a stream: on `device`, if they are and can be there (NULL:
+ * they cannot), the columns that are wanted; elsewhere nothing begins.
+ * build_rows_finish() is due whatever it returns, and accepts a zeroed struct. */
+enum vdbq_status build_rows_begin(struct build_rows *rows,
+                                  struct stream *stream,
+                                  const struct build_rows_params *params,
+                                  struct error *error);
+/* Takes all rows that the device gives or, where nothing began, the host. */
 enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
-                                 const struct build_rows_params *params,
                                  struct error *error);
 void build_rows_finish(struct build_rows *rows);
 

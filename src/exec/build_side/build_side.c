@@ -69,25 +69,35 @@ static bool find_wanted(const struct build_side *build_side, unsigned cursor,
     return good;
 }
 
-/* Takes the rows of one probed cursor. */
-static enum vdbq_status take_rows(struct build_side *build_side,
-                                  struct stream *stream, unsigned cursor,
-                                  struct device *device, struct error *error)
+/* Begins to take the rows of one probed cursor. */
+static enum vdbq_status begin_rows(struct build_side *build_side,
+                                   struct stream *stream, unsigned cursor,
+                                   struct device *device, struct error *error)
 {
     const struct program_table *table =
         vector_at(&build_side->program->tables, cursor);
     struct stream *input = stream->inputs[table->input - 1];
     bool *wanted =
         arena_alloc(&build_side->arena, input->step->column_count + (size_t)1);
-    build_side->memory.account = stream->params->account;
     if (wanted == NULL)
         return error_no_memory(error);
     bool can = find_wanted(build_side, cursor, wanted);
-    enum vdbq_status status =
-        build_rows_take(&build_side->rows[cursor], input,
-                        &(struct build_rows_params){
-                            .device = can ? device : NULL, .wanted = wanted },
-                        error);
+    return build_rows_begin(
+        &build_side->rows[cursor], input,
+        &(struct build_rows_params){ .device = can ? device : NULL,
+                                     .wanted = wanted },
+        error);
+}
+
+/* Takes the rows of one probed cursor. */
+static enum vdbq_status take_rows(struct build_side *build_side,
+                                  struct stream *stream, unsigned cursor,
+                                  struct error *error)
+{
+    const struct program_table *table =
+        vector_at(&build_side->program->tables, cursor);
+    enum vdbq_status status = build_rows_take(
+        &build_side->rows[cursor], stream->inputs[table->input - 1], error);
     if (status != VDBQ_OK)
         return status;
     uint64_t rows = build_side->rows[cursor].row_set.rows;
@@ -137,9 +147,12 @@ static enum vdbq_status take_all_rows(struct build_side *build_side,
                                       struct error *error)
 {
     enum vdbq_status status = describe(build_side, error);
-    for (unsigned i = program_axes(build_side->program);
-         i < build_side->cursors && status == VDBQ_OK; i++)
-        status = take_rows(build_side, stream, i, device, error);
+    unsigned first = program_axes(build_side->program);
+    build_side->memory.account = stream->params->account;
+    for (unsigned i = first; i < build_side->cursors && status == VDBQ_OK; i++)
+        status = begin_rows(build_side, stream, i, device, error);
+    for (unsigned i = first; i < build_side->cursors && status == VDBQ_OK; i++)
+        status = take_rows(build_side, stream, i, error);
     for (unsigned i = 0;
          status == VDBQ_OK && i < build_column_count(build_side); i++)
         build_side->dictionaries[i] =

@@ -115,10 +115,12 @@ enum vdbq_status axis_take_rows(struct axis *axis, struct stream *grid,
     for (unsigned i = 0; i < axis->input_count; i++)
         if (axis->inputs[i].column >= 0)
             axis->wanted[axis->inputs[i].column] = true;
-    enum vdbq_status status = build_rows_take(
+    enum vdbq_status status = build_rows_begin(
         &axis->build_side, axis->rows,
         &(struct build_rows_params){ .device = device, .wanted = axis->wanted },
         error);
+    if (status == VDBQ_OK)
+        status = build_rows_take(&axis->build_side, axis->rows, error);
     close_rows(axis, grid);
     return status;
 }

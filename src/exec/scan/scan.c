@@ -20,6 +20,9 @@ enum { UNBOUNDED_ROWS = HOSTILE(64, 1 << 17) };
 enum { FEW_ROWS = 1 << 12 };
 /* What a launch may wait for: with less, the link is faster than the host. */
 enum { AWAITED_BYTES_MAX = 3 << 20 };
+/* Tablets of a table whose launches start before anybody waits for them: more take so
+ * long that this is not seen. */
+enum { AHEAD_TABLETS_MAX = 4 * LAUNCH_MORSELS };
 
 static enum vdbq_status start_launches(struct scan *scan, struct error *error);
 
@@ -102,6 +105,23 @@ bool scan_stays(const struct scan *scan)
 {
     return launcher_stays(scan->launcher)
            && (scan->bound == NULL || scan->rows_run > 0);
+}
+
+/* Whether the device has all that is read: launches need nothing that others may
+ * have need of. */
+static bool is_there(const struct scan *scan)
+{
+    size_t count = scan->table != NULL ? scan->table->tablet_count : 0;
+    for (size_t i = 0; i < count && count <= AHEAD_TABLETS_MAX; i++)
+        if (!source_is_there(&scan->sources, &scan->table->tablets[i]))
+            return false;
+    return count > 0 && count <= AHEAD_TABLETS_MAX;
+}
+
+enum vdbq_status scan_ahead(struct scan *scan, struct error *error)
+{
+    return !scan->failed && is_there(scan) ? start_launches(scan, error)
+                                           : VDBQ_OK;
 }
 
 enum vdbq_status scan_advance(struct scan *scan, bool *more,

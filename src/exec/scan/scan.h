@@ -66,6 +66,9 @@ void scan_close_up(struct scan *scan);
 /* As launcher_stays(). */
 bool scan_stays(const struct scan *scan);
 
+/* Starts launches that give the first rows, for who takes them later: of a small
+ * table that the device has. */
+enum vdbq_status scan_ahead(struct scan *scan, struct error *error);
 /* Has the sink take the rows of one launch more; `*more`: it was not the last
  * one. */
 enum vdbq_status scan_advance(struct scan *scan, bool *more,

@@ -200,6 +200,13 @@ static void scan_stream_sink(struct stream *stream, struct sink *sink)
     scan_sink(((struct scan_stream *)stream)->scan, sink);
 }
 
+/* Starts the first launches. */
+static enum vdbq_status scan_stream_ahead(struct stream *stream,
+                                          struct error *error)
+{
+    return scan_ahead(((struct scan_stream *)stream)->scan, error);
+}
+
 /* Gives the next rows to the sink. */
 static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
                                             struct error *error)
@@ -291,6 +298,7 @@ static const struct stream_device_calls device_calls = {
     .place = scan_stream_place,
     .columns = scan_stream_columns,
     .sink = scan_stream_sink,
+    .ahead = scan_stream_ahead,
     .advance = scan_stream_advance,
 };
 

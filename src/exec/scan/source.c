@@ -81,12 +81,18 @@ static struct pool_want want_of(const struct source_params *params,
     return want;
 }
 
+bool source_is_there(const struct source_params *params,
+                     const struct tablet_ref *ref)
+{
+    return params->place->mode == MODE_CACHED
+           && !lacks_any(resident_find(params->place->resident, ref), params);
+}
+
 bool source_ahead(const struct source_params *params,
                   const struct tablet_ref *ref)
 {
     struct pool_want want = want_of(params, ref);
-    if (params->place->mode == MODE_CACHED
-        && !lacks_any(resident_find(params->place->resident, ref), params))
+    if (source_is_there(params, ref))
         return true;
     return pool_ahead(params->place->pool, &want);
 }

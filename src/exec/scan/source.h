@@ -38,6 +38,9 @@ enum vdbq_status source_open(struct source *source,
                              struct source_params *params,
                              const struct tablet_ref *ref,
                              struct vector *copies, struct error *error);
+/* Whether the device has all that is read of a tablet, between queries. */
+bool source_is_there(const struct source_params *params,
+                     const struct tablet_ref *ref);
 /* Starts to bring a tablet in that source_open() will soon be called for;
  * false: no more can be started. */
 bool source_ahead(const struct source_params *params,

@@ -91,18 +91,38 @@ static uint64_t rows_expected(const struct stream *stream,
                : (uint64_t)expected;
 }
 
+/* Whether the device has so much room that what stays where it is, since launches
+ * ahead read it, takes none that others need. */
+static bool has_ample_room(const struct run_place *place)
+{
+    return place->resident != NULL
+           && resident_bytes(place->resident)
+                  <= resident_budget(place->resident) / 2;
+}
+
+/* Makes room for rows, and starts what gives the first of them, if it can. */
+static enum vdbq_status start_taking(struct stream *stream,
+                                     struct device_rows *rows,
+                                     struct error *error)
+{
+    const struct stream_device_calls *calls = stream->calls->device;
+    enum vdbq_status status =
+        device_store_room(&rows->store, rows_expected(stream, rows), error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_sink(stream, &rows->store.sink);
+    return calls->ahead != NULL && has_ample_room(&rows->place)
+               ? calls->ahead(stream, error)
+               : VDBQ_OK;
+}
+
 /* Has the rows taken; they are there however that ends. */
 static enum vdbq_status take_all(struct stream *stream,
                                  struct device_rows *rows, struct error *error)
 {
     struct sink *sink = &rows->store.sink;
     struct error waited;
-    enum vdbq_status status =
-        device_store_room(&rows->store, rows_expected(stream, rows), error);
-    if (status != VDBQ_OK)
-        return status;
-    stream_sink(stream, sink);
-    status = stream_drain(stream, error);
+    enum vdbq_status status = stream_drain(stream, error);
     assert(rows->store.rows <= stream->rows_most || status != VDBQ_OK);
     if (sink->wait(sink, &waited) != VDBQ_OK && status == VDBQ_OK) {
         *error = waited;
@@ -111,9 +131,9 @@ static enum vdbq_status take_all(struct stream *stream,
     return status;
 }
 
-enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
-                             struct device_rows *rows, bool *can,
-                             struct error *error)
+enum vdbq_status stream_keep_begin(struct stream *stream, const bool *reads,
+                                   struct device_rows *rows, bool *can,
+                                   struct error *error)
 {
     const struct run_place *place = stream_place(stream);
     uint64_t start = stream_clock(stream->params);
@@ -129,9 +149,28 @@ enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
     rows->store.sink.reads = reads;
     *can = fits(stream, rows);
     if (*can)
-        status = take_all(stream, rows, error);
+        status = start_taking(stream, rows, error);
     stream->time_ns += stream_clock(stream->params) - start;
     return status;
+}
+
+enum vdbq_status stream_keep_end(struct stream *stream,
+                                 struct device_rows *rows, struct error *error)
+{
+    uint64_t start = stream_clock(stream->params);
+    enum vdbq_status status = take_all(stream, rows, error);
+    stream->time_ns += stream_clock(stream->params) - start;
+    return status;
+}
+
+enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
+                             struct device_rows *rows, bool *can,
+                             struct error *error)
+{
+    enum vdbq_status status =
+        stream_keep_begin(stream, reads, rows, can, error);
+    return status == VDBQ_OK && *can ? stream_keep_end(stream, rows, error)
+                                     : status;
 }
 
 /* ---------------------------------------------------------------- facts -- */

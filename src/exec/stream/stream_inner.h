@@ -59,6 +59,9 @@ struct stream_device_calls {
     void (*tables)(struct stream *stream, struct launch_tables *tables);
     /* Rows behind the bound of a sort are passed over; of scans alone. */
     void (*bound)(struct stream *stream, const struct launch_bound *bound);
+    /* Starts what gives the first rows; NULL: nothing runs before it is waited
+     * for. */
+    enum vdbq_status (*ahead)(struct stream *stream, struct error *error);
     enum vdbq_status (*advance)(struct stream *stream, bool *more,
                                 struct error *error);
 };
@@ -193,6 +196,13 @@ enum vdbq_status stream_drain(struct stream *stream, struct error *error);
 enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
                              struct device_rows *rows, bool *can,
                              struct error *error);
+/* The same in two halves: what several streams begin runs at once, where the device
+ * has the room. Where `*can` is true and nothing failed, the end is due. */
+enum vdbq_status stream_keep_begin(struct stream *stream, const bool *reads,
+                                   struct device_rows *rows, bool *can,
+                                   struct error *error);
+enum vdbq_status stream_keep_end(struct stream *stream,
+                                 struct device_rows *rows, struct error *error);
 
 /* -------------------------------------------------------- materialised -- */
 
