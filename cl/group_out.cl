@@ -52,8 +52,9 @@ static u64 slot_marks(CONTROL control, GLOBAL const u64 *restrict codes,
                                                      : GROUP_MARK_NULL;
 }
 
-/* Copies groups in the order of elements [0, count), or of as many as were listed: a
- * struct group_out each, with all parts, then the record. */
+/* Copies groups in the order of elements [0, count), or of as many as were listed:
+ * behind a u64, how many were, a struct group_out each, with all parts, then the
+ * record. */
 KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
                            GLOBAL const u64 *restrict codes,
                            GLOBAL const u64 *restrict elements,
@@ -62,13 +63,15 @@ KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
                            u64 count)
 {
     u64 words = control->out / 8;
+    if (get_global_id(0) == 0)
+        *out = state->count;
     if (count > state->count)
         count = state->count;
     for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
         u64 slot = (u32)elements[i];
         GLOBAL const u64 *record =
             (GLOBAL const u64 *)(records + slot * control->width);
-        GLOBAL u64 *to = out + i * (1 + control->parts + words);
+        GLOBAL u64 *to = out + 1 + i * (1 + control->parts + words);
         *to++ = slot_marks(control, codes, slot);
         for (u32 w = 0; w < control->parts; w++)
             *to++ = slot_part(control, codes, slot, w);

@@ -164,6 +164,7 @@ void device_group_destroy(struct device_group *group)
     device_radix_finish(&group->listed);
     device_memory_release(group->pinned);
     memory_release(group->small);
+    memory_release(group->along);
     memory_release(group->reads);
     memory_release(group);
 }

@@ -58,7 +58,8 @@ static enum vdbq_status list(struct device_group *group, uint64_t room,
     return status;
 }
 
-/* Has the groups that are listed copied, `count` at most. */
+/* Has the groups that are listed copied, `count` at most, behind a u64: how many there
+ * are. */
 static enum vdbq_status send_out(struct device_group *group,
                                  struct device_memory *out, uint64_t count,
                                  struct error *error)
@@ -81,11 +82,10 @@ static enum vdbq_status send_out(struct device_group *group,
 static enum vdbq_status list_along(struct device_group *group, uint64_t room,
                                    uint32_t *count, struct error *error)
 {
-    uint64_t bytes = room * device_groups_of(&group->shape).width;
-    struct group_state state = { 0 };
+    uint64_t bytes = sizeof(u64) + room * device_groups_of(&group->shape).width;
     struct device_memory *out = NULL;
-    group->small = memory_zeroed(1, bytes);
-    if (group->small == NULL)
+    group->along = memory_zeroed(1, bytes);
+    if (group->along == NULL)
         return error_no_memory(error);
     enum vdbq_status status = device_group_memory(group, bytes, &out, error);
     if (status == VDBQ_OK)
@@ -93,11 +93,11 @@ static enum vdbq_status list_along(struct device_group *group, uint64_t room,
     if (status == VDBQ_OK)
         status = send_out(group, out, room, error);
     if (status == VDBQ_OK)
-        status = device_read(out, 0, group->small, bytes, &group->times, error);
+        status = device_read(out, 0, group->along, bytes, &group->times, error);
     if (status == VDBQ_OK)
-        status = device_group_state(group, &state, error);
+        status = group->sink.wait(&group->sink, error);
     device_memory_release(out);
-    *count = state.count;
+    *count = (uint32_t) * (const u64 *)(const void *)group->along;
     return status;
 }
 
@@ -127,8 +127,8 @@ static enum vdbq_status list_all(struct device_group *group, uint32_t *count,
     if (status != VDBQ_OK || *count <= room)
         return status;
     device_radix_finish(&group->listed);
-    memory_release(group->small);
-    group->small = NULL;
+    memory_release(group->along);
+    group->along = NULL;
     return list_into(group, *count, count, error);
 }
 
@@ -392,11 +392,12 @@ static enum vdbq_status bring(struct device_group *group, uint8_t *to,
 {
     uint64_t count = group->listed.count;
     struct device_memory *out = NULL;
-    enum vdbq_status status = device_group_memory(group, bytes, &out, error);
+    enum vdbq_status status =
+        device_group_memory(group, sizeof(u64) + bytes, &out, error);
     if (status == VDBQ_OK)
         status = send_out(group, out, count, error);
     if (status == VDBQ_OK)
-        status = device_read(out, 0, to, bytes, &group->times, error);
+        status = device_read(out, sizeof(u64), to, bytes, &group->times, error);
     if (status == VDBQ_OK)
         status = group->sink.wait(&group->sink, error);
     device_memory_release(out);
@@ -409,12 +410,13 @@ enum vdbq_status device_group_read(struct device_group *group,
 {
     *groups = device_groups_of(&group->shape);
     groups->count = (uint32_t)group->listed.count;
-    groups->ordered = group->ordered && group->small == NULL;
+    groups->ordered = group->ordered && group->along == NULL;
     uint64_t bytes = groups->count * groups->width;
     uint8_t *host;
-    groups->bytes = group->small; /* they came along */
-    if (groups->bytes != NULL)
+    if (group->along != NULL) {
+        groups->bytes = group->along + sizeof(u64);
         return VDBQ_OK;
+    }
     enum vdbq_status status = host_room(group, bytes, &host, error);
     groups->bytes = host;
     return status == VDBQ_OK && bytes > 0 ? bring(group, host, bytes, error)

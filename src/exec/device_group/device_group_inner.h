@@ -57,8 +57,10 @@ struct device_group {
     uint64_t added; /* to sums since there was room for SUM_DIGITS_MAX */
     struct device_radix listed;   /* all rows were taken: the groups' slots  */
     bool ordered;                 /* ... in the order of their first rows    */
-    struct device_memory *pinned; /* groups on the host, one of the two ...  */
-    uint8_t *small; /* ... that came along as they were listed, in any order */
+    struct device_memory *pinned; /* groups on the host, one of the two      */
+    uint8_t *small;
+    uint8_t *along; /* ... or those that came along as they were listed, in any
+                       order, behind a u64: how many they are                */
     struct device_times times; /* of all calls so far */
 };
 
