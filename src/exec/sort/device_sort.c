@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting on a device: see device_sort.h. Each key's bits are sorted 32 at a
- * time, the last key first, and of a key that may be NULL then whether it is.
+ * Sorting on a device: see device_sort.h.
  */
 #include "exec/sort/device_sort.h"
 
@@ -10,20 +9,12 @@
 
 #include "cl/order.h"
 #include "cl/tablet.h"
-#include "exec/sort/device_radix.h"
 #include "exec/launch/device_store.h"
+#include "exec/sort/device_order.h"
 #include "exec/sort/sort.h"
 
 /* As in cl/sort.cl. */
-enum {
-    CODE_DESCENDING = 256,
-    CODE_HIGH = 512,
-    CODE_NULL = 1024,
-    CODE_NULLS_LAST = 2048,
-    CODE_FIRST = 4096,
-    BIN_BITS = 12,
-    BINS = 1 << BIN_BITS
-};
+enum { BIN_BITS = 12, BINS = 1 << BIN_BITS };
 
 /* Where one row of so many is asked for, and as few are in its bins, others
  * are not sorted. */
@@ -34,7 +25,6 @@ struct device_sort {
     struct device_store store;        /* all rows                        */
     struct output *outputs;           /* where they are, one a column    */
     struct device_memory *pinned;     /* those that go out, for the host */
-    bool fresh;                       /* no element was made yet         */
     struct device_times times;        /* of all calls so far */
 };
 
@@ -60,7 +50,6 @@ enum vdbq_status device_sort_create(const struct device_sort_params *params,
         return error_no_memory(error);
     assert(params->out_count <= params->column_count);
     sort->params = *params;
-    sort->fresh = true;
     status = device_store_init(&sort->store, params->device, params->columns,
                                params->column_count, &sort->times, error);
     if (status == VDBQ_OK)
@@ -104,80 +93,6 @@ struct sink_rows device_sort_rows(const struct device_sort *sort)
 const struct device_times *device_sort_times(const struct device_sort *sort)
 {
     return &sort->times;
-}
-
-/* --------------------------------------------------------------- sorting -- */
-
-/* Sorts by so many bits of what `how` names of a key. */
-static enum vdbq_status sort_bits(struct device_sort *sort,
-                                  struct device_radix *radix,
-                                  const struct device_place *stored,
-                                  unsigned how, uint64_t base, unsigned bits,
-                                  struct error *error)
-{
-    assert(bits <= 32);
-    uint64_t mask = (UINT64_C(1) << bits) - 1;
-    enum vdbq_status status;
-    if (sort->fresh)
-        how |= CODE_FIRST;
-    status =
-        device_call(sort->params.device,
-                    &(struct device_call){
-                        .kernel = KERNEL_SORT_CODES,
-                        .memories = { sort->store.memory, radix->elements },
-                        .memory_count = 2,
-                        .numbers = { stored->values, stored->nulls, how, base,
-                                     mask, radix->count },
-                        .number_count = 6,
-                        .items = radix->count },
-                    &sort->times, error);
-    sort->fresh = false;
-    return status == VDBQ_OK ? device_radix_sort(radix, bits, error) : status;
-}
-
-/* The least order of a column's values, and the bits of those above it. */
-static unsigned bits_of(const struct device_column *column, uint64_t *base)
-{
-    int type = sort_type(column->type);
-    bool real = type == TYPE_F32 || type == TYPE_F64;
-    int64_t low = INT32_MIN, high = INT32_MAX;
-    *base = 0;
-    if (type == TYPE_F64 || (type == TYPE_I64 && !column->ranged))
-        return 64;
-    if (column->ranged && !real) {
-        low = type == TYPE_I64 || column->low > low ? column->low : low;
-        high = type == TYPE_I64 || column->high < high ? column->high : high;
-    }
-    *base = order_code(low);
-    return low < high ? device_radix_bits((uint64_t)high - (uint64_t)low) : 1;
-}
-
-/* Sorts by one key; keys of 64 bits take two sorts. */
-static enum vdbq_status sort_key(struct device_sort *sort,
-                                 struct device_radix *radix,
-                                 const struct step_key *key,
-                                 struct error *error)
-{
-    assert((unsigned)key->column < sort->params.column_count);
-    const struct device_column *column = &sort->params.columns[key->column];
-    const struct device_place *stored = &sort->store.places[key->column];
-    unsigned how = (unsigned)sort_type(column->type);
-    uint64_t base;
-    unsigned bits = bits_of(column, &base);
-    enum vdbq_status status;
-    if (key->descending)
-        how |= CODE_DESCENDING;
-    status =
-        sort_bits(sort, radix, stored, how, base, bits < 32 ? bits : 32, error);
-    if (status == VDBQ_OK && bits > 32)
-        status = sort_bits(sort, radix, stored, how | CODE_HIGH, base,
-                           bits - 32, error);
-    if (status == VDBQ_OK && column->nullable)
-        status =
-            sort_bits(sort, radix, stored,
-                      how | CODE_NULL | (key->nulls_last ? CODE_NULLS_LAST : 0),
-                      0, 1, error);
-    return status;
 }
 
 /* ------------------------------------------------------- the first rows -- */
@@ -273,7 +188,6 @@ static enum vdbq_status collect_bins(struct device_sort *sort,
                               error);
     }
     memory_release(elements);
-    sort->fresh = false;
     return status;
 }
 
@@ -288,10 +202,9 @@ static bool narrows(const struct device_sort *sort, uint64_t end)
 /* Makes room for the elements of all rows that may be among the first `end`:
  * of those in the first bins where they are few, else of all. */
 static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
-                                      struct device_radix *radix,
+                                      struct device_order *order,
                                       struct error *error)
 {
-    struct device *device = sort->params.device;
     const struct step_key *key = vector_at(&sort->params.step->keys, 0);
     const struct device_column *column = &sort->params.columns[key->column];
     struct narrowing *narrowing = memory_zeroed(1, sizeof *narrowing);
@@ -300,7 +213,7 @@ static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
     if (narrowing == NULL)
         return error_no_memory(error);
     if (narrows(sort, end)) {
-        unsigned bits = bits_of(column, &narrowing->base);
+        unsigned bits = device_order_bits(column, &narrowing->base);
         narrowing->stored = &sort->store.places[key->column];
         narrowing->how = (unsigned)sort_type(column->type)
                          | (key->descending ? CODE_DESCENDING : 0);
@@ -312,24 +225,27 @@ static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
             rows = narrowing->rows;
     }
     if (status == VDBQ_OK)
-        status = device_radix_init(radix, device, rows, &sort->times, error);
-    if (status == VDBQ_OK && rows < sort->store.rows)
-        status = collect_bins(sort, narrowing, radix, error);
+        status =
+            device_order_init(order, &sort->store, rows, &sort->times, error);
+    if (status == VDBQ_OK && rows < sort->store.rows) {
+        order->fresh = false;
+        status = collect_bins(sort, narrowing, &order->radix, error);
+    }
     device_memory_release(narrowing->bins);
     memory_release(narrowing);
     return status;
 }
 
-/* Sorts by the last key first: each sort keeps the order of equal ones. */
+/* Sorts the rows that may be among the first `end`. */
 static enum vdbq_status sort_all(struct device_sort *sort, uint64_t end,
-                                 struct device_radix *radix,
+                                 struct device_order *order,
                                  struct error *error)
 {
     const struct vector *keys = &sort->params.step->keys;
-    enum vdbq_status status = make_elements(sort, end, radix, error);
-    for (size_t i = keys->count; i-- > 0 && status == VDBQ_OK;)
-        status = sort_key(sort, radix, vector_at(keys, i), error);
-    return status;
+    enum vdbq_status status = make_elements(sort, end, order, error);
+    return status == VDBQ_OK
+               ? device_order_by(order, keys->items, keys->count, error)
+               : status;
 }
 
 /* --------------------------------------------------------------- the end -- */
@@ -417,7 +333,7 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
     uint64_t count = rows - first;
     struct device_place *placed =
         memory_zeroed(params->out_count + 1, sizeof *placed);
-    struct device_radix radix = { 0 };
+    struct device_order order = { 0 };
     uint64_t bytes;
     enum vdbq_status status = VDBQ_OK;
     count = count < step->limit ? count : step->limit;
@@ -426,12 +342,12 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
     bytes =
         device_places(params->columns, NULL, params->out_count, count, placed);
     if (count > 0)
-        status = sort_all(sort, first + count, &radix, error);
+        status = sort_all(sort, first + count, &order, error);
     if (status == VDBQ_OK && count > 0)
-        status = bring(sort, &radix, placed, bytes, first, count, error);
+        status = bring(sort, &order.radix, placed, bytes, first, count, error);
     if (status == VDBQ_OK && count > 0)
         give(sort, placed, count, row_set);
-    device_radix_finish(&radix);
+    device_order_finish(&order);
     memory_release(placed);
     return status;
 }
