@@ -36,7 +36,7 @@ FLOORS = {
 # The rooms of a floor, lowest first; '.' is the floor's own folder. A floor that
 # is not listed has one room.
 ROOMS = {
-    'cl': ('sink', '.', 'rows', 'search', 'words'),
+    'cl': ('sink', '.', 'rows', 'window', 'search', 'words'),
     'src/base': ('.', 'os', 'threads'),
     'src/program': ('letters', 'functions', '.', 'dataflow', 'steps'),
     'src/device': ('cache', '.', 'opencl', 'host', 'choose'),

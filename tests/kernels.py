@@ -16,7 +16,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 MACHINE = ('cl/ops', 'cl/machine')
 OTHERS = ('cl/group', 'cl/sort', 'cl/join', 'cl/index', 'cl/probe', 'cl/search/search',
-          'cl/words/words', 'src/device/opencl/limits')
+          'cl/window/window', 'cl/words/words', 'src/device/opencl/limits')
 CPU = [(1, tile) for tile in (128, 256, 8192)]
 GPU = list(itertools.product((32, 256, 1024), (1, 2, 4, 8, 16)))
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/rows/keep.cl,
- * cl/join.cl, cl/index.cl, cl/search/search.cl, cl/words/words.cl): what works on rows where they
+ * cl/window/window.cl, cl/join.cl, cl/index.cl, cl/search/search.cl,
+ * cl/words/words.cl): what works on rows where they
  * are, on the device.
  * Calls are put into the device's queue behind the machine's launches, and run
  * in the order in which they were made. The host build has those of
@@ -32,6 +33,12 @@
     _(SORT_SUM, vdbq_sort_sum, SORT)                                          \
     _(SORT_MOVE, vdbq_sort_move, SORT)                                        \
     _(KEEP, vdbq_keep, KEEP)                                                  \
+    _(WINDOW_STARTS, vdbq_window_starts, WINDOW)                              \
+    _(WINDOW_ADD, vdbq_window_add, WINDOW)                                    \
+    _(WINDOW_SUMS, vdbq_window_sums, WINDOW)                                  \
+    _(WINDOW_NUMBER, vdbq_window_number, WINDOW)                              \
+    _(WINDOW_SCAN, vdbq_window_scan, WINDOW)                                  \
+    _(WINDOW_GIVE, vdbq_window_give, WINDOW)                                  \
     _(SORT_PICK, vdbq_sort_pick, SORT)                                        \
     _(JOIN_FIND, vdbq_join_find, JOIN)                                        \
     _(JOIN_SPANS, vdbq_join_spans, JOIN)                                      \

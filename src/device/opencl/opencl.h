@@ -18,6 +18,7 @@ enum opencl_text {
     TEXT_GROUP_LOCAL,
     TEXT_SORT,
     TEXT_KEEP,
+    TEXT_WINDOW,
     TEXT_JOIN,
     TEXT_INDEX,
     TEXT_PROBE,

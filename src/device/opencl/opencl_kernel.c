@@ -16,6 +16,7 @@ extern const char vdbq_source_group[];
 extern const char vdbq_source_index[];
 extern const char vdbq_source_sort[];
 extern const char vdbq_source_keep[];
+extern const char vdbq_source_window[];
 extern const char vdbq_source_join[];
 extern const char vdbq_source_probe[];
 extern const char vdbq_source_search[];
@@ -29,6 +30,7 @@ static const struct {
     [TEXT_GROUP_LOCAL] = { vdbq_source_group, " -DVDBQ_LOCAL" },
     [TEXT_SORT] = { vdbq_source_sort, "" },
     [TEXT_KEEP] = { vdbq_source_keep, "" },
+    [TEXT_WINDOW] = { vdbq_source_window, "" },
     [TEXT_JOIN] = { vdbq_source_join, "" },
     [TEXT_INDEX] = { vdbq_source_index, "" },
     [TEXT_PROBE] = { vdbq_source_probe, "" },

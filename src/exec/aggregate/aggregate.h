@@ -138,5 +138,8 @@ enum vdbq_status aggregate_result(const struct aggregate *aggregate,
                                   const uint8_t *record, uint64_t rows,
                                   void *values, uint8_t *nulls, uint64_t row,
                                   struct error *error);
+/* Fails with RANGE: a sum of integers does not fit 64 bits. */
+enum vdbq_status aggregate_overflow(const struct step_aggregate *step,
+                                    struct error *error);
 
 #endif

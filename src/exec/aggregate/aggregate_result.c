@@ -80,6 +80,13 @@ static i128 integer_sum(const struct aggregate *aggregate, const void *state)
     return (i128)wide->high * ((i128)1 << 64) + wide->low;
 }
 
+enum vdbq_status aggregate_overflow(const struct step_aggregate *step,
+                                    struct error *error)
+{
+    return error_at(error, VDBQ_RANGE, step->at,
+                    "integer overflow: a SUM does not fit 64 bits");
+}
+
 /* The sum, or one half of it. */
 static enum vdbq_status integer_result(const struct aggregate *aggregate,
                                        i128 sum, int64_t *value,
@@ -92,8 +99,7 @@ static enum vdbq_status integer_result(const struct aggregate *aggregate,
                  : (int64_t)(uint64_t)sum;
     if (aggregate->step.function == AGGREGATE_SUM
         && (sum > INT64_MAX || sum < INT64_MIN))
-        return error_at(error, VDBQ_RANGE, aggregate->step.at,
-                        "integer overflow: a SUM does not fit 64 bits");
+        return aggregate_overflow(&aggregate->step, error);
     return VDBQ_OK;
 }
 

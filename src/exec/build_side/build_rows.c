@@ -31,8 +31,9 @@ enum vdbq_status build_rows_begin(struct build_rows *rows,
 {
     if (params->device == NULL || stream_device(stream, NULL) != params->device)
         return VDBQ_OK;
-    return stream_keep_begin(stream, params->wanted, &rows->device_rows,
-                             &rows->on_device, error);
+    return stream_keep_begin(stream,
+                             &(struct stream_keep){ .reads = params->wanted },
+                             &rows->device_rows, &rows->on_device, error);
 }
 
 enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,

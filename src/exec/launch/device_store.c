@@ -61,6 +61,13 @@ static bool is_read(const struct device_store *store, unsigned column)
     return store->sink.reads == NULL || store->sink.reads[column];
 }
 
+/* Columns that come from a sender. */
+static unsigned sent_count(const struct device_store *store)
+{
+    assert(store->made_count <= store->column_count);
+    return store->column_count - store->made_count;
+}
+
 enum vdbq_status
 device_store_init(struct device_store *store, struct device *device,
                   const struct device_column *columns, unsigned column_count,
@@ -120,7 +127,7 @@ static enum vdbq_status keep(struct device_store *store,
     keeping.keep = (struct keep){ .first = rows->start,
                                   .count = rows->count,
                                   .place = store->rows };
-    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++)
+    for (unsigned i = 0; i < sent_count(store) && status == VDBQ_OK; i++)
         if (is_read(store, i))
             status =
                 keep_column(&keeping, &places[i], &store->places[i], error);
@@ -215,7 +222,7 @@ static enum vdbq_status places_of(const struct device_store *store,
     *places = memory_zeroed(store->column_count + 1, sizeof **places);
     if (*places == NULL)
         return error_no_memory(error);
-    for (unsigned i = 0; i < store->column_count; i++)
+    for (unsigned i = 0; i < sent_count(store); i++)
         if (is_read(store, i))
             (*places)[i] = (struct device_place){ .values = outputs[i].values,
                                                   .nulls = outputs[i].nulls };
@@ -269,7 +276,7 @@ enum vdbq_status device_store_fill(struct device_store *store,
                                    const struct row_set *row_set,
                                    struct error *error)
 {
-    assert(store->rows == 0 && store->column_count <= row_set->column_count);
+    assert(store->rows == 0 && sent_count(store) <= row_set->column_count);
     uint64_t rows = row_set->rows;
     struct device_memory *pinned = NULL;
     enum vdbq_status status = device_store_room(store, rows, error);
@@ -278,7 +285,7 @@ enum vdbq_status device_store_fill(struct device_store *store,
             store->device, MEMORY_PINNED,
             (rows < WRITE_ROWS ? rows + 1 : WRITE_ROWS) * sizeof(uint64_t),
             &pinned, error);
-    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
+    for (unsigned i = 0; i < sent_count(store) && status == VDBQ_OK; i++) {
         const struct row_set_column *column = &row_set->columns[i];
         const struct device_place *place = &store->places[i];
         status = write(store, pinned, place->values, column->values,

@@ -32,6 +32,8 @@ struct device_store {
      * take no room */
     const struct device_column *columns;
     unsigned column_count;
+    unsigned made_count; /* of the columns, the last ones: no sender has them,
+                            and there is room for what is made of the others */
     struct device_memory *memory; /* owned; NULL: no row came yet */
     uint64_t rows, rows_room; /* that are there, and that there is room for */
     struct device_place *places; /* of the columns in it      */

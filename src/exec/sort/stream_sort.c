@@ -19,9 +19,7 @@ enum {
     SORT_BATCH_MOST = 1 << 18, /* ... and at most                        */
     SORT_BYTES = 20,           /* that sorting takes for each row        */
     RUN_ROWS_MIN = 16,         /* of a run, whatever memory there is     */
-    BATCH_PART = 8,            /* of memory, for a batch that is merged  */
-    DEVICE_ROWS_FEW = 1 << 14, /* that the host sorts in a device's place */
-    ASKED_ROWS_FEW = 2         /* ... where the device is asked for      */
+    BATCH_PART = 8             /* of memory, for a batch that is merged  */
 };
 
 struct sort_stream {
@@ -233,16 +231,6 @@ static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 
 /* -------------------------------------------------------- on the device -- */
 
-/* Whether the host has sorted so few rows before the launches that do it are
- * under way. */
-static bool is_few(const struct sort_stream *sort)
-{
-    const struct run_place *place = stream_place(sort->head.inputs[0]);
-    uint64_t few = place->settings->steps == STEPS_DEVICE ? ASKED_ROWS_FEW
-                                                          : DEVICE_ROWS_FEW;
-    return device_sort_rows(sort->device).count <= few;
-}
-
 /* Brings few rows to the host, which sorts them. */
 static enum vdbq_status fetch_few(struct sort_stream *sort,
                                   const struct device_column *columns,
@@ -277,7 +265,9 @@ static enum vdbq_status run_on_device(struct sort_stream *sort,
     stream_sink(sort->head.inputs[0], device_sort_sink(sort->device));
     enum vdbq_status status = stream_drain(sort->head.inputs[0], error);
     sort->rows = &sort->materialised;
-    if (status == VDBQ_OK && is_few(sort))
+    if (status == VDBQ_OK
+        && stream_is_few(stream_place(sort->head.inputs[0]),
+                         device_sort_rows(sort->device).count))
         return fetch_few(sort, columns, error);
     if (status == VDBQ_OK)
         status = row_set_init(&sort->materialised, sort->head.step->columns,

@@ -5,6 +5,7 @@
 #include "exec/stream/stream_inner.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "device/kernel.h"
 #include "program/steps/sort_bound.h"
@@ -131,7 +132,25 @@ static enum vdbq_status take_all(struct stream *stream,
     return status;
 }
 
-enum vdbq_status stream_keep_begin(struct stream *stream, const bool *reads,
+/* The stream's columns and then those that are made; NULL: no memory. */
+static struct device_column *columns_of(struct stream *stream,
+                                        const struct stream_keep *keep)
+{
+    unsigned count = stream->step->column_count;
+    struct device_column *own = stream_device_columns(stream);
+    struct device_column *columns = NULL;
+    if (own != NULL)
+        columns = memory_resize(own, (count + keep->made_count + (size_t)1)
+                                         * sizeof *columns);
+    if (columns == NULL)
+        memory_release(own);
+    else if (keep->made_count > 0)
+        memcpy(columns + count, keep->made, keep->made_count * sizeof *columns);
+    return columns;
+}
+
+enum vdbq_status stream_keep_begin(struct stream *stream,
+                                   const struct stream_keep *keep,
                                    struct device_rows *rows, bool *can,
                                    struct error *error)
 {
@@ -142,11 +161,12 @@ enum vdbq_status stream_keep_begin(struct stream *stream, const bool *reads,
     if (place == NULL || !stream_bounded(stream))
         return VDBQ_OK;
     enum vdbq_status status =
-        device_rows_init(rows, place, stream_device_columns(stream),
-                         stream->step->column_count, error);
+        device_rows_init(rows, place, columns_of(stream, keep),
+                         stream->step->column_count + keep->made_count, error);
     if (status != VDBQ_OK)
         return status;
-    rows->store.sink.reads = reads;
+    rows->store.sink.reads = keep->reads;
+    rows->store.made_count = keep->made_count;
     *can = fits(stream, rows);
     if (*can)
         status = start_taking(stream, rows, error);
@@ -163,21 +183,30 @@ enum vdbq_status stream_keep_end(struct stream *stream,
     return status;
 }
 
-enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
+enum vdbq_status stream_keep(struct stream *stream,
+                             const struct stream_keep *keep,
                              struct device_rows *rows, bool *can,
                              struct error *error)
 {
-    enum vdbq_status status =
-        stream_keep_begin(stream, reads, rows, can, error);
+    enum vdbq_status status = stream_keep_begin(stream, keep, rows, can, error);
     return status == VDBQ_OK && *can ? stream_keep_end(stream, rows, error)
                                      : status;
+}
+
+enum { ROWS_FEW = 1 << 14, ASKED_ROWS_FEW = 2 };
+
+bool stream_is_few(const struct run_place *place, uint64_t rows)
+{
+    return rows <= (place->settings->steps == STEPS_DEVICE ? ASKED_ROWS_FEW
+                                                           : ROWS_FEW);
 }
 
 /* ---------------------------------------------------------------- facts -- */
 
 bool stream_bounded(const struct stream *stream)
 {
-    if (stream->rescans || stream->step->kind == STEP_GROUP)
+    if (stream->rescans || stream->step->kind == STEP_GROUP
+        || stream->step->kind == STEP_WINDOW)
         return true; /* all rows were there when it was opened */
     if (stream->step->kind != STEP_SCAN)
         return false;

@@ -189,20 +189,32 @@ enum vdbq_status stream_advance(struct stream *stream, bool *more,
                                 struct error *error);
 /* The same to the end. */
 enum vdbq_status stream_drain(struct stream *stream, struct error *error);
-/* Has all rows of a stream stay on its device, the columns that are read
- * (`reads` outlives them). `*can` false: they cannot, for want of room or since
- * nobody knows how many may come, and none was asked for. A failure of a row
- * leaves those before it. device_rows_finish() is due whatever it returns. */
-enum vdbq_status stream_keep(struct stream *stream, const bool *reads,
+/* Which rows stay on a device. */
+struct stream_keep {
+    const bool *reads; /* of each column: it is read; outlives the rows       */
+    const struct device_column *made; /* columns behind the stream's for what is
+                                         made of the rows                    */
+    unsigned made_count;              /* of these: they are read              */
+};
+/* Has all rows of a stream stay on its device, the columns that are read. `*can`
+ * false: they cannot, for want of room or since nobody knows how many may come,
+ * and none was asked for. A failure of a row leaves those before it.
+ * device_rows_finish() is due whatever it returns. */
+enum vdbq_status stream_keep(struct stream *stream,
+                             const struct stream_keep *keep,
                              struct device_rows *rows, bool *can,
                              struct error *error);
 /* The same in two halves: what several streams begin runs at once, where the device
  * has the room. Where `*can` is true and nothing failed, the end is due. */
-enum vdbq_status stream_keep_begin(struct stream *stream, const bool *reads,
+enum vdbq_status stream_keep_begin(struct stream *stream,
+                                   const struct stream_keep *keep,
                                    struct device_rows *rows, bool *can,
                                    struct error *error);
 enum vdbq_status stream_keep_end(struct stream *stream,
                                  struct device_rows *rows, struct error *error);
+/* Whether rows that a place's device has are so few that the host has worked on
+ * them before launches are under way. */
+bool stream_is_few(const struct run_place *place, uint64_t rows);
 
 /* -------------------------------------------------------- materialised -- */
 

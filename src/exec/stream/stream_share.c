@@ -133,8 +133,9 @@ static enum vdbq_status take_rows(struct stream_share *share,
     enum vdbq_status status =
         stream_materialise_begin(stream, &share->rows, error);
     if (status == VDBQ_OK)
-        status = stream_keep(stream, share->reads, &share->device,
-                             &share->on_device, error);
+        status =
+            stream_keep(stream, &(struct stream_keep){ .reads = share->reads },
+                        &share->device, &share->on_device, error);
     while (status == VDBQ_OK && !share->on_device && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)

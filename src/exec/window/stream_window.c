@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_WINDOW as a stream: all rows are materialised and their windows computed
- * while it is opened; in files, where the rows do not fit into memory.
+ * while it is opened; in files, where the rows do not fit into memory. Where a
+ * device has the rows and computes the functions itself, they stay there.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "exec/rows/rescan.h"
@@ -11,6 +13,7 @@
 #include "exec/stream/stream_inner.h"
 #include "exec/window/window_firsts.h"
 #include "exec/window/window_joined.h"
+#include "exec/window/window_rows.h"
 #include "exec/window/window_spill.h"
 
 /* For a row, while it is sorted and its windows are computed. */
@@ -24,6 +27,8 @@ struct window_stream {
     struct vdbq_vector *vectors;  /* of the batch */
     struct window_spill *spill;   /* has all rows instead; NULL: they fit */
     struct window_joined *joined; /* of each function; NULL: none joins texts */
+    struct window_rows device;    /* has all rows, and their results; or not  */
+    char where[96];               /* for stats                                */
 };
 
 static const struct step_window_function *
@@ -169,14 +174,8 @@ static enum vdbq_status compute(struct window_stream *window,
 {
     assert(window->head.step->column_count
            >= window->input.row_set.column_count);
-    const struct step *step = window->head.step;
-    unsigned before = window->input.row_set.column_count;
-    enum vdbq_status status =
-        row_set_init(&window->results, step->columns + before,
-                     step->column_count - before, error);
-    if (status == VDBQ_OK && window->spill != NULL)
-        return window_spill_end(window->spill, error);
-    return status == VDBQ_OK ? run(window, error) : status;
+    return window->spill != NULL ? window_spill_end(window->spill, error)
+                                 : run(window, error);
 }
 
 /* Has the rows at hand go to files, as all others will. */
@@ -229,20 +228,33 @@ static enum vdbq_status take_rows(struct window_stream *window,
     return status;
 }
 
+/* The next batches of the input; where a device took its rows, of these. */
+static enum vdbq_status next_batches(struct window_stream *window,
+                                     struct batches *batches,
+                                     struct error *error)
+{
+    struct vdbq_batch batch = { .columns = batches->columns };
+    if (!window->device.taken)
+        return stream_batches(window->head.inputs[0], batches, error);
+    enum vdbq_status status =
+        device_reader_batch(&window->device.reader, &batch, error);
+    batches->count = 0;
+    if (status == VDBQ_OK && batch.rows > 0)
+        batches_add(batches, &batch);
+    return status;
+}
+
 /* Takes all rows of the input. */
 static enum vdbq_status materialise(struct window_stream *window,
                                     struct error *error)
 {
-    struct stream *input = window->head.inputs[0];
     struct batches batches;
-    enum vdbq_status status =
-        stream_materialise_begin(input, &window->input.row_set, error);
-    if (status == VDBQ_OK)
-        status = batches_init(&batches, input->step->column_count, error);
+    enum vdbq_status status = batches_init(
+        &batches, window->head.inputs[0]->step->column_count, error);
     if (status != VDBQ_OK)
         return status;
     do {
-        status = stream_batches(input, &batches, error);
+        status = next_batches(window, &batches, error);
         if (status == VDBQ_OK && batches.count > 0)
             status = take_rows(window, &batches, error);
         if (status == VDBQ_OK)
@@ -252,13 +264,11 @@ static enum vdbq_status materialise(struct window_stream *window,
     return status;
 }
 
-/* All functions run when the stream opens. */
-static enum vdbq_status window_open(struct stream *stream, struct error *error)
+/* The host computes all functions. */
+static enum vdbq_status open_host(struct window_stream *window,
+                                  struct error *error)
 {
-    struct window_stream *window = (struct window_stream *)stream;
-    window->vectors =
-        memory_zeroed(stream->step->column_count, sizeof *window->vectors);
-    if (window->vectors == NULL || !make_joined(window))
+    if (!make_joined(window))
         return error_no_memory(error);
     enum vdbq_status status = materialise(window, error);
     if (status == VDBQ_OK)
@@ -269,14 +279,51 @@ static enum vdbq_status window_open(struct stream *stream, struct error *error)
     }
     if (status == VDBQ_OK)
         status = make_words(window, error);
+    return status;
+}
+
+/* What EXPLAIN ANALYZE says of the functions; and how many rows there are. */
+static void note_where(struct window_stream *window)
+{
+    const struct device_rows *rows = &window->device.rows;
+    bool computed = window->device.computed;
+    snprintf(window->where, sizeof window->where, "%s%s",
+             computed ? device_facts(rows->place.device)->name : "host",
+             computed ? " (window)" : "");
+    window->head.rows_most = computed ? rows->store.rows
+                             : window->spill != NULL
+                                 ? window_spill_rows(window->spill)
+                                 : window->input.row_set.rows;
+}
+
+/* All functions run when the stream opens. */
+static enum vdbq_status window_open(struct stream *stream, struct error *error)
+{
+    struct window_stream *window = (struct window_stream *)stream;
+    const struct step *step = stream->step;
+    unsigned before = stream->inputs[0]->step->column_count;
+    window->vectors =
+        memory_zeroed(step->column_count, sizeof *window->vectors);
+    if (window->vectors == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = stream_materialise_begin(
+        stream->inputs[0], &window->input.row_set, error);
+    if (status == VDBQ_OK)
+        status = row_set_init(&window->results, step->columns + before,
+                              step->column_count - before, error);
+    if (status == VDBQ_OK)
+        status = window_rows_open(&window->device, stream, error);
+    if (status == VDBQ_OK && !window->device.computed)
+        status = open_host(window, error);
     if (status != VDBQ_OK)
         return status;
+    note_where(window);
     take_dictionary(window);
     stream_close_input(stream, 0);
-    stream->rows_most = window->spill != NULL ? window_spill_rows(window->spill)
-                                              : window->input.row_set.rows;
     return VDBQ_OK;
 }
+
+/* ---------------------------------------------------------------- rows -- */
 
 /* Appends the results to the input's columns. */
 static enum vdbq_status window_batch(struct stream *stream,
@@ -285,6 +332,8 @@ static enum vdbq_status window_batch(struct stream *stream,
 {
     struct window_stream *window = (struct window_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
+    if (window->device.computed)
+        return device_reader_batch(&window->device.reader, batch, error);
     if (window->spill != NULL) {
         status = window_spill_batch(window->spill, batch, error);
         if (status != VDBQ_OK || window->joined == NULL)
@@ -328,12 +377,59 @@ static void window_close(struct stream *stream)
         window_joined_finish(&window->joined[i]);
     memory_release(window->joined);
     memory_release(window->vectors);
+    window_rows_finish(&window->device);
 }
+
+/* Where functions were computed, and what it took on a device. */
+static void window_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    const struct window_stream *window = (const struct window_stream *)stream;
+    stats->steps = window->where;
+    stream_add_times(&window->device.rows.times, stats);
+    stream_add_times(&window->device.reader.fetch.times, stats);
+}
+
+/* ---------------------------------------------------- rows on a device -- */
+
+/* Whose device has the rows. */
+static const struct run_place *window_place(const struct stream *stream)
+{
+    const struct window_stream *window = (const struct window_stream *)stream;
+    return window->device.computed ? &window->device.rows.place : NULL;
+}
+
+static struct device_column *window_columns(struct stream *stream)
+{
+    return device_rows_columns(&((struct window_stream *)stream)->device.rows);
+}
+
+static void window_sink(struct stream *stream, struct sink *sink)
+{
+    ((struct window_stream *)stream)->device.reader.sink = sink;
+}
+
+/* Gives all rows. */
+static enum vdbq_status window_advance(struct stream *stream, bool *more,
+                                       struct error *error)
+{
+    *more = false;
+    return device_reader_give(&((struct window_stream *)stream)->device.reader,
+                              error);
+}
+
+static const struct stream_device_calls device_calls = {
+    .place = window_place,
+    .columns = window_columns,
+    .sink = window_sink,
+    .advance = window_advance,
+};
 
 const struct stream_kind window_stream = {
     .size = sizeof(struct window_stream),
     .calls = { .batch = window_batch,
                .dictionary = window_dictionary,
-               .close = window_close },
+               .stats = window_stats,
+               .close = window_close,
+               .device = &device_calls },
     .open = window_open,
 };

@@ -12,6 +12,7 @@
 
 #include <math.h>
 
+#include "cl/window/quotient.h"
 #include "exec/rows/quotient.h"
 #include "fixtures/random_rows.h"
 
@@ -62,10 +63,30 @@ static void small_and_great_ones(void **state)
     assert_true(quotient(((i128)1 << 54) + 3, 2) == 0x1p53 + 2);
 }
 
+/* Integers that are made of halves of 64 bits give the same. */
+static void halves_of_integers_give_the_same(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 200000; round++) {
+        uint64_t x = random_bits(1 + random_below(63)) | 1;
+        uint64_t y = random_bits(1 + random_below(62)) | 1;
+        u128 size = (u128)random_bits(random_below(64)) << 63
+                    | random_bits(1 + random_below(63));
+        i128 sum = random_below(2) ? (i128)size : -(i128)size;
+        if (random_below(4) == 0) /* a tie, or almost */
+            sum = (i128)((u128)x * y * (random_bits(53) * 2 + 1) / 2 >> 1);
+        double value =
+            quotient_of_sum((uint64_t)sum, (uint64_t)(sum >> 64), x, y);
+        assert_true(bits_of_f64(value)
+                    == bits_of_f64(quotient(sum, (u128)x * y)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(halves_go_to_the_even),
+                                        cmocka_unit_test(small_and_great_ones),
                                         cmocka_unit_test(
-                                            small_and_great_ones) };
+                                            halves_of_integers_give_the_same) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

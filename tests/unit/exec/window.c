@@ -19,6 +19,7 @@
 #include "exec/window/window_spill.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
+#include "fixtures/window/random_windows.h"
 
 static struct row_set input;
 static struct step_column input_columns[RANDOM_COLUMNS];
@@ -219,81 +220,6 @@ static void check_row(const struct step_window_function *f,
 
 /* --------------------------------------------------------------- tests -- */
 
-/* Mostly the default frame. */
-static struct step_frame random_frame(void)
-{
-    int64_t least = (int64_t)random_below(9) - 5;
-    struct step_frame frame = {
-        .unit = (enum frame_unit)(random_below(2) * random_below(3)),
-        .begin = { .unbounded = random_below(3) == 0, .offset = least },
-        .end = { .unbounded = random_below(3) == 0,
-                 .offset = least + (int64_t)random_below(80) }
-    };
-    if (frame.unit == FRAME_RANGE)
-        frame.begin.offset = frame.end.offset = 0;
-    return frame;
-}
-
-static struct step_window_function random_function(void)
-{
-    const enum window_function functions[] = { WINDOW_ROW_NUMBER, WINDOW_RANK,
-                                               WINDOW_DENSE_RANK, WINDOW_LAG,
-                                               WINDOW_LEAD,       WINDOW_FIRST,
-                                               WINDOW_LAST,       WINDOW_NTH,
-                                               WINDOW_AGGREGATE };
-    struct step_window_function f = {
-        .function = functions[random_below(9)],
-        .frame = random_frame(),
-        .aggregate = { .function = (enum aggregate_function)random_below(7),
-                       .column = (int)random_below(RANDOM_COLUMNS),
-                       .filter = random_below(3) ? -1 : RANDOM_FILTER,
-                       .distinct = random_below(4) == 0 },
-        .offset = (int64_t)random_below(5) - 1,
-        .partition = VECTOR(int),
-        .order = VECTOR(struct step_key)
-    };
-    for (unsigned i = random_below(3); i > 0; i--)
-        *(int *)vector_add(&f.partition) = (int)random_below(RANDOM_COLUMNS);
-    for (unsigned i = random_below(3); i > 0; i--)
-        *(struct step_key *)vector_add(&f.order) =
-            (struct step_key){ (int)random_below(RANDOM_COLUMNS),
-                               random_below(2) == 0, random_below(2) == 0 };
-    f.fallback = random_below(2) ? -1 : f.aggregate.column;
-    if (f.function < WINDOW_FIRST)
-        f.frame.unit = FRAME_DEFAULT;
-    if (f.function == WINDOW_NTH)
-        f.offset = 1 + (int64_t)random_below(4);
-    if (f.frame.unit != FRAME_DEFAULT)
-        f.aggregate.distinct = false;
-    if (f.function == WINDOW_AGGREGATE
-        && f.aggregate.function == AGGREGATE_COUNT && random_below(2))
-        f.aggregate.column = -1;
-    return f;
-}
-
-static enum vdbq_type result_type(const struct step_window_function *f)
-{
-    int column = f->aggregate.column;
-    enum vdbq_type type = column < 0 ? VDBQ_INTEGER : random_types[column];
-    bool real = type == VDBQ_FLOAT || type == VDBQ_DOUBLE;
-
-    if (f->function <= WINDOW_DENSE_RANK)
-        return VDBQ_BIGINT;
-    if (f->function != WINDOW_AGGREGATE)
-        return type;
-    switch (f->aggregate.function) {
-    case AGGREGATE_COUNT:
-        return VDBQ_BIGINT;
-    case AGGREGATE_SUM:
-        return real ? VDBQ_DOUBLE : VDBQ_BIGINT;
-    case AGGREGATE_TOTAL:
-    case AGGREGATE_AVG:
-        return VDBQ_DOUBLE;
-    default:
-        return type;
-    }
-}
-
 static void windows_are_as_naive_ones(void **state)
 {
     static const uint32_t counts[] = { 0, 1, 2, 63, 64, 65, 120 };
@@ -301,8 +227,8 @@ static void windows_are_as_naive_ones(void **state)
 
     (void)state;
     for (unsigned round = 0; round < 300; round++) {
-        struct step_window_function functions[2] = { random_function(),
-                                                     random_function() };
+        struct step_window_function functions[2] = { random_window(),
+                                                     random_window() };
         struct step_window step = { .functions = VECTOR_OF(functions, 2) };
         struct window_params params = { .step = &step,
                                         .rows = &input,
@@ -311,8 +237,8 @@ static void windows_are_as_naive_ones(void **state)
         struct step_column columns[2] = { { .name = "a" }, { .name = "b" } };
         struct row_set results;
         fill(counts[round % 7], 1 + random_below(30));
-        columns[0].type = result_type(&functions[0]);
-        columns[1].type = result_type(&functions[1]);
+        columns[0].type = random_window_type(&functions[0]);
+        columns[1].type = random_window_type(&functions[1]);
         assert_int_equal(row_set_init(&results, columns, 2, &error), VDBQ_OK);
         assert_int_equal(window_run(&params, &results, &error), VDBQ_OK);
         assert_int_equal(results.rows, input.rows);
@@ -332,7 +258,7 @@ static enum vdbq_status run_threads(const struct step_window *step,
                                     unsigned threads, struct row_set *results)
 {
     const struct step_window_function *f = vector_at(&step->functions, 0);
-    struct step_column column = { .name = "a", .type = result_type(f) };
+    struct step_column column = { .name = "a", .type = random_window_type(f) };
     struct window_params params = { .step = step,
                                     .rows = &input,
                                     .columns = input_columns,
@@ -348,7 +274,7 @@ static void threads_change_nothing(void **state)
     static const uint32_t variety[] = { 1, 3, 300, 1000000000 };
     (void)state;
     for (unsigned round = 0; round < 80; round++) {
-        struct step_window_function f = random_function();
+        struct step_window_function f = random_window();
         struct step_window step = { .functions = VECTOR_OF(&f, 1) };
         struct row_set one, many;
         fill(ROWS, variety[round % 4]);
@@ -458,37 +384,6 @@ static enum vdbq_status run_spill(const struct step_window *step,
     return status;
 }
 
-/* Random functions, some of them with the same window, and their columns. */
-static void make_functions(struct step_window_function *functions,
-                           struct step_column *columns)
-{
-    memcpy(columns, input_columns, sizeof input_columns);
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        functions[i] = random_function();
-        if (i > 0 && random_below(2) == 0) {
-            vector_finish(&functions[i].partition);
-            vector_finish(&functions[i].order);
-            functions[i].partition = functions[i - 1].partition;
-            functions[i].order = functions[i - 1].order;
-        }
-        columns[RANDOM_COLUMNS + i] =
-            (struct step_column){ .name = "r",
-                                  .type = result_type(&functions[i]) };
-    }
-}
-
-static void finish_functions(struct step_window_function *functions)
-{
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        if (i + 1 < FUNCTIONS
-            && functions[i].order.items == functions[i + 1].order.items
-            && functions[i].partition.items == functions[i + 1].partition.items)
-            continue;
-        vector_finish(&functions[i].partition);
-        vector_finish(&functions[i].order);
-    }
-}
-
 static void files_change_nothing(void **state)
 {
     static const uint32_t counts[] = { 0, 1, 65, 3000 };
@@ -505,7 +400,7 @@ static void files_change_nothing(void **state)
         struct step_column columns[RANDOM_COLUMNS + FUNCTIONS];
         struct row_set results;
         fill(counts[round % 4], 1 + random_below(round % 3 ? 30 : 100000));
-        make_functions(functions, columns);
+        random_windows(functions, FUNCTIONS, input_columns, columns);
         assert_int_equal(
             row_set_init(&results, columns + RANDOM_COLUMNS, FUNCTIONS, &error),
             VDBQ_OK);
@@ -513,7 +408,7 @@ static void files_change_nothing(void **state)
         assert_int_equal(
             run_spill(&step, columns, &results, rooms[round / 4 % 3]), VDBQ_OK);
         row_set_finish(&results);
-        finish_functions(functions);
+        random_windows_finish(functions, FUNCTIONS);
     }
     row_set_finish(&input);
 }
@@ -531,7 +426,7 @@ static void files_may_fail(void **state)
     struct row_set results;
     (void)state;
     fill(1500, 40);
-    make_functions(functions, columns);
+    random_windows(functions, FUNCTIONS, input_columns, columns);
     assert_int_equal(
         row_set_init(&results, columns + RANDOM_COLUMNS, FUNCTIONS, &error),
         VDBQ_OK);
@@ -553,12 +448,12 @@ static void files_may_fail(void **state)
     assert_int_equal(status, VDBQ_OK);
     row_set_finish(&results);
     row_set_finish(&input);
-    finish_functions(functions);
+    random_windows_finish(functions, FUNCTIONS);
 }
 
 static void missing_memory_is_told(void **state)
 {
-    struct step_window_function function = random_function();
+    struct step_window_function function = random_window();
     struct step_window step = { .functions = VECTOR_OF(&function, 1) };
     struct window_params params = {
         .step = &step, .rows = &input, .columns = input_columns, .threads = 1
