@@ -422,7 +422,7 @@ static u64 aggregate_of(GLOBAL const u8 *restrict work,
     if (give->gives == WINDOW_GIVES_SUM_HIGH)
         return high;
     if (give->gives == WINDOW_GIVES_SUM && high != (u64)((i64)low >> 63))
-        failed[give->failed] = 1;
+        atomic_or(failed + give->failed, 1U);
     if (give->gives <= WINDOW_GIVES_SUM_LOW)
         return low;
     *null = *null && !give->zero;

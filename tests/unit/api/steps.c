@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that the device groups and sorts (cl/group.cl, cl/sort.cl) are those of
- * the host, bit by bit and in the same order: random queries over rows with
- * NULLs, extremes and floats that are no numbers, in several tablets.
+ * Rows that the device groups, sorts and gives windows (cl/group.cl, cl/sort.cl,
+ * cl/window/window.cl) are those of the host, bit by bit and in the same order:
+ * random queries over rows with NULLs, extremes and floats that are no numbers, in
+ * several tablets.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +18,7 @@
 #include "api/vdbq.h"
 #include "base/text.h"
 
-enum { COLUMNS = 8, TABLETS = 3, ROWS = 3000, ROUNDS = 160 };
+enum { COLUMNS = 8, TABLETS = 3, ROWS = 3000, ROUNDS = 200 };
 
 static uint64_t state = 88172645463325252u;
 
@@ -166,6 +167,59 @@ static void sort_query(struct text *text)
                    chance(100));
 }
 
+/* Calls over windows, and frames. */
+static const char *const functions[] = { "row_number()",
+                                         "rank()",
+                                         "dense_rank()",
+                                         "count(*)",
+                                         "count(few) filter (where some > 0)",
+                                         "sum(some)",
+                                         "sum(far)",
+                                         "avg(few)",
+                                         "total(far)",
+                                         "min(d)",
+                                         "max(word)",
+                                         "lag(word, 2)",
+                                         "lead(far, 1, 7)",
+                                         "first_value(f)",
+                                         "last_value(some)",
+                                         "nth_value(word, 2)" };
+static const char *const frames[] = {
+    "",
+    "",
+    " rows unbounded preceding",
+    " rows between 3 preceding and 2 following",
+    " rows between 2 following and unbounded following",
+    " range between current row and unbounded following"
+};
+
+/* A call over a window. */
+static void add_window(struct text *text, const char *order, unsigned number)
+{
+    text_print(text, ", %s over (", functions[chance(16)]);
+    if (chance(3) > 0)
+        text_print(text, "partition by %s ", keys[chance(2)]);
+    text_print(text, "order by %s%s%s) as x%u", order,
+               chance(2) ? " desc nulls last" : "", frames[chance(6)], number);
+}
+
+/* What comes of them is read by nobody else, by a condition, or grouped. */
+static void window_query(struct text *text)
+{
+    static const char *const before[] = {
+        "", "select * from (", "select x0, count(*), max(id) from ("
+    };
+    static const char *const behind[] = {
+        "", ") where x0 is not null and id % 7 > 3", ") group by x0"
+    };
+    const char *order = keys[chance(10)];
+    unsigned reader = chance(3), many = 1 + chance(3);
+    text_print(text, "%sselect id, word", before[reader]);
+    for (unsigned i = 0; i < many; i++)
+        add_window(text, chance(2) ? order : keys[chance(10)], i);
+    text_print(text, " from t%s", behind[reader]);
+}
+
 /* ------------------------------------------------------------- answers -- */
 
 static size_t width_of(enum vdbq_type type)
@@ -248,10 +302,12 @@ static void devices_step_as_the_host(void **unused)
         struct text sql = { 0 };
         assert_int_equal(vdbq_set(db, "mode", i % 2 ? "serial" : "mapped"),
                          VDBQ_OK);
-        if (i % 3 < 2)
+        if (i % 4 < 2)
             group_query(&sql);
-        else
+        else if (i % 4 == 2)
             sort_query(&sql);
+        else
+            window_query(&sql);
         ran += compare(db, sql.bytes);
         text_finish(&sql);
     }
