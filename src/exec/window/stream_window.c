@@ -412,9 +412,12 @@ static void window_sink(struct stream *stream, struct sink *sink)
 static enum vdbq_status window_advance(struct stream *stream, bool *more,
                                        struct error *error)
 {
+    struct device_reader *reader =
+        &((struct window_stream *)stream)->device.reader;
+    enum vdbq_status status = device_reader_give(reader, error);
     *more = false;
-    return device_reader_give(&((struct window_stream *)stream)->device.reader,
-                              error);
+    stream->rows = reader->sink->rows;
+    return status;
 }
 
 static const struct stream_device_calls device_calls = {
