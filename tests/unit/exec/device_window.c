@@ -292,9 +292,11 @@ static void missing_memory_is_told(void **state)
     if (device == NULL)
         skip();
     ok(random_row_set(200, 20, columns, &input, &failure));
-    do {
+    random_windows(functions, FUNCTIONS, columns, columns);
+    while (!device_window_does(&step, columns)) {
+        random_windows_finish(functions, FUNCTIONS);
         random_windows(functions, FUNCTIONS, columns, columns);
-    } while (!device_window_does(&step, columns));
+    }
     for (unsigned n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / (is_simulator() ? 1 : 20)) {
         struct device_rows rows = { .columns = NULL };
         memory_fail_after(n);
