@@ -2,8 +2,7 @@
 /*
  * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/rows/keep.cl,
  * cl/window/window.cl, cl/join.cl, cl/index.cl, cl/search/search.cl,
- * cl/words/words.cl): what works on rows where they
- * are, on the device.
+ * cl/words/words.cl): what works on rows where they are, on the device.
  * Calls are put into the device's queue behind the machine's launches, and run
  * in the order in which they were made. The host build has those of
  * cl/search/search.cl alone.

@@ -202,7 +202,7 @@ static bool fits_narrow(const struct device_column *column, uint64_t rows)
     uint64_t high = column->high > 0 ? (uint64_t)column->high : 0;
     uint64_t most = low > high ? low : high;
     if (sort_type(column->type) == TYPE_I32)
-        return true; /* there are fewer than 2^31 */
+        return true; /* there are fewer than 2^32 */
     return column->ranged && most <= INT64_MAX / (rows + 1);
 }
 

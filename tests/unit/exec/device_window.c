@@ -297,7 +297,8 @@ static void missing_memory_is_told(void **state)
         random_windows_finish(functions, FUNCTIONS);
         random_windows(functions, FUNCTIONS, columns, columns);
     }
-    for (unsigned n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / (is_simulator() ? 1 : 20)) {
+    for (unsigned n = 0; status == VDBQ_NO_MEMORY;
+         n += 1 + n / (is_simulator() ? 1 : 20)) {
         struct device_rows rows = { .columns = NULL };
         memory_fail_after(n);
         status = run(&step, &rows);
