@@ -47,7 +47,8 @@ ROOMS = {
     'src/api': ('alone', '.', 'file', 'keys'),
     'src/cluster': ('divide', '.'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
-                 'aggregate', 'device_group', 'group', 'gather', 'window', 'join', 'operator'),
+                 'aggregate', 'device_group', 'group', 'gather', 'window', 'join',
+                 'device_join', 'operator'),
     'tools': ('.', 'generate', 'web', 'changes', 'shell'),
     'src/io': ('packed', '.', 'import'),
 }

@@ -18,7 +18,7 @@
 #include <math.h>
 
 #include "data/tablet/dictionary.h"
-#include "exec/join/device_join.h"
+#include "exec/device_join/device_join.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/paged.h"
-#include "exec/join/device_join_inner.h"
+#include "exec/device_join/device_join_inner.h"
 #include "base/threads/stop.h"
 #include "exec/sort/device_radix.h"
 #include "exec/sort/sort.h"

@@ -7,7 +7,7 @@
 #define VDBQ_EXEC_DEVICE_JOIN_INNER_H
 
 #include "cl/join.h"
-#include "exec/join/device_join.h"
+#include "exec/device_join/device_join.h"
 
 struct device_join {
     struct device_join_params params; /* of the caller */

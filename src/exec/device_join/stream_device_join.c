@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "exec/join/device_join.h"
+#include "exec/device_join/device_join.h"
 #include "exec/launch/device_rows.h"
 #include "exec/stream/stream_inner.h"
 

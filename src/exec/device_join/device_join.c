@@ -4,13 +4,13 @@
  * all left rows that are at hand; what it does with rounds is up to those who
  * take them.
  */
-#include "exec/join/device_join.h"
+#include "exec/device_join/device_join.h"
 
 #include <assert.h>
 
 #include "cl/tablet.h"
 #include "device/kernel.h"
-#include "exec/join/device_join_inner.h"
+#include "exec/device_join/device_join_inner.h"
 
 enum {
     ROUND_BYTES = 64 << 20,
