@@ -335,23 +335,6 @@ KERNEL void vdbq_join_places(GLOBAL u64 *restrict places, u64 count, u64 span,
 
 /* --------------------------------------------------------------- expand -- */
 
-/* The last left row of [low, high) that starts at `place` or before; `low`
- * does. */
-static u64 row_at(GLOBAL const u64 *places, u64 place, u64 low,
-                  u64 high)
-{
-    if (low + 1 < high && places[low + 1] > place)
-        return low;
-    while (low + 1 < high) {
-        u64 middle = low + (high - low) / 2;
-        if (places[middle] <= place)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* What an item's output rows are made of. */
 struct partners {
     u32 left[ITEM_ROWS];

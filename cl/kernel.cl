@@ -4,6 +4,8 @@
  * VDBQ_GROUP, work-items of a group (1 on a CPU, where nothing waits). Host C
  * that includes a kernel says itself what the words below mean there.
  */
+#include "types.h"
+
 #ifndef VDBQ_GROUP
 #define VDBQ_GROUP 1
 #endif
@@ -43,3 +45,20 @@
         WAIT;                                                                \
         return sum - value;                                                  \
     }
+
+/* The last of rows [low, high) that starts at `place` or before; `low` does.
+ * Places rise from row to row. */
+static inline u64 row_at(GLOBAL const u64 *places, u64 place, u64 low,
+                         u64 high)
+{
+    if (low + 1 < high && places[low + 1] > place)
+        return low;
+    while (low + 1 < high) {
+        u64 middle = low + (high - low) / 2;
+        if (places[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/rows/keep.cl,
- * cl/window/window.cl, cl/join.cl, cl/index.cl, cl/search/search.cl,
- * cl/words/words.cl): what works on rows where they are, on the device.
+ * cl/window/window.cl, cl/join.cl, cl/rows/judged.cl, cl/index.cl,
+ * cl/search/search.cl, cl/words/words.cl): what works on rows where they are, on
+ * the device.
  * Calls are put into the device's queue behind the machine's launches, and run
  * in the order in which they were made. The host build has those of
  * cl/search/search.cl alone.
@@ -45,6 +46,10 @@
     _(JOIN_SUMS, vdbq_join_sums, JOIN)                                        \
     _(JOIN_PLACES, vdbq_join_places, JOIN)                                    \
     _(JOIN_EXPAND, vdbq_join_expand, JOIN)                                    \
+    _(JUDGED_CUT, vdbq_judged_cut, JUDGED)                                    \
+    _(JUDGED_PAIRS, vdbq_judged_pairs, JUDGED)                                \
+    _(JUDGED_COUNT, vdbq_judged_count, JUDGED)                                \
+    _(JUDGED_ALONE, vdbq_judged_alone, JUDGED)                                \
     _(INDEX_CLEAR, vdbq_index_clear, INDEX)                                   \
     _(INDEX_DENSE, vdbq_index_dense, INDEX)                                   \
     _(INDEX_HASHED, vdbq_index_hashed, INDEX)                                 \

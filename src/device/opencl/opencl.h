@@ -20,6 +20,7 @@ enum opencl_text {
     TEXT_KEEP,
     TEXT_WINDOW,
     TEXT_JOIN,
+    TEXT_JUDGED,
     TEXT_INDEX,
     TEXT_PROBE,
     TEXT_SEARCH,

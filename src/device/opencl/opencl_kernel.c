@@ -18,6 +18,7 @@ extern const char vdbq_source_sort[];
 extern const char vdbq_source_keep[];
 extern const char vdbq_source_window[];
 extern const char vdbq_source_join[];
+extern const char vdbq_source_judged[];
 extern const char vdbq_source_probe[];
 extern const char vdbq_source_search[];
 extern const char vdbq_source_words[];
@@ -32,6 +33,7 @@ static const struct {
     [TEXT_KEEP] = { vdbq_source_keep, "" },
     [TEXT_WINDOW] = { vdbq_source_window, "" },
     [TEXT_JOIN] = { vdbq_source_join, "" },
+    [TEXT_JUDGED] = { vdbq_source_judged, "" },
     [TEXT_INDEX] = { vdbq_source_index, "" },
     [TEXT_PROBE] = { vdbq_source_probe, "" },
     [TEXT_SEARCH] = { vdbq_source_search, "" },

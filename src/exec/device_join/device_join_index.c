@@ -30,24 +30,24 @@ static uint64_t hash_slots(uint64_t rows)
 
 bool device_join_does(const struct step_join *step, const struct device *device)
 {
-    return device_has_kernels(device) && step->condition == NULL
-           && step->range.side == RANGE_JOIN_NONE
-           && step->left_keys.count <= JOIN_KEYS_MAX
-           && (step->kind == JOIN_INNER || step->kind == JOIN_LEFT
-               || step->kind == JOIN_SEMI || step->kind == JOIN_ANTI);
+    bool right_alone = step->kind == JOIN_RIGHT || step->kind == JOIN_FULL;
+    return device_has_kernels(device) && step->range.side == RANGE_JOIN_NONE
+           && step->left_keys.count <= JOIN_KEYS_MAX && step->kind != JOIN_MARK
+           && (step->condition != NULL || !right_alone);
 }
 
 bool device_join_fits(const struct device *device,
                       const struct device_column *right, unsigned count,
-                      uint64_t rows, uint64_t bytes)
+                      uint64_t pair_bytes, uint64_t rows, uint64_t bytes)
 {
     uint64_t most = device_facts(device)->buffer_max_bytes;
     uint64_t slots = hash_slots(rows < SLOTS_MAX ? rows : 1);
     uint64_t stored = device_places(right, NULL, count, rows, NULL);
     uint64_t index = slots * sizeof(u64);
     return rows < SLOTS_MAX / 2 && stored <= most && index <= most
+           && rows * pair_bytes <= most
            && stored + index + slots * sizeof(struct join_span)
-                      + rows * (2 * sizeof(u64) + sizeof(u32))
+                      + rows * (2 * sizeof(u64) + sizeof(u32) + pair_bytes)
                   <= bytes;
 }
 
@@ -87,7 +87,8 @@ static void shape_index(struct device_join *join)
     const struct device_column *right;
     shape->hashed = !is_dense(join);
     shape->slots = shape->hashed ? hash_slots(join->right.rows) : 1;
-    shape->single = step->kind == JOIN_SEMI || step->kind == JOIN_ANTI
+    shape->single = (step->condition == NULL
+                     && (step->kind == JOIN_SEMI || step->kind == JOIN_ANTI))
                     || join->right.rows <= 1;
     if (shape->keys != 1)
         return;
@@ -168,10 +169,13 @@ enum vdbq_status device_join_shape(struct device_join *join,
     struct join_control *shape = &join->shape;
     shape->keys = (u32)step->left_keys.count;
     shape->nulls_match = step->nulls_match;
-    shape->most = step->kind == JOIN_SEMI   ? 1
-                  : step->kind == JOIN_ANTI ? 0
-                                            : UINT32_MAX;
-    shape->alone = step->kind == JOIN_LEFT || step->kind == JOIN_ANTI;
+    join->most = step->kind == JOIN_SEMI   ? 1
+                 : step->kind == JOIN_ANTI ? 0
+                                           : UINT32_MAX;
+    join->alone = step->kind == JOIN_LEFT || step->kind == JOIN_FULL
+                  || step->kind == JOIN_ANTI;
+    shape->most = step->condition == NULL ? join->most : UINT32_MAX;
+    shape->alone = step->condition == NULL ? join->alone : 0;
     return send_words(join, error);
 }
 

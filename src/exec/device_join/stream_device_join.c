@@ -17,6 +17,7 @@ struct device_join_stream {
     struct dictionary **dictionaries;   /* of the left ones, then of the
                                             right ones; held              */
     unsigned word_count;                /* of `words` */
+    struct device_condition condition;  /* of the step; zeroed: it has none */
     struct device_join *join;           /* on the device */
     struct sink *sink;                  /* takes the rows; NULL: none    */
     bool left_ended;                    /* the left side has no more rows */
@@ -84,30 +85,51 @@ static bool is_on(const struct stream *stream, const struct device *device)
     return stream_device(stream, NULL) == device && stream_bounded(stream);
 }
 
+/* Bytes of a pair's columns that a condition may read, and of what is noted of the
+ * pair; 0: there is no condition. */
+static uint64_t pair_bytes(const struct step *step,
+                           struct stream *const *inputs)
+{
+    enum { COLUMN_BYTES = sizeof(u64) + 1, NOTED = sizeof(u64) + sizeof(u32) };
+    unsigned count =
+        inputs[0]->step->column_count + inputs[1]->step->column_count;
+    return step->join.condition != NULL ? COLUMN_BYTES * count + NOTED : 0;
+}
+
+/* The right side, as the device is to have it. */
+struct right_side {
+    struct stream **stream;
+    const struct device *device;
+    struct device_column *columns; /* as wide as they may be */
+    uint64_t pair_bytes;           /* as above               */
+    uint64_t room;                 /* of the device          */
+};
+
+/* Whether so many rows of it fit. */
+static bool right_fits(const struct right_side *right, uint64_t rows)
+{
+    return device_join_fits(right->device, right->columns,
+                            (*right->stream)->step->column_count,
+                            right->pair_bytes, rows, right->room);
+}
+
 /* Whether the right rows fit on the device whatever their columns are; where only
  * those that likely come do, or nobody knows how many these are, they are counted
  * first. */
-static enum vdbq_status count_right(struct stream **right,
-                                    const struct device *device, uint64_t room,
-                                    bool *fits, struct error *error)
+static enum vdbq_status count_right(const struct right_side *right, bool *fits,
+                                    struct error *error)
 {
-    unsigned count = (*right)->step->column_count;
-    struct device_column *columns = widest_columns((*right)->step);
+    struct stream **stream = right->stream;
     enum vdbq_status status = VDBQ_OK;
-    if (columns == NULL)
-        return error_no_memory(error);
-    *fits = device_join_fits(device, columns, count, (*right)->rows_most, room);
-    if (device_join_fits(device, columns, count, stream_rows_likely(*right),
-                         room)) {
-        if (!*fits && is_on(*right, device))
-            status = stream_kept(right, error);
-        if (status == VDBQ_OK && !is_on(*right, device))
-            status = stream_materialised(right, error);
-        if (status == VDBQ_OK)
-            *fits = device_join_fits(device, columns, count,
-                                     (*right)->rows_most, room);
-    }
-    memory_release(columns);
+    *fits = right_fits(right, (*stream)->rows_most);
+    if (!right_fits(right, stream_rows_likely(*stream)))
+        return VDBQ_OK;
+    if (!*fits && is_on(*stream, right->device))
+        status = stream_kept(stream, error);
+    if (status == VDBQ_OK && !is_on(*stream, right->device))
+        status = stream_materialised(stream, error);
+    if (status == VDBQ_OK)
+        *fits = right_fits(right, (*stream)->rows_most);
     return status;
 }
 
@@ -115,14 +137,18 @@ enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
                              const struct stream_kind **kind,
                              struct error *error)
 {
-    uint64_t room;
-    const struct device *device = stream_device(inputs[0], &room);
+    struct right_side right = { .stream = &inputs[1],
+                                .pair_bytes = pair_bytes(step, inputs) };
     bool fits = false;
+    right.device = stream_device(inputs[0], &right.room);
     *kind = &join_stream;
-    if (device == NULL || !device_join_does(&step->join, device))
+    if (right.device == NULL || !device_join_does(&step->join, right.device))
         return VDBQ_OK;
-    enum vdbq_status status =
-        count_right(&inputs[1], device, room, &fits, error);
+    right.columns = widest_columns(inputs[1]->step);
+    if (right.columns == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = count_right(&right, &fits, error);
+    memory_release(right.columns);
     if (status == VDBQ_OK && fits)
         *kind = &device_join_stream;
     return status;
@@ -171,23 +197,41 @@ static enum vdbq_status take_right(struct device_join_stream *join,
     return status;
 }
 
+/* Opens the condition where the left rows are. */
+static enum vdbq_status open_condition(struct device_join_stream *join,
+                                       struct error *error)
+{
+    const struct program *program = join->head.step->join.condition;
+    if (program == NULL)
+        return VDBQ_OK;
+    return device_condition_init(
+        &join->condition,
+        &(struct device_condition_params){ .stream = join->head.params,
+                                           .place = &join->place,
+                                           .program = program,
+                                           .dictionaries = join->dictionaries,
+                                           .pairs = join->head.rows_most },
+        error);
+}
+
 /* Makes the join on the device that holds the left rows. */
 static enum vdbq_status make_join(struct device_join_stream *join,
                                   struct error *error)
 {
     const struct stream *left = join->head.inputs[0];
     const struct stream *right = join->head.inputs[1];
+    bool has_condition = join->head.step->join.condition != NULL;
     return device_join_create(
-        &(struct device_join_params){ .step = &join->head.step->join,
-                                      .device = join->place.device,
-                                      .left = join->left,
-                                      .right = join->right,
-                                      .left_count = left->step->column_count,
-                                      .right_count = right->step->column_count,
-                                      .left_dictionaries = join->dictionaries,
-                                      .right_dictionaries =
-                                          join->dictionaries
-                                          + left->step->column_count },
+        &(struct device_join_params){
+            .step = &join->head.step->join,
+            .device = join->place.device,
+            .left = join->left,
+            .right = join->right,
+            .left_count = left->step->column_count,
+            .right_count = right->step->column_count,
+            .left_dictionaries = join->dictionaries,
+            .right_dictionaries = join->dictionaries + left->step->column_count,
+            .condition = has_condition ? &join->condition : NULL },
         &join->join, error);
 }
 
@@ -210,6 +254,8 @@ static enum vdbq_status device_join_open(struct stream *stream,
     if (status == VDBQ_OK)
         status = take_dictionary(join, error);
     if (status == VDBQ_OK)
+        status = open_condition(join, error);
+    if (status == VDBQ_OK)
         status = make_join(join, error);
     if (status == VDBQ_OK)
         status = take_right(join, error);
@@ -225,6 +271,7 @@ static void device_join_close(struct stream *stream)
 {
     struct device_join_stream *join = (struct device_join_stream *)stream;
     device_join_destroy(join->join);
+    device_condition_finish(&join->condition);
     device_fetch_finish(&join->fetch);
     for (unsigned i = 0; join->dictionaries != NULL && i < join->word_count;
          i++)
@@ -240,10 +287,11 @@ static void device_join_close(struct stream *stream)
 static void note_where(struct device_join_stream *join)
 {
     uint64_t rounds = device_join_rounds(join->join);
-    snprintf(join->where, sizeof join->where, "%s (join, %s, %llu round%s)",
+    bool judges = join->head.step->join.condition != NULL;
+    snprintf(join->where, sizeof join->where, "%s (join, %s%s, %llu round%s)",
              device_facts(join->place.device)->name,
-             device_join_text(join->join), (unsigned long long)rounds,
-             rounds == 1 ? "" : "s");
+             device_join_text(join->join), judges ? ", condition" : "",
+             (unsigned long long)rounds, rounds == 1 ? "" : "s");
 }
 
 /* The next output rows; 0: the end. */
@@ -263,6 +311,11 @@ static enum vdbq_status next_rows(struct device_join_stream *join,
         if (status == VDBQ_OK)
             status = device_join_next(join->join, rows, error);
         join->left_ended = status != VDBQ_OK || !more;
+    }
+    if (status == VDBQ_OK && rows->count == 0) {
+        status = device_join_end(join->join, error);
+        if (status == VDBQ_OK)
+            status = device_join_next(join->join, rows, error);
     }
     note_where(join);
     return status;
@@ -299,6 +352,8 @@ static void device_join_stats(const struct stream *stream,
         (const struct device_join_stream *)stream;
     stats->steps = join->where;
     stream_add_times(&join->fetch.times, stats);
+    stream_add_times(&join->condition.times, stats);
+    host_morsels_stats(&join->condition.morsels, stats);
     if (join->join != NULL)
         stream_add_times(device_join_times(join->join), stats);
 }

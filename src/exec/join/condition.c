@@ -83,6 +83,14 @@ static bool make_program(const struct program *from, struct program *made)
     return good;
 }
 
+enum vdbq_status condition_program(const struct program *from,
+                                   struct program *made, struct error *error)
+{
+    program_init(made);
+    return make_program(from, made) ? program_check(made, error)
+                                    : error_no_memory(error);
+}
+
 /* The words of the columns of a pair. */
 static struct dictionary **words_of_pairs(const struct condition_params *params)
 {
@@ -103,10 +111,8 @@ enum vdbq_status condition_init(struct condition *condition,
 {
     *condition =
         (struct condition){ .threads = stream_threads(params->stream) };
-    program_init(&condition->program);
-    if (!make_program(params->program, &condition->program))
-        return error_no_memory(error);
-    enum vdbq_status status = program_check(&condition->program, error);
+    enum vdbq_status status =
+        condition_program(params->program, &condition->program, error);
     if (status != VDBQ_OK)
         return status;
     const struct stream_params *stream = params->stream;

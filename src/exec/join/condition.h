@@ -17,6 +17,11 @@ struct condition {
     uint32_t *at;           /* ... and their places among the candidates   */
 };
 
+/* Makes the program that gives the number of each row that a condition of the plan
+ * keeps; program_finish() is due whatever it returns. */
+enum vdbq_status condition_program(const struct program *from,
+                                   struct program *made, struct error *error);
+
 struct condition_params {
     const struct stream_params *stream; /* of the join */
     const struct program *program;      /* of the plan, with columns of pairs */
