@@ -26,8 +26,8 @@ KERNEL void vdbq_judged_cut(GLOBAL const u64 *restrict places,
 
 /* Notes the right row of each pair that was kept, and marks it where somebody
  * asks for those without a partner. */
-KERNEL void vdbq_judged_pairs(GLOBAL const u64 *restrict kept,
-                              GLOBAL const u64 *restrict places,
+KERNEL void vdbq_judged_pairs(GLOBAL const u64 *restrict places,
+                              GLOBAL const u64 *restrict kept,
                               GLOBAL const u32 *restrict first,
                               GLOBAL const u32 *restrict rows,
                               GLOBAL u32 *restrict partners,
@@ -35,13 +35,15 @@ KERNEL void vdbq_judged_pairs(GLOBAL const u64 *restrict kept,
                               struct judged judged)
 {
     for (u64 i = get_global_id(0); i < judged.kept; i += get_global_size(0)) {
-        u64 place = kept[i] - judged.number + judged.first;
+        u64 number = judged.every ? i : kept[i] - judged.number;
+        u64 place = judged.first + number;
         u64 row = row_at(places, place, judged.start, judged.stop);
         u32 partner = first[row];
-        if (!judged.single)
+        if (partner != NO_ROW && !judged.single)
             partner = rows[partner + place - places[row]];
-        partners[i] = partner;
-        if (judged.marks)
+        if (!judged.every)
+            partners[i] = partner;
+        if (judged.marks && partner != NO_ROW)
             marked[partner] = 1;
     }
 }

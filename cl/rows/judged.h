@@ -2,7 +2,7 @@
 /*
  * Joins with a condition on a device (judged.cl): the left rows of a round, and
  * which of their pairs the condition was asked of. A pair's place is its number
- * among those of all left rows.
+ * among those of all left rows. Without a condition right rows are marked alone.
  */
 #ifndef VDBQ_CL_JUDGED_H
 #define VDBQ_CL_JUDGED_H
@@ -23,8 +23,10 @@ struct judged {
     u32 alone;       /* ... of one without                                */
     u32 single;      /* a first partner is the only one: its row          */
     u32 marks;       /* right rows with a partner are marked              */
+    u32 every;       /* there is no condition: all are kept, and marked alone */
+    u32 reserved;    /* 0 */
 };
 
-VDBQ_ASSERT_LAYOUT(judged, sizeof(struct judged) == 80);
+VDBQ_ASSERT_LAYOUT(judged, sizeof(struct judged) == 88);
 
 #endif

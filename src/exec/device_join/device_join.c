@@ -239,11 +239,12 @@ enum vdbq_status device_join_begin(struct device_join *join,
                                     error);
     if (status != VDBQ_OK)
         return status;
-    if (join->params.condition != NULL)
+    if (join->params.condition != NULL) {
         join->pair_count = total;
-    else
-        join->total = total;
-    return VDBQ_OK;
+        return VDBQ_OK;
+    }
+    join->total = total;
+    return device_join_mark(join, total, error);
 }
 
 /* --------------------------------------------------------------- rounds -- */
@@ -253,7 +254,7 @@ static struct join_pairs_made next_pairs(const struct device_join *join,
                                          uint64_t count)
 {
     struct join_pairs_made made = { .start = join->next, .count = count };
-    if (join->params.condition == NULL) {
+    if (join->params.condition == NULL && !join->ended) {
         made.counts = &join->pairs;
         made.rows = join->shape.single ? NULL : join->rows;
     } else {

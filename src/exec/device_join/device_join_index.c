@@ -30,10 +30,8 @@ static uint64_t hash_slots(uint64_t rows)
 
 bool device_join_does(const struct step_join *step, const struct device *device)
 {
-    bool right_alone = step->kind == JOIN_RIGHT || step->kind == JOIN_FULL;
     return device_has_kernels(device) && step->range.side == RANGE_JOIN_NONE
-           && step->left_keys.count <= JOIN_KEYS_MAX && step->kind != JOIN_MARK
-           && (step->condition != NULL || !right_alone);
+           && step->left_keys.count <= JOIN_KEYS_MAX && step->kind != JOIN_MARK;
 }
 
 bool device_join_fits(const struct device *device,

@@ -56,7 +56,7 @@ struct device_join {
     u32 most, alone; /* output rows of a left row with partners at most, and of
                         one without                                       */
 
-    /* with a condition: */
+    /* with a condition, or where right rows without a partner go out: */
     struct join_columns asked; /* columns of pairs that it reads         */
     struct join_counts kept;   /* of left rows: pairs that it kept; of right
                                   ones in the end                         */
@@ -134,6 +134,10 @@ enum vdbq_status join_columns_write(struct device_join *join,
 enum vdbq_status device_join_judge_init(struct device_join *join,
                                         struct error *error);
 void device_join_judge_finish(struct device_join *join);
+/* Without a condition: marks the partners of the left rows at hand, which give so many
+ * output rows, where right ones without a partner go out in the end. */
+enum vdbq_status device_join_mark(struct device_join *join, uint64_t pairs,
+                                  struct error *error);
 /* Asks the condition of pairs until rows go out, or no left row is left. */
 enum vdbq_status device_join_judge(struct device_join *join,
                                    struct error *error);

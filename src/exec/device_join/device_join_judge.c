@@ -155,24 +155,24 @@ static enum vdbq_status ask(struct device_join *join, struct judged *judged,
     return VDBQ_OK;
 }
 
-/* Notes the right rows of the pairs that were kept. */
+/* Notes the right rows of the pairs that were kept, or marks them. */
 static enum vdbq_status note_partners(struct device_join *join,
-                                      struct judged *judged,
+                                      struct device_memory *kept,
+                                      const struct judged *judged,
                                       struct error *error)
 {
     if (judged->kept == 0 || join->most != JUDGED_ALL)
         return VDBQ_OK;
     return device_join_call(
         join,
-        &(struct device_call){
-            .kernel = KERNEL_JUDGED_PAIRS,
-            .memories = { join->params.condition->kept.memory,
-                          join->pairs.places, join->pairs.first, join->rows,
-                          join->partners, join->marked },
-            .memory_count = 6,
-            .value = judged,
-            .value_bytes = sizeof *judged,
-            .items = judged->kept },
+        &(struct device_call){ .kernel = KERNEL_JUDGED_PAIRS,
+                               .memories = { join->pairs.places, kept,
+                                             join->pairs.first, join->rows,
+                                             join->partners, join->marked },
+                               .memory_count = 6,
+                               .value = judged,
+                               .value_bytes = sizeof *judged,
+                               .items = judged->kept },
         error);
 }
 
@@ -216,7 +216,8 @@ static enum vdbq_status judge_round(struct device_join *join,
     join->judged_pairs = cut[1];
     status = ask(join, &judged, error);
     if (status == VDBQ_OK)
-        status = note_partners(join, &judged, error);
+        status = note_partners(join, join->params.condition->kept.memory,
+                               &judged, error);
     return status == VDBQ_OK ? count_kept(join, &judged, error) : status;
 }
 
@@ -235,6 +236,22 @@ enum vdbq_status device_join_judge(struct device_join *join,
 }
 
 /* ------------------------------------------------------- right rows alone -- */
+
+enum vdbq_status device_join_mark(struct device_join *join, uint64_t pairs,
+                                  struct error *error)
+{
+    assert(join->params.condition == NULL);
+    enum vdbq_status status = make_marks(join, error);
+    if (status != VDBQ_OK || join->marked == NULL)
+        return status;
+    struct judged judged = { .rows = join->left.rows,
+                             .stop = join->left.rows,
+                             .kept = pairs,
+                             .single = join->shape.single,
+                             .marks = 1,
+                             .every = 1 };
+    return note_partners(join, NULL, &judged, error);
+}
 
 /* Counts the right rows without a partner. */
 static enum vdbq_status count_alone(struct device_join *join,

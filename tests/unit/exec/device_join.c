@@ -181,20 +181,25 @@ static void add_pair(struct pairs *pairs, uint32_t left, uint32_t right)
 
 static void naive(const struct step_join *step, struct pairs *pairs)
 {
-    bool all = step->kind == JOIN_INNER || step->kind == JOIN_LEFT;
+    bool all = step->kind != JOIN_SEMI && step->kind != JOIN_ANTI;
+    bool marked[SIDE_ROWS] = { false };
     for (uint32_t a = 0; a < sides[0].rows; a++) {
         bool found = false;
         for (uint32_t b = 0; b < sides[1].rows && (all || !found); b++) {
             bool equal = equal_rows(step, a, b);
             found |= equal;
+            marked[b] |= equal;
             if (equal && all)
                 add_pair(pairs, a, b);
         }
-        if (step->kind == JOIN_SEMI    ? found
-            : step->kind == JOIN_INNER ? false
-                                       : !found)
+        if (step->kind == JOIN_SEMI ? found
+                                    : !found && step->kind != JOIN_INNER
+                                          && step->kind != JOIN_RIGHT)
             add_pair(pairs, a, ROW_SET_NO_ROW);
     }
+    for (uint32_t b = 0; b < sides[1].rows; b++)
+        if (!marked[b] && (step->kind == JOIN_RIGHT || step->kind == JOIN_FULL))
+            add_pair(pairs, ROW_SET_NO_ROW, b);
 }
 
 /* ---------------------------------------------------------------- check -- */
@@ -232,14 +237,13 @@ static void check_column(const struct sink_rows *rows, unsigned number,
     free(nulls);
 }
 
-/* Joins the left rows that are at hand. */
+/* Takes the output rows that were counted. */
 static void check_rounds(struct device_join *join, const bool *reads,
                          const struct pairs *pairs, size_t *done)
 {
     struct sink_rows rows = { .count = 1 };
     unsigned count;
     device_join_columns(join, &count);
-    ok(device_join_begin(join, &failure));
     while (rows.count > 0) {
         ok(device_join_next(join, &rows, &failure));
         assert_true(*done + rows.count <= pairs->count);
@@ -308,8 +312,11 @@ static void check(const struct step_join *step, uint64_t round_rows,
         device_join_left(join)->rows = 0;
         take(join, &from, at, some / 2);
         take(join, &from, at + some / 2, some - some / 2);
+        ok(device_join_begin(join, &failure));
         check_rounds(join, reads, &pairs, &done);
     }
+    ok(device_join_end(join, &failure));
+    check_rounds(join, reads, &pairs, &done);
     assert_int_equal(done, pairs.count);
     device_join_destroy(join);
     device_store_finish(&from);
@@ -319,8 +326,9 @@ static void check(const struct step_join *step, uint64_t round_rows,
 
 /* ---------------------------------------------------------------- tests -- */
 
-static const enum join_kind kinds[] = { JOIN_INNER, JOIN_LEFT, JOIN_SEMI,
-                                        JOIN_ANTI };
+enum { KINDS = 6 };
+static const enum join_kind kinds[KINDS] = { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT,
+                                             JOIN_FULL,  JOIN_SEMI, JOIN_ANTI };
 
 static struct step_join step_of(enum join_kind kind, const int *keys,
                                 unsigned count, bool nulls_match)
@@ -372,7 +380,7 @@ static void rows_are_as_naive_ones(void **state)
         skip();
     for (unsigned i = 0; i < 160; i++) {
         unsigned k = i % 8;
-        struct step_join step = step_of(kinds[random_below(4)], keys[k],
+        struct step_join step = step_of(kinds[random_below(KINDS)], keys[k],
                                         key_counts[k], random_below(3) == 0);
         uint32_t variety = 1 + random_below(i % 2 ? 30 : 2000);
         bool same = random_below(3) == 0;
@@ -395,7 +403,7 @@ static void skew_changes_nothing(void **state)
     (void)state;
     if (device == NULL)
         skip();
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < KINDS; k++) {
         struct step_join step = step_of(kinds[k], &key, 1, false);
         for (unsigned s = 0; s < 2; s++) {
             fill(&sides[s], s == 0 ? 400 : 900, 500, false, false, NULL);
@@ -412,7 +420,7 @@ static void no_keys_give_all_pairs(void **state)
     (void)state;
     if (device == NULL)
         skip();
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < KINDS; k++) {
         struct step_join step = step_of(kinds[k], NULL, 0, false);
         fill(&sides[0], 50, 10, true, false, NULL);
         fill(&sides[1], k % 2 ? 33 : 0, 10, true, false, NULL);
