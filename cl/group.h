@@ -135,13 +135,17 @@ struct group_result {
     u64 nulls;
     u32 is_key;
     u32 number;  /* of the key, or of the aggregate                        */
-    u32 is_sum;  /* ... it comes of a sum of integers                      */
+    u32 sum;     /* ... it comes of a sum: GROUP_SUM_...                   */
     u32 type;    /* TYPE_... of the values                                 */
     u64 divisor; /* ... which is divided by this, as a real; 0: it is not  */
     u32 by_rows; /* ... and by the number of values                        */
     u32 zero;    /* ... of no values it is 0, not NULL                     */
 };
 #define GROUP_NOWHERE 0xffffffffffffffffUL
+#define GROUP_SUM_NONE 0
+#define GROUP_SUM_INTEGER 1
+#define GROUP_SUM_REAL 2 /* of floats                                      */
+#define GROUP_SUM_REST 3 /* ... what the nearest double leaves of it       */
 
 VDBQ_ASSERT_LAYOUT(group_result, sizeof(struct group_result) == 48);
 VDBQ_ASSERT_LAYOUT(group_column, sizeof(struct group_column) == 24);

@@ -140,6 +140,21 @@ static bool quotient_of(RESULTS to, i64 sum, u64 counted, u64 *value)
     return size <= EXACT_MAX && parts <= EXACT_MAX / to->divisor;
 }
 
+/* A sum of floats, what is left of it, or its share of the number of values. */
+static u64 real_bits(RESULTS to, GLOBAL const u64 *state, u64 counted,
+                     u32 *null)
+{
+    struct sum sum = *(GLOBAL const struct sum *)(state + 1);
+    f64 value;
+    if (to->sum == GROUP_SUM_REST)
+        return bits_of_f64(sum_rest(&sum));
+    value = sum_value(&sum);
+    if (to->by_rows && counted > 0)
+        value /= (f64)counted;
+    *null |= isnan(value) != 0;
+    return bits_of_f64(value);
+}
+
 /* What comes of an aggregate: as aggregate_result() has it. */
 static void put_aggregate(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
                           GLOBAL const u8 *record,
@@ -152,8 +167,10 @@ static void put_aggregate(CONTROL control, GLOBAL u8 *out, RESULTS to, u64 row,
     u32 kind = aggregate->kind;
     u64 value = counted;
     u32 null = kind != GROUP_ROWS && counted == 0 && !to->zero;
-    if (to->is_sum && !sum_of(kind, from, &value))
+    if (to->sum == GROUP_SUM_INTEGER && !sum_of(kind, from, &value))
         state->failed = 1;
+    else if (to->sum > GROUP_SUM_INTEGER)
+        value = real_bits(to, from, counted, &null);
     if (to->divisor > 0 && !quotient_of(to, (i64)value, counted, &value))
         state->failed = 1;
     if (kind == GROUP_BEST)

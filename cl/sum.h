@@ -146,4 +146,155 @@ static inline void sum_add(struct sum *sum, f64 value)
         sum->limbs[k] += (i64)digits[k];
 }
 
+/* ----------------------------------------------------------- the double -- */
+
+/* A number of 192 bits, the lowest first: a sum in units of 2^(g - 64). */
+#define SUM_WORDS 3
+
+/* Adds to such a number. */
+static inline void sum_add_words(u64 *to, const u64 *from)
+{
+    u64 carry = 0;
+    for (u32 i = 0; i < SUM_WORDS; i++) {
+        u64 word = from[i] + carry;
+        carry = word < carry;
+        to[i] += word;
+        carry += to[i] < word;
+    }
+}
+
+/* Makes it 0 less itself. */
+static inline void sum_negate(u64 *words)
+{
+    const u64 one[SUM_WORDS] = { 1, 0, 0 };
+    for (u32 i = 0; i < SUM_WORDS; i++)
+        words[i] = ~words[i];
+    sum_add_words(words, one);
+}
+
+/* Makes it its magnitude; whether it was negative. */
+static inline u32 sum_magnitude(u64 *words)
+{
+    u32 negative = (u32)(words[SUM_WORDS - 1] >> 63);
+    if (negative)
+        sum_negate(words);
+    return negative;
+}
+
+/* Adds a limb with its carry, in units of the third one. */
+static inline void sum_add_limb(const struct sum *sum, u32 k, u64 *words)
+{
+    u64 more = (u64)(i64)sum->carries[k] << SUM_CARRY_BITS;
+    u64 low = (u64)sum->limbs[k] + more;
+    u64 high = (u64)(sum->limbs[k] >> 63) +
+               (u64)((i64)sum->carries[k] >> (64 - SUM_CARRY_BITS)) +
+               (low < more);
+    u64 sign = (u64)((i64)high >> 63), limb[SUM_WORDS] = { low, high, sign };
+    if (k == 1) {
+        limb[2] = sign << 32 | high >> 32;
+        limb[1] = high << 32 | low >> 32;
+        limb[0] = low << 32;
+    } else if (k == 0) {
+        limb[2] = high;
+        limb[1] = low;
+        limb[0] = 0;
+    }
+    sum_add_words(words, limb);
+}
+
+/* Bits up to the highest one that is set. */
+static inline u32 sum_length(u64 word)
+{
+    u32 high = (u32)(word >> 32);
+    return high != 0 ? 32 + bits_length(high) : bits_length((u32)word);
+}
+
+/* The nearest number of 53 bits to a magnitude, an even one where there are two: what
+ * is returned, times 2^*shift. */
+static inline u64 sum_nearest(const u64 *words, u32 *shift)
+{
+    u32 top = words[2] != 0 ? 2 : words[1] != 0, by, at;
+    u32 length = 64 * top + sum_length(words[top]);
+    u64 kept, next, below;
+    *shift = length > 53 ? length - 53 : 0;
+    if (*shift == 0)
+        return words[0];
+    at = *shift / 64;
+    by = *shift % 64;
+    kept = words[at] >> by;
+    if (by > 0 && at + 1 < SUM_WORDS)
+        kept |= words[at + 1] << (64 - by);
+    at = (*shift - 1) / 64;
+    by = (*shift - 1) % 64;
+    next = words[at] >> by & 1;
+    below = words[at] & (((u64)1 << by) - 1);
+    for (u32 i = 0; i < at; i++)
+        below |= words[i];
+    return kept + (next & ((below != 0) | (kept & 1)));
+}
+
+/* A number of 53 bits times 2^exponent, rounded where a double has fewer bits. */
+static inline f64 sum_scaled(u64 kept, i32 exponent, u32 negative)
+{
+    i32 part = exponent / 2;
+    f64 value = (f64)kept * f64_of_bits((u64)(1023 + part) << 52);
+    value *= f64_of_bits((u64)(1023 + exponent - part) << 52);
+    return negative && kept > 0 ? -value : value;
+}
+
+/* All of a sum that is a number; the exponent of its units. */
+static inline i32 sum_words(const struct sum *sum, u64 *words)
+{
+    words[0] = words[1] = words[2] = 0;
+    for (u32 k = 0; k < 3; k++)
+        sum_add_limb(sum, k, words);
+    return 32 * (i32)sum->top - 1023 - 64;
+}
+
+/* The nearest double; infinite where it is too great for one or infinities
+ * were added, NaN where these were of both signs or a NaN was. */
+static inline f64 sum_value(const struct sum *sum)
+{
+    u64 words[SUM_WORDS], kept;
+    u32 shift, negative;
+    i32 unit = sum_words(sum, words);
+    if (sum->special != 0)
+        return f64_of_bits(sum->special == SUM_INFINITE ? (u64)0x7ff << 52
+                           : sum->special == SUM_MINUS_INFINITE
+                               ? (u64)0xfff << 52
+                               : (u64)0x7ff8 << 48);
+    negative = sum_magnitude(words);
+    kept = sum_nearest(words, &shift);
+    return sum_scaled(kept, unit + (i32)shift, negative);
+}
+
+/* What that leaves of the sum, as the nearest double; 0 where it is no number.
+ * Together they are the sum to 2^-106 of it: of one that has more than 127 bits the
+ * lowest 32 are left out. */
+static inline f64 sum_rest(const struct sum *sum)
+{
+    u64 words[SUM_WORDS], nearest[SUM_WORDS] = { 0, 0, 0 }, kept;
+    u32 shift, negative;
+    i32 unit = sum_words(sum, words);
+    if (sum->special != 0)
+        return 0;
+    if (words[2] != (u64)((i64)words[1] >> 63) ||
+        (words[1] ^ words[1] << 1) >> 63) {
+        words[0] = words[0] >> 32 | words[1] << 32;
+        words[1] = words[1] >> 32 | words[2] << 32;
+        words[2] = (u64)((i64)words[2] >> 32);
+        unit += 32;
+    }
+    negative = sum_magnitude(words);
+    kept = sum_nearest(words, &shift);
+    nearest[shift / 64] = kept << shift % 64;
+    if (shift % 64 > 0 && shift / 64 + 1 < SUM_WORDS)
+        nearest[shift / 64 + 1] = kept >> (64 - shift % 64);
+    sum_negate(nearest);
+    sum_add_words(words, nearest);
+    negative ^= sum_magnitude(words);
+    kept = sum_nearest(words, &shift);
+    return sum_scaled(kept, unit + (i32)shift, negative);
+}
+
 #endif

@@ -223,11 +223,11 @@ static bool describe(const struct device_group *group, unsigned number,
         *column = (struct device_column){ .type = result->type };
     column->nullable =
         aggregate->kind != AGGREGATE_ROWS
-        && (aggregate->step.filter >= 0 || params->step->keys == 0
+        && (aggregate->kind == AGGREGATE_REAL /* a sum is no number */
+            || aggregate->step.filter >= 0 || params->step->keys == 0
             || params->columns[value].nullable);
-    return aggregate->kind != AGGREGATE_REAL
-           && (!is_sum(aggregate) || gives_real(aggregate)
-               || aggregate->step.function == AGGREGATE_SUM);
+    return !is_sum(aggregate) || gives_real(aggregate)
+           || aggregate->step.function == AGGREGATE_SUM;
 }
 
 /* Describes all columns; false: some cannot stay, or there is no memory. */
@@ -252,11 +252,16 @@ static void describe_sum(const struct aggregate *aggregate,
 {
     const struct aggregate_row *function =
         aggregate_row(aggregate->step.function);
-    if (!is_sum(aggregate))
+    bool rest = function->gives == AGGREGATE_GIVES_REST;
+    if (!is_sum(aggregate) && aggregate->kind != AGGREGATE_REAL)
         return;
-    result->is_sum = 1;
     result->by_rows = function->function == AGGREGATE_AVG;
     result->zero = function->none != AGGREGATE_NULL;
+    if (aggregate->kind == AGGREGATE_REAL) {
+        result->sum = rest ? GROUP_SUM_REST : GROUP_SUM_REAL;
+        return;
+    }
+    result->sum = GROUP_SUM_INTEGER;
     if (gives_real(aggregate))
         result->divisor = (u64)decimal_power(aggregate->scale);
 }

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "base/threads/parallel.h"
-#include "exec/rows/quotient.h"
 
 enum { LANES = 8 };
 
@@ -29,76 +28,6 @@ void sum_merge(struct sum *sum, const struct sum *other)
     }
     sum->special |= raised.special;
     sum_carry(sum);
-}
-
-/* A limb with its carry. */
-static i128 whole_limb(const struct sum *sum, unsigned k)
-{
-    return (i128)sum->carries[k] * ((i128)1 << SUM_CARRY_BITS) + sum->limbs[k];
-}
-
-/* The three limbs as one number: what is above the lowest 64 bits, and these;
- * as many of the lowest as there is no room for become one bit, which is set
- * where any of them is. */
-static double limbs_value(i128 above, uint64_t below, int unit)
-{
-    if (above > INT64_MAX || above < INT64_MIN) {
-        uint64_t dropped = below & UINT32_MAX;
-        above = above * ((i128)1 << 32) + (i128)(below >> 32);
-        return ldexp((double)(above | (dropped != 0)), unit + 32);
-    }
-    return ldexp((double)(above * ((i128)1 << 64) + below), unit);
-}
-
-/* What the nearest double leaves of the same number, as the nearest double. Of
- * a number that has too many bits the lowest 32 are left out. */
-static double limbs_rest(i128 above, uint64_t below, int unit)
-{
-    i128 whole;
-
-    if (above > INT64_MAX / 2 || above < INT64_MIN / 2) {
-        below = (uint64_t)above << 32 | below >> 32;
-        above = above >> 32;
-        unit += 32;
-    }
-    whole = above * ((i128)1 << 64) + below;
-    return ldexp((double)(whole - (i128)(double)whole), unit);
-}
-
-/* The three limbs as one number: what is above its lowest 64 bits, and these;
- * the unit of the lowest bit. */
-static i128 limbs_of(const struct sum *sum, uint64_t *below, int *unit)
-{
-    i128 low = whole_limb(sum, 2);
-    i128 middle = whole_limb(sum, 1) + (low >> 32);
-
-    *below = (uint64_t)middle << 32 | (uint32_t)low;
-    *unit = 32 * (int)sum->top - 1023 - 64;
-    return whole_limb(sum, 0) + (middle >> 32);
-}
-
-double sum_value(const struct sum *sum)
-{
-    uint64_t below;
-    int unit;
-    i128 above = limbs_of(sum, &below, &unit);
-
-    if (sum->special != 0) {
-        if (sum->special == SUM_INFINITE)
-            return (double)INFINITY;
-        return sum->special == SUM_MINUS_INFINITE ? -(double)INFINITY
-                                                  : (double)NAN;
-    }
-    return limbs_value(above, below, unit);
-}
-
-double sum_rest(const struct sum *sum)
-{
-    uint64_t below;
-    int unit;
-    i128 above = limbs_of(sum, &below, &unit);
-
-    return sum->special != 0 ? 0 : limbs_rest(above, below, unit);
 }
 
 /* -------------------------------------------------------- many values -- */
