@@ -43,6 +43,11 @@ void device_condition_finish(struct device_condition *condition)
     *condition = (struct device_condition){ 0 };
 }
 
+void device_condition_stop(struct device_condition *condition)
+{
+    host_morsels_finish(&condition->morsels);
+}
+
 bool device_condition_reads(const struct device_condition *condition,
                             unsigned column)
 {

@@ -31,6 +31,8 @@ device_condition_init(struct device_condition *condition,
                       const struct device_condition_params *params,
                       struct error *error);
 void device_condition_finish(struct device_condition *condition);
+/* Waits for what is in flight, so that the pairs may go; it is not asked again. */
+void device_condition_stop(struct device_condition *condition);
 
 /* Whether it reads a column of the pairs. */
 bool device_condition_reads(const struct device_condition *condition,

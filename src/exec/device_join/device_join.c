@@ -59,7 +59,10 @@ void device_join_destroy(struct device_join *join)
     struct error ignored;
     if (join == NULL)
         return;
+    if (join->params.condition != NULL)
+        device_condition_stop(join->params.condition);
     device_calls_wait(join->params.device, &join->times, &ignored);
+    held_error_finish(&join->held);
     device_store_finish(&join->right);
     device_store_finish(&join->left);
     device_join_index_finish(join);
