@@ -131,3 +131,32 @@ KERNEL void vdbq_judged_alone(GLOBAL const u8 *restrict marked,
     }
     put_sum(room, counts, rows, sum);
 }
+
+/* ----------------------------------------------------------------- marks -- */
+
+/* Whether any of the flags from an offset on is set. */
+KERNEL void vdbq_judged_null(GLOBAL const u8 *restrict rows,
+                             GLOBAL u8 *restrict any, u64 nulls, u64 count)
+{
+    u32 found = 0;
+    for (u64 i = get_global_id(0); i < count; i += get_global_size(0))
+        found |= rows[nulls + i];
+    if (found)
+        any[0] = 1;
+}
+
+/* Writes the column of marks. `any`: a right key is NULL. */
+KERNEL void vdbq_judged_mark(GLOBAL const u32 *restrict first,
+                             GLOBAL const u8 *restrict left,
+                             GLOBAL const u8 *restrict any,
+                             GLOBAL u8 *restrict out, struct marks marks)
+{
+    GLOBAL i32 *to = (GLOBAL i32 *)(out + marks.to_values);
+    for (u64 i = get_global_id(0); i < marks.count; i += get_global_size(0)) {
+        u64 row = marks.start + i;
+        u32 null = any[0] != 0 ||
+                   (marks.keys != MARKS_NO_NULLS && left[marks.keys + row] != 0);
+        to[i] = first[row] != NO_ROW;
+        out[marks.to_nulls + i] = marks.any && null && first[row] == NO_ROW;
+    }
+}

@@ -27,6 +27,18 @@ struct judged {
     u32 reserved;    /* 0 */
 };
 
+/* The column that says whether left rows have a partner: NULL where one might be,
+ * since the row's key is NULL, or a right one is. Offsets of bytes. */
+#define MARKS_NO_NULLS 0xffffffffffffffffUL
+struct marks {
+    u64 start, count;       /* left rows: each has one output row         */
+    u64 keys;               /* the key's NULL flags; MARKS_NO_NULLS: it has none */
+    u64 to_values, to_nulls;
+    u32 any;                /* there are right rows                       */
+    u32 reserved;           /* 0 */
+};
+
+VDBQ_ASSERT_LAYOUT(marks, sizeof(struct marks) == 48);
 VDBQ_ASSERT_LAYOUT(judged, sizeof(struct judged) == 88);
 
 #endif

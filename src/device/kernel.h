@@ -50,6 +50,8 @@
     _(JUDGED_PAIRS, vdbq_judged_pairs, JUDGED)                                \
     _(JUDGED_COUNT, vdbq_judged_count, JUDGED)                                \
     _(JUDGED_ALONE, vdbq_judged_alone, JUDGED)                                \
+    _(JUDGED_NULL, vdbq_judged_null, JUDGED)                                  \
+    _(JUDGED_MARK, vdbq_judged_mark, JUDGED)                                  \
     _(INDEX_CLEAR, vdbq_index_clear, INDEX)                                   \
     _(INDEX_DENSE, vdbq_index_dense, INDEX)                                   \
     _(INDEX_HASHED, vdbq_index_hashed, INDEX)                                 \

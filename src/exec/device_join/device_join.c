@@ -20,7 +20,7 @@ enum { ITEM_ROWS = 8 /* of a span, an item */ };
 static bool pairs_go_out(const struct device_join *join)
 {
     enum join_kind kind = join->params.step->kind;
-    return kind != JOIN_SEMI && kind != JOIN_ANTI;
+    return kind != JOIN_SEMI && kind != JOIN_ANTI && kind != JOIN_MARK;
 }
 
 enum vdbq_status device_join_create(const struct device_join_params *params,
@@ -282,6 +282,8 @@ static enum vdbq_status write_rows(struct device_join *join, uint64_t left,
         return status;
     struct join_pairs_made pairs = next_pairs(join, count);
     status = join_columns_write(join, result, &pairs, error);
+    if (status == VDBQ_OK)
+        status = device_join_put_marks(join, count, error);
     rows->memory = result->out;
     rows->count = count;
     join->next += count;

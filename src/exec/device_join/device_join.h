@@ -20,8 +20,9 @@ struct device_join_params {
     /* columns of the left and of the right side */
     unsigned left_count, right_count;
     struct dictionary *const *left_dictionaries,
-        *const *right_dictionaries;     /* of each column;
+        *const *right_dictionaries; /* of each column;
                                                  NULL: no text             */
+    enum vdbq_type mark_type; /* in SQL, of the last column of JOIN_MARK     */
     struct device_condition *condition; /* of the step; NULL: it has none   */
     uint64_t round_rows; /* of output at most; 0: as many as are worth it  */
 };

@@ -25,11 +25,21 @@ static bool lacks_partner(const struct device_join *join, bool right)
     return kind == JOIN_FULL || kind == (right ? JOIN_LEFT : JOIN_RIGHT);
 }
 
+/* Whether a column of the result says if the row has a partner. */
+static bool is_mark(const struct device_join *join, unsigned number)
+{
+    return join->params.step->kind == JOIN_MARK
+           && number == join->params.left_count;
+}
+
 /* What is known of a column. */
 static struct device_column describe(const struct device_join *join,
                                      unsigned number)
 {
     const struct device_join_params *params = &join->params;
+    if (is_mark(join, number))
+        return (struct device_column){ .type = params->mark_type,
+                                       .nullable = true };
     bool right = number >= params->left_count;
     struct device_column column =
         right ? params->right[number - params->left_count]
@@ -44,6 +54,7 @@ enum vdbq_status join_columns_init(struct device_join *join,
 {
     const struct device_join_params *params = &join->params;
     unsigned count = params->left_count + (right ? params->right_count : 0);
+    count += params->step->kind == JOIN_MARK;
     columns->count = count++;
     columns->columns = memory_zeroed(count, sizeof *columns->columns);
     columns->reads = memory_zeroed(count, sizeof *columns->reads);
@@ -141,17 +152,18 @@ enum vdbq_status join_columns_send(struct device_join *join,
     unsigned left = join->params.left_count;
     columns->copy_count = 0;
     for (unsigned i = 0; i < columns->count; i++) {
+        if (!columns->reads[i] || is_mark(join, i))
+            continue;
         const struct device_place *from =
             i < left ? &join->left.places[i] : &join->right.places[i - left];
-        if (columns->reads[i])
-            columns->copies[columns->copy_count++] = (struct join_output){
-                .values = from->values,
-                .nulls = from->nulls,
-                .to_values = columns->places[i].values,
-                .to_nulls = columns->places[i].nulls,
-                .width = from->width,
-                .right = (i >= left) != join->ended,
-            };
+        columns->copies[columns->copy_count++] = (struct join_output){
+            .values = from->values,
+            .nulls = from->nulls,
+            .to_values = columns->places[i].values,
+            .to_nulls = columns->places[i].nulls,
+            .width = from->width,
+            .right = (i >= left) != join->ended,
+        };
     }
     if (columns->copy_count == 0)
         return VDBQ_OK;

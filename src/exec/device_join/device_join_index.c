@@ -31,7 +31,7 @@ static uint64_t hash_slots(uint64_t rows)
 bool device_join_does(const struct step_join *step, const struct device *device)
 {
     return device_has_kernels(device) && step->range.side == RANGE_JOIN_NONE
-           && step->left_keys.count <= JOIN_KEYS_MAX && step->kind != JOIN_MARK;
+           && step->left_keys.count <= JOIN_KEYS_MAX;
 }
 
 bool device_join_fits(const struct device *device,
@@ -86,7 +86,8 @@ static void shape_index(struct device_join *join)
     shape->hashed = !is_dense(join);
     shape->slots = shape->hashed ? hash_slots(join->right.rows) : 1;
     shape->single = (step->condition == NULL
-                     && (step->kind == JOIN_SEMI || step->kind == JOIN_ANTI))
+                     && (step->kind == JOIN_SEMI || step->kind == JOIN_ANTI
+                         || step->kind == JOIN_MARK))
                     || join->right.rows <= 1;
     if (shape->keys != 1)
         return;
@@ -167,11 +168,11 @@ enum vdbq_status device_join_shape(struct device_join *join,
     struct join_control *shape = &join->shape;
     shape->keys = (u32)step->left_keys.count;
     shape->nulls_match = step->nulls_match;
-    join->most = step->kind == JOIN_SEMI   ? 1
-                 : step->kind == JOIN_ANTI ? 0
+    join->most = step->kind == JOIN_SEMI || step->kind == JOIN_MARK ? 1
+                 : step->kind == JOIN_ANTI                          ? 0
                                            : UINT32_MAX;
     join->alone = step->kind == JOIN_LEFT || step->kind == JOIN_FULL
-                  || step->kind == JOIN_ANTI;
+                  || step->kind == JOIN_ANTI || step->kind == JOIN_MARK;
     shape->most = step->condition == NULL ? join->most : UINT32_MAX;
     shape->alone = step->condition == NULL ? join->alone : 0;
     return send_words(join, error);

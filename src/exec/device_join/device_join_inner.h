@@ -138,6 +138,9 @@ void device_join_judge_finish(struct device_join *join);
  * output rows, where right ones without a partner go out in the end. */
 enum vdbq_status device_join_mark(struct device_join *join, uint64_t pairs,
                                   struct error *error);
+/* JOIN_MARK: writes the column of marks of the next rows; of others nothing. */
+enum vdbq_status device_join_put_marks(struct device_join *join, uint64_t count,
+                                       struct error *error);
 /* Asks the condition of pairs until rows go out, or no left row is left. */
 enum vdbq_status device_join_judge(struct device_join *join,
                                    struct error *error);

@@ -288,3 +288,59 @@ enum vdbq_status device_join_end(struct device_join *join, struct error *error)
     enum vdbq_status status = make_marks(join, error);
     return status == VDBQ_OK ? count_alone(join, error) : status;
 }
+
+/* ----------------------------------------------------------------- marks -- */
+
+/* JOIN_MARK: finds out whether a right key is NULL. */
+static enum vdbq_status note_null(struct device_join *join, struct error *error)
+{
+    int key = VECTOR_ITEMS(&join->params.step->right_keys, int)[0];
+    const struct device_place *place = &join->right.places[key];
+    if (join->marked != NULL)
+        return VDBQ_OK;
+    enum vdbq_status status = device_memory_create(
+        join->params.device, MEMORY_DEVICE, 1, &join->marked, error);
+    if (status == VDBQ_OK)
+        status = device_fill(join->marked, 1, 0, error);
+    if (status != VDBQ_OK || place->nulls == UINT64_MAX
+        || join->right.rows == 0)
+        return status;
+    return device_join_call(
+        join,
+        &(struct device_call){ .kernel = KERNEL_JUDGED_NULL,
+                               .memories = { join->right.memory, join->marked },
+                               .memory_count = 2,
+                               .numbers = { place->nulls, join->right.rows },
+                               .number_count = 2,
+                               .items = join->right.rows },
+        error);
+}
+
+enum vdbq_status device_join_put_marks(struct device_join *join, uint64_t count,
+                                       struct error *error)
+{
+    unsigned column = join->params.left_count;
+    if (join->params.step->kind != JOIN_MARK || !join->result.reads[column])
+        return VDBQ_OK;
+    int key = VECTOR_ITEMS(&join->params.step->left_keys, int)[0];
+    const struct device_place *to = &join->result.places[column];
+    struct marks marks = { .start = join->next,
+                           .count = count,
+                           .keys = join->left.places[key].nulls,
+                           .to_values = to->values,
+                           .to_nulls = to->nulls,
+                           .any = join->right.rows > 0 };
+    enum vdbq_status status = note_null(join, error);
+    return status == VDBQ_OK ? device_join_call(
+               join,
+               &(struct device_call){
+                   .kernel = KERNEL_JUDGED_MARK,
+                   .memories = { join->pairs.first, join->left.memory,
+                                 join->marked, join->result.out },
+                   .memory_count = 4,
+                   .value = &marks,
+                   .value_bytes = sizeof marks,
+                   .items = count },
+               error)
+                             : status;
+}

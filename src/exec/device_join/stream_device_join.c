@@ -220,7 +220,9 @@ static enum vdbq_status make_join(struct device_join_stream *join,
 {
     const struct stream *left = join->head.inputs[0];
     const struct stream *right = join->head.inputs[1];
-    bool has_condition = join->head.step->join.condition != NULL;
+    const struct step *step = join->head.step;
+    bool has_condition = step->join.condition != NULL;
+    unsigned last = step->column_count;
     return device_join_create(
         &(struct device_join_params){
             .step = &join->head.step->join,
@@ -231,6 +233,7 @@ static enum vdbq_status make_join(struct device_join_stream *join,
             .right_count = right->step->column_count,
             .left_dictionaries = join->dictionaries,
             .right_dictionaries = join->dictionaries + left->step->column_count,
+            .mark_type = last > 0 ? step->columns[last - 1].type : VDBQ_BOOLEAN,
             .condition = has_condition ? &join->condition : NULL },
         &join->join, error);
 }
@@ -341,8 +344,12 @@ static enum vdbq_status device_join_batch(struct stream *stream,
 static struct dictionary *device_join_dictionary(const struct stream *stream,
                                                  unsigned column)
 {
-    assert(column < ((const struct device_join_stream *)stream)->word_count);
-    return ((const struct device_join_stream *)stream)->dictionaries[column];
+    const struct device_join_stream *join =
+        (const struct device_join_stream *)stream;
+    bool mark = stream->step->join.kind == JOIN_MARK
+                && column == stream->inputs[0]->step->column_count;
+    assert(mark || column < join->word_count);
+    return mark ? NULL : join->dictionaries[column];
 }
 
 static void device_join_stats(const struct stream *stream,

@@ -2,8 +2,8 @@
 /*
  * Joining with a condition on a device: every kind, with and without keys,
  * duplicates, NULLs, empty sides, left rows that come in parts, rounds of any size,
- * and pairs for which the condition fails, against comparing each row with each. The
- * variable VDBQ_TEST_DEVICE names another device than "cpu".
+ * and pairs for which the condition fails, against comparing each row with each; and
+ * IN as a value. The variable VDBQ_TEST_DEVICE names another device than "cpu".
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,16 +229,18 @@ static enum vdbq_status bench_open(struct bench *bench,
     if (status != VDBQ_OK)
         return status;
     return device_join_create(
-        &(struct device_join_params){ .step = step,
-                                      .device = device,
-                                      .left = columns,
-                                      .right = columns,
-                                      .left_count = COLUMNS,
-                                      .right_count = COLUMNS,
-                                      .left_dictionaries = none,
-                                      .right_dictionaries = none,
-                                      .condition = &bench->condition,
-                                      .round_rows = round_rows },
+        &(struct device_join_params){
+            .step = step,
+            .device = device,
+            .left = columns,
+            .right = columns,
+            .left_count = COLUMNS,
+            .right_count = COLUMNS,
+            .left_dictionaries = none,
+            .right_dictionaries = none,
+            .mark_type = VDBQ_BOOLEAN,
+            .condition = step->condition != NULL ? &bench->condition : NULL,
+            .round_rows = round_rows },
         &bench->join, &failure);
 }
 
@@ -378,6 +380,69 @@ static void failures_come_behind_rows(void **state)
     }
 }
 
+/* What x IN (...) is for a left row; -1: NULL. */
+static int mark_of(uint32_t a)
+{
+    bool null = left.null[a] != 0;
+    for (uint32_t b = 0; b < right.count; b++) {
+        if (!left.null[a] && !right.null[b] && left.k[a] == right.k[b])
+            return 1;
+        null |= right.null[b] != 0;
+    }
+    return null && right.count > 0 ? -1 : 0;
+}
+
+/* Takes the output rows of JOIN_MARK; how many came. */
+static uint64_t check_marks(struct device_join *join, uint64_t done)
+{
+    struct sink_rows rows;
+    int32_t marks[ROWS_MAX];
+    uint8_t nulls[ROWS_MAX];
+    struct device_times times = { 0 };
+    do {
+        ok(device_join_next(join, &rows, &failure));
+        const struct output *output = &rows.outputs[COLUMNS];
+        if (rows.count == 0)
+            break;
+        assert_true(done + rows.count <= left.count);
+        ok(device_read(rows.memory, output->values, marks,
+                       rows.count * sizeof *marks, &times, &failure));
+        ok(device_read(rows.memory, output->nulls, nulls, rows.count, &times,
+                       &failure));
+        for (uint64_t i = 0; i < rows.count; i++)
+            assert_int_equal(nulls[i] ? -1 : marks[i],
+                             mark_of((uint32_t)(done + i)));
+        done += rows.count;
+    } while (true);
+    return done;
+}
+
+static void marks_are_as_naive_ones(void **state)
+{
+    static const uint32_t counts[] = { 0, 1, 30, 400 };
+    (void)state;
+    if (device == NULL)
+        skip();
+    for (unsigned i = 0; i < 40; i++) {
+        struct step_join step = step_of(JOIN_MARK, true);
+        struct bench bench;
+        step.condition = NULL;
+        fill(&left, counts[i % 4], 60);
+        fill(&right, counts[random_below(4)], 40);
+        for (uint32_t b = 0; b < right.count; b++)
+            right.null[b] &= i % 3 == 0;
+        ok(bench_open(&bench, &step, i % 2 ? 0 : 7));
+        ok(take_right(&bench));
+        uint32_t half = left.count / 2;
+        ok(take_left(&bench, 0, half));
+        uint64_t done = check_marks(bench.join, 0);
+        ok(take_left(&bench, half, left.count - half));
+        assert_int_equal(check_marks(bench.join, done), left.count);
+        bench_close(&bench);
+        step_finish(&step);
+    }
+}
+
 /* Joins once; every failure is handed up, and frees everything. */
 static enum vdbq_status run_once(const struct step_join *step)
 {
@@ -419,6 +484,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_as_naive_ones),
         cmocka_unit_test(failures_come_behind_rows),
+        cmocka_unit_test(marks_are_as_naive_ones),
         cmocka_unit_test(missing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
