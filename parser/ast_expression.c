@@ -207,6 +207,18 @@ struct ast_expression *ast_row_value(struct parse *parse, struct span whole,
     return over_parts(parse, made, items.depth);
 }
 
+struct ast_expression *ast_grouping_sets(struct parse *parse, struct span whole,
+                                         struct value_list sets)
+{
+    struct ast_expression *made = make_expression(parse, AST_SETS, whole);
+
+    if (made == NULL)
+        return NULL;
+    made->arguments = sets.first;
+    made->argument_count = sets.count;
+    return over_parts(parse, made, sets.depth);
+}
+
 struct ast_expression *ast_like(struct parse *parse, struct operation operation,
                                 struct like like)
 {

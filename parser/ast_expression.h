@@ -76,7 +76,9 @@ enum ast_expression_kind {
                       filter, over                                    */
     AST_SUBQUERY,  /* query: its only value                           */
     AST_EXISTS,    /* query                                           */
-    AST_ROW        /* items: (a, b), of two values at least           */
+    AST_ROW,       /* items: (a, b), of two values at least; in GROUP BY
+                      also of none                                    */
+    AST_SETS       /* arguments: GROUPING SETS (...), in GROUP BY alone */
 };
 
 enum ast_unit {

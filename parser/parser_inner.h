@@ -240,6 +240,9 @@ struct ast_expression *ast_in(struct parse *parse, struct operation operation,
                               struct in_items items, bool not );
 struct ast_expression *ast_row_value(struct parse *parse, struct span whole,
                                      struct item_list items);
+/* GROUPING SETS (...) */
+struct ast_expression *ast_grouping_sets(struct parse *parse, struct span whole,
+                                         struct value_list sets);
 struct ast_expression *ast_collate(struct parse *parse,
                                    struct operation operation,
                                    struct ast_expression *operand,

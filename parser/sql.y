@@ -132,6 +132,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     TYPED       "::"
     PERCENT     "%"
     GROUP       "GROUP"
+    GROUPING_SETS "GROUPING SETS"
     HAVING      "HAVING"
     ORDER       "ORDER"
     LIMIT       "LIMIT"
@@ -224,8 +225,9 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <name> name word alias function_name savepoint window_base
 %type <expression> expression term literal case_operand else where having
 %type <expression> frame_offset filter qualify default_value key_column key_name
+%type <expression> grouping
 %type <names> names name_list view_columns
-%type <values> values partition
+%type <values> values groupings partition
 %type <items> items
 %type <row> row
 %type <rows> rows
@@ -395,9 +397,22 @@ where:
 group:
     %empty             { $$ = (struct group){ 0 }; }
   | GROUP BY ALL       { $$ = (struct group){ .all = true }; }
-  | GROUP BY values    { $$ = (struct group){ .values = $values }; }
-  | GROUP BY values ","  %prec ALONE
-        { $$ = (struct group){ .values = $values }; }
+  | GROUP BY groupings { $$ = (struct group){ .values = $groupings }; }
+  | GROUP BY groupings ","  %prec ALONE
+        { $$ = (struct group){ .values = $groupings }; }
+
+groupings:
+    grouping
+        { $$ = ast_values(parse, (struct value_list){ 0 }, $1); }
+  | groupings "," grouping
+        { $$ = ast_values(parse, $1, $3); }
+
+/* ROLLUP (...) and CUBE (...) are written as functions are. */
+grouping:
+    expression
+  | "(" ")"            { $$ = ast_row_value(parse, @$, (struct item_list){ 0 }); }
+  | GROUPING_SETS "(" groupings ")"
+        { $$ = ast_grouping_sets(parse, @$, $groupings); }
 
 having:
     %empty             { $$ = NULL; }

@@ -293,9 +293,20 @@ class Queries(Subqueries):
         having = EMPTY
         if self.rng.random() < 0.3:
             having = optional('HAVING {0}', self.expressions.make('B', 2, over))
+        # Two keys that are the same once they are simplified are one to vdbq.
+        groupings = self.peer == 'duckdb' and self.rng.random() < 0.35 and len(bare) == len(keys)
+        if groupings and kinds is None:
+            items.append(Node('grouping({0})', listed(keys), type='I', bound=7))
         node = Node('SELECT {0} FROM {1} {2} GROUP BY {3} {4}', self.items(items), source, where,
-                    listed(keys), having, type='Q')
-        return Made(node, self.results(items), rows, over)
+                    self.groupings(keys) if groupings else listed(keys), having, type='Q')
+        return Made(node, self.results(items), rows * 8 if groupings else rows, over)
+
+    def groupings(self, keys):
+        """Several groupings by these keys, all of which are in one."""
+        form = self.rng.choice(('ROLLUP ({0})', 'CUBE ({0})', 'GROUPING SETS (({0}), {1})',
+                                'GROUPING SETS (CUBE ({0}), ())', '{1}, ROLLUP ({0})',
+                                'GROUPING SETS ((), {1}, ROLLUP ({0}))'))
+        return Node(form, listed(keys), self.rng.choice(keys))
 
     def totals(self, source, scope, where, kinds):
         """Aggregates without GROUP BY: one row."""

@@ -22,7 +22,7 @@ MADE = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), OTHERS, ')
 ALIASES = ('src/program/steps/aggregates.h', r'^    _\((\w+), [A-Z_]+\) ')
 OF_TWO = ('arg_min', 'arg_max', 'min_by', 'max_by')
 WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\d+), ')
-UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
+UNITS = ('src/plan/call/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
 OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
 CHOICES = {'like': ('LIKE', 'ILIKE'), 'match': ('GLOB', 'REGEXP', 'SIMILAR TO'),

@@ -9,7 +9,7 @@
 
 #include "base/os/stack.h"
 #include "base/vector.h"
-#include "plan/bind/call.h"
+#include "plan/call/call.h"
 #include "plan/bind/clause.h"
 #include "plan/bind/query.h"
 #include "plan/bind/row_value.h"
@@ -625,6 +625,7 @@ static struct expression *bind_tree(struct binder *binder,
         return bind_function(binder, tree);
     case AST_SUBQUERY:
         return bind_subquery(binder, tree, APPLY_SCALAR);
+    case AST_SETS: /* of GROUP BY, which takes it apart: key_sets.c */
     case AST_ROW:
         return row_value_refuse(binder, tree), NULL;
     case AST_EXISTS:

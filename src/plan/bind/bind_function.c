@@ -5,7 +5,7 @@
  */
 #include "base/vector.h"
 #include "plan/bind/bind.h"
-#include "plan/bind/call.h"
+#include "plan/call/call.h"
 #include "plan/bind/clause.h"
 #include "plan/bind/scope.h"
 #include "plan/operator/collate.h"

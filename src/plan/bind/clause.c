@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What several files of binding share: a term of an ORDER BY, COLLATE behind a
- * result, the refusal of an argument, literals, and the clause WINDOW.
+ * result, literals, and the clause WINDOW.
  */
 #include "plan/bind/clause.h"
 
 #include <assert.h>
 
 #include "base/text.h"
-#include "plan/bind/call.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/scope.h"
 #include "plan/make/expression_new.h"
 #include "plan/operator/collate.h"
@@ -47,15 +46,6 @@ struct expression *collated_result(struct binder *binder,
     return expression_collated(
         binder, result,
         (struct collating){ tree->collation, COLLATED_EXPLICITLY });
-}
-
-struct expression *refuse_argument(struct binder *binder,
-                                   const struct call *call,
-                                   const struct expression *argument)
-{
-    error_at(binder->error, VDBQ_TYPE, call->tree->at, "%s does not take a %s",
-             call->name, type_name((enum vdbq_type)argument->type));
-    return NULL;
 }
 
 struct expression *bind_literal(struct binder *binder,

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/bind/bind.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/query.h"
 #include "plan/bind/scope.h"
 #include "plan/make/common.h"

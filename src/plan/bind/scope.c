@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "base/vector.h"
-#include "plan/bind/call.h"
-#include "plan/bind/names.h"
+#include "plan/call/call.h"
+#include "plan/call/names.h"
 #include "plan/bind/select.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"

@@ -20,50 +20,6 @@
 
 /* -------------------------------------------------------------- results -- */
 
-static enum vdbq_status add_result(struct binder *binder,
-                                   struct vector *results,
-                                   const struct result *result)
-{
-    if (result->expression == NULL)
-        return binder->error->status;
-    return result->name != NULL && vector_append(results, result, 1)
-               ? VDBQ_OK
-               : error_no_memory(binder->error);
-}
-
-static enum vdbq_status add_star(struct binder *binder,
-                                 const struct ast_result *result,
-                                 struct vector *results)
-{
-    const char *table = result->table.text;
-    enum vdbq_status status = VDBQ_OK;
-    bool any = false;
-
-    for (size_t i = 0; i < binder->scope->columns.count && status == VDBQ_OK;
-         i++) {
-        const struct scope_column *column =
-            vector_at(&binder->scope->columns, i);
-        struct result made = { .name = column->name };
-        bool is_id = column->hidden && name_equal(column->name, "rowid");
-        if (is_id
-            || (table == NULL ? column->hidden
-                              : !name_equal(column->table, table)))
-            continue;
-        any = true;
-        made.expression =
-            scope_value(binder, binder->scope, column, result->at);
-        status = add_result(binder, results, &made);
-    }
-    if (status != VDBQ_OK || any)
-        return status;
-    if (table != NULL)
-        return error_at(binder->error, VDBQ_UNKNOWN, result->table.at,
-                        "no such table in this statement: %s", table);
-    return error_at(binder->error, VDBQ_UNKNOWN, result->at,
-                    "* stands for the columns of a table, and there is no "
-                    "FROM");
-}
-
 /* The alias; else a column's name; else the expression as it is written. */
 static const char *result_name(const struct binder *binder,
                                const struct ast_result *result,
@@ -88,13 +44,13 @@ enum vdbq_status bind_result_list(struct binder *binder,
     for (; list != NULL && status == VDBQ_OK; list = list->next) {
         struct result made = { .alias = list->alias.text != NULL };
         if (list->star) {
-            status = add_star(binder, list, results);
+            status = select_star(binder, list, results);
             continue;
         }
         made.expression = bind_expression(binder, list->expression);
         if (made.expression != NULL)
             made.name = result_name(binder, list, made.expression);
-        status = add_result(binder, results, &made);
+        status = select_add_result(binder, results, &made);
     }
     return status;
 }
@@ -159,6 +115,8 @@ static enum vdbq_status add_key(struct selecting *selecting,
     if (expression_has(key, EXPRESSION_WINDOW))
         return error_at(selecting->binder->error, VDBQ_SYNTAX, key->at,
                         "what rows are grouped by is no window function");
+    if (!vector_append(&selecting->written, &key, 1))
+        return error_no_memory(selecting->binder->error);
     key = collation_own_key(selecting->binder, key);
     if (key == NULL)
         return selecting->binder->error->status;
@@ -191,12 +149,52 @@ static struct expression *bind_key(struct selecting *selecting,
                            tree);
 }
 
+/* A key of several groupings, a new one unless it is there already. A query in it
+ * would not be known as the same one where a result has it. */
+static enum vdbq_status bind_set_key(struct selecting *selecting,
+                                     const struct ast_expression *tree,
+                                     int *number)
+{
+    struct expression *key = bind_key(selecting, tree);
+    struct error *error = selecting->binder->error;
+
+    *number = key ? expression_find(&selecting->written, 0, key) : -1;
+    if (*number >= 0)
+        return VDBQ_OK;
+    *number = (int)selecting->keys.count;
+    if (key == NULL || !expression_has(key, EXPRESSION_SUBQUERY))
+        return add_key(selecting, key);
+    error_at(error, VDBQ_SYNTAX, tree->at,
+             "a key of one of several groupings has no query in it");
+    error_hint(error, "a query in FROM can give its value");
+    return error->status;
+}
+
+static enum vdbq_status bind_set_keys(struct selecting *selecting)
+{
+    enum vdbq_status status = select_read_sets(selecting);
+    size_t count = selecting->terms.count;
+    int *keys =
+        arena_alloc(selecting->binder->arena, (count + 1) * sizeof *keys);
+
+    if (keys == NULL)
+        return error_no_memory(selecting->binder->error);
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++)
+        status = bind_set_key(
+            selecting,
+            VECTOR_ITEMS(&selecting->terms, const struct ast_expression *)[i],
+            &keys[i]);
+    return status == VDBQ_OK ? select_number_sets(selecting, keys) : status;
+}
+
 static enum vdbq_status bind_keys(struct selecting *selecting)
 {
     enum vdbq_status status = VDBQ_OK;
 
     if (selecting->select->group_all)
         return group_by_all(selecting);
+    if (select_has_sets(selecting->select))
+        return bind_set_keys(selecting);
     for (const struct ast_value *value = selecting->select->group;
          value != NULL && status == VDBQ_OK; value = value->next) {
         status = add_key(selecting, bind_key(selecting, value->expression));
@@ -377,25 +375,72 @@ static bool is_grouped(const struct selecting *selecting)
            || selecting->having != NULL || selecting->binder->scope->aggregated;
 }
 
+static struct node *select_in_new_scope(struct binder *binder,
+                                        const struct ast_query *query, int set);
+
+/* The SELECT anew, but of it only the rows of one grouping. */
+static struct node *bind_part(struct selecting *selecting, unsigned set)
+{
+    struct binder *binder = selecting->binder;
+    struct scope *scope = binder->scope;
+    struct node *node;
+
+    binder->scope = scope->outer;
+    node = select_in_new_scope(binder, selecting->query, (int)set);
+    binder->scope = scope;
+    return node;
+}
+
+/* Each grouping has a tree of its own. */
+static enum vdbq_status group_by_sets(struct selecting *selecting)
+{
+    size_t count = selecting->sets.count;
+    struct node **parts =
+        arena_alloc(selecting->binder->arena, (count + 1) * sizeof(*parts));
+
+    if (parts == NULL)
+        return error_no_memory(selecting->binder->error);
+    for (unsigned i = 0; i < count; i++) {
+        parts[i] =
+            i == 0 ? select_one_set(selecting, 0) : bind_part(selecting, i);
+        if (parts[i] == NULL)
+            return selecting->binder->error->status;
+    }
+    return select_join_sets(selecting, parts);
+}
+
+static enum vdbq_status make_groups(struct selecting *selecting)
+{
+    bool sets;
+    enum vdbq_status status = select_find_grouping(selecting, &sets);
+
+    if (status == VDBQ_OK && sets)
+        return group_by_sets(selecting);
+    return status == VDBQ_OK && is_grouped(selecting) ? select_group(selecting)
+                                                      : status;
+}
+
 /* ... and then takes its place, one node over the other. */
 static struct node *make_nodes(struct selecting *selecting,
-                               const struct from *from)
+                               const struct from *from, int set)
 {
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status;
 
     selecting->node =
         node_product(selecting->binder, &from->leaves, &from->conditions);
     if (selecting->node == NULL)
         return NULL;
-    if (is_grouped(selecting))
-        status = select_group(selecting);
+    if (set >= 0)
+        return select_one_set(selecting, (unsigned)set);
+    status = make_groups(selecting);
     if (status == VDBQ_OK)
         status = filter_groups(selecting);
     return status == VDBQ_OK ? select_output(selecting) : NULL;
 }
 
+/* Of `set`, where it is not -1, only the rows of that grouping. */
 static struct node *select_in_scope(struct binder *binder,
-                                    const struct ast_query *query)
+                                    const struct ast_query *query, int set)
 {
     struct selecting selecting = {
         .binder = binder,
@@ -405,6 +450,9 @@ static struct node *select_in_scope(struct binder *binder,
         .order = VECTOR_IN(binder->arena, struct order_term),
         .distinct_on = VECTOR_IN(binder->arena, struct expression *),
         .keys = VECTOR_IN(binder->arena, struct expression *),
+        .written = VECTOR_IN(binder->arena, struct expression *),
+        .terms = VECTOR_IN(binder->arena, const struct ast_expression *),
+        .sets = VECTOR_IN(binder->arena, struct key_set),
         .aggregates = VECTOR_IN(binder->arena, struct expression *)
     };
     struct from from = { .leaves = VECTOR_IN(binder->arena, struct node *),
@@ -413,18 +461,24 @@ static struct node *select_in_scope(struct binder *binder,
     struct node *node = NULL;
 
     if (bind_parts(&selecting, &from) == VDBQ_OK)
-        node = make_nodes(&selecting, &from);
+        node = make_nodes(&selecting, &from, set);
     return node;
 }
 
-struct node *bind_select(struct binder *binder, const struct ast_query *query)
+static struct node *select_in_new_scope(struct binder *binder,
+                                        const struct ast_query *query, int set)
 {
     struct scope scope;
     struct node *node;
 
     scope_enter(binder, &scope);
     scope.windows_named = query->select.windows;
-    node = select_in_scope(binder, query);
+    node = select_in_scope(binder, query, set);
     scope_leave(binder, &scope);
     return node;
+}
+
+struct node *bind_select(struct binder *binder, const struct ast_query *query)
+{
+    return select_in_new_scope(binder, query, -1);
 }

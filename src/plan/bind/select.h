@@ -8,6 +8,7 @@
 #define VDBQ_PLAN_BIND_SELECT_H
 
 #include "parser/ast.h"
+#include "plan/make/replace.h"
 #include "plan/tree/node.h"
 
 struct binder;
@@ -24,16 +25,28 @@ enum vdbq_status bind_result_list(struct binder *binder,
                                   const struct ast_result *list,
                                   struct vector *results);
 
+/* The keys of a grouping, by their numbers among those of the SELECT. */
+struct key_set {
+    const int *keys;
+    unsigned count;
+};
+
 struct selecting {
     struct binder *binder;
     const struct ast_query *query;
     const struct ast_select *select;
-    struct vector results;      /* of struct result                         */
-    struct vector order;        /* of struct order_term                     */
-    struct vector distinct_on;  /* of struct expression *: DISTINCT ON */
-    struct vector keys;         /* of struct expression *: GROUP BY         */
-    struct vector aggregates;   /* of struct expression *: those in use     */
-    struct expression *having;  /* NULL: none, or it was tested            */
+    struct vector results;     /* of struct result                         */
+    struct vector order;       /* of struct order_term                     */
+    struct vector distinct_on; /* of struct expression *: DISTINCT ON */
+    struct vector keys;        /* of struct expression *: GROUP BY         */
+    struct vector written;     /* ... as they are written: texts may be
+                               grouped by keys made of them             */
+    struct vector terms;       /* of const struct ast_expression *: what several
+                               groupings name                           */
+    struct vector sets;        /* of struct key_set: groupings; none: there
+                               is one, by all keys                      */
+    struct vector aggregates;  /* of struct expression *: those in use     */
+    struct expression *having; /* NULL: none, or it was tested            */
     struct expression *qualify; /* NULL: none                              */
     struct node *node;          /* the uppermost one so far                 */
 };
@@ -41,6 +54,38 @@ struct selecting {
 /* select_group.c: the rows at hand become groups, one for each combination of
  * the keys' values, and all expressions are over these. */
 enum vdbq_status select_group(struct selecting *selecting);
+
+/* ... all expressions over the rows at hand are replaced. */
+enum vdbq_status select_replace(struct selecting *selecting,
+                                expression_replacer replacer);
+
+/* ... the places of these, `*count` of them. In the arena; NULL: no memory. */
+struct expression ***select_places(struct selecting *selecting, size_t *count);
+
+/* star.c: the columns that `*` or `t.*` stands for, as results. */
+enum vdbq_status select_star(struct binder *binder,
+                             const struct ast_result *result,
+                             struct vector *results);
+enum vdbq_status select_add_result(struct binder *binder,
+                                   struct vector *results,
+                                   const struct result *result);
+
+/* key_sets.c: whether GROUP BY has several groupings; what they are, by the numbers of
+ * `terms`, which are to be bound; and, when they are, by those of keys, of which
+ * `keys` has one for each term. */
+bool select_has_sets(const struct ast_select *select);
+enum vdbq_status select_read_sets(struct selecting *selecting);
+enum vdbq_status select_number_sets(struct selecting *selecting,
+                                    const int *keys);
+
+/* grouping_sets.c: whether there are several groupings, or a GROUPING() of one, which
+ * is noted then. */
+enum vdbq_status select_find_grouping(struct selecting *selecting, bool *found);
+/* ... the rows of grouping `number` alone; NULL: a failure. */
+struct node *select_one_set(struct selecting *selecting, unsigned number);
+/* ... as select_group(), of the rows of all groupings, one behind the other. */
+enum vdbq_status select_join_sets(struct selecting *selecting,
+                                  struct node *const *parts);
 
 /* select_output.c: the results of the rows at hand, and all that follows them.
  * NULL: a failure. */

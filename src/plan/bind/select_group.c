@@ -14,10 +14,8 @@
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 
-/* The places of all expressions over the rows at hand, `*count` of them:
- * HAVING, QUALIFY, results, ORDER BY, DISTINCT ON. In the arena; NULL: no memory. */
-static struct expression ***select_places(struct selecting *selecting,
-                                          size_t *count)
+/* HAVING, QUALIFY, results, ORDER BY, DISTINCT ON. */
+struct expression ***select_places(struct selecting *selecting, size_t *count)
 {
     struct expression ***places =
         arena_alloc(selecting->binder->arena,
@@ -226,8 +224,8 @@ static struct expression *grouped(void *context, struct expression *e,
     return column;
 }
 
-/* Results, HAVING and ORDER BY are of the groups from here on. */
-static enum vdbq_status regard_groups(struct selecting *selecting)
+enum vdbq_status select_replace(struct selecting *selecting,
+                                expression_replacer replacer)
 {
     struct binder *binder = selecting->binder;
     size_t count;
@@ -236,7 +234,8 @@ static enum vdbq_status regard_groups(struct selecting *selecting)
     if (places == NULL)
         return binder->error->status;
     for (size_t i = 0; i < count; i++) {
-        *places[i] = expression_replace(binder, *places[i], grouped, selecting);
+        *places[i] =
+            expression_replace(binder, *places[i], replacer, selecting);
         if (*places[i] == NULL)
             return binder->error->status;
     }
@@ -267,7 +266,7 @@ enum vdbq_status select_group(struct selecting *selecting)
         status = selecting->binder->error->status;
     if (status == VDBQ_OK) {
         selecting->node = node;
-        status = regard_groups(selecting);
+        status = select_replace(selecting, grouped);
     }
     return status;
 }

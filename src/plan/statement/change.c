@@ -12,7 +12,7 @@
 #include "plan/bind/assign.h"
 #include "plan/bind/bind.h"
 #include "plan/bind/from.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/scope.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/coerce.h"

@@ -12,7 +12,7 @@
 #include "data/index/unique.h"
 #include "data/transaction/row_conflicts.h"
 #include "plan/bind/bind.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/scope.h"
 #include "plan/index/index_implied.h"
 #include "plan/statement/table_rows.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plan/bind/assign.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/make/fold.h"
 #include "plan/plan.h"
 #include "plan/statement/statement.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "plan/bind/bind.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/scope.h"
 #include "plan/index/index_bind.h"
 #include "plan/statement/statement.h"

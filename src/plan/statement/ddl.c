@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/bind/assign.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/query.h"
 #include "plan/plan.h"
 #include "plan/rewrite/rewrite.h"

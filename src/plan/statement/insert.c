@@ -5,7 +5,7 @@
  */
 #include "plan/bind/assign.h"
 #include "plan/bind/bind.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/query.h"
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"

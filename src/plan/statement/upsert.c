@@ -16,7 +16,7 @@
 #include "data/index/unique.h"
 #include "data/transaction/row_conflicts.h"
 #include "plan/bind/bind.h"
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 #include "plan/bind/scope.h"
 #include "plan/bind/select.h"
 #include "plan/index/index_bind.h"

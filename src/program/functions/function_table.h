@@ -3,7 +3,7 @@
  * The scalar functions: a row each. Names, numbers of arguments, declarations,
  * what the planner makes of a call, what the host computes, and what the tests
  * try all follow from these rows (program/functions/function.c,
- * plan/bind/bind_scalar.c, tests/functions/forms.py).
+ * plan/call/bind_scalar.c, tests/functions/forms.py).
  *
  *   BOUND(name, least, most, bound by, meaning)
  *     is made of other expressions by scalar_...(), in src/plan/bind.

@@ -84,7 +84,9 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(ARG_MIN, arg_min, OTHERS, VALUE, NULL,                                   \
       "the value of the row whose second value is the least")                  \
     _(ARG_MAX, arg_max, OTHERS, VALUE, NULL, "... the greatest")               \
-    _(STRING_AGG, string_agg, OTHERS, VALUE, NULL, "all texts, joined")
+    _(STRING_AGG, string_agg, OTHERS, VALUE, NULL, "all texts, joined")        \
+    _(GROUPING, grouping, OTHERS, COUNT, ZERO,                                 \
+      "which keys are left out of the group's grouping: a bit each")
 
 /* Other names of these. */
 #define AGGREGATE_ALIASES(_)                                                   \
@@ -94,6 +96,7 @@ enum aggregate_of_none { AGGREGATE_NULL, AGGREGATE_ZERO };
     _(min_by, ARG_MIN)                                                         \
     _(max_by, ARG_MAX)                                                         \
     _(group_concat, STRING_AGG)                                                \
+    _(grouping_id, GROUPING)                                                   \
     _(listagg, STRING_AGG)
 
 /*

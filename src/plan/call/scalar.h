@@ -7,7 +7,7 @@
 #ifndef VDBQ_PLAN_SCALAR_H
 #define VDBQ_PLAN_SCALAR_H
 
-#include "plan/bind/call.h"
+#include "plan/call/call.h"
 #include "program/functions/function_table.h"
 
 /* A row of function_table.h. */

@@ -9,7 +9,7 @@
 
 #include "base/os/os.h"
 #include "base/text.h"
-#include "plan/bind/scalar.h"
+#include "plan/call/scalar.h"
 #include "plan/make/call.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"

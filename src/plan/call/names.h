@@ -2,8 +2,8 @@
 /*
  * Names of tables and columns.
  */
-#ifndef VDBQ_PLAN_BIND_NAMES_H
-#define VDBQ_PLAN_BIND_NAMES_H
+#ifndef VDBQ_PLAN_CALL_NAMES_H
+#define VDBQ_PLAN_CALL_NAMES_H
 
 #include "base/error.h"
 #include "data/catalogue/catalogue.h"

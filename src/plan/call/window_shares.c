@@ -12,7 +12,7 @@
 #include <assert.h>
 
 #include "base/vector.h"
-#include "plan/bind/call.h"
+#include "plan/call/call.h"
 #include "plan/make/coerce.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"

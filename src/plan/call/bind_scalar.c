@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "plan/operator/like.h"
-#include "plan/bind/names.h"
-#include "plan/bind/scalar.h"
+#include "plan/call/names.h"
+#include "plan/call/scalar.h"
 #include "plan/make/call.h"
 #include "plan/operator/collate.h"
 #include "plan/operator/compare.h"

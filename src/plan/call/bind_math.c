@@ -2,7 +2,7 @@
 /*
  * Functions of numbers: opcodes of the machine, or made of other expressions.
  */
-#include "plan/bind/scalar.h"
+#include "plan/call/scalar.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"

@@ -3,8 +3,8 @@
  * Calls of functions on their way to expressions. For bind_function.c and the
  * files beside it.
  */
-#ifndef VDBQ_PLAN_BIND_CALL_H
-#define VDBQ_PLAN_BIND_CALL_H
+#ifndef VDBQ_PLAN_CALL_CALL_H
+#define VDBQ_PLAN_CALL_CALL_H
 
 #include "plan/tree/expression.h"
 
@@ -12,7 +12,7 @@ struct binder;
 
 enum { CALL_ARGUMENTS_MAX = 64 };
 
-struct scalar; /* plan/bind/scalar.h */
+struct scalar; /* plan/call/scalar.h */
 
 /* A call whose arguments are bound. */
 struct call {
@@ -43,10 +43,26 @@ struct expression *bind_aggregate(struct binder *binder,
 /* A call with OVER. */
 struct expression *bind_window(struct binder *binder, const struct call *call);
 
-/* quantile.c: a quantile as a symbol: its value on the left, its fraction, a
+/* An aggregate of the argument with the call's FILTER and OVER; NULL: a failure. */
+struct expression *bind_aggregate_part(struct binder *binder,
+                                       const struct call *call,
+                                       enum aggregate_function function,
+                                       struct expression *argument);
+
+/* bind_string_agg.c. NULL: a failure. */
+struct expression *bind_string_agg(struct binder *binder,
+                                   const struct call *call);
+
+/* bind_quantile.c: a quantile as a symbol: its value on the left, its fraction, a
  * constant, on the right. NULL: a failure. */
 struct expression *bind_quantile(struct binder *binder, const struct call *call,
                                  const struct aggregate_row *row);
+/* Whether it lies between values, and is none of them. */
+bool quantile_is_between(enum aggregate_function function);
+
+/* grouping.c: GROUPING(a, b), of symbols. NULL: a failure. */
+struct expression *bind_grouping(struct binder *binder,
+                                 const struct call *call);
 
 /* Reads an argument that is a constant whole number, and no NULL: `what`
  * ("distance") names it where it is none. False: a failure. */

@@ -3,7 +3,7 @@
  * Names of tables and columns, and what was probably meant by one that does
  * not exist.
  */
-#include "plan/bind/names.h"
+#include "plan/call/names.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "plan/bind/call.h"
+#include "plan/call/call.h"
 #include "plan/operator/collate_extreme.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -15,7 +15,6 @@
 #include "plan/make/logic.h"
 #include "plan/make/node.h"
 #include "plan/operator/collate.h"
-#include "plan/operator/joined_texts.h"
 #include "plan/operator/operator.h"
 #include "plan/operator/variance.h"
 #include "plan/tree/binder.h"
@@ -146,11 +145,10 @@ static bool check_made(struct binder *binder, const struct call *call,
     return false;
 }
 
-/* An aggregate with the call's FILTER and OVER. */
-static struct expression *part_of(struct binder *binder,
-                                  const struct call *call,
-                                  enum aggregate_function function,
-                                  struct expression *argument)
+struct expression *bind_aggregate_part(struct binder *binder,
+                                       const struct call *call,
+                                       enum aggregate_function function,
+                                       struct expression *argument)
 {
     struct ast_expression tree = *call->tree;
     struct call part = *call;
@@ -181,16 +179,20 @@ static struct expression *bind_variance(struct binder *binder,
         return argument ? refuse_argument(binder, call, argument) : NULL;
     if (!variance_values(binder, argument, &values))
         return NULL;
-    sums.count = part_of(binder, call, AGGREGATE_COUNT, values.value);
+    sums.count =
+        bind_aggregate_part(binder, call, AGGREGATE_COUNT, values.value);
     if (sums.count != NULL)
         sums.count = expression_cast_plain(binder, sums.count, VDBQ_DOUBLE,
                                            call->tree->at);
-    sums.sum = part_of(binder, call, AGGREGATE_TOTAL, values.value);
-    sums.sum_rest = part_of(binder, call, AGGREGATE_SUM_REST, values.value);
-    sums.squares = part_of(binder, call, AGGREGATE_TOTAL, values.square);
+    sums.sum = bind_aggregate_part(binder, call, AGGREGATE_TOTAL, values.value);
+    sums.sum_rest =
+        bind_aggregate_part(binder, call, AGGREGATE_SUM_REST, values.value);
+    sums.squares =
+        bind_aggregate_part(binder, call, AGGREGATE_TOTAL, values.square);
     sums.squares_rest =
-        part_of(binder, call, AGGREGATE_SUM_REST, values.square);
-    sums.rests = part_of(binder, call, AGGREGATE_TOTAL, values.rest);
+        bind_aggregate_part(binder, call, AGGREGATE_SUM_REST, values.square);
+    sums.rests =
+        bind_aggregate_part(binder, call, AGGREGATE_TOTAL, values.rest);
     if (values.rest != NULL && sums.rests == NULL)
         return NULL;
     return variance_of(binder, function, &sums, values.scale, call->tree->at);
@@ -210,7 +212,7 @@ static struct expression *bind_truth(struct binder *binder,
         e = zero ? expression_operator(binder, AST_NEQ, e, zero, call->tree)
                  : NULL;
     }
-    return part_of(
+    return bind_aggregate_part(
         binder, call,
         function == AGGREGATE_BOOL_AND ? AGGREGATE_MIN : AGGREGATE_MAX, e);
 }
@@ -241,7 +243,7 @@ static struct expression *bind_first(struct binder *binder,
 
     return function == AGGREGATE_FIRST_ROW
                    || filter_nulls(binder, &first, value)
-               ? part_of(binder, &first, AGGREGATE_FIRST, value)
+               ? bind_aggregate_part(binder, &first, AGGREGATE_FIRST, value)
                : NULL;
 }
 
@@ -275,56 +277,6 @@ static struct expression *bind_arg_extreme(struct binder *binder,
     return call->tree->over ? arg_extreme_over(binder, call, e) : e;
 }
 
-/* Texts of whatever is joined, by a comma where nothing else is said. */
-static struct expression *bind_string_agg(struct binder *binder,
-                                          const struct call *call)
-{
-    static const struct vdbq_text comma = { ",", 1 };
-    const struct ast_expression *tree = call->tree;
-    struct joined_texts joined = {
-        .value = expression_cast_plain(binder, call->arguments[0], VDBQ_TEXT,
-                                       tree->at),
-        .separator = call->count > 1 ? expression_cast_plain(
-                         binder, call->arguments[1], VDBQ_TEXT, tree->at)
-                                     : expression_text(binder, comma, tree->at),
-        .filter = call->filter,
-        .order = call->within,
-        .partition = tree->over != NULL
-                         ? call->partition
-                         : VECTOR_IN(binder->arena, struct expression *),
-        .of_group = tree->over == NULL,
-        .at = tree->at
-    };
-    struct expression *e = NULL;
-    struct call first = { .tree = call->tree, .name = call->name };
-
-    if (tree->distinct)
-        joined.key = collation_own_key(binder, call->arguments[0]);
-    if (joined.value != NULL && joined.separator != NULL
-        && (joined.key != NULL || !tree->distinct))
-        e = joined_texts(binder, &joined);
-    return tree->over != NULL ? e : part_of(binder, &first, AGGREGATE_FIRST, e);
-}
-
-static bool check_string_agg(struct binder *binder, const struct call *call)
-{
-    if (call->count != 1 && call->count != 2) {
-        error_at(binder->error, VDBQ_TYPE, call->tree->at,
-                 "%s takes a value and a separator, not %u arguments",
-                 call->name, call->count);
-        return false;
-    }
-    if (call->tree->over == NULL
-        || (call->order.count == 0 && call->frame.unit == FRAME_DEFAULT))
-        return true;
-    error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
-             "%s with OVER takes no frame, and its ORDER BY in the call",
-             call->name);
-    error_hint(binder->error, "string_agg(x, ',' ORDER BY y) OVER (PARTITION "
-                              "BY z) joins all rows of a partition");
-    return false;
-}
-
 static struct expression *bind_made(struct binder *binder,
                                     const struct call *call,
                                     enum aggregate_function function)
@@ -336,9 +288,10 @@ static struct expression *bind_made(struct binder *binder,
     bool first =
         function == AGGREGATE_FIRST_ROW || function == AGGREGATE_ANY_VALUE;
 
+    if (function == AGGREGATE_GROUPING)
+        return bind_grouping(binder, call);
     if (function == AGGREGATE_STRING_AGG)
-        return check_string_agg(binder, call) ? bind_string_agg(binder, call)
-                                              : NULL;
+        return bind_string_agg(binder, call);
     if (!check_made(binder, call, extreme ? 2 : 1, truth || first))
         return NULL;
     return extreme ? bind_arg_extreme(binder, call, function)
