@@ -158,6 +158,20 @@ struct ast_create {
     struct ast_query *query; /* CREATE TABLE AS; NULL: none */
 };
 
+/* ALTER TABLE: one thing of a table. */
+enum ast_alteration {
+    AST_RENAME_TABLE,  /* to                                       */
+    AST_RENAME_COLUMN, /* column, to                               */
+    AST_ADD_COLUMN,    /* added; exists: IF NOT EXISTS             */
+    AST_DROP_COLUMN    /* column; exists: IF EXISTS                */
+};
+struct ast_alter {
+    enum ast_alteration what;
+    struct ast_name table, column, to;
+    struct ast_column *added;
+    bool exists;
+};
+
 /* PRAGMA name(argument) */
 struct ast_pragma {
     struct ast_name name;
@@ -253,6 +267,7 @@ enum ast_statement_kind {
     AST_CREATE_VIEW,
     AST_DROP_VIEW,
     AST_CREATE_INDEX,
+    AST_ALTER,
     AST_DROP_INDEX,
     AST_REINDEX,
     AST_INSERT,
@@ -292,6 +307,7 @@ struct ast_statement {
     union {
         struct ast_query *query; /* SELECT, DESCRIBE, SUMMARIZE */
         struct ast_create create;
+        struct ast_alter alter;
         struct ast_drop drop;
         struct ast_view view;
         struct ast_index index;

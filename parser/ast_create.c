@@ -297,6 +297,18 @@ struct ast_statement *ast_index(struct parse *parse, struct ast_index index)
     return made;
 }
 
+struct ast_statement *ast_alter(struct parse *parse, struct ast_name table,
+                                struct ast_alter alter)
+{
+    struct ast_statement *made = make_statement(parse, AST_ALTER);
+
+    if (made == NULL)
+        return NULL;
+    made->alter = alter;
+    made->alter.table = table;
+    return made;
+}
+
 struct ast_statement *ast_drop(struct parse *parse,
                                enum ast_statement_kind kind,
                                struct target target)

@@ -32,6 +32,7 @@ struct parse {
     struct position here;     /* of the next token                    */
     struct span last, before; /* the last token and the one before it */
     int last_token, before_token;
+    unsigned altering; /* tokens from ALTER on; 0: there was none */
     enum { UNIT_NO, UNIT_AFTER_NEXT, UNIT_NEXT } unit; /* of INTERVAL 3 DAY */
     struct ast_from *files;       /* those read so far, the last one first */
     struct ast_expression *spare; /* given back, each with the next as `left` */
@@ -140,6 +141,8 @@ struct ast_statement *ast_view(struct parse *parse, struct target target,
                                struct name_list columns,
                                struct ast_query *query);
 struct ast_statement *ast_index(struct parse *parse, struct ast_index index);
+struct ast_statement *ast_alter(struct parse *parse, struct ast_name table,
+                                struct ast_alter alter);
 struct ast_statement *ast_drop(struct parse *parse,
                                enum ast_statement_kind kind,
                                struct target target);
@@ -405,6 +408,7 @@ union sql_value {
     struct ast_target target_rule;
     struct aliased aliased;
     struct target target;
+    struct ast_alter alter;
     struct ast_copy_option *copy_option;
     struct copy_option_list copy_options;
     struct ast_statement *statement;

@@ -59,6 +59,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     UPDATE      "UPDATE"
     DELETE      "DELETE"
     CREATE      "CREATE"
+    ALTER       "ALTER"
     DROP        "DROP"
     COMMIT      "COMMIT"
     WITH        "WITH"
@@ -77,6 +78,10 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     USING       "USING"
     RETURNING   "RETURNING"
     TO          "TO"
+    /* only where ALTER TABLE has them: else names */
+    ADD         "ADD"
+    COLUMN      "COLUMN"
+    RENAME      "RENAME"
     WHEN        "WHEN"
     THEN        "THEN"
     ELSE        "ELSE"
@@ -264,7 +269,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <results> returning
 %type <from> using
 %type <aliased> into
-%type <statement> statement create drop insert update delete transaction
+%type <statement> statement create alter drop insert update delete transaction
 %type <statement> change copy inspect
 %type <copy_option> copy_option
 %type <copy_options> copy_options copy_list
@@ -278,6 +283,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %type <flag> unique descending
 %type <match> like match
 %type <target> new_name old_name
+%type <alter> alteration
 
 %%
 
@@ -304,7 +310,7 @@ statement:
   | change returning   { $$ = ast_returning($change, $returning); }
   | WITH withs change returning
         { $$ = ast_with_change(ast_returning($change, $returning), $withs); }
-  | create | drop | transaction | copy | inspect
+  | create | alter | drop | transaction | copy | inspect
 
 /* ------------------------------------------------------------- queries -- */
 
@@ -638,6 +644,28 @@ type_size:
         { $$ = ast_type_size(parse, @2, &@scale); }
 
 collation: name      { $$ = ast_collation(parse, $name); }
+
+alter:
+    ALTER TABLE name alteration
+        { $$ = ast_alter(parse, $name, $alteration); }
+
+alteration:
+    RENAME TO name
+        { $$ = (struct ast_alter){ .what = AST_RENAME_TABLE, .to = $name }; }
+  | RENAME column_word name[from] TO name[to]
+        { $$ = (struct ast_alter){ .what = AST_RENAME_COLUMN, .column = $from,
+                                   .to = $to }; }
+  | ADD column_word column
+        { $$ = (struct ast_alter){ .what = AST_ADD_COLUMN, .added = $column }; }
+  | ADD column_word IF NOT EXISTS column
+        { $$ = (struct ast_alter){ .what = AST_ADD_COLUMN, .added = $column,
+                                   .exists = true }; }
+  | DROP column_word old_name
+        { $$ = (struct ast_alter){ .what = AST_DROP_COLUMN,
+                                   .column = $old_name.name,
+                                   .exists = $old_name.exists }; }
+
+column_word: %empty | COLUMN
 
 drop:
     DROP TABLE old_name

@@ -223,6 +223,26 @@ static enum vdbq_status create_index(vdbq_query *query,
     return transaction_create_index(transaction, &index, &query->db->error);
 }
 
+/* No row of the statement's counts as changed. */
+static enum vdbq_status alter(vdbq_query *query,
+                              struct transaction *transaction)
+{
+    const struct plan_alter *plan = &query->plan.alter;
+    const struct alteration *alteration = &plan->alteration;
+    enum vdbq_status status = VDBQ_OK;
+    if (plan->nothing)
+        return VDBQ_OK;
+    if (alteration->from != NULL)
+        status = open_stream(query, transaction);
+    if (status == VDBQ_OK)
+        status = transaction_alter(transaction, alteration, &query->db->error);
+    if (status == VDBQ_OK && alteration->from != NULL)
+        status =
+            add_stream(query, transaction, alteration->table_id, CONFLICT_FAIL);
+    query->stats.sum.rows_changed = 0;
+    return status;
+}
+
 static enum vdbq_status drop(vdbq_query *query, struct transaction *transaction)
 {
     const struct plan_drop *plan = &query->plan.drop;
@@ -281,6 +301,8 @@ static enum vdbq_status change(vdbq_query *query,
         return create_view(query, transaction);
     case PLAN_CREATE_INDEX:
         return create_index(query, transaction);
+    case PLAN_ALTER:
+        return alter(query, transaction);
     case PLAN_INSERT:
         return insert(query, transaction);
     case PLAN_CHANGE:

@@ -204,6 +204,22 @@ static enum vdbq_status print_insert(vdbq_query *query, struct text *text)
     return VDBQ_OK;
 }
 
+static void print_alteration(const struct plan_alter *alter, struct text *text)
+{
+    const struct alteration *made = &alter->alteration;
+
+    if (alter->nothing)
+        text_print(text, "; table %s is so already\n", alter->table);
+    else if (made->from != NULL)
+        text_print(text, "; table %s has %u columns and these rows\n",
+                   alter->table, made->column_count);
+    else if (made->name != NULL)
+        text_print(text, "; table %s is called %s\n", alter->table, made->name);
+    else
+        text_print(text, "; a column of table %s has another name\n",
+                   alter->table);
+}
+
 /* What a statement does, or becomes of the rows of its steps. */
 static void print_change(const struct plan *plan, struct text *text)
 {
@@ -224,6 +240,9 @@ static void print_change(const struct plan *plan, struct text *text)
         text_print(text, "; create %sindex %s on table %u\n",
                    plan->index.unique ? "unique " : "", plan->index.name,
                    (unsigned)plan->index.table_id);
+        break;
+    case PLAN_ALTER:
+        print_alteration(&plan->alter, text);
         break;
     case PLAN_DROP_TABLE:
         text_print(text, "; drop table %s\n", plan->drop.name);

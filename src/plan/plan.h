@@ -30,6 +30,7 @@ enum plan_kind {
     PLAN_CREATE_TABLE,
     PLAN_CREATE_VIEW,
     PLAN_CREATE_INDEX,
+    PLAN_ALTER,
     PLAN_DROP_TABLE,
     PLAN_DROP_VIEW,
     PLAN_DROP_INDEX,
@@ -77,6 +78,13 @@ struct plan_index {
     enum collation *collations; /* of each; NULL: the columns' own */
     struct index_keys *keys;    /* without an origin; NULL: it is of columns
                                    of all rows                          */
+};
+
+/* ALTER TABLE. Where all rows go, the plan's steps give them as they are then. */
+struct plan_alter {
+    struct alteration alteration;
+    const char *table; /* its name before */
+    bool nothing;      /* IF EXISTS, IF NOT EXISTS: there is nothing to do */
 };
 
 /* DROP TABLE, VIEW, INDEX; REINDEX. */
@@ -191,6 +199,7 @@ struct plan {
         struct plan_create create;
         struct plan_view view;
         struct plan_index index;
+        struct plan_alter alter;
         struct plan_drop drop;
         struct plan_insert insert;
         struct plan_change change;

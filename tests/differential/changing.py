@@ -51,6 +51,10 @@ WHERES = {'p': ('p > 5',), 'k': ('k > 3', 'k IS NOT NULL', 'k IN (1, 2, 5)'), 'i
           'x': ('x > 0',), 'd': ('d > 0',)}
 
 
+# Columns of one type, by names that say the same of their values, or less.
+OTHER_NAMES = {'k': 'ie', 'i': 'e', 'b': 'x', 's': 't', 't': 's'}
+
+
 class Shape:
     """What a table is; never changed, but made anew."""
 
@@ -66,6 +70,27 @@ class Shape:
 
     def nodes(self):
         return [column_node(c) for c in self.columns]
+
+    def added(self, column, default):
+        return Shape(self.name, (*self.columns, column), self.unique, self.key, self.needed,
+                     {**self.defaults, **({column: default} if default is not None else {})})
+
+    def dropped(self, column):
+        return Shape(self.name, tuple(c for c in self.columns if c != column), self.unique,
+                     self.key, tuple(c for c in self.needed if c != column),
+                     {c: value for c, value in self.defaults.items() if c != column})
+
+    def renamed(self, name):
+        return Shape(name, self.columns, self.unique, self.key, self.needed, self.defaults)
+
+    def recalled(self, column, to):
+        """With a column of another name; no Keys read it."""
+        def other(names):
+            return tuple(to if c == column else c for c in names)
+        unique = tuple(columns if isinstance(columns, Keys) else other(columns)
+                       for columns in self.unique)
+        return Shape(self.name, other(self.columns), unique, self.key, other(self.needed),
+                     {to if c == column else c: value for c, value in self.defaults.items()})
 
     def keyed(self):
         """The columns of which no two rows may have the same."""
@@ -482,7 +507,7 @@ class Changes:
         return Keys(sorted({c for of, _ in (*chosen, *where) for c in of}), target)
 
     def new_index(self, name):
-        """(node, shape) of a CREATE INDEX; the shape is the table's with it."""
+        """(node, shape of its table, columns or Keys, whether it is unique) of a CREATE INDEX."""
         shape, rng = self.table(), self.rng
         columns = tuple(rng.sample(shape.columns, min(len(shape.columns), rng.choice((1, 1, 2)))))
         unique = rng.random() < 0.4
@@ -490,7 +515,34 @@ class Changes:
         if keys:
             node = Node(f'CREATE {"UNIQUE " if unique else ""}INDEX {name} ON {shape.name} '
                         f'{keys.target}')
-            return node, shape, keys if unique else None
+            return node, shape, keys, unique
         node = Node(f'CREATE {"UNIQUE " if unique else ""}INDEX {name} ON {shape.name} '
                     f'({", ".join(columns)})')
-        return node, shape, columns if unique else None
+        return node, shape, columns, unique
+
+    def alteration(self, shape, free, indexes, allowed):
+        """(node, shape) of an ALTER TABLE, perhaps to the name `free`; `indexes` are what
+        those of the table are of. There are no views."""
+        rng = self.rng
+        by_name = {c for columns in indexes if isinstance(columns, Keys) for c in columns}
+        fixed = {c for columns in indexes for c in columns} | shape.keyed()
+        new = [c for c in allowed if c not in shape.columns and c != 'p']
+        old = [c for c in shape.columns if c not in fixed] if len(shape.columns) > 1 else []
+        pairs = [(c, to) for c in shape.columns if c not in by_name
+                 for to in OTHER_NAMES.get(c, '') if to not in shape.columns and to in allowed]
+        forms = ['table'] + ['add'] * (2 * bool(new)) + ['drop'] * (2 * bool(old)) + \
+            ['column'] * (2 * bool(pairs))
+        form, start = rng.choice(forms), f'ALTER TABLE {shape.name}'
+        if form == 'add':
+            column = rng.choice(new)
+            made = shape.added(column, self.values.value(column, shape)
+                               if rng.random() < 0.6 else None)
+            return Node({d: f'{start} ADD COLUMN {made.column(column, d)}'
+                         for d in ('', 'sqlite')}), made
+        if form == 'drop':
+            column = rng.choice(old)
+            return Node(f'{start} DROP COLUMN {column}'), shape.dropped(column)
+        if form == 'column':
+            column, to = rng.choice(pairs)
+            return Node(f'{start} RENAME COLUMN {column} TO {to}'), shape.recalled(column, to)
+        return Node(f'{start} RENAME TO {free}'), shape.renamed(free)

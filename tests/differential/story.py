@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One random history, made step by step while sqlite3 follows, so that each
 step fits what the database then is."""
-from .changing import ROWS_MANY, Changes, Schema, Values
+from .changing import ROWS_MANY, Changes, Keys, Schema, Values
 from .engines import Refused, some_settings
 from .history import Step
 from .nodes import Node
@@ -202,8 +202,10 @@ class Story:
         schema, chance = self.schema, self.rng.random()
         if chance < 0.3 and len(schema.tables) < TABLES_MAX:
             self.create_table()
-        elif chance < 0.45:
+        elif chance < 0.4:
             self.drop_table()
+        elif chance < 0.5:
+            self.alter_table()
         elif chance < 0.6 and len(schema.views) < VIEWS_MAX:
             self.create_view()
         elif chance < 0.7 and schema.views:
@@ -227,12 +229,39 @@ class Story:
         if self.change(node):
             schema.tables[name] = shape
 
-    def drop_table(self):
-        """Views may be over it: they go first."""
+    def drop_views(self):
         schema = self.schema
         for view in list(schema.views):
             self.change(Node(f'DROP VIEW {view}'))
             del schema.views[view]
+
+    def alter_table(self):
+        """Views may be over it: they go first. What it looked like is read at once."""
+        self.drop_views()
+        schema, changes = self.schema, self.changes()
+        shape = changes.table()
+        indexes = [columns for table, columns, _ in schema.indexes.values()
+                   if table == shape.name]
+        node, made = changes.alteration(shape, self.free_name('t', schema.tables), indexes,
+                                        self.options.columns)
+        if not self.change(node):
+            return
+        column = dict(zip(shape.columns, made.columns)) \
+            if len(shape.columns) == len(made.columns) else {}
+        del schema.tables[shape.name]
+        schema.tables[made.name] = made
+        for name, (table, columns, unique) in list(schema.indexes.items()):
+            if table == shape.name:
+                if not isinstance(columns, Keys):
+                    columns = tuple(column.get(c, c) for c in columns)
+                schema.indexes[name] = (made.name, columns, unique)
+        what, node, letters = Changes.whole(made)
+        self.do(Step(what, self.party, node, letters))
+
+    def drop_table(self):
+        """Views may be over it: they go first."""
+        schema = self.schema
+        self.drop_views()
         name = self.rng.choice(list(schema.tables))
         if self.change(Node(f'DROP TABLE {name}')):
             del schema.tables[name]
@@ -252,17 +281,17 @@ class Story:
     def create_index(self):
         schema = self.schema
         name = self.free_name('x', schema.indexes)
-        node, shape, unique = self.changes().new_index(name)
+        node, shape, columns, unique = self.changes().new_index(name)
         if self.change(node):
-            schema.indexes[name] = (shape.name, unique)
+            schema.indexes[name] = (shape.name, columns, unique)
             if unique:
-                schema.tables[shape.name] = shape.indexed((*shape.unique, unique))
+                schema.tables[shape.name] = shape.indexed((*shape.unique, columns))
 
     def drop_index(self, name):
         schema = self.schema
         if self.change(Node(f'DROP INDEX {name}')):
-            table, unique = schema.indexes.pop(name)
+            table, columns, unique = schema.indexes.pop(name)
             if unique:
                 kept = list(schema.tables[table].unique)
-                kept.remove(unique)
+                kept.remove(columns)
                 schema.tables[table] = schema.tables[table].indexed(tuple(kept))

@@ -231,6 +231,22 @@ bool column_valid(const struct column *column);
  * no memory. */
 struct catalogue *catalogue_wider(const struct catalogue *catalogue);
 
+/* What becomes of one table: names that change, or other columns, of which its rows
+ * are to come anew. */
+struct alteration {
+    uint32_t table_id;
+    const char *name;             /* the table's from then on; NULL: as it is */
+    const struct column *columns; /* NULL: they are what they are     */
+    unsigned column_count;
+    const int
+        *from; /* of each column, which it was, or -1: it was none; all rows
+                        go. NULL: columns have other names alone       */
+};
+/* A catalogue with the table as it is afterwards, which the caller holds; NULL: no
+ * memory. What its indexes and rules are of must have columns still. */
+struct catalogue *catalogue_altered(const struct catalogue *catalogue,
+                                    const struct alteration *alteration);
+
 /* Facts of a column over all tablets of a table. */
 struct column_facts table_facts(const struct table *table, unsigned column);
 /* Whether these are what a count of the values would give: bounds are not. */

@@ -63,6 +63,10 @@ void catalogue_remove_index(struct catalogue *catalogue, const char *name);
  * they are. False: no memory. */
 bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
                           size_t room);
+/* The same in a copy that was made with room, so that its names are its own: columns
+ * get no trees of their DEFAULTs. False: no memory. */
+bool catalogue_alter(struct catalogue *catalogue,
+                     const struct alteration *alteration);
 /* Gives a table that has none the columns that are unique together. */
 bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
                          const struct unique *uniques, unsigned count);

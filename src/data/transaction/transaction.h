@@ -29,6 +29,12 @@ enum vdbq_status transaction_create_table(struct transaction *transaction,
 enum vdbq_status transaction_drop_table(struct transaction *transaction,
                                         uint32_t table_id, struct error *error);
 
+/* Renames a table or its columns, or gives it other columns, without rows: these are to
+ * be appended anew. Settles. */
+enum vdbq_status transaction_alter(struct transaction *transaction,
+                                   const struct alteration *alteration,
+                                   struct error *error);
+
 /* Columns of a new table that are unique together. */
 enum vdbq_status transaction_constrain(struct transaction *transaction,
                                        uint32_t table_id,

@@ -15,6 +15,8 @@ static enum vdbq_status check_name(const char *name, const char *what,
                                    struct error *error);
 static enum vdbq_status check_free(const struct catalogue *draft,
                                    const char *name, struct error *error);
+static enum vdbq_status check_columns(const struct table *table,
+                                      struct error *error);
 static enum vdbq_status check_new_table(const struct transaction *transaction,
                                         const struct table *table,
                                         struct error *error);
@@ -88,6 +90,62 @@ enum vdbq_status transaction_drop_table(struct transaction *transaction,
     transaction_take(transaction, next);
     transaction_forget(transaction, table_id);
     unique_sets_forget(transaction->writer.database, table_id);
+    return VDBQ_OK;
+}
+
+/* That the file can have the table as it is to be. */
+static enum vdbq_status check_alteration(const struct transaction *transaction,
+                                         const struct alteration *alteration,
+                                         struct error *error)
+{
+    const struct table *now =
+        transaction_table(transaction, alteration->table_id, error);
+    struct table table;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (now == NULL)
+        return error->status;
+    table = *now;
+    if (alteration->name != NULL)
+        status = check_name(alteration->name, "table", error);
+    if (alteration->name != NULL && status == VDBQ_OK)
+        status = check_free(transaction->draft, alteration->name, error);
+    if (alteration->columns == NULL || status != VDBQ_OK)
+        return status;
+    table.columns = (struct column *)alteration->columns;
+    table.column_count = alteration->column_count;
+    return check_columns(&table, error);
+}
+
+enum vdbq_status transaction_alter(struct transaction *transaction,
+                                   const struct alteration *alteration,
+                                   struct error *error)
+{
+    struct database *database = transaction->writer.database;
+    uint32_t id = alteration->table_id;
+    struct catalogue *next;
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    if (status == VDBQ_OK)
+        status = check_alteration(transaction, alteration, error);
+    if (status != VDBQ_OK)
+        return status;
+    next = transaction_next(transaction, 1);
+    if (next == NULL || !catalogue_alter(next, alteration)) {
+        catalogue_release(next);
+        return transaction_note(transaction, error_no_memory(error));
+    }
+    if (alteration->columns != NULL)
+        status =
+            defaults_parse(database->parse_default,
+                           (struct table *)catalogue_table_id(next, id), error);
+    if (status != VDBQ_OK) {
+        catalogue_release(next);
+        return status;
+    }
+    transaction_forget(transaction, id);
+    transaction_take(transaction, next);
+    unique_sets_forget(database, id);
     return VDBQ_OK;
 }
 

@@ -16,10 +16,6 @@
 #include "plan/statement/statement.h"
 #include "plan/tree/binder.h"
 
-static enum vdbq_status check_name(const struct ast_name *name,
-                                   const char *what, struct error *error);
-static enum vdbq_status check_free(const struct binder *binder,
-                                   const struct ast_name *name, bool keeps);
 static enum vdbq_status query_columns(const struct ast_create *create,
                                       struct binder *binder, struct plan *plan);
 static enum vdbq_status check_columns(const struct ast_create *create,
@@ -39,12 +35,12 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
 {
     const struct ast_name *name = &create->table;
     struct plan_create *made = &plan->create;
-    enum vdbq_status status = check_name(name, "table", binder->error);
+    enum vdbq_status status = ddl_check_name(name, "table", binder->error);
 
     plan->kind = PLAN_CREATE_TABLE;
     made->uniques = VECTOR_IN(binder->arena, struct unique);
     if (status == VDBQ_OK)
-        status = check_free(binder, name, create->if_not_exists);
+        status = ddl_check_free(binder, name, create->if_not_exists);
     if (status == VDBQ_OK && binder->catalogue->table_count >= TABLES_MAX)
         status = error_at(binder->error, VDBQ_LIMIT, name->at,
                           "a database has at most %d tables", TABLES_MAX);
@@ -74,14 +70,15 @@ enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,
 enum vdbq_status plan_create_view(const struct ast_view *view,
                                   struct binder *binder, struct plan *plan)
 {
-    enum vdbq_status status = check_name(&view->name, "view", binder->error);
+    enum vdbq_status status =
+        ddl_check_name(&view->name, "view", binder->error);
     struct node *node;
 
     plan->kind = PLAN_CREATE_VIEW;
     plan->view.name = view->name.text;
     plan->view.if_not_exists = view->if_not_exists;
     if (status == VDBQ_OK)
-        status = check_free(binder, &view->name, view->if_not_exists);
+        status = ddl_check_free(binder, &view->name, view->if_not_exists);
     if (status != VDBQ_OK)
         return status;
     plan->view.sql = arena_copy(binder->arena, binder->sql, binder->sql_length);
@@ -91,9 +88,8 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
     return node && rewrite(binder, node) ? VDBQ_OK : binder->error->status;
 }
 
-/* That no table and no view has the name; `keeps`: it may be. */
-static enum vdbq_status check_free(const struct binder *binder,
-                                   const struct ast_name *name, bool keeps)
+enum vdbq_status ddl_check_free(const struct binder *binder,
+                                const struct ast_name *name, bool keeps)
 {
     if (!keeps && catalogue_table(binder->catalogue, name->text) != NULL) {
         error_at(binder->error, VDBQ_EXISTS, name->at,
@@ -142,8 +138,8 @@ static enum vdbq_status query_columns(const struct ast_create *create,
     return plan_steps(binder, node, plan);
 }
 
-static enum vdbq_status check_name(const struct ast_name *name,
-                                   const char *what, struct error *error)
+enum vdbq_status ddl_check_name(const struct ast_name *name, const char *what,
+                                struct error *error)
 {
     size_t length = strlen(name->text);
 
@@ -181,9 +177,9 @@ static enum vdbq_status read_default(struct binder *binder,
     return VDBQ_OK;
 }
 
-static enum vdbq_status describe_column(struct binder *binder,
-                                        const struct ast_column *from,
-                                        struct column *column)
+enum vdbq_status ddl_describe_column(struct binder *binder,
+                                     const struct ast_column *from,
+                                     struct column *column)
 {
     *column = (struct column){ .name = from->name.text,
                                .type = from->type.type,
@@ -214,9 +210,10 @@ static enum vdbq_status check_columns(const struct ast_create *create,
         return error_no_memory(binder->error);
     for (const struct ast_column *column = create->columns; column != NULL;
          column = column->next) {
-        if (check_name(&column->name, "column", binder->error) != VDBQ_OK)
+        if (ddl_check_name(&column->name, "column", binder->error) != VDBQ_OK)
             return binder->error->status;
-        if (describe_column(binder, column, &plan->columns[count++]) != VDBQ_OK)
+        if (ddl_describe_column(binder, column, &plan->columns[count++])
+            != VDBQ_OK)
             return binder->error->status;
     }
     plan->column_count = count;

@@ -92,6 +92,8 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
         return plan_create_view(&statement->view, binder, plan);
     case AST_CREATE_INDEX:
         return plan_create_index(&statement->index, binder, plan);
+    case AST_ALTER:
+        return plan_alter(&statement->alter, binder, plan);
     case AST_DROP_TABLE:
         return plan_drop(&statement->drop, PLAN_DROP_TABLE, binder, plan);
     case AST_DROP_VIEW:
@@ -137,6 +139,9 @@ static enum vdbq_status check_kept(const struct ast_statement *statement,
                         "an index has no parameters");
     if (statement->kind == AST_CREATE_TABLE && statement->create.query == NULL)
         return error_at(binder->error, VDBQ_SYNTAX, statement->create.table.at,
+                        "the definition of a table has no parameters");
+    if (statement->kind == AST_ALTER)
+        return error_at(binder->error, VDBQ_SYNTAX, statement->alter.table.at,
                         "the definition of a table has no parameters");
     return VDBQ_OK;
 }

@@ -22,6 +22,29 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
 enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,
                            struct binder *binder, struct plan *plan);
 
+/* ddl.c: what CREATE TABLE and ALTER TABLE check. Whether a name can be that of
+ * `what`; that no table and no view has it, or (`keeps`) one may have it; what a
+ * column of a table is. */
+enum vdbq_status ddl_check_name(const struct ast_name *name, const char *what,
+                                struct error *error);
+enum vdbq_status ddl_check_free(const struct binder *binder,
+                                const struct ast_name *name, bool keeps);
+enum vdbq_status ddl_describe_column(struct binder *binder,
+                                     const struct ast_column *from,
+                                     struct column *column);
+
+enum vdbq_status plan_alter(const struct ast_alter *alter,
+                            struct binder *binder, struct plan *plan);
+
+/* alter_check.c: that no index has the column, or (`by_name`) has it in a text that is
+ * kept; that all views that mean something still do once the table is altered. */
+enum vdbq_status alter_check_indexes(const struct binder *binder,
+                                     const struct table *table, unsigned column,
+                                     bool by_name, struct position at);
+enum vdbq_status alter_check_views(const struct binder *binder,
+                                   const struct alteration *alteration,
+                                   struct position at);
+
 enum vdbq_status plan_create_view(const struct ast_view *view,
                                   struct binder *binder, struct plan *plan);
 

@@ -390,7 +390,7 @@ static const struct failure failures[] = {
     { "update t set a = 1 were b", 1, 20, "\"were\": expected FROM, WHERE",
       "did you mean WHERE?" },
     { "select a b c", 1, 12, "\"c\": expected FROM, WHERE", NULL },
-    { "alter table t", 1, 1, "\"alter\"", "not supported" },
+    { "foreign", 1, 1, "\"foreign\"", "not supported" },
     { "select a from t references b", 1, 17, "\"references\"",
       "as a name it needs quotes: \"references\"" },
     { "select a.count(*) from t", 1, 15, "\"(\"", "no function count" },

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What names a table that is altered: indexes of expressions, whose texts are kept,
+ * and views. Those that would mean nothing afterwards refuse the change.
+ */
+#include <string.h>
+
+#include "base/vector.h"
+#include "plan/bind/query.h"
+#include "plan/make/fold.h"
+#include "plan/statement/statement.h"
+#include "plan/tree/binder.h"
+
+/* --------------------------------------------------------------- indexes -- */
+
+static bool reads_column(const struct index *index, unsigned column,
+                         bool by_name)
+{
+    const struct index_keys *keys = index->keys;
+    unsigned count = keys != NULL ? keys->read_count : index->column_count;
+    const unsigned *columns = keys != NULL ? keys->reads : index->columns;
+
+    if (by_name && keys == NULL)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (columns[i] == column)
+            return true;
+    return false;
+}
+
+enum vdbq_status alter_check_indexes(const struct binder *binder,
+                                     const struct table *table, unsigned column,
+                                     bool by_name, struct position at)
+{
+    const struct catalogue *catalogue = binder->catalogue;
+
+    for (size_t i = 0; i < catalogue->index_count; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        if (index->table_id != table->id
+            || !reads_column(index, column, by_name))
+            continue;
+        error_at(binder->error, VDBQ_CONSTRAINT, at,
+                 "the index %s is of column %s", index->name,
+                 table->columns[column].name);
+        return error_hint(binder->error, "DROP INDEX %s comes first",
+                          index->name);
+    }
+    return VDBQ_OK;
+}
+
+/* ----------------------------------------------------------------- views -- */
+
+/* SELECT * FROM the view; NULL: no memory. */
+static const struct ast_query *query_of(const struct binder *binder,
+                                        const struct view *view,
+                                        struct error *error)
+{
+    struct ast_statement *statement = NULL;
+    struct text sql = { 0 };
+    const char *kept;
+    size_t consumed;
+
+    text_print(&sql, "FROM ");
+    name_sql(view->name, &sql);
+    kept = sql.failed ? NULL : arena_copy(binder->arena, sql.bytes, sql.length);
+    if (kept == NULL)
+        error_no_memory(error);
+    else
+        sql_parse(kept, sql.length, binder->arena, &statement, &consumed,
+                  error);
+    text_finish(&sql);
+    return statement != NULL ? statement->query : NULL;
+}
+
+/* Whether a view means something in a state. */
+static enum vdbq_status bind_view(const struct binder *binder,
+                                  const struct catalogue *catalogue,
+                                  const struct view *view, struct error *error)
+{
+    struct binder inner = { .sql = "",
+                            .catalogue = catalogue,
+                            .arena = binder->arena,
+                            .now = binder->now,
+                            .error = error };
+    const struct ast_query *query = query_of(binder, view, error);
+
+    if (query != NULL)
+        bind_query(&inner, query);
+    fold_finish(&inner);
+    return error->status;
+}
+
+static enum vdbq_status refuse_view(const struct binder *binder,
+                                    const struct view *view,
+                                    const struct error *why, struct position at)
+{
+    error_at(binder->error, VDBQ_CONSTRAINT, at,
+             "the view %s would not work any more: %s", view->name,
+             why->message);
+    return error_hint(binder->error, "DROP VIEW %s comes first", view->name);
+}
+
+/* One that meant nothing before is left alone. */
+static enum vdbq_status check_view(const struct binder *binder,
+                                   const struct catalogue *altered,
+                                   const struct view *view, struct position at)
+{
+    struct error before = { 0 }, after = { 0 };
+    enum vdbq_status status =
+        bind_view(binder, binder->catalogue, view, &before);
+
+    if (status == VDBQ_OK)
+        status = bind_view(binder, altered, view, &after);
+    else
+        status = status == VDBQ_NO_MEMORY ? status : VDBQ_OK;
+    if (status == VDBQ_NO_MEMORY)
+        return error_no_memory(binder->error);
+    return status == VDBQ_OK ? VDBQ_OK : refuse_view(binder, view, &after, at);
+}
+
+enum vdbq_status alter_check_views(const struct binder *binder,
+                                   const struct alteration *alteration,
+                                   struct position at)
+{
+    const struct catalogue *now = binder->catalogue;
+    struct catalogue *altered;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (now->view_count == 0)
+        return VDBQ_OK;
+    altered = catalogue_altered(now, alteration);
+    if (altered == NULL)
+        return error_no_memory(binder->error);
+    for (size_t i = 0; i < now->view_count && status == VDBQ_OK; i++)
+        status = check_view(binder, altered, &now->views[i], at);
+    catalogue_release(altered);
+    return status;
+}
