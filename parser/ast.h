@@ -45,6 +45,7 @@ enum ast_from_kind {
     AST_FROM_TABLE, /* name, alias; also a view or a name of WITH */
     AST_FROM_FILE,  /* file: FROM 'file.csv'; alias               */
     AST_FROM_QUERY, /* query, alias, columns                      */
+    AST_FROM_CALL,  /* name, arguments, alias, columns            */
     AST_FROM_JOIN   /* left, right, join, on or using             */
 };
 enum ast_join {
@@ -60,6 +61,7 @@ struct ast_from {
     unsigned depth; /* as of expressions */
     struct ast_name name;
     struct ast_name alias;
+    struct ast_value *arguments;
     const char *file;
     struct ast_from *next_file; /* of the statement's              */
     struct ast_query *query;

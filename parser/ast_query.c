@@ -369,6 +369,24 @@ struct ast_from *ast_derived(struct parse *parse, struct span whole,
     return made;
 }
 
+struct ast_from *ast_from_call(struct parse *parse, struct span whole,
+                               struct ast_name name,
+                               struct value_list arguments,
+                               struct source source)
+{
+    struct ast_from *made =
+        make_from(parse, AST_FROM_CALL, whole, arguments.depth);
+
+    if (made == NULL)
+        return NULL;
+    made->name = name;
+    made->arguments = arguments.first;
+    made->alias = source.alias;
+    made->columns = source.columns.items;
+    made->column_count = source.columns.count;
+    return made;
+}
+
 /* Kinds of joins that others have. The word would be the alias of what stands
  * before it. */
 static void refuse_kind(struct parse *parse, const struct ast_from *left)

@@ -199,6 +199,11 @@ struct ast_from *ast_table(struct parse *parse, struct span whole,
                            struct ast_name name, struct ast_name alias);
 struct ast_from *ast_file(struct parse *parse, struct span file,
                           struct ast_name alias);
+/* A function's rows. */
+struct ast_from *ast_from_call(struct parse *parse, struct span whole,
+                               struct ast_name name,
+                               struct value_list arguments,
+                               struct source source);
 struct ast_from *ast_derived(struct parse *parse, struct span whole,
                              struct ast_query *query, struct source source);
 struct ast_from *ast_join(struct parse *parse, struct span whole,

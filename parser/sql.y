@@ -508,6 +508,8 @@ from_list:
 from_item:
     name alias         { $$ = ast_table(parse, @$, $name, $alias); }
   | STRING alias       { $$ = ast_file(parse, @1, $alias); }
+  | name "(" values ")" from_alias
+        { $$ = ast_from_call(parse, @$, $name, $values, $from_alias); }
   | in_parentheses from_alias
         { $$ = ast_derived(parse, @$, $in_parentheses, $from_alias); }
   | "(" from_list ")"  { $$ = ast_from_enclosed(parse, @$, $from_list); }

@@ -53,6 +53,8 @@ class Queries(Subqueries):
         alias = self.alias()
         if self.share and self.nesting < 2 and self.rng.random() < 0.1:
             return (*self.rows_of_values(alias), None)
+        if self.peer == 'duckdb' and self.rng.random() < 0.05:
+            return (*self.series(alias), None)
         if self.nesting < 2 and self.rng.random() < 0.12:
             made = self.nested(lambda: self.select(rows_max=rows_max))
             node = Node(f'({{0}}) AS {alias}', made.node, type='S')
@@ -62,6 +64,14 @@ class Queries(Subqueries):
         node = Node(f'{relation.name} AS {alias}', type='S')
         return node, [renamed(c, f'{alias}.{c.template}') for c in relation.columns], \
             relation.rows, relation
+
+    def series(self, alias):
+        """(node, columns, rows) of whole numbers from FROM."""
+        low, high = self.rng.randrange(-3, 3), self.rng.randrange(-3, 12)
+        step = self.rng.choice(('', '', ', 1', ', 2', ', -1'))
+        node = Node(f'{self.rng.choice(("range", "generate_series"))}({low}, {high}{step}) '
+                    f'AS {alias}(i)', type='S')
+        return node, [Node(f'{alias}.i', type='I', bound=12, column=True)], 15
 
     def nested(self, make):
         self.nesting += 1

@@ -12,9 +12,11 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "plan/bind/bind.h"
+#include "plan/bind/from_leaf.h"
 #include "plan/call/names.h"
 #include "plan/bind/query.h"
 #include "plan/bind/scope.h"
+#include "plan/bind/using.h"
 #include "plan/make/common.h"
 #include "plan/make/fold.h"
 #include "plan/make/node.h"
@@ -240,29 +242,54 @@ static struct node *bind_name(struct binder *binder,
     return table != NULL ? node_table(binder, table) : NULL;
 }
 
-static struct node *bind_file(struct binder *binder,
-                              const struct ast_from *tree)
+/* The arguments of a function, which see no columns. Their number; 0: a failure. */
+static unsigned bind_arguments(struct binder *binder,
+                               const struct ast_from *tree,
+                               struct expression **arguments)
 {
-    const struct table *table = catalogue_file(binder->catalogue, tree->file);
+    const struct ast_value *value = tree->arguments;
+    bool constants = binder->constants;
+    struct scope scope;
+    unsigned count = 0;
 
-    if (table != NULL)
-        return node_table(binder, table);
-    error_at(binder->error, VDBQ_UNKNOWN, tree->at,
-             "files cannot be read from here");
-    error_hint(binder->error, "the shell reads them; a program that uses the "
-                              "library gives it a reader with vdbq_on_file()");
-    return NULL;
+    scope_enter(binder, &scope);
+    binder->constants = true;
+    for (; value != NULL && count < LEAF_ARGUMENTS_MAX; value = value->next) {
+        arguments[count] = bind_expression(binder, value->expression);
+        if (arguments[count] == NULL)
+            break;
+        count++;
+    }
+    scope_leave(binder, &scope);
+    binder->constants = constants;
+    if (value != NULL && count == LEAF_ARGUMENTS_MAX)
+        leaf_refuse(binder, tree);
+    return value == NULL ? count : 0;
 }
 
-/* A file is called what its name says without folders and ending. */
-static const char *file_alias(struct binder *binder, const char *file)
+/* The rows of a function. Its column has the name of the alias, and beside that its
+ * own one. */
+static enum vdbq_status collect_call(struct binder *binder,
+                                     const struct ast_from *tree,
+                                     struct from *from)
 {
-    const char *slash = strrchr(file, '/');
-    const char *name = slash != NULL ? slash + 1 : file;
-    const char *dot = strchr(name, '.');
-    size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
+    struct expression *arguments[LEAF_ARGUMENTS_MAX];
+    unsigned first = binder->scope->node->column_count,
+             count = bind_arguments(binder, tree, arguments);
+    const char *alias = tree->alias.text, *name = tree->name.text;
+    struct node *node =
+        count > 0 ? leaf_series(binder, tree, arguments, count) : NULL;
+    enum vdbq_status status;
 
-    return arena_copy(binder->arena, name, length);
+    if (node != NULL && tree->columns != NULL)
+        node = rename_columns(binder, node, tree->columns, tree->column_count,
+                              tree->at);
+    else if (node != NULL)
+        node->columns[0].name = alias != NULL ? alias : name;
+    status = add_leaf(binder, alias != NULL ? alias : name, node, from);
+    return status == VDBQ_OK && alias != NULL
+               ? scope_add(binder, alias, name, (int)first, true)
+               : status;
 }
 
 static enum vdbq_status collect_leaf(struct binder *binder,
@@ -281,10 +308,12 @@ static enum vdbq_status collect_leaf(struct binder *binder,
     case AST_FROM_QUERY:
         node = bind_apart(binder, tree->query, binder->scope->outer);
         break;
+    case AST_FROM_CALL:
+        return collect_call(binder, tree, from);
     default:
-        node = bind_file(binder, tree);
+        node = leaf_file(binder, tree);
         if (alias == NULL)
-            alias = file_alias(binder, tree->file);
+            alias = leaf_file_alias(binder, tree->file);
     }
     if (tree->columns != NULL)
         node = rename_columns(binder, node, tree->columns, tree->column_count,
@@ -292,101 +321,7 @@ static enum vdbq_status collect_leaf(struct binder *binder,
     return add_leaf(binder, alias != NULL ? alias : "", node, from);
 }
 
-/* ---------------------------------------------------- USING and NATURAL -- */
-
-/* A column of that name among the scope's from number `first` up to `end`. */
-static struct scope_column *column_between(struct binder *binder,
-                                           const char *name, unsigned first,
-                                           unsigned end)
-{
-    struct scope_column *found = NULL;
-
-    for (size_t i = 0; i < binder->scope->columns.count; i++) {
-        struct scope_column *column = vector_at(&binder->scope->columns, i);
-        if (!column->hidden && (unsigned)column->column >= first
-            && (unsigned)column->column < end && name_equal(column->name, name)
-            && found == NULL)
-            found = column;
-    }
-    return found;
-}
-
-/* What a join's two sides are: columns from `left` on, from `middle` on. */
-struct sides {
-    unsigned left, middle, end;
-    enum ast_join join;
-};
-
-/* Both columns have one name from here on, the left one's: for the first value
- * of theirs, or of RIGHT JOIN for the right one. */
-static void make_one(struct scope *scope, enum ast_join join,
-                     struct scope_column *left,
-                     const struct scope_column *right)
-{
-    struct scope_column *last = left;
-
-    left->replaced |= join == AST_JOIN_RIGHT;
-    while (join == AST_JOIN_FULL && scope_other(scope, last) != NULL)
-        last = scope_other(scope, last);
-    last->other = right->column;
-}
-
-/* One column of USING: equal on both sides, and one column from here on. */
-static struct expression *equal_columns(struct binder *binder,
-                                        const struct sides *sides,
-                                        const char *name, struct position at)
-{
-    struct scope_column *left =
-        column_between(binder, name, sides->left, sides->middle);
-    struct scope_column *right =
-        column_between(binder, name, sides->middle, sides->end);
-    struct ast_expression place = { .at = at };
-    struct expression *a, *b;
-
-    if (left == NULL || right == NULL) {
-        error_at(binder->error, VDBQ_UNKNOWN, at,
-                 "the %s side of the join has no column %s",
-                 left == NULL ? "left" : "right", name);
-        return NULL;
-    }
-    a = scope_value(binder, binder->scope, left, at);
-    b = scope_value(binder, binder->scope, right, at);
-    right->hidden = true;
-    if (sides->join >= AST_JOIN_RIGHT)
-        make_one(binder->scope, sides->join, left, right);
-    return a && b ? expression_operator(binder, AST_EQ, a, b, &place) : NULL;
-}
-
-static enum vdbq_status add_equal(struct binder *binder,
-                                  const struct sides *sides, const char *name,
-                                  struct position at, struct vector *parts)
-{
-    struct expression *equal = equal_columns(binder, sides, name, at);
-
-    if (equal == NULL)
-        return binder->error->status;
-    return vector_append(parts, &equal, 1) ? VDBQ_OK
-                                           : error_no_memory(binder->error);
-}
-
-static enum vdbq_status add_natural(struct binder *binder,
-                                    const struct sides *sides,
-                                    struct position at, struct vector *parts)
-{
-    enum vdbq_status status = VDBQ_OK;
-    size_t count = binder->scope->columns.count;
-
-    for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
-        const struct scope_column *column =
-            vector_at(&binder->scope->columns, i);
-        unsigned number = (unsigned)column->column;
-        if (!column->hidden && number >= sides->left && number < sides->middle
-            && column_between(binder, column->name, sides->middle, sides->end)
-                   != NULL)
-            status = add_equal(binder, sides, column->name, at, parts);
-    }
-    return status;
-}
+/* --------------------------------------------------------------- joins -- */
 
 /* The conditions of a join, over the scope's columns. */
 static enum vdbq_status join_conditions(struct binder *binder,
@@ -398,10 +333,10 @@ static enum vdbq_status join_conditions(struct binder *binder,
     struct expression *on;
 
     if (tree->natural)
-        return add_natural(binder, sides, tree->at, parts);
+        return using_natural(binder, sides, tree->at, parts);
     for (unsigned i = 0; i < tree->column_count && status == VDBQ_OK; i++)
-        status = add_equal(binder, sides, tree->columns[i].text,
-                           tree->columns[i].at, parts);
+        status = using_column(binder, sides, tree->columns[i].text,
+                              tree->columns[i].at, parts);
     if (status != VDBQ_OK || tree->on == NULL)
         return status;
     on = bind_condition(binder, tree->on);
@@ -410,8 +345,6 @@ static enum vdbq_status join_conditions(struct binder *binder,
     return vector_append(parts, &on, 1) ? VDBQ_OK
                                         : error_no_memory(binder->error);
 }
-
-/* --------------------------------------------------------------- joins -- */
 
 /* Whether all columns have numbers from `first` on. */
 static bool is_behind(void *first, struct expression **operand)
