@@ -359,7 +359,7 @@ class Queries(Subqueries):
             terms = [Node(f'{{0}}{self.rng.choice(("", "", " DESC"))}', c) for c in order]
             parts.append(listed(terms))
         if order:
-            over += self.window_frame(whole)
+            over += self.window_frame(whole, order)
         return self.placed(scope, call, Node(over.strip(), *parts))
 
     def placed(self, scope, call, over):
@@ -374,14 +374,15 @@ class Queries(Subqueries):
             clauses.append(Node('QUALIFY ({0}) IS NULL OR {1}', made, test))
         return made, listed(clauses, ' ')
 
-    def window_frame(self, whole):
+    def window_frame(self, whole, order):
         """No frame, or one: of ROWS where rows that tie are the same in all columns."""
         if self.rng.random() < 0.5:
             return ''
         unit = self.rng.choice(('ROWS', 'RANGE')) if whole else 'RANGE'
         n = self.rng.choice((0, 1, 2, 9, 70))
+        far = len(order) == 1 and order[0].type in 'ID' and order[0].bound < 2**40
         places = ['UNBOUNDED PRECEDING', 'CURRENT ROW', 'UNBOUNDED FOLLOWING']
-        if unit == 'ROWS':
+        if unit == 'ROWS' or far and self.rng.random() < 0.6:
             places[1:2] = [f'{n + 1} PRECEDING', f'{n} PRECEDING', 'CURRENT ROW',
                            f'{n} FOLLOWING', f'{n + 2} FOLLOWING']
         begin = self.rng.randrange(len(places) - 1)

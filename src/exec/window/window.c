@@ -87,6 +87,7 @@ run_function(struct window *window, const struct step_window_function *function,
 {
     assert(window->order != NULL && window->starts != NULL);
     window->any_nulls = false;
+    window->key = function->order.count == 1 ? function->order.items : NULL;
     switch (function->function) {
     case WINDOW_ROW_NUMBER:
     case WINDOW_RANK:

@@ -17,8 +17,10 @@ struct window_firsts;
 struct window {
     const struct row_set *rows;        /* all rows of the input */
     const struct step_column *columns; /* of the input */
-    uint32_t *order;  /* numbers of rows, by partition and order       */
-    uint8_t *starts;  /* of each in that order: enum sort_start      */
+    uint32_t *order; /* numbers of rows, by partition and order       */
+    uint8_t *starts; /* of each in that order: enum sort_start      */
+    const struct step_key *key; /* of the function at hand, where its order has
+                                   one alone; else NULL                 */
     bool any_nulls;   /* a function has written one                    */
     unsigned threads; /* that share the rows in their order           */
     const struct window_firsts *firsts; /* rows that are wanted; NULL: all */
@@ -88,6 +90,8 @@ struct window_frames {
     uint32_t first, last; /* its partition: the first row, one behind it   */
     uint32_t peers, peers_end; /* its peers, likewise                     */
     uint32_t begin, end;       /* its frame; empty where not begin < end  */
+    uint32_t known, known_end; /* of its partition, rows whose key is not NULL:
+                                  of FRAME_DISTANCE                        */
 };
 /* window_frame.c: those of the rows from `at` on, which is there. */
 struct window_frames window_frames_begin(const struct window *window,

@@ -111,27 +111,35 @@ static bool bind_window_lists(struct binder *binder,
 
 /* The rows behind the row at which a frame begins or ends. */
 static bool bind_bound(struct binder *binder, const struct call *call,
-                       const struct ast_bound *from, struct frame_bound *bound)
+                       const struct ast_bound *from, struct frame_bound *bound,
+                       bool range)
 {
-    struct expression *e;
+    struct expression *e = NULL;
 
     bound->unbounded =
         from->kind == AST_BOUND_START || from->kind == AST_BOUND_END;
     if (from->offset == NULL)
         return true;
-    e = bind_expression(binder, from->offset);
-    if (e == NULL
-        || !bind_whole_number(binder, call, e, "frame offset", &bound->offset))
+    if (from->offset->kind != AST_INTERVAL || !range) {
+        e = bind_expression(binder, from->offset);
+        if (e == NULL)
+            return false;
+    }
+    if (range ? !frame_distance(binder, call, from, e, bound)
+              : !bind_whole_number(binder, call, e, "frame offset",
+                                   &bound->offset))
         return false;
-    if (bound->offset < 0) {
+    if (bound->offset < 0 || bound->real < 0) {
         error_at(binder->error, VDBQ_TYPE, from->at,
                  "the frame offset of %s is below 0", call->name);
         return false;
     }
-    if (bound->offset > FRAME_OFFSET_MAX)
+    if (bound->offset > FRAME_OFFSET_MAX && !range)
         bound->offset = FRAME_OFFSET_MAX;
-    if (from->kind == AST_BOUND_PRECEDING)
+    if (from->kind == AST_BOUND_PRECEDING) {
         bound->offset = -bound->offset;
+        bound->real = -bound->real;
+    }
     return true;
 }
 
@@ -150,14 +158,7 @@ static bool check_frame(struct binder *binder, const struct ast_frame *frame)
             "UNBOUNDED FOLLOWING is the order of places");
         return false;
     }
-    if (!frame->range || (begin->offset == NULL && end->offset == NULL))
-        return true;
-    error_at(binder->error, VDBQ_SYNTAX,
-             begin->offset != NULL ? begin->at : end->at,
-             "frames of RANGE have no offsets");
-    error_hint(binder->error, "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW counts "
-                              "rows");
-    return false;
+    return true;
 }
 
 static bool bind_frame(struct binder *binder, const struct ast_frame *from,
@@ -169,13 +170,15 @@ static bool bind_frame(struct binder *binder, const struct ast_frame *from,
     if (!from->written)
         return true;
     if (!check_frame(binder, from)
-        || !bind_bound(binder, call, &from->begin, &frame->begin)
-        || !bind_bound(binder, call, &from->end, &frame->end))
+        || !bind_bound(binder, call, &from->begin, &frame->begin, from->range)
+        || !bind_bound(binder, call, &from->end, &frame->end, from->range))
         return false;
     frame->unit = from->range ? FRAME_RANGE : FRAME_ROWS;
-    if (from->range
-        && (call->order.count == 0
-            || (frame->begin.unbounded && !frame->end.unbounded)))
+    if (from->range && (from->begin.offset != NULL || from->end.offset != NULL))
+        frame->unit = FRAME_DISTANCE;
+    else if (from->range
+             && (call->order.count == 0
+                 || (frame->begin.unbounded && !frame->end.unbounded)))
         frame->unit = FRAME_DEFAULT;
     return true;
 }

@@ -64,6 +64,13 @@ bool quantile_is_between(enum aggregate_function function);
 struct expression *bind_grouping(struct binder *binder,
                                  const struct call *call);
 
+/* frame_distance.c: how far the bound of RANGE is from a row, in the units of the
+ * only key of the call's order: `e`, or NULL where an INTERVAL is written. False: a
+ * failure. */
+bool frame_distance(struct binder *binder, const struct call *call,
+                    const struct ast_bound *from, struct expression *e,
+                    struct frame_bound *bound);
+
 /* Reads an argument that is a constant whole number, and no NULL: `what`
  * ("distance") names it where it is none. False: a failure. */
 bool bind_whole_number(struct binder *binder, const struct call *call,

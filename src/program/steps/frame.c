@@ -8,7 +8,8 @@
 
 static bool bound_same(const struct frame_bound *a, const struct frame_bound *b)
 {
-    return a->unbounded == b->unbounded && a->offset == b->offset;
+    return a->unbounded == b->unbounded && a->offset == b->offset
+           && !(a->real < b->real) && !(a->real > b->real);
 }
 
 bool frame_same(const struct step_frame *a, const struct step_frame *b)
@@ -26,6 +27,9 @@ static void print_bound(const struct frame_bound *bound, const char *side,
 
     if (bound->unbounded)
         text_print(text, "UNBOUNDED %s", side);
+    else if (bound->real < 0 || bound->real > 0)
+        text_print(text, "%g %s", bound->real < 0 ? -bound->real : bound->real,
+                   bound->real < 0 ? "PRECEDING" : "FOLLOWING");
     else if (offset == 0)
         text_print(text, "CURRENT ROW");
     else

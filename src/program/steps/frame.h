@@ -17,11 +17,15 @@ enum frame_unit {
     FRAME_DEFAULT, /* from the partition's first row to the row's last peer;
                       the bounds say nothing                               */
     FRAME_ROWS,
-    FRAME_RANGE /* bounds without an offset are the row's peers             */
+    FRAME_RANGE, /* bounds without an offset are the row's peers          */
+    FRAME_DISTANCE /* RANGE with a distance: rows whose only key is so far from the
+                      row's, at most; of a row whose key is NULL its peers   */
 };
 struct frame_bound {
     bool unbounded; /* the partition's first row, or its last one           */
-    int64_t offset; /* rows behind the row; below 0: before it; of RANGE 0  */
+    int64_t offset; /* rows behind the row; below 0: before it; of RANGE 0; of
+                       DISTANCE how far the key is, in its own units ...    */
+    double real;    /* ... of FLOAT and DOUBLE                              */
 };
 struct step_frame {
     enum frame_unit unit;
