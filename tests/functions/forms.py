@@ -15,11 +15,12 @@ Form = namedtuple('Form', 'name arity text aggregate', defaults=(False,))
 FUNCTIONS = 'src/program/functions/function_table.h'
 FUNCTION = r'^    (?:BOUND|OPCODE|HOST)\((\w+), (\d+), (\w+), '
 PLANNERS = '#define INNER_FUNCTIONS'  # and below: they have no names in SQL
+# first() has no name in SQL; grouping() is of a query's keys.
 AGGREGATES = ('src/program/steps/aggregates.h',
-              r'^    _\([A-Z]+, (?!first\b)(\w+), [A-Z]+, [A-Z]+, ')  # first() has no name in SQL
+              r'^    _\([A-Z]+, (?!(?:first|grouping)\b)(\w+), [A-Z]+, [A-Z]+, ')
 QUANTILES = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (quantile_\w+), ALL, ')
-MADE = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), OTHERS, ')
-ALIASES = ('src/program/steps/aggregates.h', r'^    _\((\w+), [A-Z_]+\) ')
+MADE = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (?!grouping\b)(\w+), OTHERS, ')
+ALIASES = ('src/program/steps/aggregates.h', r'^    _\((?!grouping)(\w+), [A-Z_]+\) ')
 OF_TWO = ('arg_min', 'arg_max', 'min_by', 'max_by')
 WINDOWS = ('src/program/steps/aggregates.h', r'^    _\([A-Z_]+, (\w+), (\d+), (\d+), ')
 UNITS = ('src/plan/call/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
@@ -71,6 +72,8 @@ def calls(root):
             yield call(name, arity)
     for name, unit in itertools.product(OF_PARTS, rows(root, UNITS)):
         yield Form(name, 1, f"{name}('{unit}', {{0}})")
+    for name, unit in itertools.product(('date_diff', 'datediff'), rows(root, UNITS)):
+        yield Form(name, 2, f"{name}('{unit}', {{0}}, {{1}})")
     for name in rows(root, QUANTILES):
         yield Form(name, 1, f'{name}({{0}}, 0.3)', True)
     for name in rows(root, MADE) + rows(root, ALIASES):

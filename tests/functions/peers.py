@@ -71,6 +71,7 @@ def text_of(form, peer):
 DUCKDB = {name: Peer(None, types) for names, types in (
     ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
     ('year month day hour minute', 'YW'), ('second extract date_part date_trunc', 'YW'),
+    ('date_diff datediff', 'YW'),
     ('regexp_matches regexp_full_match regexp_extract regexp_replace regexp_escape', 'T'),
     ('prefix suffix translate bit_length strip_accents md5 sha1 sha256', 'IT'),
     ('levenshtein editdist3 damerau_levenshtein hamming mismatches jaccard jaro_similarity '

@@ -246,6 +246,10 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "a part of a date or a time, by name")                                \
     BOUND(date_part, 2, 2, extract,                                            \
          "as extract")                                                         \
+    BOUND(date_diff, 3, 3, date_diff,                                          \
+         "how often a part of a date or a time begins from one to another")    \
+    BOUND(datediff, 3, 3, date_diff,                                           \
+         "as date_diff")                                                       \
     BOUND(date_trunc, 2, 2, date_trunc,                                        \
          "when the part of a date or a time began, as a TIMESTAMP")            \
     BOUND(year, 1, 1, part,                                                    \
