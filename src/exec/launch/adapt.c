@@ -161,7 +161,7 @@ static enum vdbq_status take_interpreted(struct adapt *adapt,
 
 /* The machine to go on with: the specialised one where it is there, or where
  * a cache holds it and this query alone is worth fetching it, or where the
- * interpreted one is far. */
+ * interpreted one is far: to ask for that takes a look at the disk. */
 static enum vdbq_status choose_adaptive(struct adapt *adapt,
                                         struct device_times *times,
                                         struct error *error)
@@ -170,6 +170,10 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
         device_machine_find(adapt->device, &adapt->specialised, times);
     enum vdbq_status status = VDBQ_OK;
     adapt->watching = device_tuning(adapt->device)->gain >= gain_min;
+    if (machine != NULL && adapt->watching) {
+        take_specialised(adapt, machine);
+        return VDBQ_OK;
+    }
     adapt->wanted = adapt->watching && adapt->rows >= SIGHTED_ROWS
                     && device_sight(adapt->device, adapt->specialised.body);
     bool only = adapt->slow == NULL
