@@ -7,15 +7,7 @@
 #include <string.h>
 
 #include "base/type.h"
-#include "program/steps/steps.h"
-
-/* The step at hand. */
-struct checking {
-    const struct steps *steps;
-    struct step *step;
-    int number;
-    struct error *error;
-};
+#include "program/steps/steps_check.h"
 
 static const char *const kind_names[] = {
     [STEP_SCAN] = "scan",     [STEP_GROUP] = "group",
@@ -27,11 +19,8 @@ static const char *const kind_names[] = {
     [STEP_GATHER] = "gather", [STEP_EXCHANGE] = "exchange",
 };
 
-static enum vdbq_status refuse(const struct checking *check, const char *format,
-                               ...) __attribute__((format(printf, 2, 3)));
-
-static enum vdbq_status refuse(const struct checking *check, const char *format,
-                               ...)
+enum vdbq_status steps_refuse(const struct checking *check, const char *format,
+                              ...)
 {
     char fact[256];
     va_list arguments;
@@ -44,7 +33,7 @@ static enum vdbq_status refuse(const struct checking *check, const char *format,
 
 /* -------------------------------------------------------------- inputs -- */
 
-static const struct step *input(const struct checking *check, size_t i)
+const struct step *steps_input(const struct checking *check, size_t i)
 {
     return steps_at(check->steps, VECTOR_ITEMS(&check->step->inputs, int)[i]);
 }
@@ -68,32 +57,31 @@ static enum vdbq_status check_inputs(const struct checking *check)
     if (check->step->kind == STEP_CONCAT)
         most = SIZE_MAX;
     if (inputs->count < least || inputs->count > most)
-        return refuse(check, "it has %zu inputs", inputs->count);
+        return steps_refuse(check, "it has %zu inputs", inputs->count);
     for (size_t i = 0; i < inputs->count; i++) {
         int number = VECTOR_ITEMS(inputs, int)[i];
         if (number < 0 || number >= check->number)
-            return refuse(check, "its input %d is no step before it", number);
+            return steps_refuse(check, "its input %d is no step before it",
+                                number);
     }
     return VDBQ_OK;
 }
 
-/* Whether a number is that of a column of the step's input; -1 passes where
- * `none` allows for it. */
-static enum vdbq_status check_column(const struct checking *check, int column,
-                                     bool none)
+enum vdbq_status steps_check_column(const struct checking *check, int column,
+                                    bool none)
 {
     if (column >= (none ? -1 : 0)
-        && column < (int)input(check, 0)->column_count)
+        && column < (int)steps_input(check, 0)->column_count)
         return VDBQ_OK;
-    return refuse(check, "its input has no column %d", column);
+    return steps_refuse(check, "its input has no column %d", column);
 }
 
 static enum vdbq_status check_count(const struct checking *check, size_t count)
 {
     if (check->step->column_count == count)
         return VDBQ_OK;
-    return refuse(check, "it has %u columns, not %zu",
-                  check->step->column_count, count);
+    return steps_refuse(check, "it has %u columns, not %zu",
+                        check->step->column_count, count);
 }
 
 /* Whether columns `first` .. of the step are those of `from`. */
@@ -103,8 +91,8 @@ static enum vdbq_status check_same(const struct checking *check, unsigned first,
     for (unsigned i = 0; i < count; i++) {
         enum vdbq_type type = check->step->columns[first + i].type;
         if (step_machine_type(type) != step_machine_type(from->columns[i].type))
-            return refuse(check, "its column %u is not of its input's type",
-                          first + i);
+            return steps_refuse(
+                check, "its column %u is not of its input's type", first + i);
     }
     return VDBQ_OK;
 }
@@ -118,15 +106,15 @@ static enum vdbq_status check_table(const struct checking *check,
 {
     if (table->column_count < first + from->column_count
         || table->key_type != TYPE_I64)
-        return refuse(check, "its program's table %s is not its input",
-                      table->name);
+        return steps_refuse(check, "its program's table %s is not its input",
+                            table->name);
     for (unsigned i = 0; i < from->column_count; i++)
         if (table->column_types[first + i]
             != type_machine(from->columns[i].type))
-            return refuse(check,
-                          "its program's table %s has another type for "
-                          "column %u",
-                          table->name, first + i);
+            return steps_refuse(check,
+                                "its program's table %s has another type for "
+                                "column %u",
+                                table->name, first + i);
     return VDBQ_OK;
 }
 
@@ -140,15 +128,16 @@ static enum vdbq_status check_scanned(const struct checking *check, size_t k,
     if (table->input == 0)
         return k < program_axes(program)
                    ? VDBQ_OK
-                   : refuse(check, "its program's table %zu is no input", k);
+                   : steps_refuse(check, "its program's table %zu is no input",
+                                  k);
     if (table->input > check->step->inputs.count)
-        return refuse(check, "its program's table %zu is input %u of %zu", k,
-                      table->input - 1, check->step->inputs.count);
+        return steps_refuse(check, "its program's table %zu is input %u of %zu",
+                            k, table->input - 1, check->step->inputs.count);
     if (*used >> (table->input - 1) & 1)
-        return refuse(check, "its program reads input %u twice",
-                      table->input - 1);
+        return steps_refuse(check, "its program reads input %u twice",
+                            table->input - 1);
     *used |= (uint32_t)1 << (table->input - 1);
-    return check_table(check, table, 0, input(check, table->input - 1));
+    return check_table(check, table, 0, steps_input(check, table->input - 1));
 }
 
 /* Checks where the rows of the program's tables come from. */
@@ -159,12 +148,13 @@ static enum vdbq_status check_tables(const struct checking *check)
     unsigned axes = program_axes(program);
     uint32_t used = 0;
     if (axes > 1 && axes < program->tables.count)
-        return refuse(check, "its program has %u axes, and probes", axes);
+        return steps_refuse(check, "its program has %u axes, and probes", axes);
     for (size_t k = 0; k < program->tables.count && status == VDBQ_OK; k++)
         status = check_scanned(check, k, &used);
     for (size_t i = 0; i < check->step->inputs.count && status == VDBQ_OK; i++)
         if (!(used >> i & 1))
-            status = refuse(check, "its program does not read input %zu", i);
+            status =
+                steps_refuse(check, "its program does not read input %zu", i);
     return status;
 }
 
@@ -178,7 +168,8 @@ static enum vdbq_status check_scan(const struct checking *check)
          i++)
         if (program_result(program, i).type
             != step_machine_type(check->step->columns[i].type))
-            status = refuse(check, "column %u is not of its program's type", i);
+            status = steps_refuse(check,
+                                  "column %u is not of its program's type", i);
     if (status == VDBQ_OK)
         status = check_tables(check);
     return status == VDBQ_OK ? program_keep_pack(program, check->error)
@@ -190,20 +181,21 @@ static enum vdbq_status check_scan(const struct checking *check)
 static enum vdbq_status check_join_keys(const struct checking *check)
 {
     const struct step_join *join = &check->step->join;
-    const struct step *left = input(check, 0), *right = input(check, 1);
+    const struct step *left = steps_input(check, 0),
+                      *right = steps_input(check, 1);
     if (join->left_keys.count != join->right_keys.count)
-        return refuse(check, "its sides differ in the number of keys");
+        return steps_refuse(check, "its sides differ in the number of keys");
     for (size_t i = 0; i < join->left_keys.count; i++) {
         int a = VECTOR_ITEMS(&join->left_keys, int)[i];
         int b = VECTOR_ITEMS(&join->right_keys, int)[i];
         if (a < 0 || a >= (int)left->column_count || b < 0
             || b >= (int)right->column_count)
-            return refuse(check, "there is no key %d = %d", a, b);
+            return steps_refuse(check, "there is no key %d = %d", a, b);
         if (step_machine_type(left->columns[a].type)
                 != step_machine_type(right->columns[b].type)
             || (left->columns[a].type == VDBQ_TEXT)
                    != (right->columns[b].type == VDBQ_TEXT))
-            return refuse(check, "keys %d = %d are of two types", a, b);
+            return steps_refuse(check, "keys %d = %d are of two types", a, b);
     }
     return VDBQ_OK;
 }
@@ -226,33 +218,36 @@ static enum vdbq_status check_range_join(const struct checking *check)
 {
     const struct step_range_join *range = &check->step->join.range;
     bool is_right = range->side == RANGE_JOIN_RIGHT;
-    const struct step *of = input(check, is_right);
-    const struct step *by = input(check, !is_right);
+    const struct step *of = steps_input(check, is_right);
+    const struct step *by = steps_input(check, !is_right);
     if (range->side == RANGE_JOIN_NONE)
         return VDBQ_OK;
     if (range->column < 0 || range->column >= (int)of->column_count
         || of->columns[range->column].type == VDBQ_TEXT)
-        return refuse(check, "column %d cannot be in a band", range->column);
+        return steps_refuse(check, "column %d cannot be in a band",
+                            range->column);
     if (range->low < 0 && range->high < 0)
-        return refuse(check, "its band has no bounds");
+        return steps_refuse(check, "its band has no bounds");
     if (!can_bound(by, range->low, of->columns[range->column].type)
         || !can_bound(by, range->high, of->columns[range->column].type))
-        return refuse(check, "its band is not from %d to %d", range->low,
-                      range->high);
+        return steps_refuse(check, "its band is not from %d to %d", range->low,
+                            range->high);
     return check->step->join.left_keys.count == 0
                ? VDBQ_OK
-               : refuse(check, "it has keys and a band");
+               : steps_refuse(check, "it has keys and a band");
 }
 
 static enum vdbq_status check_condition(const struct checking *check)
 {
     struct program *program = check->step->join.condition;
-    const struct step *left = input(check, 0), *right = input(check, 1);
+    const struct step *left = steps_input(check, 0),
+                      *right = steps_input(check, 1);
     if (program == NULL)
         return VDBQ_OK;
     enum vdbq_status status = program_check(program, check->error);
     if (status == VDBQ_OK && program->tables.count != 1)
-        status = refuse(check, "its condition does not read pairs of rows");
+        status =
+            steps_refuse(check, "its condition does not read pairs of rows");
     if (status != VDBQ_OK)
         return status;
     const struct program_table *pair = vector_at(&program->tables, 0);
@@ -265,8 +260,8 @@ static enum vdbq_status check_condition(const struct checking *check)
 static enum vdbq_status check_join(const struct checking *check)
 {
     const struct step_join *join = &check->step->join;
-    unsigned left = input(check, 0)->column_count;
-    unsigned right = input(check, 1)->column_count;
+    unsigned left = steps_input(check, 0)->column_count;
+    unsigned right = steps_input(check, 1)->column_count;
     unsigned beside = right;
     enum vdbq_status status = check_join_keys(check);
     if (join->kind == JOIN_SEMI || join->kind == JOIN_ANTI)
@@ -276,13 +271,13 @@ static enum vdbq_status check_join(const struct checking *check)
     if (status == VDBQ_OK)
         status = check_count(check, left + beside);
     if (status == VDBQ_OK)
-        status = check_same(check, 0, input(check, 0), left);
+        status = check_same(check, 0, steps_input(check, 0), left);
     if (status == VDBQ_OK && join->kind == JOIN_MARK)
         return join->left_keys.count == 1 && join->condition == NULL
                    ? VDBQ_OK
-                   : refuse(check, "a mark has one key and no condition");
+                   : steps_refuse(check, "a mark has one key and no condition");
     if (status == VDBQ_OK && beside > 0)
-        status = check_same(check, left, input(check, 1), right);
+        status = check_same(check, left, steps_input(check, 1), right);
     if (status == VDBQ_OK)
         status = check_range_join(check);
     return status == VDBQ_OK ? check_condition(check) : status;
@@ -294,13 +289,15 @@ static enum vdbq_status check_aggregate(const struct checking *check,
                                         const struct step_aggregate *aggregate)
 {
     enum aggregate_keeps keeps = aggregate_row(aggregate->function)->keeps;
-    enum vdbq_status status = check_column(check, aggregate->column,
-                                           keeps == AGGREGATE_KEEPS_NOTHING);
+    enum vdbq_status status = steps_check_column(
+        check, aggregate->column, keeps == AGGREGATE_KEEPS_NOTHING);
     if (keeps == AGGREGATE_KEEPS_ALL || keeps == AGGREGATE_KEEPS_OTHERS)
-        return refuse(check, "an aggregate that keeps nothing by itself is "
-                             "bound to others");
-    return status == VDBQ_OK ? check_column(check, aggregate->filter, true)
-                             : status;
+        return steps_refuse(check,
+                            "an aggregate that keeps nothing by itself is "
+                            "bound to others");
+    return status == VDBQ_OK
+               ? steps_check_column(check, aggregate->filter, true)
+               : status;
 }
 
 /* Whether the last aggregate of numbered groups is the least number. */
@@ -311,7 +308,7 @@ static bool has_least_number(const struct checking *check)
         aggregates->count > 0 ? vector_at(aggregates, aggregates->count - 1)
                               : NULL;
     return last != NULL && last->function == AGGREGATE_MIN && last->filter < 0
-           && input(check, 0)->columns[last->column].type == VDBQ_BIGINT;
+           && steps_input(check, 0)->columns[last->column].type == VDBQ_BIGINT;
 }
 
 static enum vdbq_status check_group(const struct checking *check)
@@ -319,48 +316,50 @@ static enum vdbq_status check_group(const struct checking *check)
     const struct step_group *group = &check->step->group;
     enum vdbq_status status =
         check_count(check, group->keys + group->aggregates.count);
-    if (status == VDBQ_OK && group->keys > input(check, 0)->column_count)
-        return refuse(check, "its input has fewer columns than keys");
+    if (status == VDBQ_OK && group->keys > steps_input(check, 0)->column_count)
+        return steps_refuse(check, "its input has fewer columns than keys");
     if (status == VDBQ_OK)
-        status = check_same(check, 0, input(check, 0), group->keys);
+        status = check_same(check, 0, steps_input(check, 0), group->keys);
     for (size_t i = 0; i < group->aggregates.count && status == VDBQ_OK; i++)
         status = check_aggregate(check, vector_at(&group->aggregates, i));
     if (status == VDBQ_OK && group->numbered
         && (!group->apart || !has_least_number(check)))
-        status = refuse(check, "its rows have no numbers");
+        status = steps_refuse(check, "its rows have no numbers");
     return status;
 }
 
-static enum vdbq_status check_keys(const struct checking *check,
-                                   const struct vector *keys)
+enum vdbq_status steps_check_keys(const struct checking *check,
+                                  const struct vector *keys)
 {
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < keys->count && status == VDBQ_OK; i++)
-        status = check_column(
+        status = steps_check_column(
             check, VECTOR_ITEMS(keys, struct step_key)[i].column, false);
     return status;
 }
 
 static enum vdbq_status check_sort(const struct checking *check)
 {
-    if (check->step->column_count > input(check, 0)->column_count)
-        return refuse(check, "it has more columns than its input");
+    if (check->step->column_count > steps_input(check, 0)->column_count)
+        return steps_refuse(check, "it has more columns than its input");
     enum vdbq_status status =
-        check_same(check, 0, input(check, 0), check->step->column_count);
-    return status == VDBQ_OK ? check_keys(check, &check->step->sort.keys)
+        check_same(check, 0, steps_input(check, 0), check->step->column_count);
+    return status == VDBQ_OK ? steps_check_keys(check, &check->step->sort.keys)
                              : status;
 }
 
 static enum vdbq_status check_limit(const struct checking *check)
 {
-    enum vdbq_status status = check_count(check, input(check, 0)->column_count);
+    enum vdbq_status status =
+        check_count(check, steps_input(check, 0)->column_count);
     const struct step *counts =
-        check->step->inputs.count > 1 ? input(check, 1) : NULL;
+        check->step->inputs.count > 1 ? steps_input(check, 1) : NULL;
     if (counts != NULL
         && (counts->column_count != 2 || counts->columns[0].type != VDBQ_BIGINT
             || counts->columns[1].type != VDBQ_BIGINT))
-        return refuse(check, "its second input is not two numbers of rows");
-    return status == VDBQ_OK ? check_same(check, 0, input(check, 0),
+        return steps_refuse(check,
+                            "its second input is not two numbers of rows");
+    return status == VDBQ_OK ? check_same(check, 0, steps_input(check, 0),
                                           check->step->column_count)
                              : status;
 }
@@ -370,93 +369,48 @@ static enum vdbq_status check_concat(const struct checking *check)
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < check->step->inputs.count && status == VDBQ_OK;
          i++) {
-        status = check_count(check, input(check, i)->column_count);
+        status = check_count(check, steps_input(check, i)->column_count);
         if (status == VDBQ_OK)
-            status = check_same(check, 0, input(check, i),
+            status = check_same(check, 0, steps_input(check, i),
                                 check->step->column_count);
     }
     return status;
 }
 
-/* Whether the step has its input's columns, then `more`. */
-static enum vdbq_status check_beside(const struct checking *check, size_t more)
+enum vdbq_status steps_check_beside(const struct checking *check, size_t more)
 {
-    unsigned count = input(check, 0)->column_count;
+    unsigned count = steps_input(check, 0)->column_count;
     enum vdbq_status status = check_count(check, count + more);
-    return status == VDBQ_OK ? check_same(check, 0, input(check, 0), count)
-                             : status;
+    return status == VDBQ_OK
+               ? check_same(check, 0, steps_input(check, 0), count)
+               : status;
 }
 
 static enum vdbq_status check_apply(const struct checking *check)
 {
     const struct step_apply *apply = &check->step->apply;
-    enum vdbq_status status = check_beside(check, 1);
+    enum vdbq_status status = steps_check_beside(check, 1);
     if (status == VDBQ_OK && apply->kind == APPLY_IN)
-        status = check_column(check, apply->column, false);
+        status = steps_check_column(check, apply->column, false);
     for (size_t i = 0; i < apply->parameters.count && status == VDBQ_OK; i++)
-        status = check_column(
+        status = steps_check_column(
             check,
             VECTOR_ITEMS(&apply->parameters, struct step_parameter)[i].column,
             false);
     if (status == VDBQ_OK && apply->inner == NULL)
-        status = refuse(check, "it has no inner query");
+        status = steps_refuse(check, "it has no inner query");
     return status == VDBQ_OK ? steps_check(apply->inner, check->error) : status;
-}
-
-static enum vdbq_status
-check_window_function(const struct checking *check,
-                      const struct step_window_function *function)
-{
-    enum vdbq_status status =
-        check_column(check, function->aggregate.column, true);
-    if (status == VDBQ_OK)
-        status = check_column(check, function->aggregate.filter, true);
-    if (status == VDBQ_OK)
-        status = check_column(check, function->fallback, true);
-    for (size_t i = 0; i < function->partition.count && status == VDBQ_OK; i++)
-        status = check_column(check, VECTOR_ITEMS(&function->partition, int)[i],
-                              false);
-    return status == VDBQ_OK ? check_keys(check, &function->order) : status;
-}
-
-/* Of first rows alone: all functions have the first one's partition. */
-static enum vdbq_status check_firsts(const struct checking *check)
-{
-    const struct vector *functions = &check->step->window.functions;
-    const struct step_window_function *first = vector_at(functions, 0);
-    size_t count = functions->count > 0 ? first->partition.count : 0;
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct step_window_function *function = vector_at(functions, i);
-        if (!window_is_quantile(function->function)
-            || function->partition.count != count
-            || (count > 0
-                && memcmp(function->partition.items, first->partition.items,
-                          count * sizeof(int))
-                       != 0))
-            return refuse(check, "function %zu has no first rows", i);
-    }
-    return VDBQ_OK;
-}
-
-static enum vdbq_status check_window(const struct checking *check)
-{
-    const struct vector *functions = &check->step->window.functions;
-    enum vdbq_status status = check_beside(check, functions->count);
-    for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++)
-        status = check_window_function(check, vector_at(functions, i));
-    return status == VDBQ_OK && check->step->window.firsts ? check_firsts(check)
-                                                           : status;
 }
 
 static enum vdbq_status check_map(const struct checking *check)
 {
     const struct vector *functions = &check->step->map.functions;
-    enum vdbq_status status = check_beside(check, functions->count);
+    enum vdbq_status status = steps_check_beside(check, functions->count);
     for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++) {
         const struct step_function *function = vector_at(functions, i);
         for (size_t k = 0; k < function->arguments.count && status == VDBQ_OK;
              k++)
-            status = check_column(
+            status = steps_check_column(
                 check, VECTOR_ITEMS(&function->arguments, int)[k], false);
     }
     return status;
@@ -465,17 +419,18 @@ static enum vdbq_status check_map(const struct checking *check)
 static enum vdbq_status check_fetch(const struct checking *check)
 {
     const struct step_fetch *fetch = &check->step->fetch;
-    enum vdbq_status status = check_beside(check, fetch->columns.count);
+    enum vdbq_status status = steps_check_beside(check, fetch->columns.count);
     int machine;
 
     if (status == VDBQ_OK)
-        status = check_column(check, fetch->row, false);
+        status = steps_check_column(check, fetch->row, false);
     if (status != VDBQ_OK)
         return status;
-    machine = step_machine_type(input(check, 0)->columns[fetch->row].type);
+    machine =
+        step_machine_type(steps_input(check, 0)->columns[fetch->row].type);
     return machine == TYPE_I32 || machine == TYPE_I64
                ? VDBQ_OK
-               : refuse(check, "column %d is no row's id", fetch->row);
+               : steps_refuse(check, "column %d is no row's id", fetch->row);
 }
 
 static enum vdbq_status check_values(const struct checking *check)
@@ -483,7 +438,8 @@ static enum vdbq_status check_values(const struct checking *check)
     const struct step *step = check->step;
     for (unsigned i = 0; i < step->column_count; i++)
         if (step->values.vectors[i].type != step->columns[i].type)
-            return refuse(check, "column %u is not of its values' type", i);
+            return steps_refuse(check, "column %u is not of its values' type",
+                                i);
     return VDBQ_OK;
 }
 
@@ -500,34 +456,34 @@ static enum vdbq_status check_seek(const struct checking *check)
     if (seek->key_count == 0 || seek->key_count > SEEK_KEYS_MAX
         || seek->equal_count + asked > seek->key_count
         || (seek->equal_count + asked == 0 && seek->origin == 0))
-        return refuse(check, "it asks for %u of %u keys", seek->equal_count,
-                      seek->key_count);
+        return steps_refuse(check, "it asks for %u of %u keys",
+                            seek->equal_count, seek->key_count);
     if (ends ? seek->ends.key_count == 0 || listed
                    || seek->ends.first > UINT32_MAX
                    || seek->ends.last > UINT32_MAX
              : seek->ends.key_count > 0 || seek->ends.alike)
-        return refuse(check, "it asks for ends of no order");
+        return steps_refuse(check, "it asks for ends of no order");
     if (fed ? seek->from_count == 0 || seek->from_count > SEEK_KEYS_MAX
                   || (listed && seek->from_count != seek->list_columns)
             : seek->from_count > 0)
-        return refuse(check, "it asks for other columns of its input");
+        return steps_refuse(check, "it asks for other columns of its input");
     if ((seek->low.value.fed && seek->low.value.input >= seek->from_count)
         || (seek->high.value.fed && seek->high.value.input >= seek->from_count))
-        return refuse(check, "a bound is no column of its input");
+        return steps_refuse(check, "a bound is no column of its input");
     for (unsigned i = 0; i < seek->from_count; i++)
-        if (check_column(check, seek->from[i], false) != VDBQ_OK)
+        if (steps_check_column(check, seek->from[i], false) != VDBQ_OK)
             return check->error->status;
     return check_count(check, seek->columns.count);
 }
 
 static enum vdbq_status check_gather(const struct checking *check)
 {
-    const struct step *from = input(check, 0);
+    const struct step *from = steps_input(check, 0);
     bool ordered = check->step->gather.ordered;
     if (ordered
         && (from->column_count == 0
             || from->columns[from->column_count - 1].type != VDBQ_BIGINT))
-        return refuse(check, "its rows have no numbers");
+        return steps_refuse(check, "its rows have no numbers");
     unsigned count = from->column_count - ordered;
     enum vdbq_status status = check_count(check, count);
     return status == VDBQ_OK ? check_same(check, 0, from, count) : status;
@@ -536,15 +492,16 @@ static enum vdbq_status check_gather(const struct checking *check)
 static enum vdbq_status check_exchange(const struct checking *check)
 {
     const struct vector *keys = &check->step->exchange.keys;
-    const struct step *from = input(check, 0), *step = check->step;
-    enum vdbq_status status = check_beside(check, step->exchange.numbered);
+    const struct step *from = steps_input(check, 0), *step = check->step;
+    enum vdbq_status status =
+        steps_check_beside(check, step->exchange.numbered);
     if (status == VDBQ_OK && step->exchange.numbered
         && step->columns[from->column_count].type != VDBQ_BIGINT)
-        status = refuse(check, "its numbers have another type");
+        status = steps_refuse(check, "its numbers have another type");
     if (status == VDBQ_OK && keys->count == 0 && step->exchange.numbered)
-        status = refuse(check, "rows that all have need no numbers");
+        status = steps_refuse(check, "rows that all have need no numbers");
     for (size_t i = 0; status == VDBQ_OK && i < keys->count; i++)
-        status = check_column(check, VECTOR_ITEMS(keys, int)[i], false);
+        status = steps_check_column(check, VECTOR_ITEMS(keys, int)[i], false);
     return status;
 }
 
@@ -554,7 +511,7 @@ static enum vdbq_status check_step(const struct checking *check)
         [STEP_SCAN] = check_scan,     [STEP_GROUP] = check_group,
         [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_limit,
         [STEP_JOIN] = check_join,     [STEP_CONCAT] = check_concat,
-        [STEP_APPLY] = check_apply,   [STEP_WINDOW] = check_window,
+        [STEP_APPLY] = check_apply,   [STEP_WINDOW] = steps_check_window,
         [STEP_MAP] = check_map,       [STEP_VALUES] = check_values,
         [STEP_FETCH] = check_fetch,   [STEP_SEEK] = check_seek,
         [STEP_GATHER] = check_gather, [STEP_EXCHANGE] = check_exchange,

@@ -578,6 +578,40 @@ static void steps_that_do_not_fit_are_refused(void **state)
     two_tables_close(&joined);
 }
 
+/* A frame by a distance has one key, which is no text. */
+static void frames_that_do_not_fit_are_refused(void **state)
+{
+    struct steps *steps = &joined.steps;
+    struct step_window_function function = {
+        .function = WINDOW_AGGREGATE,
+        .aggregate = { .column = -1, .filter = -1 },
+        .fallback = -1,
+        .partition = VECTOR(int),
+        .order = VECTOR(struct step_key),
+        .frame = { .unit = FRAME_DISTANCE }
+    };
+    struct step_key key = { .column = 0 };
+    (void)state;
+    open_sides(1, 0, 5);
+    int texts = add_texts(add_side_scan(&joined, steps, "l"), "from_integer", 1,
+                          VDBQ_TEXT);
+    struct step *step = add_step(steps, STEP_WINDOW, texts, -1);
+    take_columns(steps, step, texts, -1);
+    add_column(step, "rows", VDBQ_BIGINT);
+    assert_true(vector_append(&step->window.functions, &function, 1));
+    struct vector *order =
+        &VECTOR_ITEMS(&step->window.functions, struct step_window_function)[0]
+             .order;
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
+    assert_non_null(strstr(joined.error.message, "0 keys"));
+    assert_true(vector_append(order, &key, 1));
+    expect_ok(steps_check(steps, &joined.error), &joined.error);
+    VECTOR_ITEMS(order, struct step_key)[0].column = 2;
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
+    assert_non_null(strstr(joined.error.message, "of texts"));
+    two_tables_close(&joined);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,6 +631,7 @@ int main(void)
         cmocka_unit_test(a_stop_ends_a_join),
         cmocka_unit_test(faults_are_told),
         cmocka_unit_test(steps_that_do_not_fit_are_refused),
+        cmocka_unit_test(frames_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
