@@ -253,10 +253,15 @@ static enum vdbq_status run_pairs(struct group_stream *stream,
     if (status == VDBQ_OK && rows.count > 0)
         status = device_group_sink(group)->take(device_group_sink(group), &rows,
                                                 error);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK && pairs.others != NULL)
+        status = device_pairs_write(&pairs, group, stream->head.step->columns,
+                                    &stream->groups.row_set, error);
+    else if (status == VDBQ_OK)
         status = end_groups(stream, group, error);
     if (group != NULL)
-        note_device(stream, group, ", by pairs");
+        note_device(stream, group,
+                    pairs.others != NULL ? ", by pairs and beside"
+                                         : ", by pairs");
     device_group_destroy(group);
     device_times_add(&stream->times, &pairs.times);
     device_pairs_finish(&pairs);
