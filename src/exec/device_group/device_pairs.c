@@ -121,12 +121,11 @@ static bool make_beside(const struct step_group *step, struct step_group *made)
 static bool can_beside(const struct device_group_params *params)
 {
     struct step_group step;
-    bool can =
-        all_are_counted(params->step) && make_beside(params->step, &step);
-    if (!can)
+    if (!all_are_counted(params->step))
         return false;
-    struct device_group_params beside = beside_params(params, &step);
-    can = device_group_can(&beside);
+    bool made = make_beside(params->step, &step);
+    const struct device_group_params beside = beside_params(params, &step);
+    bool can = made && device_group_can(&beside);
     vector_finish(&step.aggregates);
     return can;
 }
