@@ -73,14 +73,7 @@ static bool collect(void *context, struct expression **operand)
         return true;
     if (is_grouping(e))
         return check_grouping(selecting, e);
-    if (e->kind == EXPRESSION_COLUMN)
-        e = select_first(selecting->binder, e);
-    if (e == NULL)
-        return false;
-    if (e->kind != EXPRESSION_AGGREGATE)
-        return expression_each(e, collect, context);
-    return expression_find(&selecting->aggregates, 0, e) >= 0
-           || vector_append(&selecting->aggregates, &e, 1);
+    return select_collect(selecting, e, collect);
 }
 
 /* Calls it for all expressions over the rows at hand, until it says false. */

@@ -99,6 +99,11 @@ int select_result_of(const struct selecting *selecting,
  * group have: that of the group's first row. NULL: a failure. */
 struct expression *select_first(struct binder *binder,
                                 struct expression *column);
+/* select_group.c: notes what groups are to give for an expression that is no key: it,
+ * where it is an aggregate, else what `visit` does with its operands. False: a
+ * failure. */
+bool select_collect(struct selecting *selecting, struct expression *e,
+                    bool (*visit)(void *context, struct expression **operand));
 
 /* quantile.c: the expression with what the symbols of bind_quantile() are made
  * of, once the keys of the groups are known. NULL: a failure. */

@@ -77,6 +77,19 @@ struct expression *select_first(struct binder *binder,
     return e;
 }
 
+bool select_collect(struct selecting *selecting, struct expression *e,
+                    bool (*visit)(void *context, struct expression **operand))
+{
+    if (e->kind == EXPRESSION_COLUMN)
+        e = select_first(selecting->binder, e);
+    if (e == NULL)
+        return false;
+    if (e->kind != EXPRESSION_AGGREGATE)
+        return expression_each(e, visit, selecting);
+    return aggregate_of(selecting, e) >= 0
+           || vector_append(&selecting->aggregates, &e, 1);
+}
+
 static bool collect(void *context, struct expression **operand)
 {
     struct selecting *selecting = context;
@@ -84,14 +97,7 @@ static bool collect(void *context, struct expression **operand)
 
     if (key_of(selecting, e) >= 0)
         return true;
-    if (e->kind == EXPRESSION_COLUMN)
-        e = select_first(selecting->binder, e);
-    if (e == NULL)
-        return false;
-    if (e->kind != EXPRESSION_AGGREGATE)
-        return expression_each(e, collect, context);
-    return aggregate_of(selecting, e) >= 0
-           || vector_append(&selecting->aggregates, &e, 1);
+    return select_collect(selecting, e, collect);
 }
 
 /* Makes those of the order of values out of others. */

@@ -166,8 +166,7 @@ static struct expression *moment(struct binder *binder, const struct call *call,
     return e;
 }
 
-/* A number calculated with a constant; of NULL, a failure, NULL. */
-static struct expression *calculated(struct binder *binder,
+struct expression *scalar_calculated(struct binder *binder,
                                      const struct call *call,
                                      enum ast_operator operator,
                                      struct expression * e, int64_t constant)
@@ -191,8 +190,8 @@ static struct expression *count_of(struct binder *binder,
     if (is_null_constant(e))
         return expression_null(binder, VDBQ_BIGINT, e->at);
     e = expression_number(binder, e, VDBQ_BIGINT, e->at);
-    e = calculated(binder, call, AST_ADD, e, COUNTED_FROM);
-    return calculated(binder, call, AST_DIV, e, unit);
+    e = scalar_calculated(binder, call, AST_ADD, e, COUNTED_FROM);
+    return scalar_calculated(binder, call, AST_DIV, e, unit);
 }
 
 /* Microseconds of an hour, a minute or a second. */
@@ -212,8 +211,8 @@ static struct expression *whole_clock(struct binder *binder,
     int64_t size = clock_size(unit);
     struct expression *e = count_of(binder, call, moment, size);
 
-    e = calculated(binder, call, AST_MUL, e, size);
-    e = calculated(binder, call, AST_SUB, e, COUNTED_FROM);
+    e = scalar_calculated(binder, call, AST_MUL, e, size);
+    e = scalar_calculated(binder, call, AST_SUB, e, COUNTED_FROM);
     return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
 }
 
@@ -265,10 +264,11 @@ static struct expression *clock_of(struct binder *binder,
     struct expression *e =
         expression_number(binder, moment, VDBQ_BIGINT, moment->at);
 
-    e = calculated(binder, call, AST_ADD, e, MIDNIGHT_FROM);
-    e = calculated(binder, call, AST_DIV, e, size);
-    e = calculated(binder, call, AST_MOD, e, INT64_C(86400000000) / size);
-    e = calculated(binder, call, AST_MUL, e, size);
+    e = scalar_calculated(binder, call, AST_ADD, e, MIDNIGHT_FROM);
+    e = scalar_calculated(binder, call, AST_DIV, e, size);
+    e = scalar_calculated(binder, call, AST_MOD, e,
+                          INT64_C(86400000000) / size);
+    e = scalar_calculated(binder, call, AST_MUL, e, size);
     return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
 }
 
@@ -338,7 +338,7 @@ struct expression *scalar_unixepoch(struct binder *binder,
     struct expression *e = moment(binder, call, 0);
 
     e = e ? count_of(binder, call, e, 1000000) : NULL;
-    return calculated(binder, call, AST_SUB, e, COUNTED_FROM / 1000000);
+    return scalar_calculated(binder, call, AST_SUB, e, COUNTED_FROM / 1000000);
 }
 
 /* Whole seconds, as a TIMESTAMP. */
@@ -349,7 +349,7 @@ struct expression *scalar_datetime(struct binder *binder,
 
     if (e == NULL || is_null_constant(e))
         return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
-    e = calculated(binder, call, AST_MUL, e, 1000000);
+    e = scalar_calculated(binder, call, AST_MUL, e, 1000000);
     return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
 }
 
@@ -412,7 +412,7 @@ static struct expression *first_of_month(struct binder *binder,
     struct expression *e =
         expression_number(binder, date, VDBQ_INTEGER, date->at);
 
-    day = calculated(binder, call, AST_SUB, day, 1);
+    day = scalar_calculated(binder, call, AST_SUB, day, 1);
     e = day && e ? expression_operator(binder, AST_SUB, e, day, call->tree)
                  : NULL;
     return e ? expression_number(binder, e, VDBQ_DATE, e->at) : NULL;
@@ -426,8 +426,8 @@ static struct expression *first_of_year(struct binder *binder,
 {
     struct expression *e = expression_part(binder, first, AST_MONTH, first->at);
 
-    e = calculated(binder, call, AST_MUL, e, -1);
-    e = calculated(binder, call, AST_ADD, e, 1);
+    e = scalar_calculated(binder, call, AST_MUL, e, -1);
+    e = scalar_calculated(binder, call, AST_ADD, e, 1);
     e = e ? expression_number(binder, e, VDBQ_INTEGER, e->at) : NULL;
     return e ? expression_math(binder, OP_ADD_MONTHS_I32, VDBQ_DATE, first, e,
                                false, first->at)

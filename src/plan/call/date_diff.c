@@ -58,18 +58,6 @@ static const struct length *find_length(struct binder *binder,
     return NULL;
 }
 
-static struct expression *operate(struct binder *binder,
-                                  const struct call *call,
-                                  enum ast_operator operator,
-                                  struct expression * left, int64_t right)
-{
-    struct expression *e =
-        left ? expression_integer(binder, right, left->at) : NULL;
-
-    return e ? expression_operator(binder, operator, left, e, call->tree)
-             : NULL;
-}
-
 /* The months since the year 0. */
 static struct expression *count_months(struct binder *binder,
                                        const struct call *call,
@@ -80,8 +68,8 @@ static struct expression *count_months(struct binder *binder,
     struct expression *month =
         expression_part(binder, moment, AST_MONTH, moment->at);
 
-    year = operate(binder, call, AST_MUL, year, 12);
-    month = operate(binder, call, AST_SUB, month, 1);
+    year = scalar_calculated(binder, call, AST_MUL, year, 12);
+    month = scalar_calculated(binder, call, AST_SUB, month, 1);
     return year && month
                ? expression_operator(binder, AST_ADD, year, month, call->tree)
                : NULL;
@@ -102,12 +90,12 @@ static struct expression *count(struct binder *binder, const struct call *call,
     if (e == NULL || is_null_constant(e))
         return e ? expression_null(binder, VDBQ_BIGINT, e->at) : NULL;
     if (length->months > 0)
-        return operate(binder, call, AST_DIV, count_months(binder, call, e),
-                       length->months);
+        return scalar_calculated(binder, call, AST_DIV,
+                                 count_months(binder, call, e), length->months);
     e = expression_number(binder, e, VDBQ_BIGINT, e->at);
-    e = operate(binder, call, AST_ADD, e, COUNTED_FROM);
-    return operate(binder, call, AST_DIV, e,
-                   unit > DAY_MICROSECONDS ? DAY_MICROSECONDS : unit);
+    e = scalar_calculated(binder, call, AST_ADD, e, COUNTED_FROM);
+    return scalar_calculated(binder, call, AST_DIV, e,
+                             unit > DAY_MICROSECONDS ? DAY_MICROSECONDS : unit);
 }
 
 struct expression *scalar_date_diff(struct binder *binder,
@@ -122,7 +110,7 @@ struct expression *scalar_date_diff(struct binder *binder,
     to = from ? count(binder, call, length, call->arguments[2]) : NULL;
     e = to ? expression_operator(binder, AST_SUB, to, from, call->tree) : NULL;
     if (e != NULL && length->microseconds > DAY_MICROSECONDS)
-        e = operate(binder, call, AST_DIV, e,
-                    length->microseconds / DAY_MICROSECONDS);
+        e = scalar_calculated(binder, call, AST_DIV, e,
+                              length->microseconds / DAY_MICROSECONDS);
     return e ? expression_cast_plain(binder, e, VDBQ_BIGINT, e->at) : NULL;
 }

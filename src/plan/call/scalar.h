@@ -20,6 +20,12 @@ struct scalar {
     enum opcode op; /* of a row that is an OPCODE */
 };
 
+/* bind_date.c: a number calculated with a constant; of NULL, a failure, NULL. */
+struct expression *scalar_calculated(struct binder *binder,
+                                     const struct call *call,
+                                     enum ast_operator operator,
+                                     struct expression * e, int64_t constant);
+
 #define BOUND(name, least, most, bind, meaning)                                \
     struct expression *scalar_##bind(struct binder *binder,                    \
                                      const struct call *call);
