@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "device/backend.h"
 #include "device/build_process.h"
+#include "device/plain.h"
 #include "device/order.h"
 #include "device/cache/cache.h"
 
@@ -134,7 +135,7 @@ void device_memory_release(struct device_memory *memory)
     enum memory_place place = memory->place;
     uint64_t most = kept_most(device, place);
 
-    if (memory->size_bytes > most
+    if (place == MEMORY_PLAIN || memory->size_bytes > most
         || !vector_append(&device->kept, &memory, 1)) {
         device_memory_destroy(memory);
         return;
@@ -201,6 +202,8 @@ enum vdbq_status device_memory_create(struct device *device,
 {
     assert(size_bytes > 0);
     *memory = NULL;
+    if (place == MEMORY_PLAIN)
+        return plain_memory_create(device, size_bytes, memory, error);
     if (size_bytes > device->facts.buffer_max_bytes)
         return too_large(device, size_bytes, error);
     if (kept_find(device, place, size_bytes, memory, error))
@@ -254,9 +257,17 @@ void device_memory_destroy(struct device_memory *memory)
 {
     while (memory != NULL) {
         struct device_memory *under = memory->under;
-        memory->device->backend->memory_destroy(memory);
+        if (memory->place == MEMORY_PLAIN)
+            plain_memory_destroy(memory);
+        else
+            memory->device->backend->memory_destroy(memory);
         memory = under;
     }
+}
+
+bool device_memory_is_reached(const struct device_memory *memory)
+{
+    return memory->place != MEMORY_PLAIN;
 }
 
 uint64_t device_memory_size(const struct device_memory *memory)
@@ -273,6 +284,7 @@ enum vdbq_status device_memory_give(struct device_memory *memory,
                                     struct device_times *times,
                                     struct error *error)
 {
+    assert(memory->place != MEMORY_PLAIN);
     if (memory->host == NULL)
         return VDBQ_OK;
     return memory->device->backend->memory_give(memory, times, error);
@@ -282,7 +294,7 @@ enum vdbq_status device_memory_take(struct device_memory *memory,
                                     struct device_times *times,
                                     struct error *error)
 {
-    assert(memory->place == MEMORY_PINNED);
+    assert(memory->place != MEMORY_DEVICE);
     if (memory->host != NULL)
         return VDBQ_OK;
     return memory->device->backend->memory_take(memory, times, error);

@@ -77,6 +77,9 @@ struct pool_want {
     bool codes; /* of texts their codes are enough: who asks has the words */
     bool
         apart; /* of texts their words alone come, as dictionaries, and codes */
+    bool reached; /* by the device: they must lie in memory that is not plain */
+    bool moved; /* to the device's own memory, once: plain memory will do, where
+                   host and device share theirs, too                     */
     bool copied; /* not where they lie in the file: the host reads them */
     bool yields; /* where there is no room, holders are not asked: who wants it
                     can go on without it                                  */

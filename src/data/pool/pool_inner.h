@@ -31,6 +31,7 @@ struct slot {
     struct load *load;        /* NULL: none is under way               */
     unsigned column_count;    /* of the tablet                         */
     bool *wanted;             /* one a column; lies behind this struct */
+    bool plain;               /* the device does not reach its memory  */
     bool codes;               /* of texts, without their words there   */
     bool *apart;              /* see struct projection; likewise       */
     struct dictionary **dictionaries; /* likewise; held                  */

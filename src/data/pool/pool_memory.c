@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory of slots: pinned memory that the columns are copied to, or their
- * tablet where it lies in the file (pool rule 4). Room for it is taken from
+ * The memory of slots: pinned or plain memory that the columns are copied to, or
+ * their tablet where it lies in the file (pool rule 4). Room for it is taken from
  * idle slots, oldest first, and never from one in use (pool rules 2 and 3).
  */
 #include "data/pool/pool_inner.h"
@@ -27,8 +27,8 @@ static enum vdbq_status give(struct pool *pool, struct slot *slot,
 static uint64_t own_budget(const struct pool *pool, uint64_t size);
 static bool has_room(const struct pool *pool, uint64_t most, uint64_t size);
 static void shrink(struct pool *pool, uint64_t most);
-static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
-                                   bool ahead);
+static struct slot *idle_that_fits(const struct pool *pool,
+                                   const struct slot *wanted, uint64_t size);
 static void take_memory(struct pool *pool, struct slot *idle,
                         struct slot *slot);
 static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
@@ -67,8 +67,7 @@ static enum vdbq_status give(struct pool *pool, struct slot *slot,
     if (size > pool->budget_bytes || is_too_far_ahead(pool, slot, size))
         return no_room(pool, size, error);
     shrink(pool, own_budget(pool, size));
-    idle =
-        projection->in_place ? NULL : idle_that_fits(pool, size, slot->ahead);
+    idle = projection->in_place ? NULL : idle_that_fits(pool, slot, size);
     if (idle != NULL
         && (idle->dead || !has_room(pool, own_budget(pool, size), size))) {
         take_memory(pool, idle, slot);
@@ -189,17 +188,24 @@ static bool size_fits(uint64_t size, uint64_t wanted)
     return size >= wanted && size - wanted <= size / 4;
 }
 
+/* Whether the memory of an idle slot may become that of another one: what is
+ * ahead leaves those alone that wait for a pin. */
+static bool may_serve(const struct slot *idle, const struct slot *wanted,
+                      uint64_t size)
+{
+    return idle->mapped == NULL && size_fits(idle->size_bytes, size)
+           && idle->plain == wanted->plain && !(wanted->ahead && idle->ahead);
+}
+
 /* An idle slot, among the oldest, whose memory fits, a dead one if there is
- * such; NULL: there is none.
- * `ahead`: none of those that wait for a pin. */
-static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
-                                   bool ahead)
+ * such; NULL: there is none. */
+static struct slot *idle_that_fits(const struct pool *pool,
+                                   const struct slot *wanted, uint64_t size)
 {
     struct slot *slot = idle_slot(pool->idle.oldest), *fits = NULL;
 
     for (unsigned i = 0; i < LOOK_MAX && slot != NULL; i++) {
-        if (slot->mapped == NULL && size_fits(slot->size_bytes, size)
-            && !(ahead && slot->ahead) && (fits == NULL || slot->dead))
+        if (may_serve(slot, wanted, size) && (fits == NULL || slot->dead))
             fits = slot;
         if (fits != NULL && fits->dead)
             break;
@@ -227,8 +233,9 @@ static enum vdbq_status make_memory(struct pool *pool,
     enum vdbq_status status;
 
     if (!projection->in_place)
-        return device_memory_create(pool->device, MEMORY_PINNED, size,
-                                    &slot->shown.memory, error);
+        return device_memory_create(pool->device,
+                                    slot->plain ? MEMORY_PLAIN : MEMORY_PINNED,
+                                    size, &slot->shown.memory, error);
     status = projection_map(projection, &slot->mapped, error);
     slot->mapped_bytes = projection->tablet->size_bytes;
     slot->shown.in_place = true;

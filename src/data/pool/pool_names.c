@@ -67,7 +67,8 @@ static bool has(const struct slot *slot, const struct pool_want *want,
 /* Whether a slot of the tablet has every column that is wanted. */
 static bool has_all(const struct slot *slot, const struct pool_want *want)
 {
-    bool all = !(want->copied && slot->shown.in_place);
+    bool all = !(want->copied && slot->shown.in_place)
+               && !(want->reached && slot->plain);
 
     for (unsigned i = 0; i < want->column_count; i++)
         all &= has(slot, want, want->columns[i]);

@@ -12,7 +12,8 @@
 #include "data/tablet/block.h"
 #include "data/tablet/tablet_inner.h"
 
-static struct slot *slot_create(const struct pool_want *want, bool ahead);
+static struct slot *slot_create(const struct pool *pool,
+                                const struct pool_want *want, bool ahead);
 static enum vdbq_status slot_prepare(struct pool *pool,
                                      const struct pool_want *want,
                                      struct slot *slot, struct error *error);
@@ -31,7 +32,7 @@ enum vdbq_status pool_slot_start(struct pool *pool,
 
     if (loading != NULL)
         pool_slot_arrive(pool, loading, &ignored);
-    made = slot_create(want, ahead);
+    made = slot_create(pool, want, ahead);
     if (made == NULL)
         return error_no_memory(error);
     status = slot_prepare(pool, want, made, error);
@@ -46,8 +47,16 @@ enum vdbq_status pool_slot_start(struct pool *pool,
     return VDBQ_OK;
 }
 
+/* Whether a slot's memory had better be plain, which comes sooner. */
+static bool is_plain(const struct pool *pool, const struct pool_want *want)
+{
+    return !want->reached
+           && (want->moved || !device_facts(pool->device)->shares_memory);
+}
+
 /* A slot of a tablet, without memory, in no list. */
-static struct slot *slot_create(const struct pool_want *want, bool ahead)
+static struct slot *slot_create(const struct pool *pool,
+                                const struct pool_want *want, bool ahead)
 {
     unsigned columns = want->table->column_count;
     size_t head = tablet_head_size(columns);
@@ -70,6 +79,7 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     made->shown.dictionaries = made->dictionaries;
     made->identity = want->tablet->identity;
     made->ahead = ahead;
+    made->plain = is_plain(pool, want);
     made->column_count = columns;
     made->codes = want->codes || want->apart;
     for (unsigned i = 0; i < want->column_count; i++)

@@ -118,6 +118,7 @@ static enum vdbq_status prepare_walk(struct scan *scan, struct error *error)
         .table = scan->table,
         .pack = launcher_pack(scan->launcher),
         .times = launcher_times(scan->launcher),
+        .reached = source_reached(place, params->stream->snapshot->catalogue),
     };
     scan->copies = VECTOR(struct device_copy);
     if (!find_columns(scan))

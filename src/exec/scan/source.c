@@ -53,6 +53,19 @@ void source_close(struct source *source, const struct source_params *params,
     *source = (struct source){ 0 };
 }
 
+bool source_reached(const struct run_place *place,
+                    const struct catalogue *catalogue)
+{
+    uint64_t bytes = 0;
+
+    if (place->mode != MODE_CACHED)
+        return true;
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        for (size_t j = 0; j < catalogue->tables[i].tablet_count; j++)
+            bytes += catalogue->tables[i].tablets[j].size_bytes;
+    return bytes > resident_budget(place->resident);
+}
+
 /* Whether the device has not been told yet where the columns of a tablet with
  * an edit are: that is known when all of them are in the pool. */
 static bool wants_all(const struct source_params *params,
@@ -73,6 +86,8 @@ static struct pool_want want_of(const struct source_params *params,
     struct pool_want want = { .table = params->table,
                               .tablet = ref,
                               .codes = true,
+                              .reached = params->reached,
+                              .moved = !params->reached,
                               .yields = params->yields };
     if (wants_all(params, ref))
         return want;

@@ -19,7 +19,7 @@ struct source_params {
     unsigned column_count;           /* of `columns` */
     struct device_times *times;      /* added to                      */
     uint64_t load_ns;                /* that the pool took, added to  */
-    bool yields;                     /* see struct pool_want          */
+    bool yields, reached;            /* see struct pool_want          */
 };
 
 /* One tablet, kept in place for a launch. */
@@ -29,6 +29,11 @@ struct source {
     struct resident_tablet *resident; /* MODE_CACHED                       */
     const struct tablet *tablet;      /* its head                          */
 };
+
+/* Whether the device must reach the pool's memory: not where each tablet is moved to
+ * it once, since it has room for those of all tables. */
+bool source_reached(const struct run_place *place,
+                    const struct catalogue *catalogue);
 
 /* Brings a tablet in. `copies` (of struct device_copy) gets what must be
  * copied to the device before a launch reads the tablet there. Fails with
