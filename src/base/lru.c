@@ -15,6 +15,17 @@ void lru_add(struct lru *lru, struct lru_link *link)
     lru->newest = link;
 }
 
+void lru_add_oldest(struct lru *lru, struct lru_link *link)
+{
+    link->older = NULL;
+    link->newer = lru->oldest;
+    if (lru->oldest != NULL)
+        lru->oldest->older = link;
+    else
+        lru->newest = link;
+    lru->oldest = link;
+}
+
 void lru_remove(struct lru *lru, struct lru_link *link)
 {
     if (link->older != NULL)

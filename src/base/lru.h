@@ -19,6 +19,8 @@ struct lru {
 
 /* Adds what is in no list, as the newest. */
 void lru_add(struct lru *lru, struct lru_link *link);
+/* Likewise as the oldest, which leaves next. */
+void lru_add_oldest(struct lru *lru, struct lru_link *link);
 /* Takes it out. */
 void lru_remove(struct lru *lru, struct lru_link *link);
 

@@ -8,8 +8,8 @@
  *     their place in the file.
  *  2. A slot that nobody uses is in the list of idle slots, oldest first, from
  *     which room is taken. Pinning memory is slow, so memory whose size is
- *     right goes from slot to slot, at once where the tablet of the former is
- *     in no state that anybody may ask for: it is dead.
+ *     right goes from slot to slot, at once where the former is dead: its tablet
+ *     is in no state that anybody may ask for, or was moved to the device.
  *  3. The sizes of all slots together never exceed the budget.
  *  4. The memory of a slot in place is its tablet in the file, mapped for as
  *     long as the slot is there. Its pages come as the device touches them: to
@@ -209,6 +209,8 @@ enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
     if (found->pins == 0)
         lru_remove(&pool->idle, &found->idle);
     found->pins++;
+    found->dead = false;
+    found->moved &= want->moved;
     *slot = &found->shown;
     return VDBQ_OK;
 }
@@ -220,7 +222,12 @@ void pool_release(struct pool *pool, struct pool_slot *slot)
     if (slot == NULL)
         return;
     assert(released->pins > 0);
-    if (--released->pins == 0)
+    if (--released->pins > 0)
+        return;
+    released->dead = released->moved;
+    if (released->dead)
+        lru_add_oldest(&pool->idle, &released->idle);
+    else
         lru_add(&pool->idle, &released->idle);
 }
 

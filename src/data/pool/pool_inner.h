@@ -27,7 +27,9 @@ struct slot {
     uint64_t mapped_bytes;    /* of `mapped` */
     unsigned pins;            /* users; 0: it stands in the idle list */
     bool ahead;               /* pool_ahead() made it, nobody had it   */
-    bool dead;                /* nobody asks for its tablet again      */
+    bool moved;               /* all who pinned it did, to move it     */
+    bool dead;                /* nobody is likely to ask for its tablet
+                                 again                                 */
     struct load *load;        /* NULL: none is under way               */
     unsigned column_count;    /* of the tablet                         */
     bool *wanted;             /* one a column; lies behind this struct */

@@ -80,6 +80,7 @@ static struct slot *slot_create(const struct pool *pool,
     made->identity = want->tablet->identity;
     made->ahead = ahead;
     made->plain = is_plain(pool, want);
+    made->moved = want->moved;
     made->column_count = columns;
     made->codes = want->codes || want->apart;
     for (unsigned i = 0; i < want->column_count; i++)
@@ -135,7 +136,7 @@ static void take_over(struct pool *pool, const struct pool_want *want,
     struct slot *other = pool_names_find_idle(&pool->names, want, false);
     uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
 
-    if (other == NULL || most > pool->budget_bytes)
+    if (other == NULL || want->moved || most > pool->budget_bytes)
         return;
     for (unsigned i = 0; i < want->table->column_count; i++) {
         projection->wanted[i] |= other->wanted[i];

@@ -292,6 +292,7 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
     scan->fed = !walk_more(&scan->walk);
     if (scan->fed)
         return VDBQ_OK;
+    walk_ahead(&scan->walk, &scan->sources); /* the first may take a compiler */
     enum vdbq_status status = start_part(scan, error);
     if (status == VDBQ_OK)
         walk_ahead(&scan->walk, &scan->sources);

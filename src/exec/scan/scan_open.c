@@ -80,16 +80,18 @@ static bool find_columns(struct scan *scan)
     struct source_params *sources = &scan->sources;
     unsigned inputs = sources->pack->input_count;
     unsigned *columns =
-        arena_alloc(&scan->arena, (inputs + 1) * sizeof *columns);
+        arena_alloc(&scan->arena, 2 * (inputs + 1) * sizeof *columns);
+    if (columns == NULL)
+        return false;
     sources->columns = columns;
-    for (unsigned i = 0; columns != NULL && scan->table != NULL && i < inputs;
-         i++) {
+    sources->lacking = columns + inputs + 1;
+    for (unsigned i = 0; scan->table != NULL && i < inputs; i++) {
         unsigned column =
             column_input_number(scan->table, sources->pack->inputs[i].column);
         if (column != NO_KEY)
             columns[sources->column_count++] = column;
     }
-    return columns != NULL;
+    return true;
 }
 
 /* Puts the rows that are probed in place, then opens the launcher. */

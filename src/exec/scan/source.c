@@ -79,6 +79,24 @@ static bool wants_all(const struct source_params *params,
     return known == NULL || known->tablet == NULL;
 }
 
+/* Puts those columns into `lacking` that are to come from the pool; returns how
+ * many. */
+static unsigned lacking_columns(const struct source_params *params,
+                                const struct tablet_ref *ref)
+{
+    const struct resident_tablet *known =
+        params->place->mode == MODE_CACHED
+            ? resident_find(params->place->resident, ref)
+            : NULL;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < params->column_count; i++)
+        if (known == NULL || known->tablet == NULL
+            || !resident_has(known, params->columns[i]))
+            params->lacking[count++] = params->columns[i];
+    return count;
+}
+
 /* What the pool is asked for. */
 static struct pool_want want_of(const struct source_params *params,
                                 const struct tablet_ref *ref)
@@ -91,8 +109,8 @@ static struct pool_want want_of(const struct source_params *params,
                               .yields = params->yields };
     if (wants_all(params, ref))
         return want;
-    want.columns = params->columns;
-    want.column_count = params->column_count;
+    want.columns = params->lacking;
+    want.column_count = lacking_columns(params, ref);
     return want;
 }
 

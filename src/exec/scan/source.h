@@ -17,6 +17,7 @@ struct source_params {
     const struct program_pack *pack; /* the columns that are read ... */
     const unsigned *columns;         /* ... by their number in the table */
     unsigned column_count;           /* of `columns` */
+    unsigned *lacking;               /* room for as many */
     struct device_times *times;      /* added to                      */
     uint64_t load_ns;                /* that the pool took, added to  */
     bool yields, reached;            /* see struct pool_want          */
