@@ -70,16 +70,16 @@ struct group_aggregate {
 struct group_control {
     u32 keys;
     u32 aggregates;
-    u32 width;   /* of a record in bytes, a multiple of 8              */
-    u32 hashed;
+    u64 width;   /* of a record in bytes, a multiple of 8: in 64 bits, as
+                    places in tables of more than 4 GB are             */
     u64 slots;   /* that codes are hashed to, a power of two; two more
                     follow: of the code that stands for an empty slot,
                     and of NULL. Else: codes there are                 */
+    u32 hashed;
     u32 copies;  /* of the table in local memory, a power of two; 0:
                     it does not fit there                              */
     u32 out;     /* bytes of a record that go to the host              */
     u32 parts;   /* of a code; more than one: it is hashed             */
-    u32 unused;
     struct group_key key[GROUP_KEYS_MAX];
     struct group_aggregate aggregate[GROUP_AGGREGATES_MAX];
 };

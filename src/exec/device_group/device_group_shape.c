@@ -240,7 +240,7 @@ static bool place_aggregates(const struct device_group_params *params,
             control->aggregate[i].raise_at = (u32)at;
             at += sizeof(u64);
         }
-    control->width = (u32)at;
+    control->width = at;
     return true;
 }
 
@@ -295,10 +295,12 @@ uint64_t device_group_grown(const struct device_group *group)
     const struct device_group_params *params = &group->params;
     const struct group_control *control = &group->shape.control;
     double rows = (double)params->rows, expected = params->groups_expected;
-    uint64_t most = device_facts(params->device)->memory_bytes;
+    uint64_t most = MEMORY_SHARE(device_facts(params->device)->memory_bytes);
     u64 slots = GROW * control->slots, enough = slots_for(rows * HASH_SPARE);
     u64 all = slots_for((expected < rows ? expected : rows) * HASH_SPARE);
-    if (all > slots && all <= MEMORY_SHARE(most) / control->width)
+    if (most > params->room)
+        most = params->room;
+    if (all > slots && all <= most / control->width)
         slots = all;
     if (slots > enough)
         slots = enough > control->slots ? enough : 2 * control->slots;

@@ -11,6 +11,10 @@
 #include "data/tablet/tablet.h"
 #include "exec/launch/column_input.h"
 
+/* Of the device's budget tablets may take one part of so many, where they are never
+ * to make room for what is computed of them. */
+enum { ROOM_SHARE = 2 };
+
 static enum vdbq_status open_slot(struct source *source,
                                   struct source_params *params,
                                   struct error *error);
@@ -63,7 +67,7 @@ bool source_reached(const struct run_place *place,
     for (size_t i = 0; i < catalogue->table_count; i++)
         for (size_t j = 0; j < catalogue->tables[i].tablet_count; j++)
             bytes += catalogue->tables[i].tablets[j].size_bytes;
-    return bytes > resident_budget(place->resident);
+    return bytes > resident_budget(place->resident) / ROOM_SHARE;
 }
 
 /* Whether the device has not been told yet where the columns of a tablet with

@@ -32,7 +32,7 @@ struct source {
 };
 
 /* Whether the device must reach the pool's memory: not where each tablet is moved to
- * it once, since it has room for those of all tables. */
+ * it once, since it has room for those of all tables, and to spare. */
 bool source_reached(const struct run_place *place,
                     const struct catalogue *catalogue);
 
