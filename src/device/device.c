@@ -388,7 +388,6 @@ bool device_machine_is_kept(struct device *device,
 {
     struct device_times ignored = { 0 };
 
-    assert(params->build == BUILD_INTERPRETED);
     return device_machine_find(device, params, &ignored) != NULL
            || device->backend->machine_is_kept(device, params);
 }

@@ -177,8 +177,8 @@ device_machine_find(struct device *device,
                     const struct device_machine_params *params,
                     struct device_times *times);
 
-/* Whether device_machine() would ask no compiler: the interpreted machine is in
- * the device's cache, or whole on disk, or the driver, which keeps what it
+/* Whether device_machine() would ask no compiler: the machine is in the device's
+ * cache, or whole on disk, or the driver, which keeps what it
  * compiles by itself, is known to have compiled it. */
 bool device_machine_is_kept(struct device *device,
                             const struct device_machine_params *params);

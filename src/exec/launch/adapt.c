@@ -19,6 +19,7 @@ static const double gain_min = 1.05;
 enum { SIGHTED_ROWS = 1 << 17 };
 
 static bool pays_at_once(const struct adapt *adapt);
+static bool loads_sooner(const struct adapt *adapt, struct device_times *times);
 static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
                         bool built);
 
@@ -160,8 +161,9 @@ static enum vdbq_status take_interpreted(struct adapt *adapt,
 }
 
 /* The machine to go on with: the specialised one where it is there, or where
- * a cache holds it and this query alone is worth fetching it, or where the
- * interpreted one is far: to ask for that takes a look at the disk. */
+ * a cache holds it and this query alone is worth fetching it, or neither is in
+ * memory, or where the interpreted one is far: to ask for these takes a look at the
+ * disk. */
 static enum vdbq_status choose_adaptive(struct adapt *adapt,
                                         struct device_times *times,
                                         struct error *error)
@@ -178,7 +180,10 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
                     && device_sight(adapt->device, adapt->specialised.body);
     bool only = adapt->slow == NULL
                 && device_machine_is_far(adapt->device, &adapt->interpreted);
-    if (machine == NULL && (only || (adapt->watching && pays_at_once(adapt))))
+    if (machine == NULL
+        && (only
+            || (adapt->watching
+                && (pays_at_once(adapt) || loads_sooner(adapt, times)))))
         status = device_machine(adapt->device, &adapt->specialised, &machine,
                                 times, error);
     if (status != VDBQ_OK)
@@ -221,6 +226,19 @@ static bool pays_at_once(const struct adapt *adapt)
     double all_ns = (double)adapt->rows_left * adapt->cost * tuning->cost_ns;
     return shape != NULL && shape->built
            && all_ns * saving(adapt) > (double)tuning->cached_ns;
+}
+
+/* Whether neither machine was loaded by this process, and the disk has both: the
+ * interpreted one is larger, and would be of use until the other is there alone. */
+static bool loads_sooner(const struct adapt *adapt, struct device_times *times)
+{
+    const struct device_shape *shape =
+        device_shape(adapt->device, adapt->specialised.body);
+    return adapt->rows >= SIGHTED_ROWS && adapt->slow == NULL && shape != NULL
+           && shape->built
+           && device_machine_find(adapt->device, &adapt->interpreted, times)
+                  == NULL
+           && device_machine_is_kept(adapt->device, &adapt->specialised);
 }
 
 /* While it is built, rows go by that gain nothing. */

@@ -53,6 +53,7 @@ static struct {
     unsigned build_ms;
     atomic_bool waits; /* builds do not end */
     bool fails;
+    bool unloaded;      /* this process has not loaded the interpreted one  */
     bool is_far;        /* nobody has built the interpreted machine yet ... */
     bool has_process;   /* ... and there is a program that may              */
     unsigned processes; /* times that it was started                        */
@@ -86,7 +87,7 @@ static struct device_machine *
 fake_find(struct device *device, const struct device_machine_params *params)
 {
     if (params->build == BUILD_INTERPRETED)
-        return fake.host->machine_find(device, params);
+        return fake.unloaded ? NULL : fake.host->machine_find(device, params);
     return fake.body[0] == '\0' || strcmp(fake.body, params->body) == 0
                ? fake.kept
                : NULL;
@@ -147,7 +148,7 @@ static struct device *fake_open(unsigned build_ms, double gain)
     assert_int_equal(device_open(&params, &fake.second, &error), VDBQ_OK);
     fake.kept = NULL;
     fake.body[0] = '\0';
-    fake.fails = fake.is_far = fake.has_process = false;
+    fake.fails = fake.is_far = fake.has_process = fake.unloaded = false;
     fake.processes = 0;
     fake.build_ms = build_ms;
     fake.host = device->backend;
@@ -486,6 +487,23 @@ static void what_is_kept_is_taken_at_first_sight(void **state)
     fake_close(device);
 }
 
+/* Where neither machine is in memory yet, it is loaded in place of the interpreted
+ * one. */
+static void what_is_kept_is_loaded_first(void **state)
+{
+    (void)state;
+    struct device *device = dear_open();
+    query_run(device, 2);
+    struct device_shape *shape = vector_at(&device->known.shapes, 0);
+    fake.unloaded = true;
+    assert_string_equal(query_run(device, 2).build, "interpreted");
+    shape->built = true;
+    struct seen seen = query_run(device, MANY_LAUNCHES);
+    assert_string_equal(seen.build, "specialised");
+    assert_int_equal(seen.wrong, 0);
+    fake_close(device);
+}
+
 /* While one is built, another that was sighted twice waits for a later query. */
 static void one_is_built_at_a_time(void **state)
 {
@@ -742,6 +760,7 @@ int main(void)
         cmocka_unit_test(queries_add_up),
         cmocka_unit_test(second_sight_builds),
         cmocka_unit_test(what_is_kept_is_taken_at_first_sight),
+        cmocka_unit_test(what_is_kept_is_loaded_first),
         cmocka_unit_test(one_is_built_at_a_time),
         cmocka_unit_test(what_is_far_is_not_waited_for),
         cmocka_unit_test(failed_build_changes_nothing),
