@@ -129,15 +129,18 @@ static enum vdbq_status choose_codes(struct pool *pool, struct slot *slot,
 
 /* While there is room for both, the columns that another slot of the tablet
  * has are wanted, too, and that slot leaves: a table that fits comes together
- * column by column. */
+ * column by column, for the device to reach where it reached some of them. What was
+ * moved to the device is let alone. */
 static void take_over(struct pool *pool, const struct pool_want *want,
                       struct slot *slot, struct projection *projection)
 {
     struct slot *other = pool_names_find_idle(&pool->names, want, false);
     uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
 
-    if (other == NULL || want->moved || most > pool->budget_bytes)
+    if (other == NULL || other->moved || want->moved
+        || most > pool->budget_bytes)
         return;
+    slot->plain &= other->plain;
     for (unsigned i = 0; i < want->table->column_count; i++) {
         projection->wanted[i] |= other->wanted[i];
         slot->apart[i] |= other->apart[i];
