@@ -51,15 +51,17 @@ static enum vdbq_status refuse_twice(const struct altering *altering,
 
 static enum vdbq_status rename_table(struct altering *altering)
 {
-    const struct binder *binder = altering->binder;
+    struct binder *binder = altering->binder;
     const struct ast_name *to = &altering->alter->to;
+    struct position at = altering->alter->table.at;
     enum vdbq_status status = ddl_check_name(to, "table", binder->error);
 
     if (status == VDBQ_OK)
         status = ddl_check_free(binder, to, false);
     altering->made->name = to->text;
-    return status == VDBQ_OK ? alter_check_views(binder, altering->made,
-                                                 altering->alter->table.at)
+    if (status == VDBQ_OK)
+        status = alter_check_keys(binder, altering->table, to->text, at);
+    return status == VDBQ_OK ? alter_check_views(binder, altering->made, at)
                              : status;
 }
 

@@ -7,8 +7,10 @@
 
 #include "base/vector.h"
 #include "plan/bind/query.h"
+#include "plan/index/index_bind.h"
 #include "plan/make/fold.h"
 #include "plan/statement/statement.h"
+#include "plan/statement/table_rows.h"
 #include "plan/tree/binder.h"
 
 /* --------------------------------------------------------------- indexes -- */
@@ -42,6 +44,34 @@ enum vdbq_status alter_check_indexes(const struct binder *binder,
         error_at(binder->error, VDBQ_CONSTRAINT, at,
                  "the index %s is of column %s", index->name,
                  table->columns[column].name);
+        return error_hint(binder->error, "DROP INDEX %s comes first",
+                          index->name);
+    }
+    return VDBQ_OK;
+}
+
+enum vdbq_status alter_check_keys(struct binder *binder,
+                                  const struct table *table, const char *name,
+                                  struct position at)
+{
+    const struct catalogue *catalogue = binder->catalogue;
+    struct table called = *table;
+    struct index_rows rows = { .count = table->column_count };
+    struct index_bound bound;
+
+    called.name = name;
+    rows.node = table_rows_node(binder, &called, NULL, 0);
+    if (rows.node == NULL)
+        return binder->error->status;
+    for (size_t i = 0; i < catalogue->index_count; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        if (index->table_id != table->id || index->keys == NULL
+            || index_bind(binder, &called, index, &rows, &bound))
+            continue;
+        if (binder->error->status == VDBQ_NO_MEMORY)
+            return VDBQ_NO_MEMORY;
+        error_at(binder->error, VDBQ_CONSTRAINT, at,
+                 "the index %s names the table %s", index->name, table->name);
         return error_hint(binder->error, "DROP INDEX %s comes first",
                           index->name);
     }

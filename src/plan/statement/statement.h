@@ -37,10 +37,14 @@ enum vdbq_status plan_alter(const struct ast_alter *alter,
                             struct binder *binder, struct plan *plan);
 
 /* alter_check.c: that no index has the column, or (`by_name`) has it in a text that is
- * kept; that all views that mean something still do once the table is altered. */
+ * kept; that the texts of indexes mean something under another name of the table; that
+ * all views that mean something still do once the table is altered. */
 enum vdbq_status alter_check_indexes(const struct binder *binder,
                                      const struct table *table, unsigned column,
                                      bool by_name, struct position at);
+enum vdbq_status alter_check_keys(struct binder *binder,
+                                  const struct table *table, const char *name,
+                                  struct position at);
 enum vdbq_status alter_check_views(const struct binder *binder,
                                    const struct alteration *alteration,
                                    struct position at);
