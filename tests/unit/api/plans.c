@@ -127,6 +127,15 @@ static void make_change(vdbq *db)
         "drop table t; create table t (id integer primary key, a integer, b "
         "bigint, c text)",
         "vacuum",
+        "alter table t add column d integer default 7",
+        "alter table t drop column d",
+        "alter table t drop column c; alter table t add column c text",
+        "alter table t rename to w",
+        "alter table w rename to t",
+        "drop view v; alter table t rename a to d; alter table t rename b to "
+        "a; alter table t rename d to b; create view v as select id, a from t",
+        "alter table u rename x to y",
+        "alter table u rename y to x",
     };
     int id = (int)chance_below(30);
     char sql[200];
@@ -183,21 +192,32 @@ static struct text answer_of(vdbq_query *query, const int64_t *values)
     return text;
 }
 
+/* Likewise, of a statement that is prepared now. */
+static struct text answer_anew(const char *sql, const int64_t *values)
+{
+    struct text text = { 0 };
+    vdbq_query *fresh;
+    enum vdbq_status status = vdbq_prepare(here, sql, -1, &fresh, NULL);
+
+    if (status == VDBQ_OK)
+        text = answer_of(fresh, values);
+    else
+        text_print(&text, "%d %s.", (int)status, vdbq_error(here)->message);
+    vdbq_query_close(fresh);
+    return text;
+}
+
 /* Asks a statement that was kept and one that is new, and undoes both. */
 static void compare(unsigned number)
 {
     const int64_t values[PARAMETERS] = { (int64_t)chance_below(6) - 1,
                                          (int64_t)chance_below(30) };
     struct text answer, expected;
-    vdbq_query *fresh;
 
     must(here, "savepoint s");
     answer = answer_of(kept[number], values);
     must(here, "rollback to s");
-    assert_int_equal(vdbq_prepare(here, texts[number], -1, &fresh, NULL),
-                     VDBQ_OK);
-    expected = answer_of(fresh, values);
-    vdbq_query_close(fresh);
+    expected = answer_anew(texts[number], values);
     must(here, "rollback to s; release s");
     if (strcmp(answer.bytes, expected.bytes) != 0)
         fail_msg("%s: %s, prepared anew %s", texts[number], answer.bytes,
