@@ -172,7 +172,8 @@ static unsigned view_columns(struct answer *answer, const struct view *view)
 {
     const struct node *node = read_all(answer, view->name);
 
-    if (node == NULL)
+    answer->failed |= answer->binder->error->status == VDBQ_NO_MEMORY;
+    if (node == NULL && !answer->failed)
         error_clear(answer->binder->error);
     return node != NULL ? node->column_count : 0;
 }
@@ -181,10 +182,10 @@ static void table_list(struct answer *answer)
 {
     const struct catalogue *catalogue = answer->binder->catalogue;
 
-    for (size_t i = 0; i < catalogue->table_count; i++)
+    for (size_t i = 0; i < catalogue->table_count && !answer->failed; i++)
         show_table(answer, catalogue->tables[i].name, "table",
                    catalogue->tables[i].column_count);
-    for (size_t i = 0; i < catalogue->view_count; i++)
+    for (size_t i = 0; i < catalogue->view_count && !answer->failed; i++)
         show_table(answer, catalogue->views[i].name, "view",
                    view_columns(answer, &catalogue->views[i]));
 }
