@@ -19,6 +19,7 @@ import shlex
 import sys
 import time
 
+from differential.analyses import Analyses
 from differential.checks import CHECKS, Case, Difference, Skipped, parted
 from differential.engines import OTHER, Died, DuckDB, Refused, Sqlite, Vdbq, some_settings
 from differential.joins import Joins
@@ -49,6 +50,8 @@ def arguments():
     parser.add_argument('--other-binary', help='likewise, of another shell')
     parser.add_argument('--joins', type=float, default=0.25, metavar='SHARE',
                         help='of the queries for the peer are joins (%(default)s)')
+    parser.add_argument('--analyses', type=float, default=0.15, metavar='SHARE',
+                        help='... are several windows, or groups of many keys (%(default)s)')
     parser.add_argument('--subqueries', type=float, default=0.0, metavar='SHARE',
                         help='of all values are queries, in every clause (%(default)s)')
     parser.add_argument('--jobs', type=int, default=2)
@@ -143,8 +146,11 @@ class Run:
         queries = self.maker(Queries)
         common = (self.tables, self.views, check)
         if check == 'peer':
-            if self.rng.random() < self.options.joins:
+            share = self.rng.random()
+            if share < self.options.joins:
                 queries = self.maker(Joins)
+            elif share < self.options.joins + self.options.analyses:
+                queries = self.maker(Analyses)
             return Case(*common, queries.query(), None, self.settings)
         if check == 'change':
             node, table = queries.change(self.tables)
@@ -211,8 +217,8 @@ def again(options, name):
     """The command that finds a difference once more."""
     words = ['differential.py', '--seed', options.seed, '--from', name.split('.')[0],
              '--queries', options.set, '--set', options.set, '--jobs', 1]
-    for option in ('peer', 'device', 'other', 'other_binary', 'joins', 'subqueries', 'columns',
-                   'only'):
+    for option in ('peer', 'device', 'other', 'other_binary', 'joins', 'analyses', 'subqueries',
+                   'columns', 'only'):
         if getattr(options, option):
             words += ['--' + option.replace('_', '-'),
                       shlex.quote(str(getattr(options, option)))]
