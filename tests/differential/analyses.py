@@ -4,6 +4,7 @@ of another order and frame; groups by many keys with many aggregates."""
 from .expressions import Scope, exactly_added
 from .nodes import EMPTY, Node, listed
 from .queries import Made, Queries
+from .subqueries import renamed
 
 COLUMNS_MOST = 9  # that a query of windows uses: those that tie are the same in all
 KEYS = (1, 2, 3, 4, 6, 9, 12)
@@ -41,15 +42,28 @@ class Analyses(Queries):
     def windows(self):
         source, columns, rows, where = self.one_table()
         columns = self.some(columns, (COLUMNS_MOST,))
+        # Of rows that are the same in all columns, two windows may have either first.
+        self.whole_left = 1
+        if self.rng.random() < 0.5:
+            source, columns = self.distinct(source, columns, where)
+            where, self.whole_left = EMPTY, COLUMNS_MOST
         items = self.some(columns, (1, 2)) + [self.window(columns) for _ in range(
             self.rng.choice((1, 2, 3, 5)))]
         node = Node('SELECT {0} FROM {1} {2}', self.items(items), source, where, type='Q')
         return Made(node, self.results(items), rows)
 
+    def distinct(self, source, columns, where):
+        """The rows without those that are there twice, and their columns."""
+        alias = self.alias()
+        names = [renamed(c, f'{alias}.c{i}') for i, c in enumerate(columns)]
+        return Node(f'(SELECT DISTINCT {{0}} FROM {{1}} {{2}}) AS {alias}', self.items(columns),
+                    source, where, type='S'), names
+
     def window(self, columns):
         """A call over a window of its own."""
         scope, order = Scope(columns), self.some(columns, (1, 1, 2))
         frame, whole = self.frame(order)
+        self.whole_left -= whole
         if whole:
             order += self.rng.sample([c for c in columns if c not in order],
                                      len(columns) - len(order))
@@ -67,10 +81,10 @@ class Analyses(Queries):
 
     def frame(self, order):
         """A frame, and whether rows that tie must be the same in all columns."""
-        chance = self.rng.random()
+        chance, free = self.rng.random(), self.whole_left > 0
         if chance < 0.15:
-            return EMPTY, self.rng.random() < 0.5
-        if chance < 0.55:
+            return EMPTY, free and self.rng.random() < 0.5
+        if chance < 0.55 and free:
             return self.between('ROWS', [str(n) for n in (0, 1, 2, 9, 70)]), True
         key = order[0]
         distances = self.distances(key) if len(order) == 1 else ()
