@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "plan/make/arithmetic.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
@@ -112,6 +113,46 @@ static unsigned spread_concat(const struct function *function,
     return first->call.count + count - 1;
 }
 
+/* Whether a function counts what joined texts have as many of as their parts have
+ * together. */
+static bool adds_up(const struct function *function)
+{
+    static const char *const counts[] = { "length", "octet_length",
+                                          "bit_length" };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (function->compute == function_find(counts[i])->compute)
+            return true;
+    return false;
+}
+
+/* length(a || b) is length(a) + length(b): the joined text is never there, and
+ * parts that are columns have their words' counts. NULL: a failure. */
+static struct expression *sum_of_parts(struct binder *binder, const char *name,
+                                       const struct expression *joined,
+                                       struct position at)
+{
+    const struct ast_expression place = { .at = at };
+    struct expression *sum = NULL;
+    assert(joined->kind == EXPRESSION_FUNCTION && joined->call.count > 0);
+    for (unsigned i = 0; i < joined->call.count; i++) {
+        struct expression *part =
+            expression_call(binder, name, &joined->call.arguments[i], 1, at);
+        if (part != NULL && i > 0)
+            part = expression_arithmetic(binder, AST_ADD, sum, part, &place);
+        if (part == NULL)
+            return NULL;
+        sum = part;
+    }
+    return sum;
+}
+
+/* Whether a call is of texts that another call joins, and adds up. */
+static bool is_sum(const struct function *function, const struct expression *e)
+{
+    return e->kind == EXPRESSION_FUNCTION
+           && e->call.function == function_find("concat") && adds_up(function);
+}
+
 struct expression *expression_call(struct binder *binder, const char *name,
                                    struct expression *const *arguments,
                                    unsigned count, struct position at)
@@ -138,6 +179,8 @@ struct expression *expression_call(struct binder *binder, const char *name,
         if (e == NULL || lookup_is_constant(e))
             return e;
     }
+    if (is_sum(function, fitting[0]))
+        return sum_of_parts(binder, name, fitting[0], at);
     count = spread_concat(function, fitting, count);
     if (!lookup_make(binder, function, fitting, count, at, &e))
         return NULL;
