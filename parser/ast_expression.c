@@ -246,6 +246,18 @@ struct ast_expression *ast_cast(struct parse *parse, struct operation operation,
     return made;
 }
 
+struct ast_expression *ast_try_cast(struct parse *parse,
+                                    struct operation operation,
+                                    struct ast_expression *operand,
+                                    struct ast_type type)
+{
+    struct ast_expression *made = ast_cast(parse, operation, operand, type);
+
+    if (made != NULL)
+        made->try = true;
+    return made;
+}
+
 struct ast_expression *ast_collate(struct parse *parse,
                                    struct operation operation,
                                    struct ast_expression *operand,

@@ -66,7 +66,7 @@ enum ast_expression_kind {
                       text), ?3 (integer), :name (column.text)        */
     AST_OPERATOR,  /* operator, left, right                           */
     AST_BETWEEN,   /* left, low in arguments, high behind it; negated */
-    AST_CAST,      /* left, type                                      */
+    AST_CAST,      /* left, type; try                                 */
     AST_COLLATE,   /* left, collation                                 */
     AST_CASE,      /* left (the operand; NULL: none), whens,
                       right (ELSE; NULL: none)                        */
@@ -163,6 +163,7 @@ struct ast_expression {
     struct ast_query *query;
     struct ast_window *over; /* NULL: not a window function    */
     bool negated;            /* NOT IN, NOT LIKE, NOT BETWEEN  */
+    bool try;                /* TRY_CAST                       */
     enum ast_match match;    /* AST_LIKE                       */
     bool star;               /* count(*)                       */
     bool distinct;           /* count(DISTINCT x)              */

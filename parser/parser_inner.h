@@ -260,6 +260,11 @@ struct ast_expression *ast_like(struct parse *parse, struct operation operation,
 struct ast_expression *ast_cast(struct parse *parse, struct operation operation,
                                 struct ast_expression *operand,
                                 struct ast_type type);
+/* TRY_CAST. */
+struct ast_expression *ast_try_cast(struct parse *parse,
+                                    struct operation operation,
+                                    struct ast_expression *operand,
+                                    struct ast_type type);
 struct ast_expression *ast_subquery(struct parse *parse,
                                     enum ast_expression_kind kind,
                                     struct span whole, struct ast_query *query);

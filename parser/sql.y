@@ -201,6 +201,7 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     SUMMARIZE   "SUMMARIZE"
     TIMESTAMP   "TIMESTAMP"
     TREE        "TREE"
+    TRY_CAST    "TRY_CAST"
     UNBOUNDED   "UNBOUNDED"
     VACUUM      "VACUUM"
     WINDOW      "WINDOW"
@@ -871,6 +872,9 @@ term:
   | CAST "(" expression AS type ")"
         { $$ = ast_cast(parse, operation(AST_PLUS, @1, @$), $expression,
                         $type); }
+  | TRY_CAST "(" expression AS type ")"
+        { $$ = ast_try_cast(parse, operation(AST_PLUS, @1, @$), $expression,
+                            $type); }
   | term "::" type
         { $$ = ast_cast(parse, operation(AST_PLUS, @2, @$), $1, $type); }
   | term COLLATE collation
@@ -1083,14 +1087,14 @@ window_word:
   | DEFERRED | DESC | DESCRIBE | DO | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST
   | FOLLOWING | FOR | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NOTHING | NULLS | OFFSET
   | PRAGMA | PRECEDING | REINDEX | RELEASE | REPLACE
-  | ROLLBACK | ROW | SAVEPOINT | START | SUMMARIZE | TIMESTAMP | TREE
+  | ROLLBACK | ROW | SAVEPOINT | START | SUMMARIZE | TIMESTAMP | TREE | TRY_CAST
   | UNBOUNDED | VACUUM | VIEW
 
 kept_word:
     CROSS | END_WORD | FILTER | FULL | GLOB | INNER | LEFT_WORD | NATURAL
   | OUTER | OVER | QUALIFY | REGEXP | RIGHT_WORD | SIMILAR | WINDOW
 
-/* All of them but CAST and EXTRACT, and LIKE, ILIKE. */
+/* All of them but CAST, TRY_CAST and EXTRACT, and LIKE, ILIKE. */
 function_name: function_word  { $$ = ast_name(parse, @$); }
 
 function_word:

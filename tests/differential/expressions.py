@@ -62,8 +62,8 @@ class Expressions:
         self.rng, self.peer, self.share = rng, peer, share
         self.makers = {kind: [getattr(self, name) for name in names] for kind, names in {
             'I': ('add', 'add', 'multiply', 'divide', 'remainder', 'negative', 'absolute',
-                  'length', 'truncated', 'extreme', 'truth_number', 'days', 'year', 'position',
-                  'sign'),
+                  'length', 'truncated', 'tried', 'extreme', 'truth_number', 'days', 'year',
+                  'position', 'sign'),
             'D': ('add', 'multiply', 'divide', 'negative', 'absolute', 'widened', 'rounded',
                   'widened_float', 'extreme', 'mixed'),
             'F': ('negative', 'float_sum'),
@@ -236,6 +236,11 @@ class Expressions:
             return None
         return Node({'': 'CAST({0} AS BIGINT)', 'duckdb': 'CAST(trunc({0}) AS BIGINT)'}, a,
                     type='I', bound=int(a.bound) + 1)
+
+    def tried(self, kind, depth, scope):
+        a = self.make(self.rng.choice('IT'), depth, scope)
+        return Node('TRY_CAST({0} AS SMALLINT)', a, type='I', bound=2**15) \
+            if self.peer == 'duckdb' else None
 
     def widened(self, kind, depth, scope):
         a = self.make('I', depth, scope)

@@ -94,6 +94,7 @@ def casts(root):
     for name in rows(root, TYPES):
         for size in ('', '(18,0)', '(18,18)', '(4,2)') if name == 'decimal' else ('',):
             yield Form(f'cast {name}{size}', 1, f'CAST({{0}} AS {name}{size})')
+            yield Form('try_cast', 1, f'TRY_CAST({{0}} AS {name}{size})')
 
 
 def operators(root):

@@ -47,7 +47,7 @@ SQLITE |= {ours: Peer(None, TEXTS) for ours in (
     'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
 # What no peer has, or only with another meaning.
 ALONE = {
-    'now', 'timestamp', 'typeof', 'casefold',
+    'now', 'timestamp', 'typeof', 'casefold', 'try_cast',
     'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
     'nth_value', 'ntile', 'percent_rank', 'cume_dist',
     *(f'cast {name}' for name in (

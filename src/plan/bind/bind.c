@@ -26,6 +26,7 @@
 #include "plan/make/node.h"
 #include "plan/make/node_select.h"
 #include "plan/operator/operator.h"
+#include "plan/operator/try_cast.h"
 #include "plan/tree/binder.h"
 #include "plan/tree/range.h"
 #include "program/parameter.h"
@@ -528,7 +529,8 @@ static struct expression *bind_cast(struct binder *binder,
 {
     struct expression *operand = bind_expression(binder, tree->left);
     struct expression *e =
-        operand ? expression_cast(binder, operand, tree->type, tree->at) : NULL;
+        tree->try ? expression_try_cast(binder, operand, tree->type, tree->at)
+                  : expression_cast(binder, operand, tree->type, tree->at);
 
     if (e == NULL)
         return NULL;

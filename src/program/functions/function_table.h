@@ -332,6 +332,22 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "CAST of a text to DECIMAL of a precision and a scale")               \
     HOST(to_boolean, 1, 1, BOOLEAN, "T", FAILS, to_boolean,                    \
          "CAST of a text to BOOLEAN")                                          \
+    HOST(try_smallint, 1, 1, SMALLINT, "T", NULLS, try_smallint,               \
+         "TRY_CAST of a text to SMALLINT")                                     \
+    HOST(try_integer, 1, 1, INTEGER, "T", NULLS, try_integer,                  \
+         "TRY_CAST of a text to INTEGER")                                      \
+    HOST(try_bigint, 1, 1, BIGINT, "T", NULLS, try_bigint,                     \
+         "TRY_CAST of a text to BIGINT")                                       \
+    HOST(try_double, 1, 1, DOUBLE, "T", NULLS, try_double,                     \
+         "TRY_CAST of a text to DOUBLE")                                       \
+    HOST(try_decimal, 3, 3, DECIMAL, "TII", NULLS, try_decimal,                \
+         "TRY_CAST of a text to DECIMAL of a precision and a scale")           \
+    HOST(try_boolean, 1, 1, BOOLEAN, "T", NULLS, try_boolean,                  \
+         "TRY_CAST of a text to BOOLEAN")                                      \
+    HOST(try_date, 1, 1, DATE, "T", NULLS, try_date,                           \
+         "TRY_CAST of a text to DATE")                                         \
+    HOST(try_timestamp, 1, 1, TIMESTAMP, "T", NULLS, try_timestamp,            \
+         "TRY_CAST of a text to TIMESTAMP")                                    \
     HOST(from_integer, 1, 1, TEXT, "I", PLAIN, from_integer,                   \
          "CAST of an integer to TEXT")                                         \
     HOST(from_float, 1, 1, TEXT, "D", PLAIN, from_float,                       \
